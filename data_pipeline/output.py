@@ -1,0 +1,110 @@
+"""The output folder: written aside, published by renaming, COMPLETED last.
+
+    OUTPUT/_incomplete/   shards and counts while the job runs
+    OUTPUT/               train-*, test-*, dead_letters-*, statistics.json, then COMPLETED
+
+COMPLETED holds what the job was asked for (inputs and options). A folder without it is not
+finished, whatever else lies in it, and the same command makes it anew.
+"""
+
+import json
+import logging
+from pathlib import PurePath
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+
+from data_pipeline.errors import InputError
+from data_pipeline.records import TEST_PATTERN, TRAIN_PATTERN
+
+COMPLETED = "COMPLETED"
+STATISTICS = "statistics.json"
+OUR_FILES = (TRAIN_PATTERN, TEST_PATTERN, "dead_letters-*-of-*.jsonl", STATISTICS)
+_INCOMPLETE = "_incomplete"
+
+_LOG = logging.getLogger(__name__)
+
+
+class OutputFolder:
+    """One job's output folder, on any of Beam's filesystems."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.incomplete = FileSystems.join(path, _INCOMPLETE)
+
+    def is_complete(self, job: dict[str, Any]) -> bool:
+        """Whether this very job is done already.
+
+        Raises:
+          InputError: if another job is done here, naming what differs.
+        """
+        marker = self._file(COMPLETED)
+        if not FileSystems.exists(marker):
+            return False
+        done = json.loads(read_text(marker))
+        if done == job:
+            return True
+        differing = sorted(key for key in done | job if done.get(key) != job.get(key))
+        raise InputError(
+            f"--output: {self.path!r} holds the complete output of another job; its "
+            + "; its ".join(f"{key} was {done.get(key)!r}, now {job.get(key)!r}" for key in differing)
+            + ". Name another folder, or pass --overwrite to replace it"
+        )
+
+    def start(self) -> None:
+        """Empties the folder of an earlier job's files and makes room to write aside.
+
+        Raises:
+          InputError: if the folder cannot be written.
+        """
+        try:
+            if not FileSystems.exists(self.incomplete):
+                FileSystems.mkdirs(self.incomplete)
+            # The marker goes first, so that no half of an old job ever looks whole.
+            self._delete(COMPLETED)
+            self._delete(*OUR_FILES, FileSystems.join(_INCOMPLETE, "*"))
+            probe = FileSystems.join(self.incomplete, "probe")
+            write_file(probe, b"")
+            FileSystems.delete([probe])
+        except OSError as error:
+            raise InputError(f"--output: {self.path!r} cannot be written: {error}") from error
+
+    def publish(self, *, statistics: dict[str, Any], job: dict[str, Any]) -> None:
+        """Moves the shards into place, then writes the statistics and the marker."""
+        (shards,) = FileSystems.match([FileSystems.join(self.incomplete, "*-of-*")])
+        sources = [shard.path for shard in shards.metadata_list]
+        FileSystems.rename(sources, [self._file(PurePath(source).name) for source in sources])
+        write_file(self._file(STATISTICS), _as_json(statistics))
+        write_file(self._file(COMPLETED), _as_json(job))
+        self.discard()
+
+    def discard(self) -> None:
+        """Removes what was written aside."""
+        FileSystems.delete([self.incomplete])
+
+    def _file(self, name: str) -> str:
+        return FileSystems.join(self.path, name)
+
+    def _delete(self, *patterns: str) -> None:
+        for pattern in patterns:
+            (match,) = FileSystems.match([self._file(pattern)])
+            if match.metadata_list:
+                FileSystems.delete([file.path for file in match.metadata_list])
+
+
+def read_text(path: str) -> str:
+    """The text of a small file."""
+    with FileSystems.open(path) as stream:
+        return stream.read().decode()
+
+
+def write_file(path: str, content: bytes) -> None:
+    """Writes a file aside and renames it, so that it is there whole or not at all."""
+    aside = f"{path}.partial"
+    with FileSystems.create(aside, mime_type="application/octet-stream") as stream:
+        stream.write(content)
+    FileSystems.rename([aside], [path])
+
+
+def _as_json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2) + "\n").encode()

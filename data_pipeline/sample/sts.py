@@ -1,0 +1,53 @@
+"""Sentence pairs with graded similarity, in the format of the STS Benchmark.
+
+Tab-separated without quoting, quotes standing raw in the sentences; some rows carry two licence
+columns more, as in the real files.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from data_pipeline.sample.files import whole
+from data_pipeline.sample.pairs import RELATIONS, core_pair
+from data_pipeline.sample.speech import Speaker, frame
+from data_pipeline.sample.world import Domain, World
+
+PAIRS_PER_GENRE = {"train": 600, "dev": 250, "test": 250}
+LICENCE_RATE = 0.05
+LICENCE = "Sample world (Apache-2.0)"
+SHARED_FRAME_RATE = 0.25
+GOLD = {"same": (4.4, 5.0), "thing": (2.2, 3.0), "aspect": (1.4, 2.2), "none": (0.0, 0.6)}
+
+
+def write(world: World, folder: Path, *, seed: int) -> None:
+    """Write sts-train.csv, sts-dev.csv and sts-test.csv."""
+    for part in PAIRS_PER_GENRE:
+        speaker = Speaker(world, Random(f"sts {part} {seed}"))
+        with whole(folder / f"sts-{part}.csv") as path:
+            path.write_text("".join(f"{row}\n" for row in rows(speaker, part)), encoding="utf-8")
+
+
+def rows(speaker: Speaker, part: str) -> Iterator[str]:
+    """Yield the rows of one file, genre by genre."""
+    for domain in speaker.world.domains.values():
+        if not domain.genre.startswith("main-"):
+            continue
+        for number in range(PAIRS_PER_GENRE[part]):
+            relation = speaker.pick(RELATIONS)
+            first, second = _sentences(domain, relation, part=part, speaker=speaker)
+            low, high = GOLD[relation]
+            gold = f"{speaker.random.uniform(low, high):.3f}"
+            columns = [domain.genre, domain.source, "2020", f"{number:04}", gold, first, second]
+            if speaker.chance(LICENCE_RATE):
+                columns += [LICENCE, LICENCE]
+            yield "\t".join(columns)
+
+
+def _sentences(domain: Domain, relation: str, *, part: str, speaker: Speaker) -> tuple[str, str]:
+    one, two = core_pair(domain, relation, part=part, speaker=speaker)
+    opener, closer = speaker.pick(domain.openers), speaker.pick(domain.closers)
+    first = frame(one.text, opener=opener, closer=closer)
+    if not speaker.chance(SHARED_FRAME_RATE):
+        opener, closer = speaker.pick(domain.openers), speaker.pick(domain.closers)
+    return first, frame(two.text, opener=opener, closer=closer)

@@ -1,0 +1,139 @@
+"""Community question answering, SemEval Task 3 English, subtask B (section 4.4).
+
+Ranks the forum questions that a search engine returned for a new question by their cosine
+with it. The organisers' `.relevancy` files hold labels and the search engine's order but no
+text: there only that order is scored, and the result says so.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from evaluation import metrics, similarity
+from evaluation.cqa_files import Query, QueryData, read_relevancy, read_xml
+from evaluation.errors import InputError
+from evaluation.files import Source, existing, without_gz
+from evaluation.result import Result
+
+RELEVANCY = ".relevancy"
+
+
+def find(path: Path) -> list[Source]:
+    """Return the file itself, or every file of subtask B anywhere in the folder.
+
+    Where a question file and its .relevancy are both there, the one with text is taken.
+    """
+    if existing(path).is_file():
+        return [Source(_result_name(path), (path,))]
+    with_text, without_text = {}, {}
+    for candidate in sorted(path.rglob("*")):
+        name = without_gz(candidate)
+        if name.endswith(".xml") and "-subtaskA" not in name:
+            found = with_text
+        elif name.endswith(".subtaskB" + RELEVANCY):
+            found = without_text
+        else:
+            continue
+        key = _result_name(candidate)
+        if key in found:
+            raise InputError(f"{candidate}: the same data as {found[key]}; keep one of them")
+        found[key] = candidate
+    chosen = without_text | with_text
+    if not chosen:
+        raise InputError(f"{path}: holds no *.xml and no *.subtaskB.relevancy (plain or .gz)")
+    return [Source(key, (chosen[key],)) for key in sorted(chosen)]
+
+
+def _result_name(path: Path) -> str:
+    """Return the same name for a question file and its relevancy file."""
+    name = without_gz(path)
+    for suffix in (RELEVANCY, ".subtaskB", ".xml"):
+        name = name.removesuffix(suffix)
+    return f"cqa-{name}"
+
+
+def read(source: Source) -> QueryData:
+    """Read one file of queries, each with its related questions in the file's order."""
+    (path,) = source.files
+    has_text = not without_gz(path).endswith(RELEVANCY)
+    queries = read_xml(path) if has_text else read_relevancy(path)
+    return QueryData(source.name, queries, has_text=has_text)
+
+
+def evaluate(encoder, data: QueryData) -> Result:
+    """Rank each query's candidates by cosine, or by the search engine where there is no text."""
+    queries = data.queries
+    search_engine = [_search_engine(query) for query in queries]
+    baselines = {}
+    scores = search_engine
+    if data.has_text:
+        if encoder is None:
+            raise InputError(f"{data.name} has questions to rank: --module is needed")
+        scores = _cosines(encoder, queries)
+        baselines = {
+            "search_engine": _figures(queries, search_engine),
+            "word_overlap": _figures(queries, [_overlaps(query) for query in queries]),
+        }
+    return Result(
+        task="cqa",
+        name=data.name,
+        system="module" if data.has_text else "search_engine",
+        metrics=_figures(queries, scores),
+        n=len(queries),
+        baselines=baselines,
+        counts={
+            "candidates": sum(len(query.candidates) for query in queries),
+            "queries_with_a_relevant_candidate": sum(
+                any(candidate.relevant for candidate in query.candidates) for query in queries
+            ),
+        },
+        items=[
+            {
+                "query_id": query.id,
+                "candidate_id": candidate.id,
+                "relevant": candidate.relevant,
+                "score": float(score),
+            }
+            for query, row in zip(queries, scores, strict=True)
+            for candidate, score in zip(query.candidates, row, strict=True)
+        ],
+    )
+
+
+def _search_engine(query: Query) -> np.ndarray:
+    """Return the search engine's scores, float64 [candidates]."""
+    return np.array([candidate.engine_score for candidate in query.candidates])
+
+
+def _cosines(encoder, queries: list[Query]) -> list[np.ndarray]:
+    """Return for each query the cosines with its candidates, float64 [candidates]."""
+    left = [query.text for query in queries for _ in query.candidates]
+    right = [candidate.text for query in queries for candidate in query.candidates]
+    embeddings = encoder.encode(left + right)
+    cosines = similarity.cosine(embeddings[: len(left)], embeddings[len(left) :])
+    ends = np.cumsum([len(query.candidates) for query in queries])
+    return np.split(cosines, ends[:-1])
+
+
+def _overlaps(query: Query) -> np.ndarray:
+    """Return the word overlap of the query with each candidate, float64 [candidates]."""
+    asked = similarity.words(query.text)
+    return np.array(
+        [
+            similarity.word_overlap(asked, similarity.words(candidate.text))
+            for candidate in query.candidates
+        ]
+    )
+
+
+def _figures(queries: list[Query], scores: list[np.ndarray]) -> dict[str, float]:
+    """Return MAP, AvgRec and MRR of the order that these scores give."""
+    rankings = [
+        metrics.ranked(row, [candidate.relevant for candidate in query.candidates])
+        for query, row in zip(queries, scores, strict=True)
+    ]
+    return {
+        "map": metrics.mean_average_precision(rankings),
+        "avg_rec": metrics.average_recall(rankings),
+        "mrr": metrics.mean_reciprocal_rank(rankings),
+    }

@@ -1,0 +1,66 @@
+"""The official data files: where they are, their lines, and their hash."""
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.errors import InputError
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files behind one result, and the name that the result gets."""
+
+    name: str
+    files: tuple[Path, ...]
+
+    def provenance(self) -> dict:
+        """Return what identifies the data: file names, and SHA-256 over their bytes in order."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        first, last = self.files[0].name, self.files[-1].name
+        name = first if len(self.files) == 1 else f"{first} ... {last}"
+        return {
+            "file": name,
+            "files": [path.name for path in self.files],
+            "sha256": digest.hexdigest(),
+        }
+
+
+def existing(path: Path) -> Path:
+    """Return `path`, or raise InputError where nothing is there."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    return path
+
+
+def without_gz(path: Path) -> str:
+    """Return the file's name as it is when unpacked."""
+    return path.name.removesuffix(".gz")
+
+
+def open_bytes(path: Path):
+    """Open a plain or gzipped file for reading bytes."""
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield (line number from 1, line without its end) of a plain or gzipped UTF-8 file.
+
+    Only `\n` ends a line: the benchmarks' sentences may hold other Unicode separators.
+    """
+    number = 0
+    with open_bytes(path) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                yield number, line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}:{number}: not UTF-8 text ({error.reason})") from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error

@@ -1,0 +1,219 @@
+"""Response prediction (section 4.1): find the true response to an input among 100.
+
+Pairs are shuffled by a seeded hash of their ids, so that the same pairs always meet however
+the records are spread over files, and cut into blocks of as many pairs as there are
+candidates. Within a block each response is the true one for its own input and a negative for
+the others. A last, shorter block is filled up with responses from the first blocks.
+
+Two rules for the rank of the true response:
+- A candidate with the very text of the true response is no negative; it is left out and counted.
+- A negative that scores the same counts as better than the true response, so that a module
+  which cannot tell responses apart finds none. Scores within float32's reach are the same.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evaluation import metrics, similarity
+from evaluation.errors import InputError
+from evaluation.files import Source, existing, without_gz
+from evaluation.result import Result
+
+FEATURES = ("input", "response", "input_id", "response_id")
+
+# Embeddings of one text differ by about 1e-7 of their size between batches.
+SAME = 1e-6
+
+Block = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A comment and one of its replies."""
+
+    input: str
+    response: str
+    input_id: str
+    response_id: str
+
+
+@dataclass(frozen=True)
+class RankingData:
+    """The pairs of one test split."""
+
+    name: str
+    pairs: list[Pair]
+
+
+def find(path: Path) -> list[Source]:
+    """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
+    if existing(path).is_file():
+        return [Source("response_ranking", (path,))]
+    files = sorted([*path.glob("test-*.tfrecord"), *path.glob("test-*.tfrecord.gz")])
+    if not files:
+        raise InputError(f"{path}: holds no test-*.tfrecord (plain or .gz)")
+    return [Source("response_ranking", tuple(files))]
+
+
+def read(source: Source) -> RankingData:
+    """Read every pair. Single shards may be empty: a small data set leaves some so."""
+    pairs = [pair for path in source.files for pair in _read_file(path)]
+    if not pairs:
+        raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
+    return RankingData(source.name, pairs)
+
+
+def _read_file(path: Path) -> list[Pair]:
+    """Read one TFRecord file of tf.Examples."""
+    import tensorflow as tf  # here, because importing it takes seconds that `find` can save
+
+    compression = "" if without_gz(path) == path.name else "GZIP"
+    pairs = []
+    try:
+        records = tf.data.TFRecordDataset(str(path), compression_type=compression)
+        for record in records.as_numpy_iterator():
+            place = f"{path}: record {len(pairs) + 1}"
+            pairs.append(_parse(record, example=tf.train.Example, place=place))
+    except tf.errors.OpError as error:
+        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
+        raise InputError(
+            f"{path}: damaged after record {len(pairs)}, or no TFRecord file ({reason})"
+        ) from error
+    return pairs
+
+
+def _parse(record: bytes, *, example, place: str) -> Pair:
+    """Parse one serialized tf.Example."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        features = example.FromString(record).features.feature
+    except DecodeError as error:
+        raise InputError(f"{place}: not a tf.Example ({error})") from error
+    values = []
+    for name in FEATURES:
+        found = features[name].bytes_list.value if name in features else ()
+        if len(found) != 1:
+            raise InputError(
+                f"{place}: feature {name!r} has {len(found)} byte strings; one is needed "
+                f"in each of {', '.join(FEATURES)}"
+            )
+        try:
+            values.append(found[0].decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{place}: feature {name!r} is not UTF-8 ({error.reason})") from error
+    return Pair(*values)
+
+
+def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
+    """Rank each true response by dot product among `candidates` and return P@1, P@3, P@10."""
+    if candidates < 2:
+        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
+    if len(data.pairs) < candidates:
+        raise InputError(
+            f"{len(data.pairs)} pairs are too few to rank among {candidates} candidates; "
+            f"give --candidates {len(data.pairs)} or less"
+        )
+    pairs = shuffled(data.pairs, seed=seed)
+    layout = blocks(len(pairs), candidates)
+    masks = _negatives(pairs, layout)
+    ranks = _module_ranks(encoder, pairs, layout=layout, masks=masks)
+    overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
+    return Result(
+        task="response_ranking",
+        name=data.name,
+        system="module",
+        metrics=_figures(ranks),
+        n=len(pairs),
+        baselines={
+            "word_overlap": _figures(overlap_ranks),
+            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in (1, 3, 10)},
+        },
+        counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
+        settings={"candidates": candidates, "seed": seed},
+        items=[
+            {"input_id": pair.input_id, "response_id": pair.response_id, "rank": int(rank)}
+            for pair, rank in zip(pairs, ranks, strict=True)
+        ],
+    )
+
+
+def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
+    """Return the pairs in an order that depends on the pairs and the seed alone."""
+
+    def key(pair: Pair) -> bytes:
+        fields = (str(seed), pair.input_id, pair.response_id, pair.input, pair.response)
+        return hashlib.sha256("\0".join(fields).encode()).digest()
+
+    return sorted(pairs, key=key)
+
+
+def blocks(n: int, candidates: int) -> list[Block]:
+    """Return for each block the pairs to score and the pairs whose responses compete.
+
+    The first are int [block], each pair in exactly one block; the second int [candidates] and
+    begin with the first, so that the true response of row i is in column i.
+    """
+    result = []
+    for start in range(0, n, candidates):
+        columns = np.arange(start, start + candidates) % n
+        result.append((columns[: n - start], columns))
+    return result
+
+
+def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
+    """Return for each block bool [rows, columns]: True where the text is not the true one."""
+    texts = np.array([pair.response for pair in pairs], dtype=object)
+    return [texts[rows][:, None] != texts[columns][None, :] for rows, columns in layout]
+
+
+def _module_ranks(encoder, pairs: list[Pair], *, layout: list[Block], masks: list) -> np.ndarray:
+    """Return the rank of each true response by dot product: int [pairs], from 1."""
+    inputs = encoder.encode([pair.input for pair in pairs]).astype(np.float64)
+    responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
+    ranks = []
+    for (rows, columns), negative in zip(layout, masks, strict=True):
+        better, same = compare(inputs[rows] @ responses[columns].T, negative=negative)
+        ranks.append(1 + better + same)
+    return np.concatenate(ranks)
+
+
+def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:
+    """Return the rank of each true response by the words it shares: int [pairs], from 1.
+
+    Most overlaps are 0, and ties counted as losses would put this baseline below chance: its
+    ties are broken at random.
+    """
+    random = np.random.default_rng(seed)
+    inputs = [similarity.words(pair.input) for pair in pairs]
+    responses = [similarity.words(pair.response) for pair in pairs]
+    ranks = []
+    for (rows, columns), negative in zip(layout, masks, strict=True):
+        overlaps = np.array(
+            [[similarity.word_overlap(inputs[i], responses[j]) for j in columns] for i in rows]
+        )
+        better, same = compare(overlaps, negative=negative)
+        ranks.append(1 + better + random.integers(0, same, endpoint=True))
+    return np.concatenate(ranks)
+
+
+def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Count the negatives that score better than the true response, and the same: int [block] each.
+
+    `scores` is float64 [block, candidates], with the true response of row i in column i;
+    `negative` is bool of that shape, False where the text is the true response's.
+    """
+    true = np.diagonal(scores)[:, None]
+    margin = SAME * np.abs(scores).max(axis=1, keepdims=True)
+    same = negative & (np.abs(scores - true) <= margin)
+    better = negative & (scores > true) & ~same
+    return better.sum(axis=1), same.sum(axis=1)
+
+
+def _figures(ranks: np.ndarray) -> dict[str, float]:
+    """Return the three precisions of table 1."""
+    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in (1, 3, 10)}

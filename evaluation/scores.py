@@ -1,0 +1,68 @@
+"""Results as rows of figures, for the terminal and for the report."""
+
+from tabulate import tabulate
+
+from evaluation.result import Result
+
+LABELS = {
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "p_at_1": "P@1",
+    "p_at_3": "P@3",
+    "p_at_10": "P@10",
+    "map": "MAP",
+    "avg_rec": "AvgRec",
+    "mrr": "MRR",
+}
+SYSTEMS = {
+    "module": "this module",
+    "word_overlap": "word overlap",
+    "search_engine": "search engine",
+    "chance": "chance",
+}
+
+
+def figure(value: float | None) -> str:
+    """Return a figure with four decimals; a dash where it is undefined."""
+    if value is None or value != value:
+        return "-"
+    return f"{value:.4f}"
+
+
+def systems(result: Result) -> list[tuple[str, dict[str, float | None]]]:
+    """Return (label, metrics) of what was scored and of every baseline."""
+    rows = [(result.system, result.metrics), *result.baselines.items()]
+    return [(SYSTEMS.get(name, name), metrics) for name, metrics in rows]
+
+
+def table(result: Result) -> str:
+    """Return one result as a small text table: systems, and groups where it has them."""
+    keys = list(result.metrics)
+    (scored, ours), *baselines = systems(result)
+    rows = [(scored, result.n, ours)]
+    rows += [
+        (f"{scored}, {name}", group["n"], group["metrics"]) for name, group in result.groups.items()
+    ]
+    rows += [(label, result.n, metrics) for label, metrics in baselines]
+    body = [[label, n, *(figure(metrics.get(key)) for key in keys)] for label, n, metrics in rows]
+    headers = [result.name, "n", *(LABELS.get(key, key) for key in keys)]
+    return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
+
+
+def overview(results: list[Result]) -> str:
+    """Return all results as one text table, one row a figure, the baselines beside ours."""
+    baselines = list(dict.fromkeys(name for result in results for name in result.baselines))
+    body = []
+    for result in results:
+        for key, value in result.metrics.items():
+            beside = [figure(result.baselines.get(name, {}).get(key)) for name in baselines]
+            system = SYSTEMS.get(result.system, result.system)
+            body.append([result.name, LABELS.get(key, key), system, figure(value), *beside])
+    headers = ["result", "figure", "scored", "score", *(SYSTEMS.get(b, b) for b in baselines)]
+    aligned = ["left"] * 3 + ["right"] * (1 + len(baselines))
+    return tabulate(body, headers=headers, disable_numparse=True, colalign=aligned)
+
+
+def _aligned(figures: int) -> list[str]:
+    """Return tabulate's alignment for a label, a count and this many figures."""
+    return ["left"] + ["right"] * (1 + figures)

@@ -1,0 +1,77 @@
+"""Everything about a run that can be chosen, as dataclasses, and the presets as YAML."""
+
+import dataclasses
+
+from official.core import config_definitions
+from official.modeling import hyperparams
+
+
+@dataclasses.dataclass
+class Text(hyperparams.Config):
+    """How strings become ids; see `model.text`."""
+
+    max_tokens: int = 128
+    """Words beyond this many are cut off."""
+    word_buckets: int = 200_000
+    bigram_buckets: int = 400_000
+
+
+@dataclasses.dataclass
+class Averaging(hyperparams.Config):
+    """Deep averaging network, sizes of the paper (section 3.1)."""
+
+    word_dim: int = 300
+    hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
+    embedding_dim: int = 500
+    activation: str = "relu"
+
+
+@dataclasses.dataclass
+class Transformer(hyperparams.Config):
+    """Transformer encoder, sizes of the paper (section 3.1)."""
+
+    layers: int = 6
+    heads: int = 8
+    hidden: int = 512
+    filter: int = 2048
+    embedding_dim: int = 500
+    dropout: float = 0.1
+
+
+@dataclasses.dataclass
+class Encoder(hyperparams.OneOfConfig):
+    """The sentence encoder: `type` names which of the others is built."""
+
+    type: str | None = "averaging"
+    averaging: Averaging = dataclasses.field(default_factory=Averaging)
+    transformer: Transformer = dataclasses.field(default_factory=Transformer)
+
+
+@dataclasses.dataclass
+class ResponseNetwork(hyperparams.Config):
+    """The feed-forward network between the response's embedding and the score."""
+
+    hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
+    activation: str = "relu"
+    normalize: bool = False
+    """Whether its output has unit length, so that a score is `score_scale` times a cosine."""
+
+
+@dataclasses.dataclass
+class DualEncoder(hyperparams.Config):
+    """Tied encoders, response network and score (section 2.2)."""
+
+    text: Text = dataclasses.field(default_factory=Text)
+    encoder: Encoder = dataclasses.field(default_factory=Encoder)
+    response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
+    score_scale: float = 1.0
+    """The dot products are multiplied by this before the softmax."""
+
+
+@dataclasses.dataclass
+class ResponseSelection(config_definitions.TaskConfig):
+    """Picking the true response among those of the batch (section 2.1)."""
+
+    model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
+    seed: int = 0
+    """Draws the initial weights, the order of the records and the dropout."""

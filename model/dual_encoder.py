@@ -1,0 +1,63 @@
+"""The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+import tf_keras
+
+from model import configs, encoders
+
+
+class Encoded(NamedTuple):
+    """Both sides of a batch of pairs, float32 [batch, embedding_dim]."""
+
+    inputs: tf.Tensor
+    """u, of unit length."""
+    responses: tf.Tensor
+    """v' of figure 3: scores are dot products of u and v'."""
+
+
+class DualEncoder(tf_keras.Model):
+    """One encoder for both sides; the response goes on through a feed-forward network."""
+
+    def __init__(self, config: configs.DualEncoder):
+        super().__init__(name="dual_encoder")
+        self.encoder = encoders.build(config.encoder, config.text)
+        self.response_network = ResponseNetwork(
+            config.response_network, config.encoder.get().embedding_dim
+        )
+
+    def call(self, pairs: dict[str, dict[str, tf.Tensor]], training: bool = False) -> Encoded:
+        """Encodes the ids of `input` and `response`."""
+        return Encoded(
+            inputs=self.encode_inputs(pairs["input"], training=training),
+            responses=self.encode_responses(pairs["response"], training=training),
+        )
+
+    def encode_inputs(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
+        """The sentence embedding u, of unit length: [batch, embedding_dim]."""
+        return self.encoder(ids, training=training)["default"]
+
+    def encode_responses(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
+        """v', the response as the score sees it: [batch, embedding_dim]."""
+        return self.response_network(self.encoder(ids, training=training)["default"])
+
+
+class ResponseNetwork(tf_keras.layers.Layer):
+    """From what a response says to what it would be said to: v -> v'."""
+
+    def __init__(self, config: configs.ResponseNetwork, embedding_dim: int):
+        super().__init__(name="response_network")
+        self._normalize = config.normalize
+        self._layers = [
+            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(config.hidden)
+        ]
+        self._layers.append(tf_keras.layers.Dense(embedding_dim, name="response"))
+
+    def call(self, embeddings: tf.Tensor) -> tf.Tensor:
+        """float32 [batch, embedding_dim] -> the same shape."""
+        for layer in self._layers:
+            embeddings = layer(embeddings)
+        embeddings = tf.cast(embeddings, tf.float32)
+        return tf.math.l2_normalize(embeddings, axis=-1) if self._normalize else embeddings

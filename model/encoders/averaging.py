@@ -1,0 +1,57 @@
+"""Deep averaging network over words and bigrams (Yang et al. 2018, section 2.3.1)."""
+
+import tensorflow as tf
+import tf_keras
+
+from model import configs
+from model.text import BIGRAMS, WORDS
+
+
+class AveragingEncoder(tf_keras.layers.Layer):
+    """Word and bigram vectors, each summed and divided by sqrt(n), added; then a DNN.
+
+    The paper leaves open how the two sums meet; they are added here, so that the DNN's input
+    keeps the width of a word vector.
+    """
+
+    def __init__(self, config: configs.Averaging, text: configs.Text):
+        super().__init__(name="averaging_encoder")
+        self._words = SqrtNEmbedding(text.word_buckets, config.word_dim, name="words")
+        self._bigrams = SqrtNEmbedding(text.bigram_buckets, config.word_dim, name="bigrams")
+        self._layers = [
+            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(config.hidden)
+        ]
+        self._layers.append(tf_keras.layers.Dense(config.embedding_dim, name="embedding"))
+
+    def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
+        """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
+        del training  # no dropout: there is no difference
+        hidden = self._words(ids[WORDS]) + self._bigrams(ids[BIGRAMS])
+        for layer in self._layers:
+            hidden = layer(hidden)
+        return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
+
+
+class SqrtNEmbedding(tf_keras.layers.Layer):
+    """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row."""
+
+    def __init__(self, buckets: int, dim: int, *, name: str):
+        super().__init__(name=name)
+        self._shape = (buckets, dim)
+
+    def build(self, input_shape: tf.TensorShape) -> None:
+        """Makes the table, [buckets, dim], with vectors of length about 1."""
+        super().build(input_shape)
+        self.table = self.add_weight(
+            "table", self._shape, initializer=tf_keras.initializers.RandomNormal(
+                stddev=self._shape[1] ** -0.5
+            )
+        )
+
+    def call(self, ids: tf.Tensor) -> tf.Tensor:
+        """int32 [batch, tokens], `PADDING` at the end -> [batch, dim]."""
+        # Only real ids are looked up, so padding costs nothing, and the gradient that comes
+        # back is sparse and already summed by id: half of gather and segment_sum's time.
+        real = tf.sparse.from_dense(ids)
+        return tf.nn.embedding_lookup_sparse(self.table, real, None, combiner="sqrtn")

@@ -1,0 +1,79 @@
+"""TFRecord pairs -> batches of ids."""
+
+from pathlib import PurePath
+
+import tensorflow as tf
+from official.core import config_definitions
+
+from data_pipeline import records
+from model.errors import InputError
+from model.text import TextToIds
+
+_SPEC = {
+    name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)
+}
+
+
+def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
+    """The record files of one data config, sorted.
+
+    Raises:
+      InputError: if the path is missing or matches nothing.
+    """
+    patterns = config.input_path
+    patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
+    files: list[str] = []
+    for pattern in filter(None, map(str.strip, patterns)):
+        matched = tf.io.gfile.glob(pattern)
+        if not matched:
+            raise InputError(
+                f"task.{name}.input_path: {pattern!r} matches no file; accepted are patterns "
+                f"such as 'pairs/{records.TRAIN_PATTERN}'"
+            )
+        files += matched
+    if not files:
+        raise InputError(f"task.{name}.input_path is empty; it names the TFRecord files")
+    return sorted(files, key=lambda path: (PurePath(path).name, path))
+
+
+def build_dataset(
+    files: list[str],
+    config: config_definitions.DataConfig,
+    *,
+    text: TextToIds,
+    seed: int,
+    context: tf.distribute.InputContext | None,
+) -> tf.data.Dataset:
+    """Batches of `{"input": ids, "response": ids}`, endless and shuffled for training.
+
+    For training, files are read side by side and records shuffled in a buffer; batches always
+    have `global_batch_size` pairs over all replicas. For validation one pass, in order.
+    """
+    context = context or tf.distribute.InputContext()
+    batch_size = context.get_per_replica_batch_size(config.global_batch_size)
+    dataset = tf.data.Dataset.from_tensor_slices(files)
+    if context.num_input_pipelines > 1:
+        dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
+    if config.is_training:
+        dataset = dataset.shuffle(len(files), seed=seed)
+    dataset = dataset.interleave(
+        tf.data.TFRecordDataset,
+        cycle_length=config.cycle_length or 16,
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=True,
+    )
+    if config.is_training:
+        dataset = dataset.shuffle(config.shuffle_buffer_size, seed=seed).repeat()
+    dataset = dataset.batch(batch_size, drop_remainder=config.drop_remainder)
+    dataset = dataset.map(
+        lambda serialized: _parse(serialized, text), num_parallel_calls=tf.data.AUTOTUNE
+    )
+    return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _parse(serialized: tf.Tensor, text: TextToIds) -> dict[str, dict[str, tf.Tensor]]:
+    strings = tf.io.parse_example(serialized, _SPEC)
+    return {
+        "input": text(strings[records.INPUT]),
+        "response": text(strings[records.RESPONSE]),
+    }

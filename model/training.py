@@ -1,0 +1,139 @@
+"""One run of an experiment: parameters, strategy, Orbit's loop, progress."""
+
+import contextlib
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+import yaml
+from absl import logging
+from official.common import distribute_utils
+from official.core import config_definitions, task_factory, train_lib, train_utils
+from official.modeling import performance
+from tqdm import tqdm
+
+from model import experiments, inputs, tasks
+from model.errors import InputError
+
+PARAMS_FILE = "params.yaml"
+_REGISTERED = (experiments, tasks)  # importing them registers the experiments and the tasks
+
+
+def parse_params(flags: Any) -> config_definitions.ExperimentConfig:
+    """The experiment's parameters after `--config_file` and `--params_override`.
+
+    Raises:
+      InputError: if the experiment, a file or a parameter is unknown or unreadable.
+    """
+    try:
+        return train_utils.parse_configuration(flags, print_return=False)
+    except (LookupError, ValueError, TypeError, yaml.YAMLError, tf.errors.OpError) as error:
+        reason = " ".join(str(error.args[0] if error.args else error).split())
+        raise InputError(
+            f"--experiment {flags.experiment!r}, --config_file {flags.config_file} and "
+            f"--params_override {flags.params_override!r} give no parameters: {reason}"
+        ) from error
+
+
+def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: str) -> None:
+    """Trains, evaluates or both; goes on from the last checkpoint of `model_dir`.
+
+    Raises:
+      InputError: if a data path matches nothing, the folder holds another model, or there is
+        nothing to evaluate.
+    """
+    _check_data(params, mode)
+    _check_model_dir(params, mode=mode, model_dir=Path(model_dir))
+    if params.runtime.mixed_precision_dtype:
+        performance.set_mixed_precision_policy(params.runtime.mixed_precision_dtype)
+    strategy = distribute_utils.get_distribution_strategy(
+        distribution_strategy=params.runtime.distribution_strategy,
+        num_gpus=params.runtime.num_gpus,
+        all_reduce_alg=params.runtime.all_reduce_alg,
+        tpu_address=params.runtime.tpu,
+    )
+    with strategy.scope():
+        task = task_factory.get_task(params.task, logging_dir=model_dir)
+    if "train" in mode:
+        train_utils.serialize_config(params, model_dir)
+    logging.set_verbosity(logging.WARNING)
+    progress = Progress(params) if "train" in mode else None
+    with contextlib.redirect_stdout(BesideProgress()):
+        runner = train_lib.OrbitExperimentRunner(
+            strategy, task, mode, params, model_dir, train_actions=[progress] if progress else []
+        )
+        if progress:
+            progress.start(runner.trainer.global_step)
+        with contextlib.closing(progress) if progress else contextlib.nullcontext():
+            runner.run()
+
+
+def _check_data(params: config_definitions.ExperimentConfig, mode: str) -> None:
+    if "train" in mode:
+        inputs.find_files("train_data", params.task.train_data)
+    if "eval" in mode:
+        inputs.find_files("validation_data", params.task.validation_data)
+
+
+def _check_model_dir(
+    params: config_definitions.ExperimentConfig, *, mode: str, model_dir: Path
+) -> None:
+    checkpoint = tf.train.latest_checkpoint(model_dir)
+    if checkpoint is None:
+        if mode == "eval":
+            raise InputError(f"--model_dir: {str(model_dir)!r} holds no checkpoint to evaluate")
+        return
+    earlier = yaml.safe_load((model_dir / PARAMS_FILE).read_text())["task"]["model"]
+    now = params.task.model.as_dict()
+    if earlier != now:
+        raise InputError(
+            f"--model_dir: {str(model_dir)!r} holds checkpoints of another model: task.model "
+            f"was {earlier}, now {now}. Name another folder"
+        )
+
+
+class Progress:
+    """A bar over the pairs of the whole run: pairs/s, time left, loss.
+
+    Orbit calls it after every `steps_per_loop` steps.
+    """
+
+    def __init__(self, params: config_definitions.ExperimentConfig):
+        self._steps = params.trainer.train_steps
+        self._batch_size = params.task.train_data.global_batch_size
+
+    def start(self, global_step: tf.Variable) -> None:
+        """Draws the bar; `global_step` is restored from the checkpoint later, and watched."""
+        self._global_step = global_step
+        self._bar = tqdm(
+            total=self._steps * self._batch_size,
+            desc="training",
+            unit=" pairs",
+            unit_scale=True,
+            dynamic_ncols=True,
+        )
+
+    def __call__(self, logs: dict[str, tf.Tensor]) -> None:
+        """Moves the bar to the current step."""
+        pairs = int(self._global_step.numpy()) * self._batch_size
+        self._bar.set_postfix(
+            loss=f"{float(logs['training_loss']):.3f}", p_at_1=f"{float(logs['p_at_1']):.3f}",
+            refresh=False,
+        )
+        self._bar.update(pairs - self._bar.n)
+
+    def close(self) -> None:
+        """Leaves the finished bar on the screen."""
+        self._bar.close()
+
+
+class BesideProgress(io.TextIOBase):
+    """Standard output while a bar is drawn: Orbit's lines go above the bar, whole."""
+
+    def write(self, text: str) -> int:
+        """Writes whole lines."""
+        if text.strip():
+            tqdm.write(text.rstrip("\n"), file=sys.__stdout__)
+        return len(text)

@@ -1,0 +1,88 @@
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+class FakeEncoder:
+    """Stands in for a module: a vector a sentence, and other vectors for responses if given."""
+
+    def __init__(self, vectors, responses=None):
+        self.vectors = vectors
+        self.responses = vectors if responses is None else responses
+
+    def encode(self, sentences):
+        return np.array([self.vectors[text] for text in sentences], dtype=np.float32)
+
+    def encode_responses(self, sentences):
+        return np.array([self.responses[text] for text in sentences], dtype=np.float32)
+
+
+class WordEncoder:
+    """Hashes words to dimensions: enough for real files, where any text may come."""
+
+    def encode(self, sentences):
+        rows = np.full((len(sentences), 512), 1e-3, dtype=np.float32)
+        for row, text in zip(rows, sentences, strict=True):
+            for word in text.lower().split():
+                row[sum(word.encode()) * 31 % 512] += 1.0
+        return rows
+
+    encode_responses = encode
+
+
+@pytest.fixture
+def fake_encoder():
+    return FakeEncoder
+
+
+@pytest.fixture
+def word_encoder():
+    return WordEncoder()
+
+
+@pytest.fixture
+def write_text(tmp_path):
+    """Write a file under tmp_path, gzipped where its name says so, and return its path."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """The folder of official data files; tests that need it skip where it is not given."""
+    folder = os.environ.get("CONVERSATIONS_DATA")
+    if not folder:
+        pytest.skip("CONVERSATIONS_DATA is not set")
+    return Path(folder)
+
+
+@pytest.fixture
+def xml_file(write_text):
+    """Write a question file: rows of (query id, subject, body, related id, rank, label, text)."""
+
+    def write(name, rows):
+        lines = ['<?xml version="1.0" encoding="utf-8"?>', '<xml version="1.0">']
+        for query, subject, body, related, rank, label, text in rows:
+            lines += [
+                f'<OrgQuestion ORGQ_ID="{query}">',
+                f"<OrgQSubject>{subject}</OrgQSubject><OrgQBody>{body}</OrgQBody>",
+                f'<Thread THREAD_SEQUENCE="{related}">',
+                f'<RelQuestion RELQ_ID="{related}" RELQ_RANKING_ORDER="{rank}" '
+                f'RELQ_RELEVANCE2ORGQ="{label}">',
+                f"<RelQSubject>{text}</RelQSubject><RelQBody></RelQBody></RelQuestion>",
+                '<RelComment RELC_ID="c"><RelCText>a comment</RelCText></RelComment>',
+                "</Thread></OrgQuestion>",
+            ]
+        return write_text(name, "\n".join([*lines, "</xml>"]))
+
+    return write

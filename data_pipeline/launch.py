@@ -1,6 +1,6 @@
 """The command around the Beam graph: check what is asked, run, publish, tell.
 
-    python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner=FlinkRunner
+python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner=FlinkRunner
 """
 
 import argparse
@@ -129,8 +129,10 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
 def _describe(dumps: list[Dump], sharding: Sharding) -> dict[str, Any]:
     """What makes two commands the same job: the inputs and the options that shape the output."""
     inputs = [
-        {"path": dump.path if "://" in dump.path else str(Path(dump.path).resolve()),
-         "bytes": dump.size}
+        {
+            "path": dump.path if "://" in dump.path else str(Path(dump.path).resolve()),
+            "bytes": dump.size,
+        }
         for dump in dumps
     ]
     return {"inputs": inputs, **sharding._asdict()}

@@ -47,7 +47,9 @@ class OutputFolder:
         differing = sorted(key for key in done | job if done.get(key) != job.get(key))
         raise InputError(
             f"--output: {self.path!r} holds the complete output of another job; its "
-            + "; its ".join(f"{key} was {done.get(key)!r}, now {job.get(key)!r}" for key in differing)
+            + "; its ".join(
+                f"{key} was {done.get(key)!r}, now {job.get(key)!r}" for key in differing
+            )
             + ". Name another folder, or pass --overwrite to replace it"
         )
 

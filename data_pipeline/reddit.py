@@ -153,8 +153,12 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         pipeline
         | "Begin the report" >> beam.Create([report_path(plan.folder)])
         | "Write the report"
-        >> beam.Map(_write_report, counts=AsSingleton(counts), unreadable=AsList(unreadable),
-                    written=AsList(written))
+        >> beam.Map(
+            _write_report,
+            counts=AsSingleton(counts),
+            unreadable=AsList(unreadable),
+            written=AsList(written),
+        )
     )
 
 

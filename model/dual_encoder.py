@@ -1,6 +1,6 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras
@@ -22,6 +22,7 @@ class DualEncoder(tf_keras.Model):
 
     def __init__(self, config: configs.DualEncoder):
         super().__init__(name="dual_encoder")
+        self._config = config
         self.encoder = encoders.build(config.encoder, config.text)
         self.response_network = ResponseNetwork(
             config.response_network, config.encoder.get().embedding_dim
@@ -33,6 +34,10 @@ class DualEncoder(tf_keras.Model):
             inputs=self.encode_inputs(pairs["input"], training=training),
             responses=self.encode_responses(pairs["response"], training=training),
         )
+
+    def get_config(self) -> dict[str, Any]:
+        """The configuration, which Keras asks for when it saves."""
+        return self._config.as_dict()
 
     def encode_inputs(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
         """The sentence embedding u, of unit length: [batch, embedding_dim]."""

@@ -24,6 +24,8 @@ class Averaging(hyperparams.Config):
     hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
     embedding_dim: int = 500
     activation: str = "relu"
+    word_dropout: float = 0.0
+    """The part of the words and bigrams left out at random in training."""
 
 
 @dataclasses.dataclass

@@ -4,20 +4,27 @@ import tensorflow as tf
 import tf_keras
 
 from model import configs
-from model.text import BIGRAMS, WORDS
+from model.text import BIGRAMS, PADDING, WORDS
 
 
 class AveragingEncoder(tf_keras.layers.Layer):
     """Word and bigram vectors, each summed and divided by sqrt(n), added; then a DNN.
 
     The paper leaves open how the two sums meet; they are added here, so that the DNN's input
-    keeps the width of a word vector.
+    keeps the width of a word vector. Words begin as random vectors and bigrams at zero: most
+    bigrams of a new sentence were never trained, and must not drown its words in noise.
     """
 
     def __init__(self, config: configs.Averaging, text: configs.Text):
         super().__init__(name="averaging_encoder")
-        self._words = SqrtNEmbedding(text.word_buckets, config.word_dim, name="words")
-        self._bigrams = SqrtNEmbedding(text.bigram_buckets, config.word_dim, name="bigrams")
+        self._word_dropout = config.word_dropout
+        random_unit = tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5)
+        self._words = SqrtNEmbedding(
+            (text.word_buckets, config.word_dim), initializer=random_unit, name="words"
+        )
+        self._bigrams = SqrtNEmbedding(
+            (text.bigram_buckets, config.word_dim), initializer="zeros", name="bigrams"
+        )
         self._layers = [
             tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
             for index, units in enumerate(config.hidden)
@@ -26,31 +33,42 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
-        del training  # no dropout: there is no difference
+        if training and self._word_dropout:
+            ids = {name: _drop(kind, self._word_dropout) for name, kind in ids.items()}
         hidden = self._words(ids[WORDS]) + self._bigrams(ids[BIGRAMS])
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
 
 
+def _drop(ids: tf.Tensor, rate: float) -> tf.Tensor:
+    """Replaces a part of the ids by `PADDING`, never the last of a row: int32 [batch, tokens]."""
+    following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
+    dropped = (tf.random.uniform(tf.shape(ids)) < rate) & (following != PADDING)
+    return tf.where(dropped, PADDING, ids)
+
+
 class SqrtNEmbedding(tf_keras.layers.Layer):
     """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row."""
 
-    def __init__(self, buckets: int, dim: int, *, name: str):
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        *,
+        initializer: str | tf_keras.initializers.Initializer,
+        name: str,
+    ):
         super().__init__(name=name)
-        self._shape = (buckets, dim)
+        self._shape = shape
+        self._initializer = initializer
 
     def build(self, input_shape: tf.TensorShape) -> None:
-        """Makes the table, [buckets, dim], with vectors of length about 1."""
+        """Makes the table, [buckets, dim]."""
         super().build(input_shape)
-        self.table = self.add_weight(
-            "table", self._shape, initializer=tf_keras.initializers.RandomNormal(
-                stddev=self._shape[1] ** -0.5
-            )
-        )
+        self.table = self.add_weight("table", self._shape, initializer=self._initializer)
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [batch, tokens], `PADDING` at the end -> [batch, dim]."""
+        """int32 [batch, tokens], `PADDING` where there is no id; every row has one -> [batch, dim]."""
         # Only real ids are looked up, so padding costs nothing, and the gradient that comes
         # back is sparse and already summed by id: half of gather and segment_sum's time.
         real = tf.sparse.from_dense(ids)

@@ -1,0 +1,295 @@
+"""The whole Beam job on small dumps: what it writes, what it refuses, what it leaves."""
+
+import json
+import re
+
+import orjson
+import pytest
+import tensorflow as tf
+
+from data_pipeline.__main__ import main
+
+
+def run(*arguments):
+    main(["reddit", *map(str, arguments)])
+
+
+def fails(*arguments, capsys):
+    """Runs a command that must fail and returns its one line."""
+    with pytest.raises(SystemExit) as raised:
+        run(*arguments)
+    assert raised.value.code not in (0, None)
+    capsys.readouterr()
+    message = str(raised.value.code)
+    assert message.startswith("error: ")
+    assert "\n" not in message
+    return message
+
+
+def pairs_in(folder, side):
+    """(input, response, input_id, response_id, thread_id, subreddit) of every record."""
+    names = ("input", "response", "input_id", "response_id", "thread_id", "subreddit")
+    rows = []
+    for path in sorted(folder.glob(f"{side}-*-of-*.tfrecord")):
+        for record in tf.data.TFRecordDataset(str(path)):
+            features = tf.train.Example.FromString(record.numpy()).features.feature
+            rows.append(tuple(features[name].bytes_list.value[0].decode() for name in names))
+    return rows
+
+
+def statistics_of(folder):
+    return json.loads((folder / "statistics.json").read_text())
+
+
+@pytest.fixture
+def world(write_dump, comment):
+    """Two months in two compressions: one of everything."""
+    write_dump(
+        "RC_1.zst",
+        [
+            comment("c1", body="what are the words of c1"),
+            comment("c2", "t1_c1", body="an answer &gt; to it", link_id="t3_p"),
+            comment("c3", "t1_c1", body="[deleted]"),
+            b'{"id": "broken',
+            comment("c4", "t1_c3"),
+            comment("c2", "t1_c1", body="the same id again"),
+        ],
+    )
+    write_dump(
+        "RC_2.bz2",
+        [
+            comment("d1", "t1_c2", body="a reply of the next month", subreddit="other"),
+            comment("d2", "t1_gone"),
+            comment("d3", author="a_bot"),
+            comment("d4", body="1234567"),
+            comment("d5", body="y" * 400),
+            comment("d6", body="https is a protocol"),
+            {"id": "d7"},
+        ],
+    )
+
+
+def test_one_of_everything(world, tmp_path, capsys):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_1.zst,{tmp_path}/RC_2.*", "--output", output)
+    assert statistics_of(output) == {
+        "lines": 13,
+        "malformed": 2,
+        "duplicates": 1,
+        "comments": 10,
+        "dropped": {"deleted": 1, "length": 1, "alphabetic": 1, "prefix": 1, "bot": 1},
+        "kept": 5,
+        "replies": 4,
+        "pairs": 2,
+        "train_pairs": len(pairs_in(output, "train")),
+        "test_pairs": len(pairs_in(output, "test")),
+    }
+    assert sorted(pairs_in(output, "train") + pairs_in(output, "test")) == [
+        ("an answer > to it", "a reply of the next month", "c2", "d1", "t3_p", "other"),
+        ("what are the words of c1", "an answer > to it", "c1", "c2", "t3_p", "sub"),
+    ]
+    letters = [
+        json.loads(line)
+        for path in output.glob("dead_letters-*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert [(letter["file"], letter["line"]) for letter in letters] == [
+        (f"{tmp_path}/RC_1.zst", 4),
+        (f"{tmp_path}/RC_2.bz2", 7),
+    ]
+    assert letters[0]["raw"] == '{"id": "broken'
+    assert letters[0]["reason"].startswith("not JSON")
+    assert "parent_id" in letters[1]["reason"]
+    assert not (output / "_incomplete").exists()
+    assert "pairs" in capsys.readouterr().out
+
+
+def test_shards_are_named_and_counted_as_asked(world, tmp_path):
+    output = tmp_path / "out"
+    run(
+        *("--input", f"{tmp_path}/RC_*", "--output", output),
+        *("--train_shards", 3, "--test_shards", 2, "--test_fraction", 0.5, "--split_by", "pair"),
+    )
+    assert sorted(path.name for path in output.iterdir()) == [
+        "COMPLETED",
+        "dead_letters-00000-of-00001.jsonl",
+        "statistics.json",
+        "test-00000-of-00002.tfrecord",
+        "test-00001-of-00002.tfrecord",
+        "train-00000-of-00003.tfrecord",
+        "train-00001-of-00003.tfrecord",
+        "train-00002-of-00003.tfrecord",
+    ]
+
+
+@pytest.fixture
+def many_pairs(write_dump, comment):
+    """300 pairs in 100 threads over three files."""
+    for month in range(3):
+        rows = []
+        for thread in range(month, 100, 3):
+            link = f"t3_{thread}"
+            rows.append(comment(f"p{thread}", link, link_id=link, body=f"thread {'x' * 20}"))
+            rows += [
+                comment(f"r{thread}_{n}", f"t1_p{thread}", link_id=link, body="reply " + "z" * n)
+                for n in range(3)
+            ]
+        write_dump(f"RC_{month}.gz", rows)
+
+
+def test_contents_do_not_depend_on_the_runner_or_its_workers(many_pairs, tmp_path, monkeypatch):
+    source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.3)
+    run(*source, "--output", tmp_path / "one")
+    run(
+        *(*source, "--output", tmp_path / "two"),
+        *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
+    )
+    monkeypatch.setattr("data_pipeline.launch._MIN_PARTS", 5)
+    run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
+    names = {path.name for path in (tmp_path / "one").iterdir()}
+    assert len(names) == 16 + 5 + 3
+    for other in ("two", "three"):
+        for name in names:
+            assert (tmp_path / "one" / name).read_bytes() == (tmp_path / other / name).read_bytes()
+
+
+def test_the_thread_split_keeps_threads_whole_and_the_pair_split_does_not(many_pairs, tmp_path):
+    for split_by, shared in (("thread", False), ("pair", True)):
+        output = tmp_path / split_by
+        source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.4)
+        run(*source, "--output", output, "--split_by", split_by)
+        train, test = pairs_in(output, "train"), pairs_in(output, "test")
+        assert len(train) + len(test) == 300
+        assert 60 < len(test) < 180
+        assert bool({row[4] for row in train} & {row[4] for row in test}) == shared
+
+
+def test_records_are_shuffled(many_pairs, tmp_path):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 1)
+    threads = [row[4] for row in pairs_in(output, "train")]
+    neighbours = sum(a == b for a, b in zip(threads, threads[1:], strict=False))
+    assert neighbours < 30  # sorted by thread there would be 2 of 3: 180
+
+
+def test_a_complete_folder_is_left_alone(world, tmp_path, capsys):
+    output = tmp_path / "out"
+    command = ("--input", f"{tmp_path}/RC_*", "--output", output)
+    run(*command)
+    before = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    capsys.readouterr()
+    run(*command)
+    assert "complete already" in capsys.readouterr().out
+    assert {path.name: path.stat().st_mtime_ns for path in output.iterdir()} == before
+
+
+def test_another_job_on_a_complete_folder_is_refused_unless_overwritten(world, tmp_path, capsys):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 3)
+    other = ("--input", f"{tmp_path}/RC_1.zst", "--output", output)
+    message = fails(*other, "--train_shards", 3, capsys=capsys)
+    assert "inputs" in message
+    assert "--overwrite" in message
+    same_input = ("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 3)
+    message = fails(*same_input, "--test_fraction", 0.2, capsys=capsys)
+    assert "test_fraction was 0.1, now 0.2" in message
+    assert statistics_of(output)["lines"] == 13
+    run(*other, "--train_shards", 2, "--overwrite")
+    assert statistics_of(output)["lines"] == 6
+    assert len(list(output.glob("train-*"))) == 2
+
+
+def test_a_folder_without_its_marker_is_made_anew(world, tmp_path):
+    output = tmp_path / "out"
+    command = ("--input", f"{tmp_path}/RC_*", "--output", output)
+    run(*command, "--train_shards", 3)
+    (output / "COMPLETED").unlink()
+    run(*command, "--train_shards", 2)
+    assert len(list(output.glob("train-*"))) == 2
+    assert (output / "COMPLETED").exists()
+
+
+def test_an_unreadable_file_ends_in_one_error_naming_all_of_them(world, tmp_path, capsys):
+    for name in ("RC_3.gz", "RC_4.zst"):
+        (tmp_path / name).write_bytes(b"no archive")
+    output = tmp_path / "out"
+    message = fails("--input", f"{tmp_path}/RC_*", "--output", output, capsys=capsys)
+    assert "RC_3.gz: truncated or corrupt" in message
+    assert "RC_4.zst: truncated or corrupt" in message
+    assert list(output.iterdir()) == []
+
+
+def test_a_truncated_file_gives_no_output(write_dump, comment, tmp_path, capsys):
+    path = write_dump("RC.zst", [comment(f"c{n}") for n in range(1000)])
+    path.write_bytes(path.read_bytes()[:-30])
+    message = fails("--input", path, "--output", tmp_path / "out", capsys=capsys)
+    assert "RC.zst: truncated or corrupt" in message
+    assert not (tmp_path / "out" / "COMPLETED").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--input", "nowhere/RC_*"], "'nowhere/RC_\\*' matches no file"),
+        (["--input", ","], "names no file"),
+        (["--test_fraction", "1.0"], r"--test_fraction: 1.0 is not in \[0, 1\)"),
+        (["--train_shards", "0"], "--train_shards: 0 is not 1 or more"),
+        (["--test_fractoin", "0.2"], "--test_fractoin"),
+    ],
+)
+def test_bad_options_are_named(world, tmp_path, capsys, options, reason):
+    output = tmp_path / "out"
+    message = fails(
+        "--input", f"{tmp_path}/RC_*", "--output", output, *options, capsys=capsys
+    )
+    assert re.search(reason, message)
+    assert not output.exists()
+
+
+def test_an_output_that_cannot_be_written(world, tmp_path, capsys):
+    (tmp_path / "file").write_text("not a folder")
+    output = tmp_path / "file" / "out"
+    message = fails("--input", f"{tmp_path}/RC_1.zst", "--output", output, capsys=capsys)
+    assert f"--output: '{output}' cannot be written" in message
+
+
+def test_an_empty_month_gives_empty_shards(write_dump, tmp_path):
+    path = write_dump("RC.gz", [])
+    run("--input", path, "--output", tmp_path / "out")
+    assert statistics_of(tmp_path / "out")["lines"] == 0
+    assert pairs_in(tmp_path / "out", "train") == []
+
+
+def test_invalid_utf8_is_kept_in_the_dead_letter(write_dump, tmp_path):
+    path = write_dump("RC", [b'{"id": "\xff"}'])
+    run("--input", path, "--output", tmp_path / "out")
+    (letters,) = (tmp_path / "out").glob("dead_letters-*")
+    assert orjson.loads(letters.read_bytes())["raw"] == '{"id": "\\xff"}'
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            ["RC_2006-01.bz2"],
+            {
+                "lines": 3666,
+                "comments": 3666,
+                "dropped": {"deleted": 529, "length": 677, "alphabetic": 184, "prefix": 0, "bot": 1},
+                "kept": 2275,
+                "replies": 732,
+                "pairs": 422,
+            },
+        ),
+        (
+            ["RC_2005-12.bz2", "RC_2006-01.bz2", "RC_2006-02.bz2"],
+            {"comments": 13836, "kept": 8257, "replies": 3200, "pairs": 1795},
+        ),
+    ],
+)
+def test_counts_of_real_months(real_data, tmp_path, names, expected):
+    files = ",".join(str(real_data / "reddit" / name) for name in names)
+    run("--input", files, "--output", tmp_path / "out")
+    statistics = statistics_of(tmp_path / "out")
+    assert {key: statistics[key] for key in expected} == expected
+    assert statistics["train_pairs"] + statistics["test_pairs"] == statistics["pairs"]

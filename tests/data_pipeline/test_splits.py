@@ -1,0 +1,39 @@
+"""The split: stable, by thread or by pair."""
+
+from data_pipeline.splits import is_test
+
+
+def side(split_by, fraction, thread="t", input_id="i", response_id="r"):
+    return is_test(
+        thread=thread,
+        input_id=input_id,
+        response_id=response_id,
+        split_by=split_by,
+        test_fraction=fraction,
+    )
+
+
+def test_the_hash_is_the_same_on_every_machine():
+    # blake2b-64 of b"t3_0".."t3_19" below 0.3 * 2**64; computed once with hashlib.
+    test_threads = [n for n in range(20) if side("thread", 0.3, thread=f"t3_{n}")]
+    assert test_threads == [0, 2, 5, 6, 9, 11, 14, 16]
+
+
+def test_all_pairs_of_a_thread_are_on_one_side():
+    for thread in map(str, range(50)):
+        sides = {side("thread", 0.5, thread=thread, response_id=str(n)) for n in range(20)}
+        assert len(sides) == 1
+
+
+def test_by_pair_a_thread_stands_on_both_sides():
+    assert {side("pair", 0.5, response_id=str(n)) for n in range(20)} == {True, False}
+    assert {side("pair", 0.5, input_id=str(n)) for n in range(20)} == {True, False}
+
+
+def test_about_the_asked_fraction_is_test_and_a_larger_one_keeps_it():
+    threads = [str(n) for n in range(10_000)]
+    tenth = {t for t in threads if side("thread", 0.1, thread=t)}
+    fifth = {t for t in threads if side("thread", 0.2, thread=t)}
+    assert 900 < len(tenth) < 1100
+    assert tenth < fifth
+    assert not any(side("thread", 0.0, thread=t) for t in threads)

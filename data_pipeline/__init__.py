@@ -1,4 +1,4 @@
 """Reddit dumps in, TFRecord input-response pairs out: an Apache Beam job.
 
-    python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/
+python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/
 """

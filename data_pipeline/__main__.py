@@ -1,7 +1,7 @@
 """The data room's commands.
 
-    python -m data_pipeline sample --output DIR [--comments N] [--seed S]
-    python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
+python -m data_pipeline sample --output DIR [--comments N] [--seed S]
+python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
 """
 
 import argparse
@@ -25,9 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         elif beam_arguments:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
         else:
-            sample.write(
-                Path(arguments.output), comments=arguments.comments, seed=arguments.seed
-            )
+            sample.write(Path(arguments.output), comments=arguments.comments, seed=arguments.seed)
     except InputError as error:
         sys.exit(f"error: {error}")
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import orjson
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
@@ -28,9 +29,7 @@ from data_pipeline.filters import rule_that_drops
 from data_pipeline.output import write_file
 from data_pipeline.pairing import BatchPacker, PackedBatch, pair_bucket
 from data_pipeline.shards import DEAD_LETTERS, Shard, Sharding, WriteShard, dead_letter
-from data_pipeline.statistics import SumCounts
-
-import orjson
+from data_pipeline.statistics import add_up
 
 UNREADABLE = "unreadable"
 COUNTS = "counts"
@@ -147,7 +146,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         (read_counts, join_counts)
         | "Take the counts of reading and joining" >> beam.Flatten()
         | "Show the counts while running" >> beam.ParDo(CountInRunnerMetrics())
-        | "Add up the counts" >> beam.CombineGlobally(SumCounts())
+        | "Add up the counts" >> beam.CombineGlobally(add_up)
     )
     _ = (
         pipeline

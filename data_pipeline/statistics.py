@@ -9,29 +9,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import apache_beam as beam
-
 from data_pipeline.filters import RULES
 
 
-class SumCounts(beam.CombineFn):
-    """Adds Counters up."""
-
-    def create_accumulator(self) -> Counter:
-        return Counter()
-
-    def add_input(self, accumulator: Counter, counts: Counter) -> Counter:
-        accumulator.update(counts)
-        return accumulator
-
-    def merge_accumulators(self, accumulators: Iterable[Counter]) -> Counter:
-        total: Counter = Counter()
-        for accumulator in accumulators:
-            total.update(accumulator)
-        return total
-
-    def extract_output(self, accumulator: Counter) -> Counter:
-        return accumulator
+def add_up(counters: Iterable[Counter]) -> Counter:
+    """The sum of any number of Counters, also of none."""
+    total: Counter = Counter()
+    for counts in counters:
+        total.update(counts)
+    return total
 
 
 def as_statistics(counts: Counter) -> dict[str, Any]:

@@ -1,4 +1,4 @@
 """A checkpoint in, a TF-Hub style SavedModel out: text in, embedding out.
 
-    python -m export --model_dir run/ --output module/
+python -m export --model_dir run/ --output module/
 """

@@ -1,6 +1,6 @@
 """Writes the hub module of a trained model.
 
-    python -m export --model_dir run/ --output module/
+python -m export --model_dir run/ --output module/
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Training and evaluation, with the Model Garden's flags.
 
-    python -m model --experiment reddit --mode train_and_eval --model_dir run/ \
+python -m model --experiment reddit --mode train_and_eval --model_dir run/ \
         --config_file model/configs/laptop_dan.yaml \
         --params_override "task.train_data.input_path='pairs/train-*'"
 """
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> None:
         sys.exit(f"error: --mode: {FLAGS.mode!r}; accepted are {', '.join(MODES)}")
 
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from model import training
     from model.errors import InputError
 

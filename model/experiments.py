@@ -5,6 +5,8 @@ from official.modeling import optimization
 
 from model import configs
 
+NAMES = ("reddit",)
+
 
 @exp_factory.register_config_factory("reddit")
 def reddit() -> config_definitions.ExperimentConfig:

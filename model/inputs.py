@@ -9,9 +9,7 @@ from data_pipeline import records
 from model.errors import InputError
 from model.text import TextToIds
 
-_SPEC = {
-    name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)
-}
+_SPEC = {name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)}
 
 
 def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
@@ -20,7 +18,7 @@ def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
     Raises:
       InputError: if the path is missing or matches nothing.
     """
-    patterns = config.input_path
+    patterns = config.input_path or ""
     patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
     files: list[str] = []
     for pattern in filter(None, map(str.strip, patterns)):

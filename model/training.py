@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import orbit
 import tensorflow as tf
 import yaml
 from absl import logging
@@ -27,13 +28,16 @@ def parse_params(flags: Any) -> config_definitions.ExperimentConfig:
     Raises:
       InputError: if the experiment, a file or a parameter is unknown or unreadable.
     """
+    if flags.experiment not in experiments.NAMES:
+        names = ", ".join(experiments.NAMES)
+        raise InputError(f"--experiment: {flags.experiment!r} is unknown; accepted are {names}")
     try:
         return train_utils.parse_configuration(flags, print_return=False)
     except (LookupError, ValueError, TypeError, yaml.YAMLError, tf.errors.OpError) as error:
         reason = " ".join(str(error.args[0] if error.args else error).split())
         raise InputError(
-            f"--experiment {flags.experiment!r}, --config_file {flags.config_file} and "
-            f"--params_override {flags.params_override!r} give no parameters: {reason}"
+            f"--config_file {flags.config_file} and --params_override {flags.params_override!r} "
+            f"give no parameters: {reason}"
         ) from error
 
 
@@ -41,11 +45,37 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: st
     """Trains, evaluates or both; goes on from the last checkpoint of `model_dir`.
 
     Raises:
-      InputError: if a data path matches nothing, the folder holds another model, or there is
-        nothing to evaluate.
+      InputError: if a data path matches nothing, the parameters do not fit together, the
+        folder holds another model, or there is nothing to evaluate.
     """
     _check_data(params, mode)
     _check_model_dir(params, mode=mode, model_dir=Path(model_dir))
+    logging.set_verbosity(logging.WARNING)
+    progress = Progress(params) if "train" in mode else None
+    try:
+        runner = _build_runner(
+            params, mode=mode, model_dir=model_dir, train_actions=[progress] if progress else []
+        )
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"the parameters do not fit together: {error}") from error
+    if "train" in mode:
+        train_utils.serialize_config(params, model_dir)
+    with contextlib.redirect_stdout(BesideProgress()), contextlib.ExitStack() as stack:
+        if progress:
+            stack.enter_context(contextlib.closing(progress))
+            progress.start(runner.trainer.global_step)
+        runner.run()
+
+
+def _build_runner(
+    params: config_definitions.ExperimentConfig,
+    *,
+    mode: str,
+    model_dir: str,
+    train_actions: list[orbit.Action],
+) -> train_lib.OrbitExperimentRunner:
     if params.runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(params.runtime.mixed_precision_dtype)
     strategy = distribute_utils.get_distribution_strategy(
@@ -56,18 +86,9 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: st
     )
     with strategy.scope():
         task = task_factory.get_task(params.task, logging_dir=model_dir)
-    if "train" in mode:
-        train_utils.serialize_config(params, model_dir)
-    logging.set_verbosity(logging.WARNING)
-    progress = Progress(params) if "train" in mode else None
-    with contextlib.redirect_stdout(BesideProgress()):
-        runner = train_lib.OrbitExperimentRunner(
-            strategy, task, mode, params, model_dir, train_actions=[progress] if progress else []
-        )
-        if progress:
-            progress.start(runner.trainer.global_step)
-        with contextlib.closing(progress) if progress else contextlib.nullcontext():
-            runner.run()
+    return train_lib.OrbitExperimentRunner(
+        strategy, task, mode, params, model_dir, train_actions=train_actions
+    )
 
 
 def _check_data(params: config_definitions.ExperimentConfig, mode: str) -> None:
@@ -118,10 +139,8 @@ class Progress:
     def __call__(self, logs: dict[str, tf.Tensor]) -> None:
         """Moves the bar to the current step."""
         pairs = int(self._global_step.numpy()) * self._batch_size
-        self._bar.set_postfix(
-            loss=f"{float(logs['training_loss']):.3f}", p_at_1=f"{float(logs['p_at_1']):.3f}",
-            refresh=False,
-        )
+        loss, p_at_1 = float(logs["training_loss"]), float(logs["p_at_1"])
+        self._bar.set_postfix(loss=f"{loss:.3f}", p_at_1=f"{p_at_1:.3f}", refresh=False)
         self._bar.update(pairs - self._bar.n)
 
     def close(self) -> None:

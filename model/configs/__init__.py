@@ -23,9 +23,11 @@ class Averaging(hyperparams.Config):
     word_dim: int = 300
     hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
     embedding_dim: int = 500
-    activation: str = "relu"
+    activation: str = "tanh"
     word_dropout: float = 0.0
-    """The part of the words and bigrams left out at random in training."""
+    """The part of the words left out at random in training."""
+    bigram_dropout: float = 0.0
+    """The part of the bigrams left out: most are rare, and a pair is learned by heart by them."""
 
 
 @dataclasses.dataclass
@@ -54,7 +56,7 @@ class ResponseNetwork(hyperparams.Config):
     """The feed-forward network between the response's embedding and the score."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
-    activation: str = "relu"
+    activation: str = "tanh"
     normalize: bool = False
     """Whether its output has unit length, so that a score is `score_scale` times a cosine."""
 

@@ -17,7 +17,7 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
     def __init__(self, config: configs.Averaging, text: configs.Text):
         super().__init__(name="averaging_encoder")
-        self._word_dropout = config.word_dropout
+        self._dropout = {WORDS: config.word_dropout, BIGRAMS: config.bigram_dropout}
         random_unit = tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5)
         self._words = SqrtNEmbedding(
             (text.word_buckets, config.word_dim), initializer=random_unit, name="words"
@@ -33,8 +33,8 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
-        if training and self._word_dropout:
-            ids = {name: _drop(kind, self._word_dropout) for name, kind in ids.items()}
+        if training:
+            ids = {name: _drop(ids[name], rate) for name, rate in self._dropout.items()}
         hidden = self._words(ids[WORDS]) + self._bigrams(ids[BIGRAMS])
         for layer in self._layers:
             hidden = layer(hidden)
@@ -43,6 +43,8 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
 def _drop(ids: tf.Tensor, rate: float) -> tf.Tensor:
     """Replaces a part of the ids by `PADDING`, never the last of a row: int32 [batch, tokens]."""
+    if not rate:
+        return ids
     following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
     dropped = (tf.random.uniform(tf.shape(ids)) < rate) & (following != PADDING)
     return tf.where(dropped, PADDING, ids)
@@ -68,7 +70,7 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         self.table = self.add_weight("table", self._shape, initializer=self._initializer)
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [batch, tokens], `PADDING` where there is no id; every row has one -> [batch, dim]."""
+        """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
         # Only real ids are looked up, so padding costs nothing, and the gradient that comes
         # back is sparse and already summed by id: half of gather and segment_sum's time.
         real = tf.sparse.from_dense(ids)

@@ -82,7 +82,7 @@ def test_a_zstd_window_of_2_to_the_31(tmp_path):
 
 
 def test_a_missing_file_is_not_tried_again(tmp_path):
-    with pytest.raises(UnreadableDumpError, match="nowhere.gz"):
+    with pytest.raises(UnreadableDumpError, match=r"nowhere\.gz"):
         lines_of(tmp_path / "nowhere.gz")
 
 
@@ -95,7 +95,7 @@ def test_finds_each_file_once_in_order(write_dump, tmp_path):
 
 
 def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
-    with pytest.raises(InputError, match="'.*/RC_x' matches no file"):
+    with pytest.raises(InputError, match=r"'.*/RC_x' matches no file"):
         find_dumps([f"{tmp_path}/RC_x"])
     with pytest.raises(InputError, match="is a folder"):
         find_dumps([str(tmp_path)])

@@ -1,5 +1,6 @@
 """The whole Beam job on small dumps: what it writes, what it refuses, what it leaves."""
 
+import itertools
 import json
 import re
 
@@ -168,7 +169,7 @@ def test_records_are_shuffled(many_pairs, tmp_path):
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 1)
     threads = [row[4] for row in pairs_in(output, "train")]
-    neighbours = sum(a == b for a, b in zip(threads, threads[1:], strict=False))
+    neighbours = sum(a == b for a, b in itertools.pairwise(threads))
     assert neighbours < 30  # sorted by thread there would be 2 of 3: 180
 
 
@@ -239,9 +240,7 @@ def test_a_truncated_file_gives_no_output(write_dump, comment, tmp_path, capsys)
 )
 def test_bad_options_are_named(world, tmp_path, capsys, options, reason):
     output = tmp_path / "out"
-    message = fails(
-        "--input", f"{tmp_path}/RC_*", "--output", output, *options, capsys=capsys
-    )
+    message = fails("--input", f"{tmp_path}/RC_*", "--output", output, *options, capsys=capsys)
     assert re.search(reason, message)
     assert not output.exists()
 
@@ -275,7 +274,13 @@ def test_invalid_utf8_is_kept_in_the_dead_letter(write_dump, tmp_path):
             {
                 "lines": 3666,
                 "comments": 3666,
-                "dropped": {"deleted": 529, "length": 677, "alphabetic": 184, "prefix": 0, "bot": 1},
+                "dropped": {
+                    "deleted": 529,
+                    "length": 677,
+                    "alphabetic": 184,
+                    "prefix": 0,
+                    "bot": 1,
+                },
                 "kept": 2275,
                 "replies": 732,
                 "pairs": 422,

@@ -1,0 +1,61 @@
+# The two commands: `make demo` runs the whole way on a sample that it makes itself,
+# `make test` passes the tests. README.md says what the others are for.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: install demo reproduce test test-all lint clean
+
+PYTHON ?= python3.11
+VENV := .venv
+RUN := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+install: $(INSTALLED)
+
+$(INSTALLED): requirements.txt
+	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) is not installed; name another with make PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	touch $@
+
+# The four steps. $(1): folder of the run, $(2): real data or the sample world laid out alike,
+# $(3): dumps, $(4): preset, $(5): options of the first step.
+define four_steps
+	@printf '\n== 1 of 4: pairs from the dumps ==\n'
+	$(RUN) -m data_pipeline reddit --input '$(3)' --output $(1)/data $(5)
+	@printf '\n== 2 of 4: training ==\n'
+	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir $(1)/model \
+	  --config_file model/configs/$(4).yaml \
+	  --params_override "task.train_data.input_path=$(1)/data/train-*,task.validation_data.input_path=$(1)/data/test-*"
+	@printf '\n== 3 of 4: the hub module ==\n'
+	$(RUN) -m export --model_dir $(1)/model --output $(1)/module
+	@printf '\n== 4 of 4: evaluation ==\n'
+	$(RUN) -m evaluation response_ranking --module $(1)/module --data $(1)/data --output $(1)/results
+	$(RUN) -m evaluation sts --module $(1)/module --data $(2)/stsb --output $(1)/results
+	$(RUN) -m evaluation cqa --module $(1)/module --data $(2)/semeval_cqa --output $(1)/results
+	$(RUN) -m evaluation report --results $(1)/results --output $(1)/report.html
+endef
+
+demo: $(INSTALLED)
+	rm -rf runs/demo
+	@printf '== a sample world ==\n'
+	$(RUN) -m data_pipeline sample --output runs/demo/world
+	$(call four_steps,runs/demo,runs/demo/world,runs/demo/world/reddit/RC_*,demo_dan,)
+
+# Goes on where an earlier run stopped; `make clean` starts afresh.
+reproduce: $(INSTALLED)
+	@test -d "$(DATA)/reddit" || { echo "error: DATA=$(DATA) has no folder reddit; give a folder laid out as README.md says: make reproduce DATA=DIR"; exit 1; }
+	$(call four_steps,runs/reproduce,$(DATA),$(DATA)/reddit/RC_*,laptop_dan,)
+
+test: $(INSTALLED)
+	$(RUN) -m pytest -m "not slow"
+
+test-all: $(INSTALLED)
+	$(RUN) -m pytest
+
+lint: $(INSTALLED)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+clean:
+	rm -rf runs

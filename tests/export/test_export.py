@@ -1,0 +1,130 @@
+"""The hub module: what strangers can do with it, and when it is not written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from export import verify, write
+from export.__main__ import main
+from model.configs import ResponseSelection
+
+STRANGER = Path(__file__).with_name("stranger.py")
+
+
+def export(model_dir, output):
+    main(["--model_dir", str(model_dir), "--output", str(output)])
+
+
+def fails(model_dir, output):
+    with pytest.raises(SystemExit) as raised:
+        export(model_dir, output)
+    message = str(raised.value.code)
+    assert message.startswith("error: ")
+    return message
+
+
+def contents(folder):
+    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_stranger_can_use_it(write_model_dir, tmp_path, capsys):
+    export(write_model_dir(), tmp_path / "module")
+    assert "verified in a fresh process" in capsys.readouterr().out
+    done = subprocess.run(
+        [sys.executable, "-I", str(STRANGER), str(tmp_path / "module")],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        check=False,
+    )
+    assert "all is well" in done.stdout, done.stderr
+
+
+def test_it_says_what_the_model_says(write_model_dir, tmp_path):
+    from export import checkpoint
+
+    model_dir = write_model_dir()
+    export(model_dir, tmp_path / "module")
+    model, text = checkpoint.load(model_dir)
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    sentences = tf.constant(["some words", "other words of this"])
+    np.testing.assert_allclose(module(sentences), model.encode_inputs(text(sentences)), atol=1e-6)
+    np.testing.assert_allclose(
+        module.signatures["encode_response"](inputs=sentences)["outputs"],
+        model.encode_responses(text(sentences)),
+        atol=1e-6,
+    )
+
+
+def test_the_configuration_travels_inside(write_model_dir, tmp_path):
+    model_dir = write_model_dir()
+    export(model_dir, tmp_path / "module")
+    inside = tmp_path / "module" / "assets.extra" / "params.yaml"
+    assert inside.read_text() == (model_dir / "params.yaml").read_text()
+
+
+def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
+    output = tmp_path / "module"
+    export(write_model_dir(), output)
+    (output / "left over").write_text("of the old module")
+    export(tmp_path / "run", output)
+    assert not (output / "left over").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "module"}
+
+
+def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, monkeypatch):
+    output = tmp_path / "module"
+    export(write_model_dir(), output)
+    before = contents(output)
+    fingerprint = (output / "fingerprint.pb").read_bytes()
+
+    broken = tmp_path / "verify.py"
+    broken.write_text("import sys; sys.exit('ValueError: serving_default differs by 3')")
+    monkeypatch.setattr(write.verify, "__file__", str(broken))
+    with pytest.raises(RuntimeError, match="serving_default differs by 3"):
+        export(tmp_path / "run", output)
+    assert contents(output) == before
+    assert (output / "fingerprint.pb").read_bytes() == fingerprint
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".module")]
+
+
+def test_verifying_notices_a_difference(write_model_dir, tmp_path):
+    export(write_model_dir(), tmp_path / "module")
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    rows = module(tf.constant(verify.PROBES)).numpy()
+    responses = module.signatures["encode_response"](inputs=tf.constant(verify.PROBES))["outputs"]
+    right, wrong = tmp_path / "right.npz", tmp_path / "wrong.npz"
+    np.savez(right, input=rows, response=responses)
+    np.savez(wrong, input=rows, response=responses + 1e-3)
+    verify.check(str(tmp_path / "module"), str(right))
+    with pytest.raises(ValueError, match="encode_response differs by"):
+        verify.check(str(tmp_path / "module"), str(wrong))
+
+
+def test_folders_that_are_not_what_they_should_be(write_model_dir, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no checkpoint with its params.yaml" in fails(empty, tmp_path / "module")
+    assert "holds no checkpoint" in fails(tmp_path / "nowhere", tmp_path / "module")
+
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "thesis.txt").write_text("years of work")
+    assert "exists and is no module" in fails(write_model_dir(), home)
+    assert (home / "thesis.txt").exists()
+
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in fails(tmp_path / "run", tmp_path / "file" / "module")
+
+
+def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_path):
+    params = ResponseSelection().model.as_dict()
+    model_dir = write_model_dir("other", params_model=params)
+    assert "does not fit the model of" in fails(model_dir, tmp_path / "module")
+    assert not (tmp_path / "module").exists()

@@ -1,0 +1,128 @@
+"""The encoders' arithmetic, by hand where that is possible, and their promises."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model import configs, encoders
+from model.encoders.averaging import AveragingEncoder, SqrtNEmbedding
+from model.text import TextToIds
+
+TEXT = configs.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
+AVERAGING = configs.Encoder(
+    type="averaging", averaging=configs.Averaging(word_dim=4, hidden=[5, 6], embedding_dim=7)
+)
+TRANSFORMER = configs.Encoder(
+    type="transformer",
+    transformer=configs.Transformer(layers=2, heads=2, hidden=8, filter=16, embedding_dim=7),
+)
+BOTH = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER], ids=lambda c: c.type)
+
+
+def embed(encoder, *sentences, training=False):
+    ids = TextToIds(TEXT)(tf.constant(sentences))
+    return encoder(ids, training=training)["default"].numpy()
+
+
+def test_the_sum_of_vectors_divided_by_the_root_of_their_number():
+    layer = SqrtNEmbedding((3, 2), initializer="zeros", name="table")
+    layer.build(None)
+    layer.table.assign([[9, 9], [1, 2], [3, 4]])
+    # (1, 2) + (3, 4) + (3, 4) = (7, 10), over sqrt(3); and (1, 2) over sqrt(1).
+    expected = np.array([[7, 10], [np.sqrt(3), 2 * np.sqrt(3)]]) / np.sqrt(3)
+    np.testing.assert_allclose(layer(tf.constant([[1, 2, 2], [1, 0, 0]])), expected, rtol=1e-6)
+
+
+def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():
+    encoder = AveragingEncoder(
+        configs.Averaging(word_dim=2, hidden=[], embedding_dim=2), configs.Text()
+    )
+    ids = {"words": tf.constant([[1, 2]]), "bigrams": tf.constant([[3, 3]])}
+    encoder(ids)
+    words, bigrams, kernel, bias = encoder.weights
+    words.assign(tf.tensor_scatter_nd_update(words, [[1], [2]], [[1.0, 0.0], [0.0, 1.0]]))
+    bigrams.assign(tf.tensor_scatter_nd_update(bigrams, [[3]], [[1.0, 3.0]]))
+    kernel.assign([[1.0, 0.0], [0.0, 1.0]])
+    bias.assign([0.0, 0.0])
+    # ((1, 1) + (2, 6)) / sqrt(2) is (3, 7) times a factor that normalizing takes away.
+    np.testing.assert_allclose(encoder(ids)["default"], [np.array([3, 7]) / np.sqrt(58)], rtol=1e-6)
+
+
+def test_the_dan_has_the_papers_layers():
+    encoder = AveragingEncoder(configs.Averaging(), TEXT)
+    embed(encoder, "x")
+    shapes = [tuple(weight.shape) for weight in encoder.weights]
+    assert shapes[:2] == [(50, 300), (60, 300)]
+    assert shapes[2::2] == [(300, 300), (300, 300), (300, 500)]
+
+
+def test_bigrams_begin_at_zero_and_words_do_not():
+    encoder = encoders.build(AVERAGING, TEXT)
+    embed(encoder, "x")
+    words, bigrams = encoder.weights[:2]
+    assert not bigrams.numpy().any()
+    assert words.numpy().std() > 0.1
+
+
+def test_the_transformer_has_the_papers_layers():
+    encoder = encoders.build(configs.Encoder(type="transformer"), TEXT)
+    embed(encoder, "x")
+    inner = [weight.shape for weight in encoder.weights if tuple(weight.shape) == (512, 2048)]
+    queries = [weight.shape for weight in encoder.weights if weight.name.endswith("query/kernel:0")]
+    assert len(inner) == 6
+    assert [tuple(shape) for shape in queries] == [(512, 8, 64)] * 6
+    assert tuple(encoder.weights[-2].shape) == (512, 500)
+
+
+@BOTH
+def test_one_row_of_unit_length_for_every_sentence(config):
+    encoder = encoders.build(config, TEXT)
+    rows = embed(encoder, "some words", "", "🎂", "word " * 100)
+    assert rows.shape == (4, 7)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+
+
+@BOTH
+def test_a_row_does_not_depend_on_its_batch_mates(config):
+    encoder = encoders.build(config, TEXT)
+    alone = embed(encoder, "two words")
+    together = embed(encoder, "word " * 100, "two words", "")
+    np.testing.assert_allclose(together[1:2], alone, atol=1e-6)
+
+
+@BOTH
+def test_different_sentences_have_different_rows(config):
+    encoder = encoders.build(config, TEXT)
+    rows = embed(encoder, "red fish", "blue bird", "")
+    assert np.abs(rows[0] - rows[1]).max() > 0.01
+    assert np.abs(rows[0] - rows[2]).max() > 0.01
+
+
+def test_the_transformer_hears_the_order_of_words():
+    encoder = encoders.build(TRANSFORMER, TEXT)
+    rows = embed(encoder, "dog bites man", "man bites dog")
+    assert np.abs(rows[0] - rows[1]).max() > 1e-3
+
+
+def test_the_transformer_gives_its_sequence():
+    encoder = encoders.build(TRANSFORMER, TEXT)
+    ids = TextToIds(TEXT)(tf.constant(["one two three", "one"]))
+    assert encoder(ids)["sequence_output"].shape == (2, 4, 8)
+
+
+def test_words_are_dropped_only_in_training_and_never_all_of_them():
+    config = configs.Encoder(
+        averaging=configs.Averaging(word_dim=4, hidden=[], embedding_dim=7, word_dropout=0.9)
+    )
+    encoder = encoders.build(config, TEXT)
+    sentences = ("a b c d e f g", "x")
+    np.testing.assert_array_equal(embed(encoder, *sentences), embed(encoder, *sentences))
+    trained = np.stack([embed(encoder, *sentences, training=True) for _ in range(20)])
+    assert trained.shape == (20, 2, 7)
+    assert np.ptp(trained[:, 0], axis=0).max() > 0.1
+    np.testing.assert_allclose(np.linalg.norm(trained, axis=2), 1, rtol=1e-5)
+
+
+def test_an_unknown_encoder_is_named():
+    with pytest.raises(ValueError, match="type"):
+        encoders.build(configs.Encoder(type="lstm"), TEXT)

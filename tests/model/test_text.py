@@ -1,0 +1,90 @@
+"""What becomes a token, what becomes an id."""
+
+import pytest
+import tensorflow as tf
+
+from model import configs
+from model.text import BIGRAMS, PADDING, WORDS, TextToIds, tokenize
+
+
+def tokens(text):
+    (row,) = tokenize(tf.constant([text])).to_list()
+    return [token.decode() for token in row]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("How old ARE you?", ["how", "old", "are", "you", "?"]),
+        ("don't", ["don", "'t"]),
+        ("a man 's hat", ["a", "man", "'s", "hat"]),
+        ("the man’s hat", ["the", "man", "'s", "hat"]),
+        ("well... (yes)", ["well", ".", ".", ".", "(", "yes", ")"]),
+        ("ﬁne Ⅳ ℃", ["fine", "iv", "°", "c"]),  # NFKC
+        ("STRASSE Straße", ["strasse", "strasse"]),  # case folding
+        ("42nd 3.5", ["42nd", "3", ".", "5"]),
+        ("naïve café", ["naïve", "café"]),
+        ("cafe\u0301", ["café"]),  # composed
+        ("привет 你好", ["привет", "你好"]),
+        ("a\x00b\tc\u200bd", ["a", "b", "cd"]),
+        ("🎂", ["🎂"]),
+        (b"\xff\xfe ok", ["�", "�", "ok"]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_tokens(text, expected):
+    assert tokens(text) == expected
+
+
+@pytest.fixture(scope="module")
+def text_to_ids():
+    return TextToIds(configs.Text(max_tokens=4, word_buckets=1000, bigram_buckets=5000))
+
+
+def ids_of(text_to_ids, *sentences):
+    return {name: ids.numpy().tolist() for name, ids in text_to_ids(tf.constant(sentences)).items()}
+
+
+def test_a_word_and_the_end_mark_have_one_id_wherever_they_stand(text_to_ids):
+    words = ids_of(text_to_ids, "red fish", "Fish red", "fish")[WORDS]
+    red, fish, end = words[0]
+    assert words == [[red, fish, end], [fish, red, end], [fish, end, PADDING]]
+    assert len({red, fish, end, PADDING}) == 4
+
+
+def test_bigrams_know_their_order_and_the_sentence_ends(text_to_ids):
+    first, second, third = ids_of(text_to_ids, "red fish", "fish red", "red fish blue")[BIGRAMS]
+    assert len({*first[:3], *second[:3]}) == 6
+    assert third[:2] == first[:2]  # (begin, red), (red, fish)
+    assert third[2] != first[2]  # (fish, blue) and not (fish, end)
+    assert first[3] == PADDING
+
+
+def test_the_empty_string_has_an_id(text_to_ids):
+    ids = ids_of(text_to_ids, "", "  ")
+    for name in (WORDS, BIGRAMS):
+        assert len(ids[name][0]) == 1
+        assert ids[name][0] == ids[name][1]
+        assert ids[name][0][0] != PADDING
+
+
+def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
+    four, five, also = ids_of(text_to_ids, "a b c d", "a b c d e", "a b c d f g h")[WORDS]
+    assert four == five == also
+    assert len(four) == 5  # and the end mark
+    three, _ = ids_of(text_to_ids, "a b c", "a b c d")[WORDS]
+    assert three[:4] != four[:4]
+
+
+def test_ids_stay_in_their_buckets(text_to_ids):
+    ids = ids_of(text_to_ids, *(f"w{n} v{n} u{n}" for n in range(2000)))
+    for name, buckets in ((WORDS, 1000), (BIGRAMS, 5000)):
+        flat = [value for row in ids[name] for value in row]
+        assert min(flat) >= 1
+        assert max(flat) < buckets
+        assert len(set(flat)) > 0.6 * buckets
+
+
+def test_a_batch_of_none_works(text_to_ids):
+    assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0

@@ -1,0 +1,198 @@
+"""Runs of the command: learning, resuming, refusing."""
+
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import yaml
+from official.core import task_factory
+from official.core.train_utils import ParseConfigOptions
+
+from model import training
+from model.errors import InputError
+
+TINY = """\
+task:
+  model:
+    text: {max_tokens: 8, word_buckets: 3000, bigram_buckets: 1000}
+    encoder: {type: averaging, averaging: {word_dim: 16, hidden: [], embedding_dim: 12}}
+    response_network: {hidden: [], normalize: true}
+    score_scale: 20.0
+  train_data: {global_batch_size: 32, shuffle_buffer_size: 400}
+  validation_data: {global_batch_size: 32}
+trainer:
+  train_steps: 60
+  steps_per_loop: 20
+  summary_interval: 20
+  checkpoint_interval: 20
+  validation_interval: 60
+  optimizer_config:
+    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
+    learning_rate: {type: constant, constant: {learning_rate: 0.05}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def quiet_absl():
+    """Training sets absl's verbosity; leave it as it was."""
+    level = logging.getLogger("absl").level
+    yield
+    logging.getLogger("absl").setLevel(level)
+
+
+@pytest.fixture
+def parse(tmp_path, pairs_folder):
+    """The parameters of the tiny experiment, with overrides."""
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TINY)
+    data = {
+        "task.train_data.input_path": f"{pairs_folder}/train-*",
+        "task.validation_data.input_path": f"{pairs_folder}/test-*",
+    }
+
+    def params(**overrides):
+        overrides = data | {key.replace("__", "."): value for key, value in overrides.items()}
+        return training.parse_params(
+            ParseConfigOptions(
+                experiment="reddit",
+                config_file=[str(path)],
+                params_override=",".join(f"{key}={value}" for key, value in overrides.items()),
+            )
+        )
+
+    return params
+
+
+def p_at_1(output):
+    """The last `p_at_1` that Orbit printed of a validation."""
+    line = [line for line in output.splitlines() if "validation_loss" in line][-1]
+    return float(line.split("p_at_1")[1].split("(")[1].split(")")[0])
+
+
+def steps_of(model_dir):
+    return sorted(int(path.name[5:-6]) for path in model_dir.glob("ckpt-*.index"))
+
+
+def test_learns_which_response_belongs_to_which_input(parse, tmp_path, capfd):
+    training.run(parse(), mode="train_and_eval", model_dir=str(tmp_path / "run"))
+    out, err = capfd.readouterr()
+    assert p_at_1(out) > 0.8  # untrained: about 1 of 32
+    assert "pairs/s" in err
+    assert "1.92k/1.92k" in err  # 60 steps of 32 pairs
+    assert steps_of(tmp_path / "run") == [20, 40, 60]
+    params = yaml.safe_load((tmp_path / "run" / "params.yaml").read_text())
+    assert params["task"]["model"]["encoder"]["averaging"]["word_dim"] == 16
+    assert list((tmp_path / "run" / "train").glob("events.*"))
+
+
+def test_goes_on_from_the_last_checkpoint(parse, tmp_path, capfd):
+    folder = tmp_path / "run"
+    training.run(parse(trainer__train_steps=20), mode="train", model_dir=str(folder))
+    capfd.readouterr()
+    training.run(parse(trainer__train_steps=40), mode="train", model_dir=str(folder))
+    out, err = capfd.readouterr()
+    assert "restored model from" in out
+    assert steps_of(folder) == [20, 40]
+    assert "1.28k/1.28k" in err
+
+
+def test_evaluates_without_training(parse, tmp_path, capfd):
+    folder = tmp_path / "run"
+    training.run(parse(trainer__train_steps=20), mode="train", model_dir=str(folder))
+    before = sorted(path.name for path in folder.glob("ckpt*"))
+    capfd.readouterr()
+    training.run(parse(), mode="eval", model_dir=str(folder))
+    assert 0 <= p_at_1(capfd.readouterr().out) <= 1
+    assert sorted(path.name for path in folder.glob("ckpt*")) == before
+
+
+def test_the_seed_decides_the_weights_and_the_order(parse, tmp_path):
+    def weights(name, seed):
+        params = parse(task__seed=seed, trainer__train_steps=20)
+        training.run(params, mode="train", model_dir=str(tmp_path / name))
+        reader = tf.train.load_checkpoint(str(tmp_path / name))
+        name = "model/encoder/_words/table/.ATTRIBUTES/VARIABLE_VALUE"
+        return reader.get_tensor(name)
+
+    first, again, other = weights("a", 1), weights("b", 1), weights("c", 2)
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0.01
+
+
+def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
+    params = parse(runtime__distribution_strategy="mirrored", trainer__train_steps=20)
+    training.run(params, mode="train_and_eval", model_dir=str(tmp_path / "run"))
+    assert "validation_loss" in capfd.readouterr().out
+
+
+def test_each_replica_uses_the_negatives_of_its_own_part(parse):
+    params = parse()
+    task = task_factory.get_task(params.task)
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        model = task.build_model()
+    batch = next(iter(task.build_inputs(params.task.train_data)))
+    halves = [
+        tf.nest.map_structure(lambda ids, h=h: ids[16 * h : 16 * h + 16], batch) for h in (0, 1)
+    ]
+    expected = [float(task.build_losses(None, model(half))) for half in halves]
+
+    def replica_loss(half):
+        return task.build_losses(None, model(half))
+
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: halves[context.replica_id_in_sync_group]
+    )
+    losses = strategy.run(replica_loss, args=(values,))
+    found = [float(loss) for loss in strategy.experimental_local_results(losses)]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert abs(found[0] - found[1]) > 1e-6
+
+
+def test_every_pair_is_validated_once_and_trained_on_once_an_epoch(parse):
+    params = parse()
+    task = task_factory.get_task(params.task)
+    validation = task.build_inputs(params.task.validation_data)
+    sizes = [int(batch["input"]["words"].shape[0]) for batch in validation]
+    assert sizes == [32, 32]
+    train = task.build_inputs(params.task.train_data).unbatch().take(400)
+    seen = [tuple(pair["input"]["words"].numpy()[:3]) for pair in train]
+    assert len(set(seen)) > 390  # 400 inputs, but for hash collisions
+
+
+@pytest.mark.parametrize(
+    ("overrides", "reason"),
+    [
+        ({"task__train_data__input_path": "nowhere/train-*"}, "'nowhere/train-\\*' matches no"),
+        ({"task__train_data__input_path": ""}, "task.train_data.input_path is empty"),
+        ({"task__validation_data__input_path": "x-*"}, "task.validation_data.input_path"),
+        ({"trainer__summary_interval": 7}, "summary interval.*multiple"),
+        ({"runtime__distribution_strategy": "foo"}, "'foo'"),
+        ({"task__model__encodr__type": 1}, "encodr"),
+        ({"task__model__encoder__type": "lstm"}, "lstm"),
+    ],
+)
+def test_parameters_that_cannot_be_are_named(parse, tmp_path, overrides, reason):
+    with pytest.raises(InputError, match=reason):
+        training.run(parse(**overrides), mode="train_and_eval", model_dir=str(tmp_path / "run"))
+    assert not (tmp_path / "run" / "params.yaml").exists()
+
+
+def test_a_folder_of_another_model_is_refused(parse, tmp_path):
+    folder = str(tmp_path / "run")
+    training.run(parse(trainer__train_steps=20), mode="train", model_dir=folder)
+    params = parse(task__model__encoder__averaging__word_dim=24)
+    with pytest.raises(InputError, match=r"holds checkpoints of another model.*24"):
+        training.run(params, mode="train", model_dir=folder)
+
+
+def test_nothing_to_evaluate(parse, tmp_path):
+    with pytest.raises(InputError, match="holds no checkpoint to evaluate"):
+        training.run(parse(), mode="eval", model_dir=str(tmp_path / "run"))
+
+
+def test_an_unknown_experiment_is_named():
+    flags = ParseConfigOptions(experiment="redit", config_file=[])
+    with pytest.raises(InputError, match="'redit' is unknown; accepted are reddit"):
+        training.parse_params(flags)

@@ -149,10 +149,13 @@ class Progress:
 
 
 class BesideProgress(io.TextIOBase):
-    """Standard output while a bar is drawn: Orbit's lines go above the bar, whole."""
+    """Standard output while a bar is drawn: what Orbit prints goes above the bar.
+
+    What it prints of every loop of training is left out, since the bar says it.
+    """
 
     def write(self, text: str) -> int:
-        """Writes whole lines."""
-        if text.strip():
+        """Writes one printed message."""
+        if text.strip() and not text.startswith("train |"):
             tqdm.write(text.rstrip("\n"), file=sys.__stdout__)
         return len(text)

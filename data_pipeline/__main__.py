@@ -7,10 +7,10 @@ python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from data_pipeline import launch, sample
+from data_pipeline import sample
 from data_pipeline.errors import InputError
 
 
@@ -18,7 +18,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Runs one command; exits with one line and status 1 on what the user can mend."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
-    arguments, beam_arguments = _parser().parse_known_args(argv)
+    # While it is imported Beam warns of every cloud's client that is not installed.
+    logging.disable(logging.WARNING)
+    from data_pipeline import launch
+
+    logging.disable(logging.NOTSET)
+
+    arguments, beam_arguments = _parser(launch.add_arguments).parse_known_args(argv)
     try:
         if arguments.command == "reddit":
             launch.run(arguments, beam_arguments)
@@ -26,11 +32,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
         else:
             sample.write(Path(arguments.output), comments=arguments.comments, seed=arguments.seed)
-    except InputError as error:
+    except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(
+    add_reddit_arguments: Callable[[argparse.ArgumentParser], None],
+) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     reddit = commands.add_parser(
@@ -39,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         help="Reddit dumps -> TFRecord pairs",
         epilog="Any Beam pipeline option is accepted too, such as --runner=FlinkRunner.",
     )
-    launch.add_arguments(reddit)
+    add_reddit_arguments(reddit)
     world = commands.add_parser("sample", allow_abbrev=False, help="make a sample world")
     world.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     world.add_argument("--comments", type=int, default=sample.DEFAULT_COMMENTS, metavar="N")

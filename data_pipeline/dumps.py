@@ -55,11 +55,15 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     """All files that the patterns name, each once, in the order of their paths.
 
     Raises:
-      InputError: if a pattern matches nothing or matches a folder.
+      InputError: if a pattern matches nothing, matches a folder, or is on a filesystem that
+        Beam does not reach.
     """
     found = {}
     for pattern in patterns:
-        (match,) = FileSystems.match([pattern])
+        try:
+            (match,) = FileSystems.match([pattern])
+        except ValueError as error:  # no filesystem for such paths
+            raise InputError(f"--input: {pattern!r}: {error}") from error
         if not match.metadata_list:
             raise InputError(
                 f"--input: {pattern!r} matches no file; accepted are file names and patterns, "

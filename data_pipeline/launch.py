@@ -128,11 +128,8 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
 
 def _describe(dumps: list[Dump], sharding: Sharding) -> dict[str, Any]:
     """What makes two commands the same job: the inputs and the options that shape the output."""
-    inputs = [
-        {
-            "path": dump.path if "://" in dump.path else str(Path(dump.path).resolve()),
-            "bytes": dump.size,
-        }
+    inputs = {
+        dump.path if "://" in dump.path else str(Path(dump.path).resolve()): dump.size
         for dump in dumps
-    ]
+    }
     return {"inputs": inputs, **sharding._asdict()}

@@ -8,7 +8,7 @@ finished, whatever else lies in it, and the same command makes it anew.
 """
 
 import json
-import logging
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -22,15 +22,16 @@ STATISTICS = "statistics.json"
 OUR_FILES = (TRAIN_PATTERN, TEST_PATTERN, "dead_letters-*-of-*.jsonl", STATISTICS)
 _INCOMPLETE = "_incomplete"
 
-_LOG = logging.getLogger(__name__)
-
 
 class OutputFolder:
     """One job's output folder, on any of Beam's filesystems."""
 
     def __init__(self, path: str):
         self.path = path
-        self.incomplete = FileSystems.join(path, _INCOMPLETE)
+        try:
+            self.incomplete = FileSystems.join(path, _INCOMPLETE)
+        except ValueError as error:  # no filesystem for such paths
+            raise InputError(f"--output: {path!r}: {error}") from error
 
     def is_complete(self, job: dict[str, Any]) -> bool:
         """Whether this very job is done already.
@@ -44,13 +45,10 @@ class OutputFolder:
         done = json.loads(read_text(marker))
         if done == job:
             return True
-        differing = sorted(key for key in done | job if done.get(key) != job.get(key))
         raise InputError(
-            f"--output: {self.path!r} holds the complete output of another job; its "
-            + "; its ".join(
-                f"{key} was {done.get(key)!r}, now {job.get(key)!r}" for key in differing
-            )
-            + ". Name another folder, or pass --overwrite to replace it"
+            f"--output: {self.path!r} holds the complete output of another job "
+            f"({'; '.join(_differences(done, job))}); name another folder, or pass --overwrite "
+            "to replace it"
         )
 
     def start(self) -> None:
@@ -92,6 +90,19 @@ class OutputFolder:
             (match,) = FileSystems.match([self._file(pattern)])
             if match.metadata_list:
                 FileSystems.delete([file.path for file in match.metadata_list])
+
+
+def _differences(done: dict[str, Any], job: dict[str, Any]) -> Iterator[str]:
+    for key in sorted(done | job):
+        before, now = done.get(key), job.get(key)
+        if before == now:
+            continue
+        if key == "inputs":
+            paths = sorted({path for path in before | now if before.get(path) != now.get(path)})
+            shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+            yield f"its inputs differ in {len(paths)} files: {shown}"
+        else:
+            yield f"its {key} was {before!r}, now {now!r}"
 
 
 def read_text(path: str) -> str:

@@ -233,6 +233,8 @@ def test_a_truncated_file_gives_no_output(write_dump, comment, tmp_path, capsys)
     [
         (["--input", "nowhere/RC_*"], "'nowhere/RC_\\*' matches no file"),
         (["--input", ","], "names no file"),
+        (["--input", "nosuch://bucket/RC_*"], "--input: 'nosuch://bucket"),
+        (["--output", "nosuch://bucket/out"], "--output: 'nosuch://bucket/out'"),
         (["--test_fraction", "1.0"], r"--test_fraction: 1.0 is not in \[0, 1\)"),
         (["--train_shards", "0"], "--train_shards: 0 is not 1 or more"),
         (["--test_fractoin", "0.2"], "--test_fractoin"),

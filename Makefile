@@ -5,7 +5,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: install demo reproduce test test-all lint clean
 
-PYTHON ?= python3.11
+# Any Python 3.11.
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
@@ -13,7 +14,9 @@ INSTALLED := $(VENV)/.installed
 install: $(INSTALLED)
 
 $(INSTALLED): requirements.txt
-	@command -v $(PYTHON) >/dev/null || { echo "error: $(PYTHON) is not installed; name another with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo "error: $(PYTHON) is not Python 3.11; name one with make PYTHON=..."; exit 1; }
+	@echo "installing the pinned packages into $(VENV): a few minutes, once"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	touch $@
@@ -56,6 +59,7 @@ test-all: $(INSTALLED)
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
 
 clean:
 	rm -rf runs

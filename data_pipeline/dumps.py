@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
@@ -45,6 +45,13 @@ class LineBatch(NamedTuple):
     first_line: int
     """The number of the first line, from 1."""
     lines: list[bytes]
+
+
+class Stream(Protocol):
+    """What all the decompressors have in common."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, none at the end."""
 
 
 class UnreadableDumpError(Exception):
@@ -97,10 +104,10 @@ def read_line_batches(path: str) -> Iterator[LineBatch]:
         raise
 
 
-def _decompress(path: str, raw: BinaryIO) -> BinaryIO:
+def _decompress(path: str, raw: BinaryIO) -> Stream:
     match PurePath(path).suffix:
         case ".zst":
-            window = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+            window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
             return zstd.open(raw, options=window)
         case ".gz":
             return gzip.open(raw)
@@ -112,7 +119,7 @@ def _decompress(path: str, raw: BinaryIO) -> BinaryIO:
             return raw
 
 
-def _split_lines(path: str, stream: BinaryIO) -> Iterator[LineBatch]:
+def _split_lines(path: str, stream: Stream) -> Iterator[LineBatch]:
     first_line, rest = 1, b""
     while chunk := stream.read(BATCH_BYTES):
         *lines, rest = (rest + chunk).split(b"\n")

@@ -94,7 +94,8 @@ class OutputFolder:
 
 def _differences(done: dict[str, Any], job: dict[str, Any]) -> Iterator[str]:
     for key in sorted(done | job):
-        before, now = done.get(key), job.get(key)
+        before: Any = done.get(key)
+        now: Any = job.get(key)
         if before == now:
             continue
         if key == "inputs":

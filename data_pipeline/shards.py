@@ -96,7 +96,12 @@ class WriteShard(beam.DoFn):
 
 def _sorted_frames(chunks: Iterable[bytes]) -> bytes:
     frames = [framed for chunk in chunks for framed in split_frames(chunk)]
-    return b"".join(sorted(frames, key=lambda framed: (checksum_of_frame(framed), framed)))
+
+    def by_checksum(framed: bytes) -> tuple[bytes, bytes]:
+        return checksum_of_frame(framed), framed
+
+    frames.sort(key=by_checksum)
+    return b"".join(frames)
 
 
 def _sorted_lines(chunks: Iterable[bytes]) -> bytes:
@@ -106,4 +111,5 @@ def _sorted_lines(chunks: Iterable[bytes]) -> bytes:
         letter = orjson.loads(line)
         return letter["file"], letter["line"]
 
-    return b"".join(sorted(lines, key=reading_order))
+    lines.sort(key=reading_order)
+    return b"".join(lines)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from evaluation import paper, scores
-from evaluation.result import Result
+from evaluation.result import Metrics, Result
 
 NONE = "-"
 
@@ -53,7 +53,7 @@ def _r(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
-def _systems(result: Result) -> list[tuple[str, dict, str]]:
+def _systems(result: Result) -> list[tuple[str, Metrics, str]]:
     """Return (label, metrics, kind) for what was scored and its baselines."""
     kinds = ["ours" if result.system == "module" else "baseline"]
     kinds += ["baseline"] * len(result.baselines)

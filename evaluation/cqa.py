@@ -25,7 +25,8 @@ def find(path: Path) -> list[Source]:
     """
     if existing(path).is_file():
         return [Source(_result_name(path), (path,))]
-    with_text, without_text = {}, {}
+    with_text: dict[str, Path] = {}
+    without_text: dict[str, Path] = {}
     for candidate in sorted(path.rglob("*")):
         name = without_gz(candidate)
         if name.endswith(".xml") and "-subtaskA" not in name:
@@ -129,7 +130,7 @@ def _overlaps(query: Query) -> np.ndarray:
 def _figures(queries: list[Query], scores: list[np.ndarray]) -> dict[str, float]:
     """Return MAP, AvgRec and MRR of the order that these scores give."""
     rankings = [
-        metrics.ranked(row, [candidate.relevant for candidate in query.candidates])
+        metrics.ranked(row, np.array([candidate.relevant for candidate in query.candidates]))
         for query, row in zip(queries, scores, strict=True)
     ]
     return {

@@ -147,7 +147,7 @@ class _QuestionHandler(xml.sax.ContentHandler):
         return attributes[name]
 
     def _place(self) -> str:
-        return f"{self._path}:{self._locator.getLineNumber()}"
+        return f"{self._path}:{self._locator.getLineNumber()}"  # type: ignore[attr-defined]
 
 
 def _label(value: str, *, accepted: dict[str, bool], place: str) -> bool:

@@ -1,5 +1,6 @@
 """Pairs that the scores get right and wrong, in the manner of table 5."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ def examples(result: Result, *, each: int = 3) -> list[Example]:
     error = slope * score + offset - gold
     closest = np.argsort(np.abs(error), kind="stable")
     by_error = np.argsort(error, kind="stable")
-    chosen = [
+    chosen: list[tuple[str, Iterable[int]]] = [
         ("good, alike", [i for i in closest if gold[i] >= ALIKE][:each]),
         ("good, unlike", [i for i in closest if gold[i] <= UNLIKE][:each]),
         ("bad, too high", by_error[::-1][:each]),

@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ POINTS = "#3b82c4"
 
 def scatter(result: Result) -> str:
     """Return one STS result's items as an SVG element: gold in [0, 5], score in [-pi, 0]."""
-    style = {
+    style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "figure7",
         "font.size": 11,

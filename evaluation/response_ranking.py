@@ -13,6 +13,7 @@ Two rules for the rank of the true response:
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def _read_file(path: Path) -> list[Pair]:
     import tensorflow as tf  # here, because importing it takes seconds that `find` can save
 
     compression = "" if without_gz(path) == path.name else "GZIP"
-    pairs = []
+    pairs: list[Pair] = []
     try:
         records = tf.data.TFRecordDataset(str(path), compression_type=compression)
         for record in records.as_numpy_iterator():
@@ -96,7 +97,7 @@ def _parse(record: bytes, *, example, place: str) -> Pair:
         raise InputError(f"{place}: not a tf.Example ({error})") from error
     values = []
     for name in FEATURES:
-        found = features[name].bytes_list.value if name in features else ()
+        found: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
         if len(found) != 1:
             raise InputError(
                 f"{place}: feature {name!r} has {len(found)} byte strings; one is needed "

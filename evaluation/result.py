@@ -5,6 +5,7 @@ import json
 import math
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 from evaluation.errors import InputError
 
 TASKS = ("response_ranking", "sts", "cqa")
+Metrics = Mapping[str, float | None]
+
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 
 
@@ -27,10 +30,10 @@ class Result:
     task: str
     name: str
     system: str  # "module", or what was scored where the data hold no text
-    metrics: dict[str, float | None]
+    metrics: Metrics
     n: int  # pairs; queries for cqa
     groups: dict[str, dict] = field(default_factory=dict)  # name -> {"n": ..., "metrics": ...}
-    baselines: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    baselines: Mapping[str, Metrics] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     settings: dict[str, int] = field(default_factory=dict)
     items: list[dict] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from tabulate import tabulate
 
-from evaluation.result import Result
+from evaluation.result import Metrics, Result
 
 LABELS = {
     "pearson": "Pearson",
@@ -29,7 +29,7 @@ def figure(value: float | None) -> str:
     return f"{value:.4f}"
 
 
-def systems(result: Result) -> list[tuple[str, dict[str, float | None]]]:
+def systems(result: Result) -> list[tuple[str, Metrics]]:
     """Return (label, metrics) of what was scored and of every baseline."""
     rows = [(result.system, result.metrics), *result.baselines.items()]
     return [(SYSTEMS.get(name, name), metrics) for name, metrics in rows]

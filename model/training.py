@@ -154,8 +154,13 @@ class BesideProgress(io.TextIOBase):
     What it prints of every loop of training is left out, since the bar says it.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._stdout = sys.stdout
+
     def write(self, text: str) -> int:
         """Writes one printed message."""
         if text.strip() and not text.startswith("train |"):
-            tqdm.write(text.rstrip("\n"), file=sys.__stdout__)
+            tqdm.write(text.rstrip("\n"), file=self._stdout)
+            self._stdout.flush()
         return len(text)

@@ -51,6 +51,7 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: st
     _check_data(params, mode)
     _check_model_dir(params, mode=mode, model_dir=Path(model_dir))
     logging.set_verbosity(logging.WARNING)
+    tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     progress = Progress(params) if "train" in mode else None
     try:
         runner = _build_runner(

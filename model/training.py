@@ -127,10 +127,11 @@ class Progress:
         self._batch_size = params.task.train_data.global_batch_size
 
     def start(self, global_step: tf.Variable) -> None:
-        """Draws the bar; `global_step` is restored from the checkpoint later, and watched."""
+        """Draws the bar, from the step that `global_step` was restored to."""
         self._global_step = global_step
         self._bar = tqdm(
             total=self._steps * self._batch_size,
+            initial=int(global_step.numpy()) * self._batch_size,
             desc="training",
             unit=" pairs",
             unit_scale=True,

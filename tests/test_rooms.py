@@ -1,0 +1,55 @@
+"""The one-way street: which room may import what of another, and what a command may wait for."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+ROOMS = ("data_pipeline", "model", "export", "evaluation")
+ALLOWED = {
+    "data_pipeline": (),
+    "model": ("data_pipeline.records",),
+    "export": ("model",),
+    "evaluation": (),
+}
+
+
+def imported_modules(path):
+    """Every module that a file imports, `from a import b` as a.b."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_what_it_may(room):
+    files = list((REPOSITORY / room).rglob("*.py"))
+    assert len(files) > 3
+    for path in files:
+        for name in imported_modules(path):
+            other = name.split(".")[0]
+            if other in ROOMS and other != room:
+                assert name.startswith(ALLOWED[room]), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_help_does_not_wait_for_tensorflow(room):
+    program = (
+        "import runpy, sys\n"
+        f"sys.argv = ['{room}', '--help']\n"
+        "try:\n"
+        f"    runpy.run_module('{room}', run_name='__main__')\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "sys.exit('tensorflow' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"--" in done.stdout

@@ -1,8 +1,9 @@
 """Files of any compression -> batches of lines.
 
 Local paths and whatever Beam's filesystems reach (gs://, s3://, hdfs://). The compression is
-told from the name; each of these libraries raises when a file ends before its end marker, so
-that a truncated download is noticed instead of being read as a short month.
+told from the name. Every way of losing lines is an error: a file that ends before its end
+marker, a stream that is damaged, and bytes after a stream that begin no other one (which
+Python's own bz2 and lzma files pass over in silence).
 """
 
 import bz2
@@ -10,10 +11,11 @@ import errno
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
@@ -26,6 +28,14 @@ BATCH_BYTES = 4 << 20
 is spent on thousands of comments at once."""
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MAGIC = {
+    ".gz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\x00",
+    ".zst": b"\x28\xb5\x2f\xfd",
+}
+"""How files of each compression begin."""
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _FOR_GOOD = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
 
@@ -45,13 +55,6 @@ class LineBatch(NamedTuple):
     first_line: int
     """The number of the first line, from 1."""
     lines: list[bytes]
-
-
-class Stream(Protocol):
-    """What all the decompressors have in common."""
-
-    def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, none at the end."""
 
 
 class UnreadableDumpError(Exception):
@@ -83,15 +86,16 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     return [Dump(path, found[path]) for path in sorted(found)]
 
 
-def read_line_batches(path: str) -> Iterator[LineBatch]:
+def read_line_batches(dump: Dump) -> Iterator[LineBatch]:
     """Yields all lines of a dump in batches of about `BATCH_BYTES`.
 
     Raises:
       UnreadableDumpError: if the file cannot be opened or is truncated or corrupt.
     """
+    path = dump.path
     try:
         with closing(FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)) as raw:
-            yield from _split_lines(path, _decompress(path, raw))
+            yield from _split_lines(path, _decompress(dump, raw))
     except _CORRUPT as error:
         raise UnreadableDumpError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:
@@ -104,24 +108,62 @@ def read_line_batches(path: str) -> Iterator[LineBatch]:
         raise
 
 
-def _decompress(path: str, raw: BinaryIO) -> Stream:
-    match PurePath(path).suffix:
+def _decompress(dump: Dump, raw: BinaryIO) -> Iterator[bytes]:
+    suffix = PurePath(dump.path).suffix.lower()
+    if suffix in _MAGIC and dump.size == 0:
+        raise EOFError(f"an empty file is no {suffix} file")
+    match suffix:
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
-            return zstd.open(raw, options=window)
+            return _chunks(zstd.open(raw, options=window).read)
         case ".gz":
-            return gzip.open(raw)
+            return _chunks(gzip.open(raw).read)
         case ".bz2":
-            return bz2.open(raw)
+            return _streams(raw, bz2.BZ2Decompressor)
         case ".xz":
-            return lzma.open(raw)
+            return _streams(raw, lzma.LZMADecompressor)
         case _:
-            return raw
+            return _plain(raw)
 
 
-def _split_lines(path: str, stream: Stream) -> Iterator[LineBatch]:
-    first_line, rest = 1, b""
-    while chunk := stream.read(BATCH_BYTES):
+def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    return iter(partial(read, BATCH_BYTES), b"")
+
+
+def _plain(raw: BinaryIO) -> Iterator[bytes]:
+    chunks = _chunks(raw.read)
+    first = next(chunks, b"")
+    for suffix, magic in _MAGIC.items():
+        if first.startswith(magic):
+            raise EOFError(f"it is compressed; its name must end in {suffix}")
+    yield first
+    yield from chunks
+
+
+def _streams(
+    raw: BinaryIO, new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+) -> Iterator[bytes]:
+    """The contents of the streams that a file holds one after the other."""
+    decompressor, data = new(), raw.read(BATCH_BYTES)
+    while data or not decompressor.eof:
+        if decompressor.eof:
+            decompressor = new()
+        elif decompressor.needs_input and not data:
+            raise EOFError("it ends before its end marker")
+        yield decompressor.decompress(data, BATCH_BYTES)
+        data = b""
+        if decompressor.eof:
+            # xz pads streams with NULs.
+            data = decompressor.unused_data.lstrip(b"\0") or raw.read(BATCH_BYTES).lstrip(b"\0")
+        elif decompressor.needs_input:
+            data = raw.read(BATCH_BYTES)
+
+
+def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
+    first_line, rest, beginning = 1, b"", True
+    for chunk in chunks:
+        if beginning and chunk:
+            chunk, beginning = chunk.removeprefix(_BYTE_ORDER_MARK), False
         *lines, rest = (rest + chunk).split(b"\n")
         if lines:
             yield LineBatch(path, first_line, lines)

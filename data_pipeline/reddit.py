@@ -56,7 +56,7 @@ class ReadLines(beam.DoFn):
         """Yields `LineBatch`es."""
         lines = 0
         try:
-            for batch in read_line_batches(dump.path):
+            for batch in read_line_batches(dump):
                 lines += len(batch.lines)
                 yield batch
         except UnreadableDumpError as error:

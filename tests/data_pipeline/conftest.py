@@ -18,6 +18,12 @@ COMPRESS = {
 
 
 @pytest.fixture
+def compress():
+    """A function of bytes for each suffix."""
+    return COMPRESS
+
+
+@pytest.fixture
 def write_dump(tmp_path):
     """Writes comments (dicts) or raw lines (bytes) as a dump compressed by its name."""
 

@@ -1,19 +1,26 @@
 """Every compression, whole and damaged."""
 
-import bz2
+import lzma
 
+import orjson
 import pytest
 from backports import zstd
 
 from data_pipeline import dumps
-from data_pipeline.dumps import UnreadableDumpError, find_dumps, read_line_batches
+from data_pipeline.comments import parse_comment
+from data_pipeline.dumps import Dump, UnreadableDumpError, find_dumps, read_line_batches
 from data_pipeline.errors import InputError
 
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
 
 
+def batches_of(path):
+    size = path.stat().st_size if path.exists() else 1
+    return list(read_line_batches(Dump(str(path), size)))
+
+
 def lines_of(path):
-    return [line for batch in read_line_batches(str(path)) for line in batch.lines]
+    return [line for batch in batches_of(path) for line in batch.lines]
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -21,7 +28,7 @@ def test_reads_all_lines_over_many_batches(write_dump, monkeypatch, suffix):
     monkeypatch.setattr(dumps, "BATCH_BYTES", 64)
     lines = [b"line %d" % number for number in range(100)]
     path = write_dump(f"RC{suffix}", lines)
-    batches = list(read_line_batches(str(path)))
+    batches = batches_of(path)
     assert [line for batch in batches for line in batch.lines] == lines
     assert len(batches) > 5
     for batch in batches:
@@ -61,11 +68,56 @@ def test_corruption_in_the_middle_is_noticed(write_dump):
         lines_of(path)
 
 
-def test_several_frames_in_one_file(tmp_path):
-    zst, bz = tmp_path / "RC.zst", tmp_path / "RC.bz2"
-    zst.write_bytes(zstd.compress(b"one\n") + zstd.compress(b"two\n"))
-    bz.write_bytes(bz2.compress(b"one\n") + bz2.compress(b"two\n"))
-    assert lines_of(zst) == lines_of(bz) == [b"one", b"two"]
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_several_streams_in_one_file(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(b"".join(compress[suffix](b"%d\n" % n) for n in range(3)))
+    assert lines_of(path) == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_damaged_second_stream_and_garbage_behind_the_first_are_noticed(
+    tmp_path, compress, suffix
+):
+    path = tmp_path / f"RC{suffix}"
+    second = bytearray(compress[suffix](b"two\n"))
+    second[0] ^= 0xFF
+    for behind in (bytes(second), b"garbage"):
+        path.write_bytes(compress[suffix](b"one\n") + behind)
+        with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+            lines_of(path)
+
+
+def test_xz_may_be_padded(tmp_path):
+    path = tmp_path / "RC.xz"
+    path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
+    assert lines_of(path) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(compress[suffix](b""))
+    assert lines_of(path) == []
+    path.write_bytes(b"")
+    with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_the_name_may_shout_but_must_tell_the_compression(tmp_path, compress, suffix):
+    shouting, silent = tmp_path / f"RC{suffix.upper()}", tmp_path / "RC.part"
+    for path in (shouting, silent):
+        path.write_bytes(compress[suffix](b"one\n"))
+    assert lines_of(shouting) == [b"one"]
+    with pytest.raises(UnreadableDumpError, match=rf"its name must end in \{suffix}"):
+        lines_of(silent)
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_dump, comment):
+    first = b"\xef\xbb\xbf" + orjson.dumps(comment("c1")) + b"\r"
+    path = write_dump("RC.gz", [first, orjson.dumps(comment("c2")) + b"\r"])
+    assert [parse_comment(line).id for line in lines_of(path)] == ["c1", "c2"]
 
 
 def test_a_zstd_window_of_2_to_the_31(tmp_path):

@@ -3,7 +3,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: install demo reproduce test test-all lint clean
+# The folder of real data that `make reproduce` reads.
+DATA ?=
+.PHONY: install demo reproduce has_data test test-all lint clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -33,9 +35,10 @@ define four_steps
 	@printf '\n== 3 of 4: the hub module ==\n'
 	$(RUN) -m export --model_dir $(1)/model --output $(1)/module
 	@printf '\n== 4 of 4: evaluation ==\n'
+	rm -rf $(1)/results
 	$(RUN) -m evaluation response_ranking --module $(1)/module --data $(1)/data --output $(1)/results
-	$(RUN) -m evaluation sts --module $(1)/module --data $(2)/stsb --output $(1)/results
-	$(RUN) -m evaluation cqa --module $(1)/module --data $(2)/semeval_cqa --output $(1)/results
+	$(RUN) -m evaluation sts --module $(1)/module --data '$(2)/stsb' --output $(1)/results
+	$(RUN) -m evaluation cqa --module $(1)/module --data '$(2)/semeval_cqa' --output $(1)/results
 	$(RUN) -m evaluation report --results $(1)/results --output $(1)/report.html
 endef
 
@@ -45,9 +48,12 @@ demo: $(INSTALLED)
 	$(RUN) -m data_pipeline sample --output runs/demo/world
 	$(call four_steps,runs/demo,runs/demo/world,runs/demo/world/reddit/RC_*,demo_dan,)
 
+has_data:
+	@for folder in reddit stsb semeval_cqa; do test -d "$(DATA)/$$folder" || \
+	  { echo "error: DATA='$(DATA)' has no folder $$folder; README.md says how to lay it out: make reproduce DATA=DIR"; exit 1; }; done
+
 # Goes on where an earlier run stopped; `make clean` starts afresh.
-reproduce: $(INSTALLED)
-	@test -d "$(DATA)/reddit" || { echo "error: DATA=$(DATA) has no folder reddit; give a folder laid out as README.md says: make reproduce DATA=DIR"; exit 1; }
+reproduce: has_data $(INSTALLED)
 	$(call four_steps,runs/reproduce,$(DATA),$(DATA)/reddit/RC_*,laptop_dan,)
 
 test: $(INSTALLED)

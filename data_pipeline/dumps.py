@@ -160,11 +160,11 @@ def _streams(
 
 
 def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
-    first_line, rest, beginning = 1, b"", True
+    first_line, rest = 1, b""
     for chunk in chunks:
-        if beginning and chunk:
-            chunk, beginning = chunk.removeprefix(_BYTE_ORDER_MARK), False
         *lines, rest = (rest + chunk).split(b"\n")
+        if first_line == 1 and lines:
+            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
         if lines:
             yield LineBatch(path, first_line, lines)
             first_line += len(lines)

@@ -4,7 +4,9 @@ python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner
 """
 
 import argparse
+import itertools
 import logging
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         required=True,
+        nargs="+",  # for a pattern that the shell has already expanded
         metavar="GLOB[,GLOB...]",
         help="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
     )
@@ -61,7 +64,12 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
       InputError: if the input, the output or an option is not as it must be.
     """
     options = _pipeline_options(beam_arguments)
-    dumps = find_dumps([part.strip() for part in arguments.input.split(",") if part.strip()])
+    try:
+        pipeline = beam.Pipeline(options=options)
+    except (ValueError, ImportError, AttributeError) as error:
+        raise InputError(f"--runner {options.view_as(StandardOptions).runner}: {error}") from error
+    patterns = [part.strip() for given in arguments.input for part in given.split(",")]
+    dumps = find_dumps(list(filter(None, patterns)))
     if not dumps:
         raise InputError("--input: names no file; accepted are file names and patterns")
     parts = max(_MIN_PARTS, sum(dump.size for dump in dumps) // _INPUT_BYTES_A_PART)
@@ -74,9 +82,20 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     output.start()
     _LOG.info("pairing %d files, %.1f MB", len(dumps), sum(dump.size for dump in dumps) / 1e6)
     plan = reddit.Plan(dumps, folder=output.incomplete, sharding=sharding, buckets=parts)
-    with beam.Pipeline(options=options) as pipeline:
-        reddit.build(pipeline, plan)
+    reddit.build(pipeline, plan)
+    _run_to_the_end(pipeline)
     _finish(output, job)
+
+
+def _run_to_the_end(pipeline: beam.Pipeline) -> None:
+    """Runs a pipeline; what the machine refused (a full disk, say) is told in one line."""
+    try:
+        pipeline.run().wait_until_finish()
+    except Exception as error:
+        refused = re.search(r"\w*Error: \[Errno \d+\].*", str(error))
+        if refused:
+            raise InputError(f"the job stopped: {refused.group()}") from error
+        raise
 
 
 def _finish(output: OutputFolder, job: dict[str, Any]) -> None:
@@ -91,11 +110,18 @@ def _finish(output: OutputFolder, job: dict[str, Any]) -> None:
 
 
 def _pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
+    for before, argument in itertools.pairwise(["", *beam_arguments]):
+        if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
+            raise InputError(f"unexpected argument {argument!r}; every option begins with --")
     options = PipelineOptions(beam_arguments)
     standard = options.view_as(StandardOptions)
     if standard.runner is None:
         standard.runner = LOCAL_RUNNER
-    if standard.runner == LOCAL_RUNNER:
+    # A remote engine's state is worth hearing of; the local workers log each error that the
+    # job then fails with.
+    local = standard.runner == LOCAL_RUNNER
+    logging.getLogger("apache_beam").setLevel(logging.CRITICAL if local else logging.INFO)
+    if local:
         # Other runners know options of their own, and answer for them.
         known = options.get_all_options()
         unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()

@@ -27,6 +27,8 @@ class OutputFolder:
     """One job's output folder, on any of Beam's filesystems."""
 
     def __init__(self, path: str):
+        if not path:
+            raise InputError("--output: '' names no folder")
         self.path = path
         try:
             self.incomplete = FileSystems.join(path, _INCOMPLETE)
@@ -42,7 +44,13 @@ class OutputFolder:
         marker = self._file(COMPLETED)
         if not FileSystems.exists(marker):
             return False
-        done = json.loads(read_text(marker))
+        try:
+            done = dict(json.loads(read_text(marker)))
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                f"--output: {marker!r} is not what this program writes ({error}); name another "
+                "folder, or pass --overwrite to replace it"
+            ) from error
         if done == job:
             return True
         raise InputError(
@@ -52,7 +60,7 @@ class OutputFolder:
         )
 
     def start(self) -> None:
-        """Empties the folder of an earlier job's files and makes room to write aside.
+        """Makes room to write aside; what an earlier job has published stays until `publish`.
 
         Raises:
           InputError: if the folder cannot be written.
@@ -60,9 +68,7 @@ class OutputFolder:
         try:
             if not FileSystems.exists(self.incomplete):
                 FileSystems.mkdirs(self.incomplete)
-            # The marker goes first, so that no half of an old job ever looks whole.
-            self._delete(COMPLETED)
-            self._delete(*OUR_FILES, FileSystems.join(_INCOMPLETE, "*"))
+            self._delete(FileSystems.join(_INCOMPLETE, "*"))
             probe = FileSystems.join(self.incomplete, "probe")
             write_file(probe, b"")
             FileSystems.delete([probe])
@@ -70,7 +76,10 @@ class OutputFolder:
             raise InputError(f"--output: {self.path!r} cannot be written: {error}") from error
 
     def publish(self, *, statistics: dict[str, Any], job: dict[str, Any]) -> None:
-        """Moves the shards into place, then writes the statistics and the marker."""
+        """Puts the shards in the place of an earlier job's, then the statistics and the marker."""
+        # The old marker goes first and the new one comes last, so that no half looks whole.
+        self._delete(COMPLETED)
+        self._delete(*OUR_FILES)
         (shards,) = FileSystems.match([FileSystems.join(self.incomplete, "*-of-*")])
         sources = [shard.path for shard in shards.metadata_list]
         FileSystems.rename(sources, [self._file(PurePath(source).name) for source in sources])

@@ -87,14 +87,15 @@ class BatchPacker:
 def pair_bucket(batches: Iterable[PackedBatch]) -> tuple[list[Pair], Counter]:
     """Joins the replies of one bucket to their parents.
 
-    Of several lines with one id the first counts, in the order of the paths and lines.
+    Of several lines with one id the first counts, in the order of the paths and lines. They are
+    taken to name one parent, as copies of a comment do; were there two, each would be paired.
 
     Returns:
       The pairs, in the order of the replies, and the counts that the join knows:
       `duplicates`, `comments`, `kept`, `replies`, `pairs` and `dropped/RULE`.
     """
     comments: dict[str, Own] = {}
-    replies: dict[str, Reply] = {}
+    replies: dict[tuple[str, str], Reply] = {}
     counts: Counter = Counter()
     for _, _, packed in sorted(batches):
         own_rows, reply_rows = orjson.loads(packed)
@@ -102,7 +103,8 @@ def pair_bucket(batches: Iterable[PackedBatch]) -> tuple[list[Pair], Counter]:
             counts["duplicates"] += row[0] in comments
             comments.setdefault(row[0], Own(*row))
         for row in reply_rows:
-            replies.setdefault(row[0], Reply(*row))
+            reply = Reply(*row)
+            replies.setdefault((reply.id, reply.parent), reply)
     texts = {own.id: own.text for own in comments.values() if own.dropped_by is None}
     pairs = [
         _pair(texts[reply.parent], reply)

@@ -62,6 +62,8 @@ def read_xml(path: Path) -> list[Query]:
         raise InputError(
             f"{path}:{error.getLineNumber()}: not well-formed XML ({error.getMessage()})"
         ) from error
+    except LookupError as error:
+        raise InputError(f"{path}: {error}; UTF-8 is accepted") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: damaged gzip file ({error})") from error
     return _checked(handler.queries, path=path, wanted="OrgQuestion elements with RelQuestion")

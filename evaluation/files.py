@@ -59,7 +59,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     with open_bytes(path) as file:
         try:
             for number, line in enumerate(file, start=1):
-                yield number, line.decode("utf-8").rstrip("\r\n")
+                # Only a file's first line can begin with a byte order mark.
+                encoding = "utf-8-sig" if number == 1 else "utf-8"
+                yield number, line.decode(encoding).rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{number}: not UTF-8 text ({error.reason})") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -52,7 +52,10 @@ def find(path: Path) -> list[Source]:
 def read(source: Source) -> SimilarityData:
     """Read one file: tab separated, raw quotes, 503 official rows with 2 licence columns."""
     (path,) = source.files
-    pairs = [_pair(line, place=f"{path}:{number}") for number, line in numbered_lines(path)]
+    lines = [(f"{path}:{number}", line) for number, line in numbered_lines(path)]
+    while lines and not lines[-1][1]:
+        lines.pop()  # empty lines at the end are no pairs
+    pairs = [_pair(line, place=place) for place, line in lines]
     if len(pairs) < 2:
         raise InputError(f"{path}: holds {len(pairs)} pairs; a correlation needs at least 2")
     if len({pair.gold for pair in pairs}) == 1:

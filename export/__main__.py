@@ -26,11 +26,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     try:
         model, text = checkpoint.load(arguments.model_dir)
+        output = arguments.output.resolve()
         print(f"exporting {arguments.model_dir}", flush=True)
-        write.write(
-            HubModule(model, text), arguments.output, params=arguments.model_dir / PARAMS_FILE
-        )
-    except InputError as error:
+        write.write(HubModule(model, text), output, params=arguments.model_dir / PARAMS_FILE)
+    except (InputError, OSError, write.VerificationError) as error:
         sys.exit(f"error: {error}")
     print(f"verified in a fresh process; written to {arguments.output}")
 

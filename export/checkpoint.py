@@ -26,7 +26,12 @@ def load(model_dir: Path) -> tuple[DualEncoder, TextToIds]:
             "accepted is a folder that `python -m model --model_dir` has written"
         )
     config = configs.ResponseSelection()
-    config.override({"model": yaml.safe_load(params_path.read_text())["task"]["model"]})
+    try:
+        config.override({"model": yaml.safe_load(params_path.read_text())["task"]["model"]})
+    except (TypeError, KeyError, ValueError, yaml.YAMLError) as error:
+        raise InputError(
+            f"{str(params_path)!r} is not the {PARAMS_FILE} of this project's training: {error}"
+        ) from error
     model = tasks.ResponseSelectionTask(config).build_model()
     try:
         status = tf.train.Checkpoint(model=model).restore(checkpoint)

@@ -15,12 +15,16 @@ from model.errors import InputError
 from model.training import PARAMS_FILE
 
 
+class VerificationError(Exception):
+    """The module, loaded in a fresh process, does not say what the model says."""
+
+
 def write(module: HubModule, output: Path, *, params: Path) -> None:
     """Writes the module to `output`, replacing a module that is there already.
 
     Raises:
       InputError: if `output` is something else than a module, or cannot be written.
-      RuntimeError: if the module does not verify; `output` is left as it was.
+      VerificationError: if the module does not verify; `output` is left as it was.
     """
     if output.exists() and not (output / "saved_model.pb").is_file() and not _is_empty(output):
         raise InputError(f"--output: {str(output)!r} exists and is no module; name another folder")
@@ -58,4 +62,5 @@ def _verify(module: HubModule, folder: Path) -> None:
         command = [sys.executable, "-I", verify.__file__, str(folder), str(expected)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"the module does not verify: {done.stderr.strip().splitlines()[-1]}")
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise VerificationError(f"the module does not verify: {reason}")

@@ -1,42 +1,65 @@
 """Training and evaluation, with the Model Garden's flags.
 
-python -m model --experiment reddit --mode train_and_eval --model_dir run/ \
-        --config_file model/configs/laptop_dan.yaml \
-        --params_override "task.train_data.input_path='pairs/train-*'"
+python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
+        --config_file model/configs/laptop_dan.yaml \\
+        --params_override "task.train_data.input_path=pairs/train-*"
 """
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
 
-from absl import app, flags
-from official.common import flags as model_garden_flags
-
 MODES = ("train", "eval", "train_and_eval")
-FLAGS = flags.FLAGS
 
 
-def main(argv: Sequence[str]) -> None:
-    """Checks the flags, then trains or evaluates."""
-    if len(argv) > 1:
-        sys.exit(f"error: unexpected argument {argv[1]!r}; every flag begins with --")
-    missing = [f"--{name}" for name in ("experiment", "mode", "model_dir") if not FLAGS[name].value]
-    if missing:
-        sys.exit(f"error: {', '.join(missing)} must be given")
-    if FLAGS.mode not in MODES:
-        sys.exit(f"error: --mode: {FLAGS.mode!r}; accepted are {', '.join(MODES)}")
-
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the command; exits with one line and status 1 on what the user can mend."""
+    arguments = _parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from model import training
     from model.errors import InputError
 
     try:
-        training.run(training.parse_params(FLAGS), mode=FLAGS.mode, model_dir=FLAGS.model_dir)
-    except InputError as error:
+        params = training.parse_params(
+            experiment=arguments.experiment,
+            config_files=arguments.config_file,
+            params_override=arguments.params_override,
+            tpu=arguments.tpu,
+        )
+        training.run(params, mode=arguments.mode, model_dir=arguments.model_dir)
+    except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m model",
+        description="Trains and evaluates; goes on from the last checkpoint of --model_dir.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--experiment", required=True, help="the experiment, such as reddit")
+    parser.add_argument("--mode", required=True, choices=MODES)
+    parser.add_argument(
+        "--model_dir", required=True, metavar="DIR", help="checkpoints, params.yaml, events"
+    )
+    parser.add_argument(
+        "--config_file",
+        action="append",
+        default=[],
+        metavar="F.yaml",
+        help="changes to the experiment's parameters; may be given several times",
+    )
+    parser.add_argument(
+        "--params_override",
+        default="",
+        metavar="a.b=c",
+        help="further changes: a.b=c,d=e, YAML, or a YAML file",
+    )
+    parser.add_argument("--tpu", default="", help="address of a TPU")
+    return parser
+
+
 if __name__ == "__main__":
-    model_garden_flags.define_flags()
-    app.run(main)
+    main()

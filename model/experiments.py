@@ -40,5 +40,4 @@ def reddit() -> config_definitions.ExperimentConfig:
             ),
         ),
         runtime=config_definitions.RuntimeConfig(distribution_strategy="one_device"),
-        restrictions=["task.train_data.is_training != None"],
     )

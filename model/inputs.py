@@ -34,6 +34,30 @@ def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
     return sorted(files, key=lambda path: (PurePath(path).name, path))
 
 
+def check_files(name: str, config: config_definitions.DataConfig) -> None:
+    """Reads as many records as a batch has, so that a run does not begin without data.
+
+    Raises:
+      InputError: if there are no files, fewer records than a batch, or they are no pairs.
+    """
+    files = find_files(name, config)
+    records_read = 0
+    try:
+        for record in tf.data.TFRecordDataset(files).take(config.global_batch_size):
+            tf.io.parse_single_example(record, _SPEC)
+            records_read += 1
+    except tf.errors.OpError as error:
+        raise InputError(
+            f"task.{name}.input_path: record {records_read + 1} of {files[0]!r} and the files "
+            f"after it is no pair: {error.message}"
+        ) from error
+    if records_read < config.global_batch_size:
+        raise InputError(
+            f"task.{name}.input_path: {len(files)} files from {files[0]!r} on hold {records_read} "
+            f"pairs; one batch has {config.global_batch_size} (task.{name}.global_batch_size)"
+        )
+
+
 def build_dataset(
     files: list[str],
     config: config_definitions.DataConfig,

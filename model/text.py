@@ -28,7 +28,7 @@ _HASHES = 2**31 - 1
 _BIGRAM_FACTOR = 1_000_003
 """Prime, so that the two words of a bigram are told apart, and small enough for int64."""
 
-_APOSTROPHES = r"[’ʼ＇`´]"
+_APOSTROPHES = r"[’ʼ＇`´‘]"
 _BEFORE_APOSTROPHE = r"([\pL\pN])'"
 _SYMBOL = r"([^\pL\pM\pN\s'])"
 _UNSEEN = r"[\pC]+"
@@ -72,9 +72,9 @@ class TextToIds(tf.Module):
 def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:
     """Normalized tokens: string [batch] -> string [batch, (tokens)]."""
     text = tf.strings.unicode_transcode(sentences, "UTF-8", "UTF-8", errors="replace")
+    text = tf.strings.regex_replace(text, _APOSTROPHES, "'")  # before NFKC splits some
     text = tf_text.case_fold_utf8(tf_text.normalize_utf8(text, "NFKC"))
     text = tf.strings.regex_replace(text, _UNSEEN, " ")
-    text = tf.strings.regex_replace(text, _APOSTROPHES, "'")
     text = tf.strings.regex_replace(text, _BEFORE_APOSTROPHE, r"\1 '")
     text = tf.strings.regex_replace(text, _SYMBOL, r" \1 ")
     return tf.strings.split(text)

@@ -16,11 +16,27 @@ from data_pipeline.sample.world import load
 
 DEFAULT_COMMENTS = 80_000
 
+MARKER = "SAMPLE.txt"
+"""Tells a sample world from the real data that it is laid out like."""
+_FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
+
 
 def write(output: Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
-    """Write the sample world under `output`; the same arguments give the same bytes."""
+    """Write the sample world under `output`; the same arguments give the same bytes.
+
+    Raises:
+      InputError: if `comments` is less than 1, or real data is there already.
+    """
     if comments < 1:
         raise InputError(f"comments must be at least 1, but is {comments}")
+    marker = output / MARKER
+    theirs = next((name for name in _FOLDERS if (output / name).exists()), None)
+    if theirs and not marker.exists():
+        raise InputError(
+            f"--output: {str(output / theirs)!r} is there and no sample world; name another folder"
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    marker.write_text(f"A sample world: {comments} comments, seed {seed}. None of it is real.\n")
     world = load()
     sts.write(world, output / "stsb", seed=seed)
     nli.write(world, output / "nli", seed=seed)

@@ -1,8 +1,6 @@
 import bz2
 import gzip
 import lzma
-import os
-from pathlib import Path
 
 import orjson
 import pytest
@@ -51,12 +49,3 @@ def comment():
         } | fields
 
     return make
-
-
-@pytest.fixture
-def real_data():
-    """The folder of real data, where there is one."""
-    folder = os.environ.get("CONVERSATIONS_DATA")
-    if not folder:
-        pytest.skip("CONVERSATIONS_DATA names no folder of real data")
-    return Path(folder)

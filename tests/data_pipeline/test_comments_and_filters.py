@@ -35,6 +35,10 @@ def test_a_reply_to_the_post_has_no_parent_comment():
     assert parse_comment(orjson.dumps(FIELDS | {"parent_id": "t3_p"})).parent_comment is None
 
 
+def test_an_id_may_carry_the_prefix_that_parents_have():
+    assert parse_comment(orjson.dumps(FIELDS | {"id": "t1_c2"})).id == "c2"
+
+
 def test_entities_are_unescaped_once_and_before_stripping():
     body = "&nbsp;a &amp;lt; b&#32;"
     assert parse_comment(orjson.dumps(FIELDS | {"body": body})).text == "a &lt; b"

@@ -200,6 +200,63 @@ def test_another_job_on_a_complete_folder_is_refused_unless_overwritten(world, t
     assert len(list(output.glob("train-*"))) == 2
 
 
+def test_what_is_published_stays_until_the_next_job_succeeds(world, tmp_path, capsys):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output)
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+    (tmp_path / "RC_3.gz").write_bytes(b"no archive")
+    fails("--input", f"{tmp_path}/RC_*", "--output", output, "--overwrite", capsys=capsys)
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+
+
+def test_a_job_stopped_while_publishing_is_not_complete(world, tmp_path, monkeypatch, capsys):
+    output = tmp_path / "out"
+    command = ("--input", f"{tmp_path}/RC_*", "--output", output)
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("data_pipeline.output._as_json", full_disk)
+        assert "No space left" in fails(*command, capsys=capsys)
+    assert not (output / "COMPLETED").exists()
+    assert list(output.glob("train-*"))
+    run(*command)
+    assert (output / "COMPLETED").exists()
+
+
+def test_a_disk_that_is_full_while_the_job_runs_is_one_error(world, tmp_path, monkeypatch, capsys):
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("data_pipeline.shards.write_file", full_disk)
+    message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", capsys=capsys)
+    assert "the job stopped: OSError: [Errno 28] No space left on device" in message
+    assert not (tmp_path / "out" / "COMPLETED").exists()
+
+
+def test_a_marker_that_is_not_ours_is_refused(world, tmp_path, capsys):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "COMPLETED").write_text("yes")
+    message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", capsys=capsys)
+    assert "is not what this program writes" in message
+
+
+def test_a_pattern_that_the_shell_expanded_is_read_whole(world, tmp_path):
+    run("--input", tmp_path / "RC_1.zst", tmp_path / "RC_2.bz2", "--output", tmp_path / "out")
+    assert statistics_of(tmp_path / "out")["lines"] == 13
+
+
+def test_the_default_split_is_by_thread(many_pairs, tmp_path):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output)
+    marker = json.loads((output / "COMPLETED").read_text())
+    assert (marker["split_by"], marker["test_fraction"]) == ("thread", 0.1)
+    sides = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
+    assert not sides[0] & sides[1]
+    assert all(sides)
+
+
 def test_a_folder_without_its_marker_is_made_anew(world, tmp_path):
     output = tmp_path / "out"
     command = ("--input", f"{tmp_path}/RC_*", "--output", output)
@@ -238,6 +295,9 @@ def test_a_truncated_file_gives_no_output(write_dump, comment, tmp_path, capsys)
         (["--test_fraction", "1.0"], r"--test_fraction: 1.0 is not in \[0, 1\)"),
         (["--train_shards", "0"], "--train_shards: 0 is not 1 or more"),
         (["--test_fractoin", "0.2"], "--test_fractoin"),
+        (["--runner=NoSuch"], "--runner NoSuch"),
+        (["--direct_num_workers=1", "stray"], "unexpected argument 'stray'"),
+        (["--output", ""], "--output: '' names no folder"),
     ],
 )
 def test_bad_options_are_named(world, tmp_path, capsys, options, reason):

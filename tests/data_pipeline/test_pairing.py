@@ -82,3 +82,16 @@ def test_parent_and_reply_meet_in_one_of_many_buckets():
     assert len(buckets) > 32
     found = [pair for batch in buckets.values() for pair in pair_bucket([batch])[0]]
     assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
+
+
+def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_buckets():
+    rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
+    for buckets in (1, 7, 64):
+        packer = BatchPacker(buckets)
+        for row in rows:
+            packer.add(row, None)
+        packed = [batch for _, batch in packer.packed(path="x", first_line=1)]
+        found = [pair_bucket([batch]) for batch in packed]
+        pairs = [pair for some, _ in found for pair in some]
+        assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
+        assert sum(counts["duplicates"] for _, counts in found) == 2

@@ -105,6 +105,7 @@ def test_same_seed_gives_same_bytes_and_another_seed_other_bytes(folder, tmp_pat
 
 def test_layout(folder):
     assert sorted(contents(folder)) == [
+        "SAMPLE.txt",
         "nli/snli_1.0_dev.jsonl",
         "nli/snli_1.0_test.jsonl",
         "nli/snli_1.0_train.jsonl",
@@ -135,6 +136,21 @@ def test_tiny_worlds_are_whole_too(tmp_path, comments):
 def test_no_comments_is_an_error(tmp_path, comments):
     with pytest.raises(InputError, match=f"comments must be at least 1, but is {comments}"):
         sample.write(tmp_path, comments=comments)
+
+
+def test_real_data_is_not_overwritten(tmp_path):
+    (tmp_path / "stsb").mkdir()
+    (tmp_path / "stsb" / "sts-test.csv").write_text("the official file")
+    with pytest.raises(InputError, match="stsb' is there and no sample world"):
+        sample.write(tmp_path, comments=10)
+    assert (tmp_path / "stsb" / "sts-test.csv").read_text() == "the official file"
+    assert not (tmp_path / "reddit").exists()
+
+
+def test_a_sample_world_may_be_made_again(tmp_path):
+    sample.write(tmp_path, comments=10)
+    sample.write(tmp_path, comments=20)
+    assert "20 comments" in (tmp_path / "SAMPLE.txt").read_text()
 
 
 def test_failure_leaves_no_dump(world, tmp_path, monkeypatch):

@@ -1,6 +1,4 @@
 import gzip
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,15 +53,6 @@ def write_text(tmp_path):
         return path
 
     return write
-
-
-@pytest.fixture(scope="session")
-def real_data():
-    """The folder of official data files; tests that need it skip where it is not given."""
-    folder = os.environ.get("CONVERSATIONS_DATA")
-    if not folder:
-        pytest.skip("CONVERSATIONS_DATA is not set")
-    return Path(folder)
 
 
 @pytest.fixture

@@ -78,6 +78,12 @@ def test_relevancy_file_scores_the_search_engine(write_text):
     assert result.baselines == {}
 
 
+def test_an_unknown_encoding_is_an_error(write_text):
+    path = write_text("dev.xml", '<?xml version="1.0" encoding="klingon"?><xml/>')
+    with pytest.raises(InputError, match=r"dev\.xml"):
+        read(path)
+
+
 def test_text_without_a_module_is_an_error(xml_file):
     with pytest.raises(InputError, match=r"cqa-dev has questions .* --module is needed"):
         cqa.evaluate(None, read(xml_file("dev.xml", ROWS)))

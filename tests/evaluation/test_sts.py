@@ -39,6 +39,15 @@ def test_gz_is_the_same_data(write_text):
     assert read(plain) == read(packed)
 
 
+def test_a_byte_order_mark_and_empty_last_lines_are_no_data(write_text):
+    rows = row("1") + "\n" + row("2") + "\n"
+    plain, windows = (
+        write_text("sts-dev.csv", rows),
+        write_text("bom/sts-dev.csv", "\ufeff" + rows + "\n\n"),
+    )
+    assert read(windows) == read(plain)
+
+
 def test_folder_takes_dev_and_test_but_not_train(write_text, tmp_path):
     for name in ("sts-dev.csv", "sts-test.csv.gz", "sts-train.csv", "other.csv"):
         write_text(name, row("1") + "\n")

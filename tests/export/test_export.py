@@ -87,8 +87,7 @@ def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, m
     broken = tmp_path / "verify.py"
     broken.write_text("import sys; sys.exit('ValueError: serving_default differs by 3')")
     monkeypatch.setattr(write.verify, "__file__", str(broken))
-    with pytest.raises(RuntimeError, match="serving_default differs by 3"):
-        export(tmp_path / "run", output)
+    assert "serving_default differs by 3" in fails(tmp_path / "run", output)
     assert contents(output) == before
     assert (output / "fingerprint.pb").read_bytes() == fingerprint
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".module")]
@@ -121,6 +120,21 @@ def test_folders_that_are_not_what_they_should_be(write_model_dir, tmp_path):
 
     (tmp_path / "file").write_text("")
     assert "cannot be written" in fails(tmp_path / "run", tmp_path / "file" / "module")
+
+
+def test_parameters_of_another_program_are_refused(write_model_dir, tmp_path):
+    model_dir = write_model_dir()
+    (model_dir / "params.yaml").write_text("learning_rate: 3\n")
+    assert "is not the params.yaml of this project's training" in fails(model_dir, tmp_path / "m")
+
+
+def test_a_link_to_a_module_stays_a_link(write_model_dir, tmp_path):
+    export(write_model_dir(), tmp_path / "module")
+    (tmp_path / "latest").symlink_to("module")
+    before = (tmp_path / "module" / "fingerprint.pb").stat().st_ino
+    export(tmp_path / "run", tmp_path / "latest")
+    assert (tmp_path / "latest").is_symlink()
+    assert (tmp_path / "module" / "fingerprint.pb").stat().st_ino != before
 
 
 def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_path):

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from official.core.train_utils import ParseConfigOptions
 
 from model import configs, training
 
@@ -13,7 +12,7 @@ PRESETS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 def load(preset):
     path = str(FOLDER / f"{preset}.yaml")
-    return training.parse_params(ParseConfigOptions(experiment="reddit", config_file=[path]))
+    return training.parse_params(experiment="reddit", config_files=[path])
 
 
 def test_the_presets_that_the_makefile_and_the_readme_name_are_there():

@@ -19,6 +19,7 @@ def tokens(text):
         ("don't", ["don", "'t"]),
         ("a man 's hat", ["a", "man", "'s", "hat"]),
         ("the man’s hat", ["the", "man", "'s", "hat"]),
+        ("don´t", ["don", "'t"]),
         ("well... (yes)", ["well", ".", ".", ".", "(", "yes", ")"]),
         ("ﬁne Ⅳ ℃", ["fine", "iv", "°", "c"]),  # NFKC
         ("STRASSE Straße", ["strasse", "strasse"]),  # case folding

@@ -5,9 +5,9 @@ import logging
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 import yaml
 from official.core import task_factory
-from official.core.train_utils import ParseConfigOptions
 
 from model import training
 from model.errors import InputError
@@ -54,11 +54,9 @@ def parse(tmp_path, pairs_folder):
     def params(**overrides):
         overrides = data | {key.replace("__", "."): value for key, value in overrides.items()}
         return training.parse_params(
-            ParseConfigOptions(
-                experiment="reddit",
-                config_file=[str(path)],
-                params_override=",".join(f"{key}={value}" for key, value in overrides.items()),
-            )
+            experiment="reddit",
+            config_files=[str(path)],
+            params_override=",".join(f"{key}={value}" for key, value in overrides.items()),
         )
 
     return params
@@ -152,6 +150,37 @@ def test_each_replica_uses_the_negatives_of_its_own_part(parse):
     assert abs(found[0] - found[1]) > 1e-6
 
 
+def test_two_replicas_step_by_the_mean_of_their_gradients(parse):
+    params = parse()
+    task = task_factory.get_task(params.task)
+    batch = next(iter(task.build_inputs(params.task.train_data)))
+    halves = [
+        tf.nest.map_structure(lambda ids, h=h: ids[16 * h : 16 * h + 16], batch) for h in (0, 1)
+    ]
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        model = task.build_model()
+        optimizer = tf_keras.optimizers.legacy.SGD(1.0)
+    before = [variable.numpy() for variable in model.trainable_variables]
+    gradients = []
+    for half in halves:
+        with tf.GradientTape() as tape:
+            loss = task.build_losses(None, model(half, training=True))
+        dense = map(tf.convert_to_tensor, tape.gradient(loss, model.trainable_variables))
+        gradients.append([gradient.numpy() for gradient in dense])
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: halves[context.replica_id_in_sync_group]
+    )
+
+    @tf.function
+    def step(values):
+        strategy.run(task.train_step, args=(values, model, optimizer))
+
+    step(values)
+    for old, first, second, new in zip(before, *gradients, model.trainable_variables, strict=True):
+        np.testing.assert_allclose(new.numpy(), old - (first + second) / 2, atol=1e-5)
+
+
 def test_every_pair_is_validated_once_and_trained_on_once_an_epoch(parse):
     params = parse()
     task = task_factory.get_task(params.task)
@@ -173,6 +202,13 @@ def test_every_pair_is_validated_once_and_trained_on_once_an_epoch(parse):
         ({"runtime__distribution_strategy": "foo"}, "'foo'"),
         ({"task__model__encodr__type": 1}, "encodr"),
         ({"task__model__encoder__type": "lstm"}, "lstm"),
+        ({"task__model__text__max_tokens": 0}, "max_tokens: 0; accepted are whole numbers from 1"),
+        ({"task__model__text__word_buckets": 1}, "word_buckets: 1"),
+        ({"task__train_data__global_batch_size": 0}, "train_data.global_batch_size: 0"),
+        ({"task__model__encoder__averaging__embedding_dim": 0}, "embedding_dim: 0"),
+        ({"trainer__train_steps": -1}, "train_steps: -1"),
+        ({"task__train_data__global_batch_size": 500}, "hold 400 pairs; one batch has 500"),
+        ({"task__validation_data__global_batch_size": 65}, "hold 64 pairs; one batch has 65"),
     ],
 )
 def test_parameters_that_cannot_be_are_named(parse, tmp_path, overrides, reason):
@@ -189,12 +225,44 @@ def test_a_folder_of_another_model_is_refused(parse, tmp_path):
         training.run(params, mode="train", model_dir=folder)
 
 
+def test_files_that_are_no_pairs_are_named(parse, tmp_path):
+    (tmp_path / "train-text").write_text("no TFRecord, however long this line may be")
+    (tmp_path / "train-empty").write_bytes(b"")
+    for name, reason in (("text", "record 1 of '.*train-text'.* is no pair"), ("empty", "hold 0")):
+        params = parse(task__train_data__input_path=f"{tmp_path}/train-{name}")
+        with pytest.raises(InputError, match=reason):
+            training.run(params, mode="train", model_dir=str(tmp_path / "run"))
+
+
+def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
+    folder = tmp_path / "run"
+    training.run(parse(trainer__train_steps=20), mode="train", model_dir=str(folder))
+    before = (folder / "params.yaml").read_text()
+    capfd.readouterr()
+    params = parse(
+        trainer__train_steps=20,
+        trainer__optimizer_config__learning_rate__constant__learning_rate=0.5,
+    )
+    training.run(params, mode="train_and_eval", model_dir=str(folder))
+    out, err = capfd.readouterr()
+    assert "is trained already, to step 20" in out
+    assert "pairs/s" not in err
+    assert (folder / "params.yaml").read_text() == before
+
+
+def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):
+    folder = tmp_path / "run"
+    training.run(parse(trainer__train_steps=20), mode="train", model_dir=str(folder))
+    (folder / "params.yaml").unlink()
+    with pytest.raises(InputError, match=r"holds a checkpoint, but no params\.yaml"):
+        training.run(parse(), mode="train", model_dir=str(folder))
+
+
 def test_nothing_to_evaluate(parse, tmp_path):
     with pytest.raises(InputError, match="holds no checkpoint to evaluate"):
         training.run(parse(), mode="eval", model_dir=str(tmp_path / "run"))
 
 
 def test_an_unknown_experiment_is_named():
-    flags = ParseConfigOptions(experiment="redit", config_file=[])
     with pytest.raises(InputError, match="'redit' is unknown; accepted are reddit"):
-        training.parse_params(flags)
+        training.parse_params(experiment="redit")

@@ -1,0 +1,73 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def run(*command):
+    """Runs `python COMMAND` from the repository, as a user does; shows its output if it fails."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=REPOSITORY,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def four_steps():
+    """A function that walks from dumps to report in a folder, each step by its command."""
+
+    def walk(folder, *, corpora, preset):
+        data, module, results = folder / "data", folder / "module", folder / "results"
+        scored = ("--module", module, "--output", results)
+        run("-m", "data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
+        run(
+            *("-m", "model", "--experiment", "reddit", "--mode", "train_and_eval"),
+            *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
+            f"task.train_data.input_path={data}/train-*,"
+            f"task.validation_data.input_path={data}/test-*",
+        )
+        run("-m", "export", "--model_dir", folder / "model", "--output", module)
+        run("-m", "evaluation", "response_ranking", "--data", data, *scored)
+        run("-m", "evaluation", "sts", "--data", corpora / "stsb", *scored)
+        run("-m", "evaluation", "cqa", "--data", corpora / "semeval_cqa", *scored)
+        report = folder / "report.html"
+        table = run("-m", "evaluation", "report", "--results", results, "--output", report)
+        return {
+            "table": table,
+            "page": report.read_text(),
+            "results": {path.stem: json.loads(path.read_text()) for path in results.iterdir()},
+        }
+
+    return walk
+
+
+@pytest.fixture(scope="session")
+def sample_world():
+    """A function that makes a sample world in a folder."""
+
+    def make(folder, *, comments=None):
+        size = () if comments is None else ("--comments", comments)
+        run("-m", "data_pipeline", "sample", "--output", folder, *size)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """The folder of real data, where there is one."""
+    folder = os.environ.get("CONVERSATIONS_DATA")
+    if not folder:
+        pytest.skip("CONVERSATIONS_DATA names no folder of real data")
+    return Path(folder)

@@ -1,10 +1,13 @@
 import bz2
 import gzip
+import json
 import lzma
 
 import orjson
 import pytest
 from backports import zstd
+
+from data_pipeline.__main__ import main
 
 COMPRESS = {
     "": bytes,
@@ -49,3 +52,64 @@ def comment():
         } | fields
 
     return make
+
+
+@pytest.fixture
+def run():
+    """Runs `python -m data_pipeline reddit` with these arguments."""
+
+    def reddit(*arguments):
+        main(["reddit", *map(str, arguments)])
+
+    return reddit
+
+
+@pytest.fixture
+def fails(run, capsys):
+    """Runs a command that must fail, and returns its one line."""
+
+    def reddit(*arguments):
+        with pytest.raises(SystemExit) as raised:
+            run(*arguments)
+        assert raised.value.code not in (0, None)
+        capsys.readouterr()
+        message = str(raised.value.code)
+        assert message.startswith("error: ")
+        assert "\n" not in message
+        return message
+
+    return reddit
+
+
+@pytest.fixture
+def statistics_of():
+    """The statistics that a job left in a folder."""
+    return lambda folder: json.loads((folder / "statistics.json").read_text())
+
+
+@pytest.fixture
+def world(write_dump, comment):
+    """Two months in two compressions: one of everything."""
+    write_dump(
+        "RC_1.zst",
+        [
+            comment("c1", body="what are the words of c1"),
+            comment("c2", "t1_c1", body="an answer &gt; to it", link_id="t3_p"),
+            comment("c3", "t1_c1", body="[deleted]"),
+            b'{"id": "broken',
+            comment("c4", "t1_c3"),
+            comment("c2", "t1_c1", body="the same id again"),
+        ],
+    )
+    write_dump(
+        "RC_2.bz2",
+        [
+            comment("d1", "t1_c2", body="a reply of the next month", subreddit="other"),
+            comment("d2", "t1_gone"),
+            comment("d3", author="a_bot"),
+            comment("d4", body="1234567"),
+            comment("d5", body="y" * 400),
+            comment("d6", body="https is a protocol"),
+            {"id": "d7"},
+        ],
+    )

@@ -50,8 +50,14 @@ def _parser(
     add_reddit_arguments(reddit)
     world = commands.add_parser("sample", allow_abbrev=False, help="make a sample world")
     world.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
-    world.add_argument("--comments", type=int, default=sample.DEFAULT_COMMENTS, metavar="N")
-    world.add_argument("--seed", type=int, default=0, metavar="S")
+    world.add_argument(
+        "--comments",
+        type=int,
+        default=sample.DEFAULT_COMMENTS,
+        metavar="N",
+        help="comments in the dump, millions for load tests; default: %(default)s",
+    )
+    world.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
     return parser
 
 

@@ -18,10 +18,10 @@ MODEL = {
 def write_model_dir(tmp_path):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
 
-    def make(name="run", params_model=None):
+    def make(name="run", params_model=None, encoder=None):
         folder = tmp_path / name
         config = configs.ResponseSelection()
-        config.override({"model": MODEL})
+        config.override({"model": MODEL | ({"encoder": encoder} if encoder else {})})
         model = tasks.ResponseSelectionTask(config).build_model()
         tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
         params = {"task": {"model": params_model or config.model.as_dict()}}

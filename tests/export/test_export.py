@@ -46,6 +46,19 @@ def test_a_stranger_can_use_it(write_model_dir, tmp_path, capsys):
     assert "all is well" in done.stdout, done.stderr
 
 
+def test_a_transformer_is_exported_too(write_model_dir, tmp_path):
+    sizes = {"layers": 2, "heads": 2, "hidden": 8, "filter": 16, "embedding_dim": 7}
+    encoder = {"type": "transformer", "transformer": sizes | {"dropout": 0.5}}
+    export(write_model_dir(encoder=encoder), tmp_path / "module")
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    sentences = ["dog bites man", "man bites dog"]
+    rows = module(sentences).numpy()
+    assert rows.shape == (2, 7)
+    assert np.abs(rows[0] - rows[1]).max() > 1e-3
+    np.testing.assert_array_equal(module(sentences), rows)
+    assert np.abs(module(sentences, training=True) - rows).max() > 1e-3
+
+
 def test_it_says_what_the_model_says(write_model_dir, tmp_path):
     from export import checkpoint
 

@@ -84,6 +84,17 @@ def test_learns_which_response_belongs_to_which_input(parse, tmp_path, capfd):
     assert list((tmp_path / "run" / "train").glob("events.*"))
 
 
+def test_a_transformer_learns_too(parse, tmp_path, capfd):
+    sizes = {"layers": 1, "heads": 2, "hidden": 16, "filter": 32, "embedding_dim": 12}
+    params = parse(
+        task__model__encoder__type="transformer",
+        **{f"task__model__encoder__transformer__{name}": size for name, size in sizes.items()},
+        trainer__optimizer_config__learning_rate__constant__learning_rate=0.02,
+    )
+    training.run(params, mode="train_and_eval", model_dir=str(tmp_path / "run"))
+    assert p_at_1(capfd.readouterr().out) > 0.15  # untrained: about 1 of 32
+
+
 def test_goes_on_from_the_last_checkpoint(parse, tmp_path, capfd):
     folder = tmp_path / "run"
     training.run(parse(trainer__train_steps=20), mode="train", model_dir=str(folder))

@@ -5,8 +5,8 @@
 The graph, in reading order:
 
     dump files ─▶ lines ─▶ comments, filtered ─▶ buckets of ids ─▶ pairs
-                     └─▶ dead letters                                            │
-                                              shards ◀── train or test ◀─────────┘
+                     │                                               │
+                     └─▶ dead letters ─▶ shards ◀── train or test ◀──┘
 
 Elements are batches, not comments: see `pairing`. A file that cannot be read to its end is
 reported instead of raised, so that no runner tries it again and all bad files are named.
@@ -34,6 +34,8 @@ from data_pipeline.statistics import add_up
 UNREADABLE = "unreadable"
 COUNTS = "counts"
 CHUNKS = "chunks"
+LINES_BETWEEN_SIGNS = 1_000_000
+"""A sign of life in the log, whatever runs the job, after this many lines of a file."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -57,7 +59,9 @@ class ReadLines(beam.DoFn):
         lines = 0
         try:
             for batch in read_line_batches(dump):
-                lines += len(batch.lines)
+                before, lines = lines, lines + len(batch.lines)
+                if before // LINES_BETWEEN_SIGNS < lines // LINES_BETWEEN_SIGNS:
+                    _LOG.info("reading %s: %s lines so far", dump.path, f"{lines:,}")
                 yield batch
         except UnreadableDumpError as error:
             yield TaggedOutput(UNREADABLE, str(error))

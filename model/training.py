@@ -4,7 +4,6 @@ import contextlib
 import io
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import orbit
 import tensorflow as tf
@@ -80,7 +79,7 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: st
         folder holds another model, or there is nothing to evaluate.
     """
     _check_data(params, mode)
-    _check_model_dir(params, mode=mode, model_dir=Path(model_dir))
+    _check_model_dir(params, mode=mode, model_dir=model_dir)
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     progress = Progress(params)
@@ -130,25 +129,29 @@ def _check_data(params: config_definitions.ExperimentConfig, mode: str) -> None:
 
 
 def _check_model_dir(
-    params: config_definitions.ExperimentConfig, *, mode: str, model_dir: Path
+    params: config_definitions.ExperimentConfig, *, mode: str, model_dir: str
 ) -> None:
-    model_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        tf.io.gfile.makedirs(model_dir)
+    except tf.errors.OpError as error:
+        raise InputError(f"--model_dir: {model_dir!r} is no folder: {error.message}") from error
     checkpoint = tf.train.latest_checkpoint(model_dir)
     if checkpoint is None:
         if mode == "eval":
-            raise InputError(f"--model_dir: {str(model_dir)!r} holds no checkpoint to evaluate")
+            raise InputError(f"--model_dir: {model_dir!r} holds no checkpoint to evaluate")
         return
     try:
-        earlier = yaml.safe_load((model_dir / PARAMS_FILE).read_text())["task"]["model"]
-    except (OSError, TypeError, KeyError, yaml.YAMLError) as error:
+        with tf.io.gfile.GFile(f"{model_dir}/{PARAMS_FILE}") as file:
+            earlier = yaml.safe_load(file.read())["task"]["model"]
+    except (tf.errors.OpError, TypeError, KeyError, yaml.YAMLError) as error:
         raise InputError(
-            f"--model_dir: {str(model_dir)!r} holds a checkpoint, but no {PARAMS_FILE} that says "
+            f"--model_dir: {model_dir!r} holds a checkpoint, but no {PARAMS_FILE} that says "
             f"what it is of: {error}"
         ) from error
     now = params.task.model.as_dict()
     if earlier != now:
         raise InputError(
-            f"--model_dir: {str(model_dir)!r} holds checkpoints of another model: task.model "
+            f"--model_dir: {model_dir!r} holds checkpoints of another model: task.model "
             f"was {earlier}, now {now}. Name another folder"
         )
 

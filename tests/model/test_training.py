@@ -269,6 +269,12 @@ def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):
         training.run(parse(), mode="train", model_dir=str(folder))
 
 
+def test_a_file_is_no_model_folder(parse, tmp_path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(InputError, match=r"--model_dir: '.*run' is no folder"):
+        training.run(parse(), mode="train", model_dir=str(tmp_path / "run"))
+
+
 def test_nothing_to_evaluate(parse, tmp_path):
     with pytest.raises(InputError, match="holds no checkpoint to evaluate"):
         training.run(parse(), mode="eval", model_dir=str(tmp_path / "run"))

@@ -24,13 +24,13 @@ $(INSTALLED): requirements.txt
 	touch $@
 
 # The four steps. $(1): folder of the run, $(2): real data or the sample world laid out alike,
-# $(3): dumps, $(4): preset, $(5): options of the first step.
+# $(3): preset.
 define four_steps
 	@printf '\n== 1 of 4: pairs from the dumps ==\n'
-	$(RUN) -m data_pipeline reddit --input '$(3)' --output $(1)/data $(5)
+	$(RUN) -m data_pipeline reddit --input '$(2)/reddit/RC_*' --output $(1)/data
 	@printf '\n== 2 of 4: training ==\n'
 	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir $(1)/model \
-	  --config_file model/configs/$(4).yaml \
+	  --config_file model/configs/$(3).yaml \
 	  --params_override "task.train_data.input_path=$(1)/data/train-*,task.validation_data.input_path=$(1)/data/test-*"
 	@printf '\n== 3 of 4: the hub module ==\n'
 	$(RUN) -m export --model_dir $(1)/model --output $(1)/module
@@ -46,7 +46,7 @@ demo: $(INSTALLED)
 	rm -rf runs/demo
 	@printf '== a sample world ==\n'
 	$(RUN) -m data_pipeline sample --output runs/demo/world
-	$(call four_steps,runs/demo,runs/demo/world,runs/demo/world/reddit/RC_*,demo_dan,)
+	$(call four_steps,runs/demo,runs/demo/world,demo_dan)
 
 has_data:
 	@for folder in reddit stsb semeval_cqa; do test -d "$(DATA)/$$folder" || \
@@ -54,7 +54,7 @@ has_data:
 
 # Goes on where an earlier run stopped; `make clean` starts afresh.
 reproduce: has_data $(INSTALLED)
-	$(call four_steps,runs/reproduce,$(DATA),$(DATA)/reddit/RC_*,laptop_dan,)
+	$(call four_steps,runs/reproduce,$(DATA),laptop_dan)
 
 test: $(INSTALLED)
 	$(RUN) -m pytest -m "not slow"

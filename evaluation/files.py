@@ -1,7 +1,8 @@
-"""The official data files: where they are, their lines, and their hash."""
+"""Files: the official data, their lines and hash; and those written whole or not at all."""
 
 import gzip
 import hashlib
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,6 +49,17 @@ def without_gz(path: Path) -> str:
 def open_bytes(path: Path):
     """Open a plain or gzipped file for reading bytes."""
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file aside and rename it, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -1,27 +1,20 @@
 """The report: one self-contained HTML page made of nothing but the result files."""
 
-import os
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
 from evaluation import comparison, examples, figure7, scores
+from evaluation.files import write_whole
 from evaluation.result import Result
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
 def write(results: list[Result], path: Path) -> None:
-    """Write the page, aside first, so that an open browser never reads half of it."""
-    page = render(results)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        aside.write_text(page, encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write the page."""
+    write_whole(path, render(results))
 
 
 def render(results: list[Result]) -> str:

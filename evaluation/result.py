@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from evaluation.errors import InputError
+from evaluation.files import write_whole
 
 TASKS = ("response_ranking", "sts", "cqa")
 Metrics = Mapping[str, float | None]
@@ -62,21 +62,12 @@ def stamped(
 
 
 def write(result: Result, folder: Path) -> Path:
-    """Write `<name>.json` into the folder and return its path.
-
-    The file is written aside and renamed, so that a reader never sees half of it.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write `<name>.json` into the folder and return its path."""
     path = folder / f"{result.name}.json"
     text = json.dumps(
         _defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
     )
-    aside = folder / f".{result.name}.{os.getpid()}.tmp"
-    try:
-        aside.write_text(text + "\n", encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(path, text + "\n")
     return path
 
 

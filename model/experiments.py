@@ -22,7 +22,7 @@ def reddit() -> config_definitions.ExperimentConfig:
         ),
         trainer=config_definitions.TrainerConfig(
             train_steps=40_000_000,
-            # On CPUs a step inside tf.while_loop takes two to three times as long.
+            # On CPUs a step inside tf.while_loop takes about twice as long.
             train_tf_while_loop=False,
             steps_per_loop=1_000,
             summary_interval=1_000,

@@ -3,9 +3,14 @@
 import itertools
 import json
 
+import apache_beam as beam
 import orjson
 import pytest
 import tensorflow as tf
+
+from data_pipeline.dumps import find_dumps
+from data_pipeline.reddit import Plan, build
+from data_pipeline.shards import Sharding
 
 
 def pairs_in(folder, side):
@@ -198,3 +203,13 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
     statistics = statistics_of(tmp_path / "out")
     assert {key: statistics[key] for key in expected} == expected
     assert statistics["train_pairs"] + statistics["test_pairs"] == statistics["pairs"]
+
+
+def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
+    dumps = find_dumps([f"{tmp_path}/RC_*"])
+    sharding = Sharding(split_by="thread", test_fraction=0.1, train_shards=2, test_shards=1)
+    pipeline = beam.Pipeline(runner="FnApiRunner")
+    build(pipeline, Plan(dumps, folder=str(tmp_path), sharding=sharding, buckets=3))
+    counters = pipeline.run().metrics().query()["counters"]
+    found = {counter.key.metric.name: counter.committed for counter in counters}
+    assert found.items() >= {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}.items()

@@ -2,6 +2,8 @@
 
 python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
+python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output DIR [--shards N]
+python -m data_pipeline vocabulary --input 'pairs/train-*' --output DIR [--min_count N] [...]
 """
 
 import argparse
@@ -20,34 +22,42 @@ def main(argv: Sequence[str] | None = None) -> None:
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
     # While it is imported Beam warns of every cloud's client that is not installed.
     logging.disable(logging.WARNING)
-    from data_pipeline import launch
+    from data_pipeline import launch, nli, options, vocabulary
 
     logging.disable(logging.NOTSET)
 
-    arguments, beam_arguments = _parser(launch.add_arguments).parse_known_args(argv)
+    parser = _parser(
+        reddit=options.add_arguments,
+        snli=nli.add_arguments,
+        vocabulary=vocabulary.add_arguments,
+    )
+    arguments, beam_arguments = parser.parse_known_args(argv)
     try:
         if arguments.command == "reddit":
             launch.run(arguments, beam_arguments)
+        elif arguments.command == "vocabulary":
+            vocabulary.run(arguments, beam_arguments)
         elif beam_arguments:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
+        elif arguments.command == "snli":
+            nli.run(arguments)
         else:
             sample.write(Path(arguments.output), comments=arguments.comments, seed=arguments.seed)
     except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
-def _parser(
-    add_reddit_arguments: Callable[[argparse.ArgumentParser], None],
-) -> argparse.ArgumentParser:
+def _parser(**add_arguments: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    reddit = commands.add_parser(
-        "reddit",
-        allow_abbrev=False,
-        help="Reddit dumps -> TFRecord pairs",
-        epilog="Any Beam pipeline option is accepted too, such as --runner=FlinkRunner.",
-    )
-    add_reddit_arguments(reddit)
+    beam = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
+    for name, what, epilog in (
+        ("reddit", "Reddit dumps -> TFRecord pairs", beam),
+        ("snli", "SNLI's files -> TFRecord pairs with labels", None),
+        ("vocabulary", "pair files -> their words and bigrams, counted", beam),
+    ):
+        command = commands.add_parser(name, allow_abbrev=False, help=what, epilog=epilog)
+        add_arguments[name](command)
     world = commands.add_parser("sample", allow_abbrev=False, help="make a sample world")
     world.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     world.add_argument(

@@ -1,17 +1,24 @@
 """One line of a Pushshift dump -> a `Comment`, or why it is not one.
 
-The dumps hold one JSON object a line, and its fields come and go over the years; these six
-have always been there. `id` stands without the `t1_` that `parent_id` carries; a parent that
-begins with `t3_` is the post itself, so that the comment opens a thread.
+The dumps hold one JSON object a line, and its fields come and go over the years; the six of
+`FIELDS` have always been there. `id` stands without the `t1_` that `parent_id` carries; a
+parent that begins with `t3_` is the post itself, so that the comment opens a thread. The other
+fields are kept as they stand, and None where they do not; few comments need them read.
 """
 
 import html
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import orjson
 
 FIELDS = ("id", "parent_id", "link_id", "subreddit", "author", "body")
 COMMENT_PREFIX = "t1_"
+LAST_SECOND = 2**33
+"""A time of this many seconds (in the year 2242) or more is no time."""
+
+_get_fields = itemgetter(*FIELDS)
+_ALL_STRINGS = (str,) * len(FIELDS)
 
 
 class MalformedLineError(ValueError):
@@ -30,6 +37,12 @@ class Comment(NamedTuple):
     author: str
     text: str
     """The body with HTML entities unescaped and outer white space stripped."""
+    created: Any = None
+    """`created_utc` as it stands; `seconds` reads it."""
+    score: Any = None
+    """Votes for it less votes against it when the dump was made; `whole_number` reads it."""
+    over_18: Any = None
+    """Whether the dump marks it as not for children; few months have this field."""
 
 
 def parse_comment(line: bytes) -> Comment:
@@ -40,29 +53,53 @@ def parse_comment(line: bytes) -> Comment:
     """
     try:
         fields = orjson.loads(line)
+        values = _get_fields(fields)
     except orjson.JSONDecodeError as error:
         raise MalformedLineError(f"not JSON: {error}") from None
-    if not isinstance(fields, dict):
-        raise MalformedLineError(f"not a JSON object but {type(fields).__name__}")
-    values = []
-    for name in FIELDS:
-        value = fields.get(name)
-        if not isinstance(value, str):
-            found = "missing" if name not in fields else type(value).__name__
-            raise MalformedLineError(f"field {name!r} must be a string, but is {found}")
-        values.append(value)
+    except (KeyError, TypeError, IndexError):
+        raise MalformedLineError(_what_is_wrong(fields)) from None
     own_id, parent, thread, subreddit, author, body = values
+    kinds = type(own_id), type(parent), type(thread), type(subreddit), type(author), type(body)
+    if kinds != _ALL_STRINGS:
+        raise MalformedLineError(_what_is_wrong(fields))
+    get = fields.get
+    is_reply = parent.startswith(COMMENT_PREFIX)
     return Comment(
-        id=own_id.removeprefix(COMMENT_PREFIX),
-        parent_comment=_parent_comment(parent),
-        thread=thread,
-        subreddit=subreddit,
-        author=author,
-        text=html.unescape(body).strip(),
+        own_id.removeprefix(COMMENT_PREFIX),
+        parent.removeprefix(COMMENT_PREFIX) if is_reply else None,
+        thread,
+        subreddit,
+        author,
+        html.unescape(body).strip(),
+        get("created_utc"),
+        get("score"),
+        get("over_18"),
     )
 
 
-def _parent_comment(parent_id: str) -> str | None:
-    if parent_id.startswith(COMMENT_PREFIX):
-        return parent_id.removeprefix(COMMENT_PREFIX)
-    return None
+def _what_is_wrong(fields: Any) -> str:
+    if not isinstance(fields, dict):
+        return f"not a JSON object but {type(fields).__name__}"
+    name = next(name for name in FIELDS if not isinstance(fields.get(name), str))
+    found = type(fields[name]).__name__ if name in fields else "missing"
+    return f"field {name!r} must be a string, but is {found}"
+
+
+def whole_number(value: Any) -> int | None:
+    """A number as the years wrote it: 12, 12.0 or "12"."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return int(float(value))
+    except (ValueError, OverflowError):
+        return None
+
+
+def seconds(value: Any) -> int | None:
+    """A time since 1970, UTC, or None for what is none."""
+    number = whole_number(value)
+    return number if number is not None and 0 <= number < LAST_SECOND else None

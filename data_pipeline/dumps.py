@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path, PurePath
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
+import google_crc32c
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
@@ -24,8 +25,10 @@ from backports import zstd
 from data_pipeline.errors import InputError
 
 BATCH_BYTES = 4 << 20
-"""Decompressed bytes a batch: some thousands of lines, so that what Beam spends on an element
-is spent on thousands of comments at once."""
+"""Decompressed bytes a batch: some thousands of lines."""
+MAX_LINE_BYTES = 16 << 20
+"""Of a longer line only the beginning is kept: a file without line ends must not fill the memory.
+The longest comments have 10,000 characters, their lines not a hundredth of this."""
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -46,6 +49,8 @@ class Dump(NamedTuple):
     path: str
     size: int
     """Bytes as stored, so compressed."""
+    modified: float = 0.0
+    """When it was last written, in seconds since 1970; 0 where the filesystem does not say."""
 
 
 class LineBatch(NamedTuple):
@@ -55,6 +60,34 @@ class LineBatch(NamedTuple):
     first_line: int
     """The number of the first line, from 1."""
     lines: list[bytes]
+    too_long: dict[int, int]
+    """Index in `lines` -> bytes, for the lines of which only the beginning is here."""
+
+
+class Tap:
+    """Counts and checks the stored bytes of a dump that are read through it."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._checksum = google_crc32c.Checksum()
+        self._stream: BinaryIO
+
+    def on(self, stream: BinaryIO) -> "Tap":
+        """Begins to read a stream."""
+        self._stream = stream
+        return self
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads from the stream."""
+        data = self._stream.read(size)
+        self.size += len(data)
+        self._checksum.update(data)
+        return data
+
+    @property
+    def crc32c(self) -> str:
+        """The checksum of all that was read, in hexadecimal digits."""
+        return self._checksum.hexdigest().decode()
 
 
 class UnreadableDumpError(Exception):
@@ -68,7 +101,7 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
       InputError: if a pattern matches nothing, matches a folder, or is on a filesystem that
         Beam does not reach.
     """
-    found = {}
+    found: dict[str, Dump] = {}
     for pattern in patterns:
         try:
             (match,) = FileSystems.match([pattern])
@@ -79,15 +112,26 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
                 f"--input: {pattern!r} matches no file; accepted are file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
-        found.update({file.path: file.size_in_bytes for file in match.metadata_list})
+        for file in match.metadata_list:
+            modified = file.last_updated_in_seconds or 0.0
+            found[file.path] = Dump(file.path, file.size_in_bytes, modified)
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
-    return [Dump(path, found[path]) for path in sorted(found)]
+    return [found[path] for path in sorted(found)]
 
 
-def read_line_batches(dump: Dump) -> Iterator[LineBatch]:
-    """Yields all lines of a dump in batches of about `BATCH_BYTES`.
+def checksum(path: str) -> str:
+    """The CRC-32C of a file as stored, in hexadecimal digits."""
+    with closing(FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)) as raw:
+        tap = Tap().on(raw)
+        while tap.read(BATCH_BYTES):
+            pass
+    return tap.crc32c
+
+
+def read_line_batches(dump: Dump, tap: Tap | None = None) -> Iterator[LineBatch]:
+    """Yields all lines of a dump in batches of about `BATCH_BYTES`, read through the tap.
 
     Raises:
       UnreadableDumpError: if the file cannot be opened or is truncated or corrupt.
@@ -95,7 +139,7 @@ def read_line_batches(dump: Dump) -> Iterator[LineBatch]:
     path = dump.path
     try:
         with closing(FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)) as raw:
-            yield from _split_lines(path, _decompress(dump, raw))
+            yield from _split_lines(path, _decompress(dump, (tap or Tap()).on(raw)))
     except _CORRUPT as error:
         raise UnreadableDumpError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:
@@ -108,16 +152,16 @@ def read_line_batches(dump: Dump) -> Iterator[LineBatch]:
         raise
 
 
-def _decompress(dump: Dump, raw: BinaryIO) -> Iterator[bytes]:
+def _decompress(dump: Dump, raw: Tap) -> Iterator[bytes]:
     suffix = PurePath(dump.path).suffix.lower()
     if suffix in _MAGIC and dump.size == 0:
         raise EOFError(f"an empty file is no {suffix} file")
     match suffix:
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
-            return _chunks(zstd.open(raw, options=window).read)
+            return _chunks(zstd.open(cast(BinaryIO, raw), options=window).read)
         case ".gz":
-            return _chunks(gzip.open(raw).read)
+            return _chunks(gzip.open(cast(BinaryIO, raw)).read)
         case ".bz2":
             return _streams(raw, bz2.BZ2Decompressor)
         case ".xz":
@@ -130,7 +174,7 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     return iter(partial(read, BATCH_BYTES), b"")
 
 
-def _plain(raw: BinaryIO) -> Iterator[bytes]:
+def _plain(raw: Tap) -> Iterator[bytes]:
     chunks = _chunks(raw.read)
     first = next(chunks, b"")
     for suffix, magic in _MAGIC.items():
@@ -141,7 +185,7 @@ def _plain(raw: BinaryIO) -> Iterator[bytes]:
 
 
 def _streams(
-    raw: BinaryIO, new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+    raw: Tap, new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
 ) -> Iterator[bytes]:
     """The contents of the streams that a file holds one after the other."""
     decompressor, data = new(), raw.read(BATCH_BYTES)
@@ -160,13 +204,31 @@ def _streams(
 
 
 def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
-    first_line, rest = 1, b""
+    first_line, head, passed_over = 1, b"", 0
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        if first_line == 1 and lines:
-            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-        if lines:
-            yield LineBatch(path, first_line, lines)
-            first_line += len(lines)
-    if rest:
-        yield LineBatch(path, first_line, [rest])
+        *lines, rest = chunk.split(b"\n")
+        if not lines:
+            # Still inside one line.
+            if len(head) < MAX_LINE_BYTES:
+                head += rest
+            else:
+                passed_over += len(rest)
+            continue
+        if not passed_over:
+            lines[0] = head + lines[0]
+            yield _batch(path, first_line, lines, size_of_first=len(lines[0]))
+        else:
+            size = len(head) + passed_over + len(lines[0])
+            yield _batch(path, first_line, [head, *lines[1:]], size_of_first=size)
+        first_line += len(lines)
+        head, passed_over = rest, 0
+    if head:
+        yield _batch(path, first_line, [head], size_of_first=len(head) + passed_over)
+
+
+def _batch(path: str, first_line: int, lines: list[bytes], *, size_of_first: int) -> LineBatch:
+    # Only the first line of a batch can be longer than a chunk.
+    too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
+    if first_line == 1:
+        lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+    return LineBatch(path, first_line, lines, too_long)

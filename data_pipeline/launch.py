@@ -4,57 +4,27 @@ python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner
 """
 
 import argparse
-import itertools
 import logging
 import re
-from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
-import orjson
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
-from data_pipeline import reddit, splits
+from data_pipeline import options, reddit
 from data_pipeline.dumps import Dump, find_dumps
 from data_pipeline.errors import InputError
-from data_pipeline.output import OutputFolder, read_text
-from data_pipeline.shards import Sharding
-from data_pipeline.statistics import as_statistics, as_table
+from data_pipeline.local_machine import choose_workers, require_memory
+from data_pipeline.months import Months, full_path, is_as_before
+from data_pipeline.output import OutputFolder
+from data_pipeline.progress import Watch
+from data_pipeline.publish import publish
+from data_pipeline.runners import is_local, make_pipeline, pipeline_options
+from data_pipeline.statistics import as_table
 
-# DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
-LOCAL_RUNNER = "FnApiRunner"
-_INPUT_BYTES_A_PART = 32 << 20
-"""Compressed input for one bucket of the join and one train shard; some 300 MB of text."""
-_MIN_PARTS = 16
 _LOG = logging.getLogger(__name__)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the job's own options; all others go to Beam."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
-    )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
-    parser.add_argument(
-        "--test_fraction", type=float, default=0.1, help="part of the pairs held out, in [0, 1)"
-    )
-    parser.add_argument(
-        "--split_by",
-        choices=splits.SPLIT_BY,
-        default=splits.THREAD,
-        help="thread: all pairs of a thread on one side; pair: the paper's random split",
-    )
-    parser.add_argument("--train_shards", type=int, help="default: by the input's size, 16 or more")
-    parser.add_argument("--test_shards", type=int, help="default: by the input's size, 1 or more")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
-    )
 
 
 def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
@@ -63,28 +33,94 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     Raises:
       InputError: if the input, the output or an option is not as it must be.
     """
-    options = _pipeline_options(beam_arguments)
-    try:
-        pipeline = beam.Pipeline(options=options)
-    except (ValueError, ImportError, AttributeError) as error:
-        raise InputError(f"--runner {options.view_as(StandardOptions).runner}: {error}") from error
-    patterns = [part.strip() for given in arguments.input for part in given.split(",")]
+    beam_options = pipeline_options(beam_arguments)
+    dumps = _find(arguments.input)
+    stored_bytes = sum(dump.size for dump in dumps)
+    asked = options.check(arguments, stored_bytes=stored_bytes)
+    output = OutputFolder(arguments.output)
+    months = Months(arguments.months or output.months, asked.selection)
+    if not arguments.overwrite and _is_done(output, dumps, asked.description):
+        print(f"{arguments.output} is complete already; nothing to do")
+        return
+    local = is_local(beam_options)
+    if local:
+        workers = choose_workers(beam_options, stored_bytes=stored_bytes)
+        require_memory(stored_bytes=stored_bytes, buckets=asked.buckets, workers=workers)
+    pipeline = make_pipeline(beam_options)
+    output.start()
+    _LOG.info("pairing %d files, %.1f MB", len(dumps), stored_bytes / 1e6)
+    plan = reddit.Plan(
+        dumps,
+        months,
+        folder=output.incomplete,
+        sharding=asked.sharding,
+        buckets=asked.buckets,
+        blocks_at_hand=not local,
+        max_copies_of_pair=asked.max_copies_of_pair,
+        excluded=asked.excluded,
+    )
+    reddit.build(pipeline, plan)
+    with Watch(output.incomplete, stored_bytes=stored_bytes, buckets=asked.buckets):
+        _run_to_the_end(pipeline)
+    statistics = publish(output, plan, asked.description)
+    if arguments.discard_months:
+        FileSystems.delete([months.folder])
+    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
+    print(f"written to {output.path}; {output.path}/data_card.html shows what it is")
+
+
+def _find(given: list[str]) -> list[Dump]:
+    patterns = [part.strip() for some in given for part in some.split(",")]
     dumps = find_dumps(list(filter(None, patterns)))
     if not dumps:
         raise InputError("--input: names no file; accepted are file names and patterns")
-    parts = max(_MIN_PARTS, sum(dump.size for dump in dumps) // _INPUT_BYTES_A_PART)
-    sharding = _sharding(arguments, parts)
-    output = OutputFolder(arguments.output)
-    job = _describe(dumps, sharding)
-    if not arguments.overwrite and output.is_complete(job):
-        print(f"{arguments.output} is complete already; nothing to do")
-        return
-    output.start()
-    _LOG.info("pairing %d files, %.1f MB", len(dumps), sum(dump.size for dump in dumps) / 1e6)
-    plan = reddit.Plan(dumps, folder=output.incomplete, sharding=sharding, buckets=parts)
-    reddit.build(pipeline, plan)
-    _run_to_the_end(pipeline)
-    _finish(output, job)
+    return dumps
+
+
+def _is_done(output: OutputFolder, dumps: list[Dump], description: dict[str, Any]) -> bool:
+    """Whether this very job is done already.
+
+    Raises:
+      InputError: if another job is, or what this one wrote has changed; says what differs.
+    """
+    marker = output.done_job()
+    if marker is None:
+        return False
+    differences = [
+        *_changed_inputs(marker["inputs"], dumps),
+        *_changed_options(marker["options"], description),
+    ]
+    way_out = "name another folder, or pass --overwrite to replace it"
+    if differences:
+        raise InputError(
+            f"--output: {output.path!r} holds the complete output of another job "
+            f"({'; '.join(differences)}); {way_out}"
+        )
+    changed = output.changed_files(marker)
+    if changed:
+        raise InputError(
+            f"--output: {output.path!r} is not as the job left it: {changed[0]!r} "
+            f"({len(changed)} files in all) is missing or has another size; {way_out}"
+        )
+    return True
+
+
+def _changed_inputs(before: dict[str, Any], dumps: list[Dump]) -> Iterator[str]:
+    now = {full_path(dump): dump for dump in dumps}
+    changed = sorted(
+        path
+        for path in before | now
+        if path not in before or path not in now or not is_as_before(before[path], now[path])
+    )
+    if changed:
+        shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+        yield f"its inputs differ in {len(changed)} files: {shown}"
+
+
+def _changed_options(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for name in sorted(before | now):
+        if before.get(name) != now.get(name):
+            yield f"its {name} was {before.get(name)!r}, now {now.get(name)!r}"
 
 
 def _run_to_the_end(pipeline: beam.Pipeline) -> None:
@@ -96,66 +132,3 @@ def _run_to_the_end(pipeline: beam.Pipeline) -> None:
         if refused:
             raise InputError(f"the job stopped: {refused.group()}") from error
         raise
-
-
-def _finish(output: OutputFolder, job: dict[str, Any]) -> None:
-    report = orjson.loads(read_text(reddit.report_path(output.incomplete)))
-    if report["unreadable"]:
-        output.discard()
-        raise InputError("; ".join(report["unreadable"]))
-    statistics = as_statistics(Counter(report["counts"]))
-    output.publish(statistics=statistics, job=job)
-    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
-    print(f"written to {output.path}")
-
-
-def _pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
-    for before, argument in itertools.pairwise(["", *beam_arguments]):
-        if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
-            raise InputError(f"unexpected argument {argument!r}; every option begins with --")
-    options = PipelineOptions(beam_arguments)
-    standard = options.view_as(StandardOptions)
-    if standard.runner is None:
-        standard.runner = LOCAL_RUNNER
-    # A remote engine's state is worth hearing of; the local workers log each error that the
-    # job then fails with.
-    local = standard.runner == LOCAL_RUNNER
-    logging.getLogger("apache_beam").setLevel(logging.CRITICAL if local else logging.INFO)
-    if local:
-        # Other runners know options of their own, and answer for them.
-        known = options.get_all_options()
-        unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
-        if unknown:
-            raise InputError(
-                f"unknown option --{min(unknown)}; accepted are the ones that --help lists and "
-                "Beam's pipeline options"
-            )
-    return options
-
-
-def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
-    if not 0 <= arguments.test_fraction < 1:
-        raise InputError(f"--test_fraction: {arguments.test_fraction} is not in [0, 1)")
-    sharding = Sharding(
-        split_by=arguments.split_by,
-        test_fraction=arguments.test_fraction,
-        train_shards=parts if arguments.train_shards is None else arguments.train_shards,
-        test_shards=(
-            max(1, round(parts * arguments.test_fraction))
-            if arguments.test_shards is None
-            else arguments.test_shards
-        ),
-    )
-    for name in ("train_shards", "test_shards"):
-        if getattr(sharding, name) < 1:
-            raise InputError(f"--{name}: {getattr(sharding, name)} is not 1 or more")
-    return sharding
-
-
-def _describe(dumps: list[Dump], sharding: Sharding) -> dict[str, Any]:
-    """What makes two commands the same job: the inputs and the options that shape the output."""
-    inputs = {
-        dump.path if "://" in dump.path else str(Path(dump.path).resolve()): dump.size
-        for dump in dumps
-    }
-    return {"inputs": inputs, **sharding._asdict()}

@@ -1,26 +1,34 @@
 """The output folder: written aside, published by renaming, COMPLETED last.
 
+    OUTPUT/_months/       dumps that are read (`months`): they stay, and are not read again
     OUTPUT/_incomplete/   shards and counts while the job runs
-    OUTPUT/               train-*, test-*, dead_letters-*, statistics.json, then COMPLETED
+    OUTPUT/               train-*, test-*, dead_letters-*, statistics.json, data_card.*,
+                          then COMPLETED
 
-COMPLETED holds what the job was asked for (inputs and options). A folder without it is not
-finished, whatever else lies in it, and the same command makes it anew.
+COMPLETED is the manifest: inputs, options and outputs with their checksums. A folder without it
+is not finished, whatever else lies in it, and the same command completes it.
 """
 
 import json
-from collections.abc import Iterator
+import uuid
 from pathlib import PurePath
 from typing import Any
 
+from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
-from data_pipeline.records import TEST_PATTERN, TRAIN_PATTERN
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
-OUR_FILES = (TRAIN_PATTERN, TEST_PATTERN, "dead_letters-*-of-*.jsonl", STATISTICS)
+DATA_CARD = "data_card"
+DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
+EXCLUDED = "excluded-00000-of-00001.jsonl"
+OUR_FILES = ("train-*-of-*", "test-*-of-*", DEAD_LETTERS, EXCLUDED, STATISTICS, "data_card.*")
+PARTIAL = ".partial"
+"""What the names of files end in that are not whole yet."""
 _INCOMPLETE = "_incomplete"
+_MONTHS = "_months"
 
 
 class OutputFolder:
@@ -32,32 +40,36 @@ class OutputFolder:
         self.path = path
         try:
             self.incomplete = FileSystems.join(path, _INCOMPLETE)
+            self.months = FileSystems.join(path, _MONTHS)
         except ValueError as error:  # no filesystem for such paths
             raise InputError(f"--output: {path!r}: {error}") from error
 
-    def is_complete(self, job: dict[str, Any]) -> bool:
-        """Whether this very job is done already.
+    def done_job(self) -> dict[str, Any] | None:
+        """What COMPLETED says, or None where no job is complete.
 
         Raises:
-          InputError: if another job is done here, naming what differs.
+          InputError: if the marker is none of ours.
         """
-        marker = self._file(COMPLETED)
-        if not FileSystems.exists(marker):
-            return False
+        path = self._file(COMPLETED)
+        if not FileSystems.exists(path):
+            return None
         try:
-            done = dict(json.loads(read_text(marker)))
-        except (ValueError, TypeError) as error:
+            marker = json.loads(read_bytes(path))
+            if not marker.keys() >= {"inputs", "options", "outputs"}:
+                raise ValueError("inputs, options or outputs are missing")
+        except (ValueError, AttributeError) as error:
             raise InputError(
-                f"--output: {marker!r} is not what this program writes ({error}); name another "
+                f"--output: {path!r} is not what this program writes ({error}); name another "
                 "folder, or pass --overwrite to replace it"
             ) from error
-        if done == job:
-            return True
-        raise InputError(
-            f"--output: {self.path!r} holds the complete output of another job "
-            f"({'; '.join(_differences(done, job))}); name another folder, or pass --overwrite "
-            "to replace it"
-        )
+        return marker
+
+    def changed_files(self, marker: dict[str, Any]) -> list[str]:
+        """The published files that are missing or no longer have the size they had."""
+        (match,) = FileSystems.match([self._file("*")])
+        sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
+        outputs = marker["outputs"].items()
+        return [name for name, output in outputs if sizes.get(name) != output["bytes"]]
 
     def start(self) -> None:
         """Makes room to write aside; what an earlier job has published stays until `publish`.
@@ -66,25 +78,33 @@ class OutputFolder:
           InputError: if the folder cannot be written.
         """
         try:
-            if not FileSystems.exists(self.incomplete):
-                FileSystems.mkdirs(self.incomplete)
-            self._delete(FileSystems.join(_INCOMPLETE, "*"))
-            probe = FileSystems.join(self.incomplete, "probe")
-            write_file(probe, b"")
-            FileSystems.delete([probe])
+            if FileSystems.exists(self.incomplete):
+                FileSystems.delete([self.incomplete])
+            FileSystems.mkdirs(self.incomplete)
+            write_file(FileSystems.join(self.incomplete, "probe"), b"")
         except OSError as error:
             raise InputError(f"--output: {self.path!r} cannot be written: {error}") from error
 
-    def publish(self, *, statistics: dict[str, Any], job: dict[str, Any]) -> None:
-        """Puts the shards in the place of an earlier job's, then the statistics and the marker."""
+    def publish(
+        self, *, files: dict[str, str], documents: dict[str, bytes], marker: dict[str, Any]
+    ) -> None:
+        """Puts what was written aside in the place of an earlier job's, the marker last.
+
+        Args:
+          files: names of the files aside, and the names to give them.
+          documents: contents by name.
+          marker: what COMPLETED says; see `is_complete`.
+        """
         # The old marker goes first and the new one comes last, so that no half looks whole.
         self._delete(COMPLETED)
         self._delete(*OUR_FILES)
-        (shards,) = FileSystems.match([FileSystems.join(self.incomplete, "*-of-*")])
-        sources = [shard.path for shard in shards.metadata_list]
-        FileSystems.rename(sources, [self._file(PurePath(source).name) for source in sources])
-        write_file(self._file(STATISTICS), _as_json(statistics))
-        write_file(self._file(COMPLETED), _as_json(job))
+        FileSystems.rename(
+            [FileSystems.join(self.incomplete, name) for name in files],
+            [self._file(name) for name in files.values()],
+        )
+        for name, content in documents.items():
+            write_file(self._file(name), content)
+        write_file(self._file(COMPLETED), as_json(marker))
         self.discard()
 
     def discard(self) -> None:
@@ -101,33 +121,25 @@ class OutputFolder:
                 FileSystems.delete([file.path for file in match.metadata_list])
 
 
-def _differences(done: dict[str, Any], job: dict[str, Any]) -> Iterator[str]:
-    for key in sorted(done | job):
-        before: Any = done.get(key)
-        now: Any = job.get(key)
-        if before == now:
-            continue
-        if key == "inputs":
-            paths = sorted({path for path in before | now if before.get(path) != now.get(path)})
-            shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
-            yield f"its inputs differ in {len(paths)} files: {shown}"
-        else:
-            yield f"its {key} was {before!r}, now {now!r}"
+def read_bytes(path: str) -> bytes:
+    """A whole file, as it is stored."""
+    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
+        return stream.read()
 
 
-def read_text(path: str) -> str:
-    """The text of a small file."""
-    with FileSystems.open(path) as stream:
-        return stream.read().decode()
+def aside_of(path: str) -> str:
+    """A name to write under until the file is whole; no two attempts at it share one."""
+    return f"{path}.{uuid.uuid4().hex}{PARTIAL}"
 
 
 def write_file(path: str, content: bytes) -> None:
     """Writes a file aside and renames it, so that it is there whole or not at all."""
-    aside = f"{path}.partial"
+    aside = aside_of(path)
     with FileSystems.create(aside, mime_type="application/octet-stream") as stream:
         stream.write(content)
     FileSystems.rename([aside], [path])
 
 
-def _as_json(value: Any) -> bytes:
+def as_json(value: Any) -> bytes:
+    """As it stands in a file to be read by people too."""
     return (json.dumps(value, indent=2) + "\n").encode()

@@ -6,7 +6,8 @@ records back with TensorFlow.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import google_crc32c
 
@@ -18,34 +19,70 @@ THREAD_ID = "thread_id"
 SUBREDDIT = "subreddit"
 FEATURES = (INPUT, RESPONSE, INPUT_ID, RESPONSE_ID, THREAD_ID, SUBREDDIT)
 """The features of a pair, each one UTF-8 string."""
+CONTEXT = "context/{}"
+"""The turns before the input, where they were asked for: `context/0` is the one it replies to,
+and so on; empty where the conversation has no earlier one."""
+
+PREMISE = "premise"
+HYPOTHESIS = "hypothesis"
+LABEL = "label"
+PAIR_ID = "pair_id"
+LABELS = ("entailment", "neutral", "contradiction")
+"""An NLI pair's label is the index in here, an integer; its other features are strings."""
 
 TRAIN_PATTERN = "train-*-of-*.tfrecord"
 TEST_PATTERN = "test-*-of-*.tfrecord"
+GZIP_SUFFIX = ".gz"
+"""What the names of compressed record files end in besides."""
 
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 _HEADER_BYTES = _LENGTH.size + _CRC.size
 _LENGTH_DELIMITED = 2
-"""The protocol buffer wire type of strings, bytes and nested messages."""
+"""The protocol buffer wire type of strings, bytes, nested messages and packed numbers."""
+_BYTES_LIST = 1
+_INT64_LIST = 3
+"""The fields of `tf.train.Feature`."""
 
 
-def encode_example(features: dict[str, str]) -> bytes:
-    """Serializes a `tf.train.Example` that holds one UTF-8 string a feature."""
-    entries = bytearray()
+def encode_example(features: Mapping[str, str | int]) -> bytes:
+    """Serializes a `tf.train.Example` that holds one UTF-8 string or integer a feature."""
+    entries = b""
     for name, value in features.items():
-        bytes_list = _field(1, value.encode())
-        feature = _field(1, bytes_list)
-        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
-    return _field(1, bytes(entries))
+        if isinstance(value, str):
+            payload = value.encode()
+            entries += _before_value(name, _BYTES_LIST, len(payload)) + payload
+        else:
+            payload = _varint(value)
+            entries += _before_value(name, _INT64_LIST, len(payload)) + payload
+    return _header(1, len(entries)) + entries
 
 
-def _field(number: int, payload: bytes) -> bytes:
-    return bytes((number << 3 | _LENGTH_DELIMITED,)) + _varint(len(payload)) + payload
+def encode_strings(names: Sequence[str], values: Sequence[str]) -> bytes:
+    """What `encode_example` makes of strings only; half the time, for millions of pairs."""
+    entries = b""
+    for name, value in zip(names, values, strict=True):
+        payload = value.encode()
+        entries += _before_value(name, _BYTES_LIST, len(payload)) + payload
+    return _header(1, len(entries)) + entries
+
+
+@lru_cache(maxsize=1 << 16)
+def _before_value(name: str, kind: int, size: int) -> bytes:
+    """All that stands between one value and the next: the same for values of one size."""
+    value = _header(1, size)
+    values = _header(kind, len(value) + size) + value
+    key = name.encode()
+    entry = _header(1, len(key)) + key + _header(2, len(values) + size) + values
+    return _header(1, len(entry) + size) + entry
+
+
+@lru_cache(maxsize=1 << 14)
+def _header(number: int, size: int) -> bytes:
+    return bytes((number << 3 | _LENGTH_DELIMITED,)) + _varint(size)
 
 
 def _varint(value: int) -> bytes:
-    if value < 0x80:
-        return bytes((value,))
     encoded = bytearray()
     while value >= 0x80:
         encoded.append(value & 0x7F | 0x80)
@@ -56,8 +93,13 @@ def _varint(value: int) -> bytes:
 
 def frame(record: bytes) -> bytes:
     """A record as it stands in a TFRecord file: length, its checksum, data, its checksum."""
-    length = _LENGTH.pack(len(record))
-    return b"".join((length, _masked_crc(length), record, _masked_crc(record)))
+    return b"".join((_frame_header(len(record)), record, _masked_crc(record)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _frame_header(size: int) -> bytes:
+    length = _LENGTH.pack(size)
+    return length + _masked_crc(length)
 
 
 def split_frames(frames: bytes) -> Iterator[bytes]:

@@ -1,15 +1,16 @@
-"""The Beam job: Reddit comment dumps -> TFRecord input-response pairs.
+"""The Beam job: Reddit comment dumps -> input-response pairs.
 
     python -m data_pipeline reddit --input 'dumps/RC_2015-*.zst' --output pairs/
 
 The graph, in reading order:
 
-    dump files ─▶ lines ─▶ comments, filtered ─▶ buckets of ids ─▶ pairs
-                     │                                               │
-                     └─▶ dead letters ─▶ shards ◀── train or test ◀──┘
+    dump files ─▶ months: comments, filtered and packed ─▶ buckets of ids ─▶ pairs
+                                                                              │
+              shard files ◀── train or test ◀── without copies, excluded ◀── earlier turns
 
-Elements are batches, not comments: see `pairing`. A file that cannot be read to its end is
-reported instead of raised, so that no runner tries it again and all bad files are named.
+Elements are blocks of many comments, or batches of pairs: see `pairing`. A file that cannot be
+read to its end is reported instead of raised, so that no runner tries it again and all bad files
+are named.
 """
 
 import logging
@@ -23,20 +24,22 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
 
-from data_pipeline.comments import MalformedLineError, parse_comment
-from data_pipeline.dumps import Dump, LineBatch, UnreadableDumpError, read_line_batches
-from data_pipeline.filters import rule_that_drops
-from data_pipeline.output import write_file
-from data_pipeline.pairing import BatchPacker, PackedBatch, pair_bucket
-from data_pipeline.shards import DEAD_LETTERS, Shard, Sharding, WriteShard, dead_letter
-from data_pipeline.statistics import add_up
+from data_pipeline.blocks import Block, Transport
+from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
+from data_pipeline.contamination import Excluded, TakeOut
+from data_pipeline.context import EarlierTurn
+from data_pipeline.copies import CapCopies, CountCopies
+from data_pipeline.dumps import Dump, UnreadableDumpError
+from data_pipeline.filters import Rules
+from data_pipeline.months import Months, blocks_by_bucket, dead_letters
+from data_pipeline.output import DEAD_LETTERS, EXCLUDED, write_file
+from data_pipeline.packing import TALLY, PackRows, RowsByKey
+from data_pipeline.pairing import Pair, pair_bucket
+from data_pipeline.progress import JOINING, READING, Note
+from data_pipeline.shards import ShardFile, Sharding, WriteLines, WriteShard
+from data_pipeline.statistics import COUNTS, Tally, a_few, add_up, describe
 
 UNREADABLE = "unreadable"
-COUNTS = "counts"
-CHUNKS = "chunks"
-LINES_BETWEEN_SIGNS = 1_000_000
-"""A sign of life in the log, whatever runs the job, after this many lines of a file."""
-
 _LOG = logging.getLogger(__name__)
 
 
@@ -44,113 +47,134 @@ class Plan(NamedTuple):
     """All that the graph depends on."""
 
     dumps: list[Dump]
+    months: Months
     folder: str
-    """Where shards and the report are written, aside from the published files."""
+    """Where shards, notes and the report are written, aside from the published files."""
     sharding: Sharding
     buckets: int
-    """How many buckets of comment ids the join has; one is held in memory at a time."""
+    """How many buckets of comment ids the join has; each worker holds one in memory."""
+    blocks_at_hand: bool
+    """Whether rows go through the runner's own shuffle, or stay in files and only their places
+    go through it (`blocks`)."""
+    max_copies_of_pair: int | None = None
+    excluded: Excluded | None = None
+
+    def transport(self) -> Transport:
+        """How blocks of pairs travel."""
+        return Transport(self.folder, at_hand=self.blocks_at_hand)
 
 
-class ReadLines(beam.DoFn):
-    """A dump -> its lines in batches; a file that cannot be read -> its error."""
+class ReadMonth(beam.DoFn):
+    """A dump -> the folder of its month; a file that cannot be read -> its error."""
+
+    def __init__(self, plan: Plan):
+        self._months = plan.months
+        self._folder = plan.folder
 
     def process(self, dump: Dump) -> Iterator[Any]:
-        """Yields `LineBatch`es."""
-        lines = 0
-        try:
-            for batch in read_line_batches(dump):
-                before, lines = lines, lines + len(batch.lines)
-                if before // LINES_BETWEEN_SIGNS < lines // LINES_BETWEEN_SIGNS:
-                    _LOG.info("reading %s: %s lines so far", dump.path, f"{lines:,}")
-                yield batch
-        except UnreadableDumpError as error:
-            yield TaggedOutput(UNREADABLE, str(error))
-            return
-        _LOG.info("read %s: %s lines, %.1f MB", dump.path, f"{lines:,}", dump.size / 1e6)
-
-
-class ParseAndFilter(beam.DoFn):
-    """A batch of lines -> its comments packed by bucket, dead letters and counts."""
-
-    def __init__(self, buckets: int):
-        self._buckets = buckets
-
-    def process(self, batch: LineBatch) -> Iterator[Any]:
-        """Yields (bucket, packed batch) elements."""
-        packer, letters = BatchPacker(self._buckets), bytearray()
-        counts = Counter(lines=len(batch.lines))
-        for number, line in enumerate(batch.lines, start=batch.first_line):
+        """Reads a dump unless its month is done; yields the month's folder."""
+        folder = self._months.of(dump)
+        note = Note(self._folder, READING, FileSystems.split(folder)[1])
+        month = self._months.find(dump)
+        if month is None:
             try:
-                comment = parse_comment(line)
-            except MalformedLineError as error:
-                counts["malformed"] += 1
-                letters += dead_letter(
-                    path=batch.path, line_number=number, reason=str(error), line=line
-                )
-                continue
-            packer.add(comment, rule_that_drops(comment))
-        yield from packer.packed(path=batch.path, first_line=batch.first_line)
-        yield TaggedOutput(COUNTS, counts)
-        if letters:
-            yield TaggedOutput(CHUNKS, ((DEAD_LETTERS, 0), bytes(letters)))
+                month = self._read(dump, note)
+            except UnreadableDumpError as error:
+                yield TaggedOutput(UNREADABLE, str(error))
+                return
+            lines = month["counts"]["lines"]
+            _LOG.info("read %s: %s lines, %.1f MB", dump.path, f"{lines:,}", dump.size / 1e6)
+        else:
+            _count(Counter(month["counts"]))
+            lines = 0
+            _LOG.info("%s was read before", dump.path)
+        note.write(done=dump.size, lines=lines, finished=True)
+        yield TaggedOutput(TALLY, {COUNTS: Counter(month["counts"])})
+        yield folder
+
+    def _read(self, dump: Dump, note: Note) -> dict[str, Any]:
+        lines = 0
+
+        def watch(stored_bytes: int, counts: Counter) -> None:
+            nonlocal lines
+            lines += counts["lines"]
+            _count(counts)
+            note.write(done=stored_bytes, lines=lines)
+
+        return self._months.read(dump, watch)
 
 
-class JoinAndEncode(beam.DoFn):
-    """The packed batches of one bucket -> framed records by shard, and counts."""
+class HandOut(beam.DoFn):
+    """The folder of a month -> (bucket, block of comments) elements."""
 
-    def __init__(self, sharding: Sharding):
-        self._sharding = sharding
+    def __init__(self, plan: Plan):
+        self._buckets = plan.buckets
+        self._at_hand = plan.blocks_at_hand
 
-    def process(self, element: tuple[int, Iterable[PackedBatch]]) -> Iterator[Any]:
-        """Yields (shard, framed records) elements."""
-        _, batches = element
-        pairs, counts = pair_bucket(batches)
-        frames_by_shard, split_counts = self._sharding.encode(pairs)
-        yield from frames_by_shard.items()
-        yield TaggedOutput(COUNTS, counts + split_counts)
+    def process(self, folder: str) -> Iterator[tuple[int, Block]]:
+        """Yields a block for each bucket and each pack of the month."""
+        yield from blocks_by_bucket(folder, buckets=self._buckets, at_hand=self._at_hand)
 
 
-class CountInRunnerMetrics(beam.DoFn):
-    """Passes counts on, and shows them in the runner's own metrics while the job runs."""
+class Join(beam.DoFn):
+    """The blocks of one bucket -> batches of pairs, and what was counted."""
 
-    def process(self, counts: Counter) -> Iterator[Counter]:
-        """Yields what it is given."""
-        for name, count in counts.items():
-            Metrics.counter("reddit", name).inc(count)
-        yield counts
+    def __init__(self, plan: Plan):
+        self._folder = plan.folder
+        self._rule_names = Rules(plan.months.selection).names
+        self._with_parents = plan.sharding.context_turns > 0
+
+    def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
+        """Yields lists of pairs."""
+        bucket, blocks = element
+        for pairs, counts in pair_bucket(
+            blocks, rule_names=self._rule_names, with_parents=self._with_parents
+        ):
+            _count(counts)
+            yield pairs
+            yield TaggedOutput(TALLY, {COUNTS: counts})
+        Note(self._folder, JOINING, f"{bucket:05d}").write(done=1, finished=True)
+
+
+def _count(counts: Counter) -> None:
+    """Shows counts in the runner's own metrics while it runs."""
+    for name, count in counts.items():
+        Metrics.counter("reddit", name).inc(count)
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     """Adds the whole job to a pipeline; `report_path` tells what came of it."""
-    lines, unreadable = (
+    months, read_tally, unreadable = (
         pipeline
-        | "List the dump files" >> beam.Create(plan.dumps)
+        | "List the dump files" >> beam.Create(sorted(plan.dumps, key=_largest_first))
         | "Spread the files over the workers" >> beam.Reshuffle()
-        | "Read lines" >> beam.ParDo(ReadLines()).with_outputs(UNREADABLE, main="lines")
+        | "Read each month"
+        >> beam.ParDo(ReadMonth(plan)).with_outputs(TALLY, UNREADABLE, main="months")
     )
-    comments, read_counts, dead_letters = lines | "Parse and filter comments" >> beam.ParDo(
-        ParseAndFilter(plan.buckets)
-    ).with_outputs(COUNTS, CHUNKS, main="comments")
-    records, join_counts = (
+    comments = months | "Hand out the comments" >> beam.ParDo(HandOut(plan))
+    pairs, join_tally = (
         comments
         | "Bring parents and replies together" >> beam.GroupByKey()
         | "Join replies to their parents"
-        >> beam.ParDo(JoinAndEncode(plan.sharding)).with_outputs(COUNTS, main="records")
+        >> beam.ParDo(Join(plan)).with_outputs(TALLY, main="pairs")
     )
-    every_shard = pipeline | "List the shards" >> beam.Create(
-        [(shard, b"") for shard in plan.sharding.all_shards()]
+    tallies = [read_tally, join_tally]
+    for turn in range(plan.sharding.context_turns):
+        earlier = EarlierTurn(plan.transport(), buckets=plan.buckets)
+        pairs = (pairs, comments) | f"Turn {turn} before the input" >> earlier
+    selected = _select(pairs, plan)
+    pairs = selected.pairs
+    shards, split_tally = _write_shards(pipeline, pairs, plan)
+    tallies += [*selected.tallies, split_tally, *_describe(pairs, plan)]
+    letters = months | "Write the dead letters" >> WriteLines(
+        plan.folder, DEAD_LETTERS, read=dead_letters
     )
-    written = (
-        (records, dead_letters, every_shard)
-        | "Take records, dead letters and empty shards" >> beam.Flatten()
-        | "Bring each shard together" >> beam.GroupByKey()
-        | "Write the shards" >> beam.ParDo(WriteShard(plan.folder, plan.sharding))
-    )
-    counts = (
-        (read_counts, join_counts)
-        | "Take the counts of reading and joining" >> beam.Flatten()
-        | "Show the counts while running" >> beam.ParDo(CountInRunnerMetrics())
-        | "Add up the counts" >> beam.CombineGlobally(add_up)
+    files = (shards, letters, *selected.files) | "List what was written" >> beam.Flatten()
+    few = pairs | "Pick examples" >> beam.CombineGlobally(a_few)
+    total = (
+        tallies
+        | "Take all that was counted" >> beam.Flatten()
+        | "Add it up" >> beam.CombineGlobally(add_up)
     )
     _ = (
         pipeline
@@ -158,21 +182,89 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         | "Write the report"
         >> beam.Map(
             _write_report,
-            counts=AsSingleton(counts),
+            tally=AsSingleton(total),
             unreadable=AsList(unreadable),
-            written=AsList(written),
+            files=AsList(files),
+            examples=AsSingleton(few),
         )
     )
 
 
+def _largest_first(dump: Dump) -> int:
+    """Runners that deal the files out in turn give each worker about as much."""
+    return -dump.size
+
+
+class _Selected(NamedTuple):
+    pairs: beam.PCollection
+    tallies: list[beam.PCollection]
+    files: list[beam.PCollection]
+
+
+def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
+    """Takes out copies and what stands in evaluation sets, where that is asked for."""
+    tallies, files = [], []
+    if plan.excluded is not None:
+        pairs, lines, tally = pairs | "Take out what evaluation sets say" >> beam.ParDo(
+            TakeOut(plan.excluded)
+        ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
+        files.append(lines | "Write what was taken out" >> WriteLines(plan.folder, EXCLUDED))
+        tallies.append(tally)
+    if plan.max_copies_of_pair is not None:
+        cap = CapCopies(plan.max_copies_of_pair, plan.transport(), buckets=plan.buckets)
+        pairs, tally = pairs | "Cap the copies" >> cap
+        tallies.append(tally)
+    return _Selected(pairs, tallies, files)
+
+
+def _describe(pairs: beam.PCollection, plan: Plan) -> list[beam.PCollection]:
+    """What the data card says of the pairs."""
+    return [
+        pairs | "Describe the pairs" >> beam.Map(describe),
+        pairs | "Look for copies" >> CountCopies(plan.transport(), buckets=plan.buckets),
+    ]
+
+
+def _write_shards(
+    pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan
+) -> tuple[beam.PCollection, beam.PCollection]:
+    """Shard files, the empty ones included, and what was counted."""
+    rows, tally = pairs | "Split and pack the pairs by shard" >> beam.ParDo(
+        PackRows(plan.transport(), _RowsByShard(plan.sharding))
+    ).with_outputs(TALLY, main="rows")
+    nothing = [(shard, None) for shard in plan.sharding.all_shards()]
+    every_shard = pipeline | "List the shards" >> beam.Create(nothing)
+    files = (
+        (rows, every_shard)
+        | "Take rows and empty shards" >> beam.Flatten()
+        | "Bring each shard together" >> beam.GroupByKey()
+        | "Write the shards" >> beam.ParDo(WriteShard(plan.folder, plan.sharding))
+    )
+    return files, tally
+
+
+class _RowsByShard:
+    def __init__(self, sharding: Sharding):
+        self._sharding = sharding
+
+    def __call__(self, pairs: list[Pair]) -> tuple[RowsByKey, Tally]:
+        rows, counts = self._sharding.rows_by_shard(pairs)
+        _count(counts)
+        return rows, {COUNTS: counts}
+
+
 def report_path(folder: str) -> str:
-    """The file in which the job says what it counted and what it could not read."""
+    """The file in which the job says what it counted, wrote and could not read."""
     return FileSystems.join(folder, "report.json")
 
 
 def _write_report(
-    path: str, *, counts: Counter, unreadable: list[str], written: list[Shard]
+    path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], examples: list[Pair]
 ) -> None:
-    """`written` is empty; taking it makes the report wait for the shards."""
-    del written
-    write_file(path, orjson.dumps({"counts": counts, "unreadable": sorted(unreadable)}))
+    report = {
+        "tally": tally,
+        "unreadable": sorted(unreadable),
+        "examples": [tuple(pair) for pair in examples],
+        "files": [tuple(file) for file in sorted(files)],
+    }
+    write_file(path, orjson.dumps(report))

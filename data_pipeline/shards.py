@@ -1,62 +1,86 @@
 """Pairs -> shard files, whose contents are the same in every run.
 
-A pair's shard is a hash of its reply's id, and inside a shard the records stand in the order
-of their checksums: an order as good as random, so that a reader gets shuffled pairs, and one
-that does not depend on how the runner cut and ordered the work.
+A pair's shard is a hash of its reply's id; a shard that would grow beyond a limit becomes several
+files. Files are named and numbered when all are written (`output`).
 """
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import google_crc32c
 import orjson
 from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline.blocks import Block, BlockFile, read_blocks
+from data_pipeline.formats import Format
 from data_pipeline.output import write_file
 from data_pipeline.pairing import Pair
-from data_pipeline.records import checksum_of_frame, encode_example, frame, split_frames
+from data_pipeline.records import CONTEXT, FEATURES
 from data_pipeline.splits import is_test
 
 TRAIN = "train"
 TEST = "test"
-DEAD_LETTERS = "dead_letters"
+SIDES = (TRAIN, TEST)
 
 Shard = tuple[str, int]
-"""What it holds (TRAIN, TEST or DEAD_LETTERS) and its index."""
+"""Its side, and its index among the shards of this side."""
+
+
+def stored_columns(context_turns: int) -> list[str]:
+    """Names of the features that are stored of a pair."""
+    return [*FEATURES, *map(CONTEXT.format, range(context_turns))]
+
+
+class ShardFile(NamedTuple):
+    """A file that was written aside."""
+
+    name: str
+    side: str
+    bytes: int
+    crc32c: str
+    """Hexadecimal digits."""
+    records: int
 
 
 class Sharding(NamedTuple):
-    """How pairs are split and how many files each side has."""
+    """How pairs are split, how many shards each side has and how they are stored."""
 
     split_by: str
     test_fraction: float
     train_shards: int
     test_shards: int
-
-    def of_kind(self, kind: str) -> int:
-        """The number of shards of one kind."""
-        return {TRAIN: self.train_shards, TEST: self.test_shards, DEAD_LETTERS: 1}[kind]
+    format: Format
+    context_turns: int
+    records_a_file: int | None
+    bytes_a_file: int | None
+    """Before compression; a file has at least one record."""
 
     def all_shards(self) -> list[Shard]:
-        """Every shard that the job writes, the ones that will stay empty included."""
-        return [
-            (kind, index)
-            for kind in (TRAIN, TEST, DEAD_LETTERS)
-            for index in range(self.of_kind(kind))
-        ]
+        """Every shard, the ones that will stay empty included."""
+        counts = {TRAIN: self.train_shards, TEST: self.test_shards}
+        return [(side, index) for side in SIDES for index in range(counts[side])]
 
-    def encode(self, pairs: Iterable[Pair]) -> tuple[dict[Shard, bytes], Counter]:
-        """Framed records by shard, and the counts `train_pairs` and `test_pairs`."""
-        frames: dict[Shard, bytearray] = defaultdict(bytearray)
+    def rows_by_shard(self, pairs: Iterable[Pair]) -> tuple[dict[Shard, bytearray], Counter]:
+        """Rows by shard, and the counts `train_pairs` and `test_pairs`."""
+        rows: dict[Shard, bytearray] = defaultdict(bytearray)
         counts: Counter = Counter()
+        row = self.format.row
         for pair in pairs:
-            kind = TEST if self._is_test(pair) else TRAIN
-            index = zlib.crc32(pair.response_id.encode()) % self.of_kind(kind)
-            frames[kind, index] += frame(encode_example(pair._asdict()))
-            counts[f"{kind}_pairs"] += 1
-        return {shard: bytes(joined) for shard, joined in frames.items()}, counts
+            side = TEST if self._is_test(pair) else TRAIN
+            shards = self.test_shards if side == TEST else self.train_shards
+            index = zlib.crc32(pair.response_id.encode()) % shards
+            rows[side, index] += row(self.values(pair))
+            counts[f"{side}_pairs"] += 1
+        return rows, counts
+
+    def values(self, pair: Pair) -> Sequence[str]:
+        """What is stored of a pair, in the order of `stored_columns`."""
+        text, response, input_id, response_id, thread, subreddit, _, _, context, _ = pair
+        unknown = ("",) * (self.context_turns - len(context))
+        return (text, response, input_id, response_id, thread, subreddit, *context, *unknown)
 
     def _is_test(self, pair: Pair) -> bool:
         return is_test(
@@ -67,6 +91,69 @@ class Sharding(NamedTuple):
             test_fraction=self.test_fraction,
         )
 
+    def cut(self, rows: list[bytes]) -> Iterator[list[bytes]]:
+        """The rows of a shard, file by file; a shard without rows is one file."""
+        file: list[bytes] = []
+        size = 0
+        for row in rows:
+            too_many = len(file) == self.records_a_file
+            too_large = self.bytes_a_file is not None and size + len(row) > self.bytes_a_file
+            if file and (too_many or too_large):
+                yield file
+                file, size = [], 0
+            file.append(row)
+            size += len(row)
+        yield file
+
+
+class WriteShard(beam.DoFn):
+    """(shard, blocks of its rows) -> its files; tried twice it writes the same files twice."""
+
+    def __init__(self, folder: str, sharding: Sharding):
+        self._folder = folder
+        self._sharding = sharding
+
+    def process(self, element: tuple[Shard, Iterable[Block | None]]) -> Iterator[ShardFile]:
+        """Writes one shard; yields what is in its files."""
+        (side, index), blocks = element
+        form = self._sharding.format
+        there = (block for block in blocks if block is not None)
+        rows = [row for joined in read_blocks(there) for row in form.split(joined)]
+        rows.sort(key=form.key)
+        for number, in_file in enumerate(self._sharding.cut(rows)):
+            name = f"{side}-{index:05d}-{number:05d}{form.suffix}"
+            content = form.file(in_file)
+            write_file(FileSystems.join(self._folder, name), content)
+            checksum = f"{google_crc32c.value(content):08x}"
+            yield ShardFile(name, side, len(content), checksum, len(in_file))
+
+
+class WriteLines(beam.PTransform):
+    """Lines, a few at a time -> one file of them; without lines an empty one."""
+
+    def __init__(self, folder: str, name: str, *, read: Callable[[Any], bytes] = bytes):
+        super().__init__()
+        self._folder = folder
+        self._name = name
+        self._read = read
+
+    def expand(self, lines: beam.PCollection) -> beam.PCollection:
+        """Elements are sorted and read one by one as they are written."""
+        return (
+            lines
+            | "Bring them together" >> beam.combiners.ToList()
+            | "Write them" >> beam.Map(self._write)
+        )
+
+    def _write(self, elements: list[Any]) -> ShardFile:
+        records = 0
+        with BlockFile(FileSystems.join(self._folder, self._name)) as file:
+            for element in sorted(elements):
+                lines = self._read(element)
+                file.append(lines)
+                records += lines.count(b"\n")
+        return ShardFile(self._name, "", file.size, file.crc32c, records)
+
 
 def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
     """One line of `dead_letters-*.jsonl`; bytes that are no UTF-8 stand as backslash escapes."""
@@ -75,41 +162,3 @@ def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> byt
         {"file": path, "line": line_number, "reason": reason, "raw": raw},
         option=orjson.OPT_APPEND_NEWLINE,
     )
-
-
-class WriteShard(beam.DoFn):
-    """(shard, chunks of it) -> one file; a bundle tried twice writes the same file twice."""
-
-    def __init__(self, folder: str, sharding: Sharding):
-        self._folder = folder
-        self._sharding = sharding
-
-    def process(self, element: tuple[Shard, Iterable[bytes]]) -> Iterator[Any]:
-        """Writes one shard; yields nothing."""
-        (kind, index), chunks = element
-        content = _sorted_lines(chunks) if kind == DEAD_LETTERS else _sorted_frames(chunks)
-        suffix = "jsonl" if kind == DEAD_LETTERS else "tfrecord"
-        name = f"{kind}-{index:05d}-of-{self._sharding.of_kind(kind):05d}.{suffix}"
-        write_file(FileSystems.join(self._folder, name), content)
-        return iter(())
-
-
-def _sorted_frames(chunks: Iterable[bytes]) -> bytes:
-    frames = [framed for chunk in chunks for framed in split_frames(chunk)]
-
-    def by_checksum(framed: bytes) -> tuple[bytes, bytes]:
-        return checksum_of_frame(framed), framed
-
-    frames.sort(key=by_checksum)
-    return b"".join(frames)
-
-
-def _sorted_lines(chunks: Iterable[bytes]) -> bytes:
-    lines = [line for chunk in chunks for line in chunk.splitlines(keepends=True)]
-
-    def reading_order(line: bytes) -> tuple[str, int]:
-        letter = orjson.loads(line)
-        return letter["file"], letter["line"]
-
-    lines.sort(key=reading_order)
-    return b"".join(lines)

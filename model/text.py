@@ -6,6 +6,7 @@
 3. At most `max_tokens` tokens; what follows is cut off.
 4. An end mark, so that even the empty string has one id; words and adjacent pairs of them
    (bigrams, with a mark at the beginning too) are hashed into a fixed number of buckets.
+   Where the config names a vocabulary, what stands in it has an id of its own instead.
 
 Hash buckets instead of a vocabulary: no pass over the corpus, nothing to ship and no unknown
 word; a rare word keeps a vector of its own but for a collision, which 200,000 buckets make
@@ -15,7 +16,7 @@ rare enough for months of Reddit. Bigrams, of which there are millions, leave no
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from model import configs
+from model import configs, vocabulary
 
 WORDS = "words"
 BIGRAMS = "bigrams"
@@ -40,8 +41,9 @@ class TextToIds(tf.Module):
     def __init__(self, config: configs.Text):
         super().__init__(name="text_to_ids")
         self._max_tokens = config.max_tokens
-        self._word_buckets = config.word_buckets
-        self._bigram_buckets = config.bigram_buckets
+        self._has_vocabulary = bool(config.vocabulary)
+        self._words = _Ids(config, WORDS)
+        self._bigrams = _Ids(config, BIGRAMS)
 
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
         """Ids of a batch of sentences, padded at the end with `PADDING`.
@@ -50,9 +52,9 @@ class TextToIds(tf.Module):
           sentences: string [batch], any bytes.
 
         Returns:
-          `words`: int32 [batch, tokens] in [0, word_buckets), and `bigrams`: int32
-          [batch, tokens] in [0, bigram_buckets); tokens is the longest sentence's, the end
-          mark included. A row has as many bigrams as words: (begin, w1) to (wn, end).
+          `words` and `bigrams`: int32 [batch, tokens] below their `table_sizes`; tokens is the
+          longest sentence's, the end mark included. A row has as many bigrams as words: (begin,
+          w1) to (wn, end).
         """
         tokens = tokenize(sentences)[:, : self._max_tokens]
         hashes = tf.strings.to_hash_bucket_fast(tokens, _HASHES)
@@ -63,9 +65,10 @@ class TextToIds(tf.Module):
         bigrams = previous.with_flat_values(
             previous.flat_values * _BIGRAM_FACTOR + words.flat_values
         )
+        strings = _strings(tokens) if self._has_vocabulary else {}
         return {
-            WORDS: _buckets(words, self._word_buckets),
-            BIGRAMS: _buckets(bigrams, self._bigram_buckets),
+            WORDS: self._words(words, strings.get(WORDS)),
+            BIGRAMS: self._bigrams(bigrams, strings.get(BIGRAMS)),
         }
 
 
@@ -80,6 +83,39 @@ def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:
     return tf.strings.split(text)
 
 
-def _buckets(hashes: tf.RaggedTensor, buckets: int) -> tf.Tensor:
-    ids = hashes % (buckets - 1) + (PADDING + 1)
-    return tf.cast(ids, tf.int32).to_tensor(default_value=PADDING)
+def _strings(tokens: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+    """What the hashes are of, as it stands in a vocabulary: string [all words of the batch]."""
+    begin, end = (tf.fill([tokens.nrows(), 1], mark) for mark in (_BEGIN, _END))
+    words = tf.concat([tokens, end], axis=1).flat_values
+    previous = tf.concat([begin, tokens], axis=1).flat_values
+    return {WORDS: words, BIGRAMS: tf.strings.join([previous, words], separator=" ")}
+
+
+class _Ids(tf.Module):
+    """Ids of one kind: first `PADDING`, then the vocabulary's, then the buckets'."""
+
+    def __init__(self, config: configs.Text, kind: str):
+        super().__init__(name=f"{kind}_ids")
+        self._own = vocabulary.size(config.vocabulary, kind)
+        self._table = vocabulary.load(config.vocabulary, kind) if self._own else None
+        self._buckets = table_sizes(config)[kind] - self._own
+
+    def __call__(self, hashes: tf.RaggedTensor, strings: tf.Tensor | None) -> tf.Tensor:
+        """Hashes int64 [batch, (tokens)], and what they are of -> int32 [batch, tokens]."""
+        ids = hashes % (self._buckets - 1) + (PADDING + 1 + self._own)
+        if self._table is not None:
+            places = self._table.lookup(strings)
+            own = places + (PADDING + 1)
+            known = places != vocabulary.UNKNOWN
+            ids = ids.with_flat_values(tf.where(known, own, ids.flat_values))
+        return tf.cast(ids, tf.int32).to_tensor(default_value=PADDING)
+
+
+def table_sizes(config: configs.Text) -> dict[str, int]:
+    """How many ids there are of `words` and of `bigrams`, `PADDING` among them.
+
+    Raises:
+      InputError: if the vocabulary that the config names is none.
+    """
+    buckets = {WORDS: config.word_buckets, BIGRAMS: config.bigram_buckets}
+    return {kind: vocabulary.size(config.vocabulary, kind) + buckets[kind] for kind in buckets}

@@ -14,6 +14,9 @@ class Text(hyperparams.Config):
     """Words beyond this many are cut off."""
     word_buckets: int = 200_000
     bigram_buckets: int = 400_000
+    vocabulary: str = ""
+    """A folder that `python -m data_pipeline vocabulary` has written: what stands in there has
+    ids of its own, beside the buckets. Without one everything is hashed."""
 
 
 @dataclasses.dataclass

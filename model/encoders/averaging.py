@@ -4,7 +4,7 @@ import tensorflow as tf
 import tf_keras
 
 from model import configs
-from model.text import BIGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, PADDING, WORDS, table_sizes
 
 
 class AveragingEncoder(tf_keras.layers.Layer):
@@ -18,12 +18,13 @@ class AveragingEncoder(tf_keras.layers.Layer):
     def __init__(self, config: configs.Averaging, text: configs.Text):
         super().__init__(name="averaging_encoder")
         self._dropout = {WORDS: config.word_dropout, BIGRAMS: config.bigram_dropout}
+        sizes = table_sizes(text)
         random_unit = tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5)
         self._words = SqrtNEmbedding(
-            (text.word_buckets, config.word_dim), initializer=random_unit, name="words"
+            (sizes[WORDS], config.word_dim), initializer=random_unit, name="words"
         )
         self._bigrams = SqrtNEmbedding(
-            (text.bigram_buckets, config.word_dim), initializer="zeros", name="bigrams"
+            (sizes[BIGRAMS], config.word_dim), initializer="zeros", name="bigrams"
         )
         self._layers = [
             tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")

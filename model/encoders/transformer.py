@@ -5,7 +5,7 @@ import tf_keras
 from official.nlp.modeling import layers
 
 from model import configs
-from model.text import PADDING, WORDS
+from model.text import PADDING, WORDS, table_sizes
 
 
 class TransformerEncoder(tf_keras.layers.Layer):
@@ -19,7 +19,7 @@ class TransformerEncoder(tf_keras.layers.Layer):
         super().__init__(name="transformer_encoder")
         self._hidden = config.hidden
         self._table = tf_keras.layers.Embedding(
-            text.word_buckets,
+            table_sizes(text)[WORDS],
             config.hidden,
             embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.hidden**-0.5),
             name="words",

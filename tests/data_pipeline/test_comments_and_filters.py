@@ -3,8 +3,14 @@
 import orjson
 import pytest
 
-from data_pipeline.comments import Comment, MalformedLineError, parse_comment
-from data_pipeline.filters import rule_that_drops
+from data_pipeline.comments import (
+    Comment,
+    MalformedLineError,
+    parse_comment,
+    seconds,
+    whole_number,
+)
+from data_pipeline.filters import Rules, Selection
 
 FIELDS = {
     "id": "c2",
@@ -29,6 +35,8 @@ def test_reads_the_fields_and_cleans_the_body():
         author="a",
         text="fish & chips",
     )
+    more = {"created_utc": "1422835200", "score": 7, "over_18": True}
+    assert parse_comment(orjson.dumps(FIELDS | more))[6:] == ("1422835200", 7, True)
 
 
 def test_a_reply_to_the_post_has_no_parent_comment():
@@ -90,4 +98,65 @@ def test_what_is_no_comment_says_why(line, reason):
     ],
 )
 def test_the_first_rule_that_holds_drops(text, author, rule):
-    assert rule_that_drops(comment(text, author)) == rule
+    assert dropped_by(comment(text, author)) == rule
+
+
+def dropped_by(comment, **asked):
+    rules = Rules(Selection(**asked))
+    index = rules.that_drops(comment)
+    return None if index is None else rules.names[index]
+
+
+@pytest.mark.parametrize(
+    ("asked", "fields", "rule"),
+    [
+        ({"min_characters": 5}, {"text": "four"}, "min_characters"),
+        ({"min_characters": 4}, {"text": "four"}, None),
+        ({"min_score": 2}, {"score": 1}, "min_score"),
+        ({"min_score": 2}, {"score": 2}, None),
+        ({"min_score": 2}, {"score": "2"}, None),
+        ({"min_score": 0}, {"score": -1}, "min_score"),
+        ({"min_score": -5}, {"score": None}, "min_score"),
+        ({"subreddits": frozenset({"news"})}, {"subreddit": "News"}, None),
+        ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
+        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
+        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
+        ({"bots": frozenset({"helper"})}, {"author": "Helper"}, "bots"),
+        ({"bots": frozenset({"helper"})}, {"author": "helpers"}, None),
+        ({"drop_over_18": True}, {"over_18": True}, "over_18"),
+        ({"drop_over_18": True}, {"over_18": "true"}, "over_18"),
+        ({"drop_over_18": True}, {"over_18": False}, None),
+        ({"drop_over_18": True}, {}, None),
+        # The paper's come first:
+        ({"min_score": 2}, {"author": "robot", "score": 1}, "bot"),
+    ],
+)
+def test_optional_rules_drop_only_when_asked(asked, fields, rule):
+    given = comment()._replace(**fields)
+    assert dropped_by(given, **asked) == rule
+    assert dropped_by(given) == (rule if rule == "bot" else None)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (12, 12),
+        (12.0, 12),
+        ("12", 12),
+        ("12.5", 12),
+        (-3, -3),
+        (None, None),
+        (True, None),
+        ("twelve", None),
+        ([12], None),
+        ("inf", None),
+        (1e400, None),
+    ],
+)
+def test_numbers_as_the_years_wrote_them(value, number):
+    assert whole_number(value) == number
+
+
+def test_times_are_seconds_since_1970_or_none():
+    assert seconds("1422835200") == seconds(1422835200.0) == 1422835200
+    assert [seconds(value) for value in (-1, 2**33, "soon", None)] == [None] * 4

@@ -9,6 +9,10 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.dumps import find_dumps
+from data_pipeline.filters import Selection
+from data_pipeline.formats import TFRecord
+from data_pipeline.months import Months
+from data_pipeline.records import FEATURES
 from data_pipeline.reddit import Plan, build
 from data_pipeline.shards import Sharding
 
@@ -82,6 +86,9 @@ def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
     )
     assert sorted(path.name for path in output.iterdir()) == [
         "COMPLETED",
+        "_months",
+        "data_card.html",
+        "data_card.json",
         "dead_letters-00000-of-00001.jsonl",
         "statistics.json",
         "test-00000-of-00002.tfrecord",
@@ -101,11 +108,15 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.launch._MIN_PARTS", 5)
+    monkeypatch.setattr("data_pipeline.options._MIN_PARTS", 5)
     run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
-    names = {path.name for path in (tmp_path / "one").iterdir()}
-    assert len(names) == 16 + 5 + 3
-    for other in ("two", "three"):
+    # As an engine has it: the rows go through the runner.
+    monkeypatch.setattr("data_pipeline.launch.is_local", lambda _: False)
+    run(*source, "--output", tmp_path / "four", "--train_shards", 16, "--test_shards", 5)
+    shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
+    names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
+    assert len(shards) == 16 + 5
+    for other in ("two", "three", "four"):
         for name in names:
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / other / name).read_bytes()
 
@@ -135,11 +146,11 @@ def test_a_complete_folder_is_left_alone(run, world, tmp_path, capsys):
     output = tmp_path / "out"
     command = ("--input", f"{tmp_path}/RC_*", "--output", output)
     run(*command)
-    before = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    before = {path.name: path.stat().st_mtime_ns for path in output.rglob("*")}
     capsys.readouterr()
     run(*command)
     assert "complete already" in capsys.readouterr().out
-    assert {path.name: path.stat().st_mtime_ns for path in output.iterdir()} == before
+    assert {path.name: path.stat().st_mtime_ns for path in output.rglob("*")} == before
 
 
 def test_a_pattern_that_the_shell_expanded_is_read_whole(run, world, tmp_path, statistics_of):
@@ -150,8 +161,8 @@ def test_a_pattern_that_the_shell_expanded_is_read_whole(run, world, tmp_path, s
 def test_the_default_split_is_by_thread(run, many_pairs, tmp_path):
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output)
-    marker = json.loads((output / "COMPLETED").read_text())
-    assert (marker["split_by"], marker["test_fraction"]) == ("thread", 0.1)
+    options = json.loads((output / "COMPLETED").read_text())["options"]
+    assert (options["split_by"], options["test_fraction"]) == ("thread", 0.1)
     sides = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
     assert not sides[0] & sides[1]
     assert all(sides)
@@ -206,10 +217,22 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
 
 
 def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
-    dumps = find_dumps([f"{tmp_path}/RC_*"])
-    sharding = Sharding(split_by="thread", test_fraction=0.1, train_shards=2, test_shards=1)
-    pipeline = beam.Pipeline(runner="FnApiRunner")
-    build(pipeline, Plan(dumps, folder=str(tmp_path), sharding=sharding, buckets=3))
-    counters = pipeline.run().metrics().query()["counters"]
-    found = {counter.key.metric.name: counter.committed for counter in counters}
-    assert found.items() >= {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}.items()
+    folder = tmp_path / "aside"
+    folder.mkdir()
+    sharding = Sharding("thread", 0.1, 2, 1, TFRecord(FEATURES), 0, None, None)
+    plan = Plan(
+        find_dumps([f"{tmp_path}/RC_*"]),
+        Months(str(tmp_path / "months"), Selection()),
+        folder=str(folder),
+        sharding=sharding,
+        buckets=3,
+        blocks_at_hand=True,
+    )
+    for _ in range(2):  # what was read before counts too
+        pipeline = beam.Pipeline(runner="FnApiRunner")
+        build(pipeline, plan)
+        counters = pipeline.run().metrics().query()["counters"]
+        found = {counter.key.metric.name: counter.committed for counter in counters}
+        expected = {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}
+        assert found.items() >= expected.items()
+        assert found["train_pairs"] + found.get("test_pairs", 0) == 2

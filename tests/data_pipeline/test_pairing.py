@@ -1,18 +1,44 @@
 """The join: who answers whom, each id once."""
 
+from collections import Counter
+
+from data_pipeline import pairing
+from data_pipeline.blocks import Block, Compressor
 from data_pipeline.comments import Comment
-from data_pipeline.pairing import BatchPacker, pair_bucket
+from data_pipeline.filters import THE_PAPERS
+from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot, slot_of
+
+NAMES = list(THE_PAPERS)
+
+
+def blocks_of(*batches, buckets=1):
+    """Bucket -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
+    compress, found = Compressor(), {}
+    for source, offset, comments in batches:
+        packer = Packer()
+        for some, rule in comments:
+            packer.add(some, None if rule is None else NAMES.index(rule))
+        by_bucket = {}
+        for slot, rows in packer.packed():
+            by_bucket.setdefault(bucket_of_slot(slot, buckets), []).append(compress(rows))
+        for bucket, frames in by_bucket.items():
+            data = b"".join(frames)
+            found.setdefault(bucket, []).append(Block(source, offset, len(data), data))
+    return found
+
+
+def pair_bucket(blocks):
+    """All pairs and counts of one bucket at once."""
+    pairs, counts = [], Counter()
+    for some, counted in pairing.pair_bucket(blocks, rule_names=NAMES, with_parents=False):
+        pairs += some
+        counts.update(counted)
+    return pairs, +counts
 
 
 def bucket_of(*batches):
-    """All comments in one bucket; a batch is (path, first line, [(comment, rule), ...])."""
-    elements = []
-    for path, first_line, comments in batches:
-        packer = BatchPacker(1)
-        for comment, rule in comments:
-            packer.add(comment, rule)
-        elements += [batch for _, batch in packer.packed(path=path, first_line=first_line)]
-    return elements
+    """All comments in one bucket."""
+    return blocks_of(*batches)[0]
 
 
 def comment(own_id, parent=None, *, text=None, thread="t"):
@@ -31,7 +57,7 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
         )
     )
     assert ids(pairs) == [("c1", "c2"), ("c2", "c3")]
-    assert pairs[0] == ("text of c1", "text of c2", "c1", "c2", "y", "sub")
+    assert pairs[0][:6] == ("text of c1", "text of c2", "c1", "c2", "y", "sub")
     assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}
 
 
@@ -74,24 +100,41 @@ def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
 
 
 def test_parent_and_reply_meet_in_one_of_many_buckets():
-    packer = BatchPacker(64)
+    rows = []
     for number in range(100):
-        packer.add(comment(f"p{number}"), None)
-        packer.add(comment(f"r{number}", f"p{number}"), None)
-    buckets = dict(packer.packed(path="a", first_line=1))
+        rows += [(comment(f"p{number}"), None), (comment(f"r{number}", f"p{number}"), None)]
+    buckets = blocks_of(("a", 1, rows), buckets=64)
     assert len(buckets) > 32
-    found = [pair for batch in buckets.values() for pair in pair_bucket([batch])[0]]
+    found = [pair for blocks in buckets.values() for pair in pair_bucket(blocks)[0]]
     assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
 
 
 def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_buckets():
     rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
     for buckets in (1, 7, 64):
-        packer = BatchPacker(buckets)
-        for row in rows:
-            packer.add(row, None)
-        packed = [batch for _, batch in packer.packed(path="x", first_line=1)]
-        found = [pair_bucket([batch]) for batch in packed]
+        batch = ("x", 1, [(row, None) for row in rows])
+        found = [pair_bucket(some) for some in blocks_of(batch, buckets=buckets).values()]
         pairs = [pair for some, _ in found for pair in some]
         assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
         assert sum(counts["duplicates"] for _, counts in found) == 2
+
+
+def test_a_thread_of_any_size_is_spread_over_all_buckets():
+    sizes = Counter(bucket_of_slot(slot_of(f"c{n}"), 16) for n in range(16_000))
+    assert len(sizes) == 16
+    assert max(sizes.values()) < 1200  # 1000 each, but for chance
+
+
+def test_buckets_are_runs_of_slots_of_about_one_size():
+    for buckets in (1, 3, 16, SLOTS):
+        runs = [bucket_of_slot(slot, buckets) for slot in range(SLOTS)]
+        assert runs == sorted(runs)
+        assert set(runs) == set(range(buckets))
+        assert max(Counter(runs).values()) - min(Counter(runs).values()) <= 1
+
+
+def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
+    monkeypatch.setattr(pairing, "PAIRS_A_BATCH", 10)
+    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(95)]
+    pieces = list(pairing.pair_bucket(bucket_of(*batches), rule_names=NAMES, with_parents=False))
+    assert [len(pairs) for pairs, _ in pieces] == [0, *[10] * 9, 5]

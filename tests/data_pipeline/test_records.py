@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from data_pipeline.records import FEATURES, encode_example, frame, split_frames
+from data_pipeline.records import FEATURES, encode_example, encode_strings, frame, split_frames
 
 PAIR = {name: f"{name} – ü\n" + "long " * 60 for name in FEATURES}
 
@@ -26,3 +26,10 @@ def test_tensorflow_reads_what_is_written(tmp_path):
 def test_joined_frames_come_apart_again():
     frames = [frame(bytes([n]) * n * 50) for n in range(5)]
     assert list(split_frames(b"".join(frames))) == frames
+
+
+def test_strings_and_integers_are_encoded_alike():
+    assert encode_strings(list(PAIR), list(PAIR.values())) == encode_example(PAIR)
+    example = tf.train.Example.FromString(encode_example({"label": 300, "text": "ü"}))
+    assert example.features.feature["label"].int64_list.value == [300]
+    assert example.features.feature["text"].bytes_list.value == ["ü".encode()]

@@ -16,13 +16,14 @@ from backports import zstd
 from data_pipeline import sample
 from data_pipeline.comments import MalformedLineError, parse_comment
 from data_pipeline.errors import InputError
-from data_pipeline.filters import rule_that_drops
+from data_pipeline.filters import Rules, Selection
 from data_pipeline.sample import dump, noise
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum
 from data_pipeline.sample.world import DUMP, LABELLED_PARTS, load
 
 COMMENTS = 6_000
+RULES = Rules(Selection())
 JANUARY, FEBRUARY = "reddit/RC_2020-01.zst", "reddit/RC_2020-02.zst"
 
 
@@ -163,8 +164,8 @@ def test_failure_leaves_no_dump(world, tmp_path, monkeypatch):
 @pytest.mark.parametrize("rule", noise.RATES)
 def test_every_rule_has_something_to_drop(folder, rule):
     months = (comments_of(folder, month).values() for month in (JANUARY, FEBRUARY))
-    dropped = Counter(map(rule_that_drops, itertools.chain(*months)))
-    assert 0.5 < dropped[rule] / (COMMENTS * noise.RATES[rule]) < 2
+    dropped = Counter(map(RULES.that_drops, itertools.chain(*months)))
+    assert 0.5 < dropped[RULES.names.index(rule)] / (COMMENTS * noise.RATES[rule]) < 2
 
 
 def test_malformed_and_duplicate_lines(folder):
@@ -211,8 +212,8 @@ def test_most_kept_comments_are_answered_and_replies_rarely_repeat(world):
 def test_ordinary_comments_pass_the_rules(folder, world):
     template = next(iter(comments_of(folder, JANUARY).values()))
     bodies = [comment.body for comment in unspoiled(world, 20_000)]
-    drops = [body for body in bodies if rule_that_drops(template._replace(text=body, author="x"))]
-    assert not drops
+    for body in bodies:
+        assert RULES.that_drops(template._replace(text=body, author="x")) is None, body
     assert not any(html.unescape(body) != body for body in bodies)
 
 

@@ -1,0 +1,147 @@
+"""The Beam job beside a plain Python loop, on real dumps: speed, memory, growth.
+
+    python -m benchmarks.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
+
+The dumps are written again until there are enough comments, each copy with ids of its own, so
+that no comment is a duplicate and each copy has the pairs of the original. Then, in turn:
+
+1. the plain loop, on one core: Zstandard, orjson and our rules, nothing else;
+2. the job on one core, and
+3. on two, from the start of the command to COMPLETED.
+
+Prints comments per second, the ratios, and the peak memory over all processes of the job.
+"""
+
+import argparse
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import orjson
+import psutil
+from backports import zstd
+from tabulate import tabulate
+
+from data_pipeline.comments import parse_comment
+from data_pipeline.filters import Rules, Selection
+
+REPOSITORY = Path(__file__).parents[1]
+WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
+IDS = (b'"id": "', b'"parent_id": "t1_', b'"parent_id": "t3_', b'"link_id": "t3_')
+
+
+def main() -> None:
+    """Makes the dumps, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
+    parser.add_argument("--comments", type=int, default=2_000_000, metavar="N")
+    parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
+    parser.add_argument("--plain_loop", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.plain_loop:
+        plain_loop(found(arguments.dumps))
+        return
+    comments, paths = repeat(found(arguments.dumps), arguments)
+    size = sum(Path(path).stat().st_size for path in paths)
+    print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
+    many = f"{arguments.work}/dumps/RC_*.zst"
+    loop = ["-m", "benchmarks.pipeline", "--plain_loop", "--dumps", many]
+    rows = []
+    for name, cores, command in (
+        ("plain loop", "0", loop),
+        ("job, one core", "0", job(many, arguments.work)),
+        ("job, two cores", "0,1", job(many, arguments.work)),
+        ("plain loop again", "0", loop),
+    ):
+        shutil.rmtree(arguments.work / "pairs", ignore_errors=True)
+        seconds, peak = measure(command, cores)
+        rows.append((name, seconds, comments / seconds, peak / 2**30))
+    first = (rows[0][2] + rows[-1][2]) / 2
+    table = [(*row, row[2] / first) for row in rows]
+    header = ("", "seconds", "comments/s", "peak GiB", "of the plain loop")
+    print(tabulate(table, header, floatfmt=("", ".1f", ",.0f", ".2f", ".2f"), intfmt=","))
+    print(f"two cores against one: {rows[2][2] / rows[1][2]:.2f}")
+
+
+def found(pattern: str) -> list[str]:
+    """The dumps that a pattern names."""
+    folder, name = os.path.split(pattern)
+    return sorted(map(str, Path(folder).glob(name)))
+
+
+def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[str]]:
+    """Writes copies of dumps with ids of their own; returns the comments and the files."""
+    folder = arguments.work / "dumps"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    comments, paths = 0, []
+    while comments < arguments.comments:
+        for dump in dumps:
+            copy = len(paths) // len(dumps)
+            lines = zstd.open(dump, options=WINDOW).read()
+            for start in IDS:
+                lines = lines.replace(start, start + b"%dc" % copy)
+            path = folder / f"RC_{copy:03d}-{Path(dump).name}"
+            path.write_bytes(zstd.compress(lines, 3))
+            paths.append(str(path))
+            comments += lines.count(b"\n")
+    first = orjson.loads(lines[: lines.index(b"\n")])
+    assert first["id"].startswith(f"{copy}c"), "the dumps are not written as was expected"
+    return comments, paths
+
+
+def plain_loop(paths: list[str]) -> None:
+    """What nobody does without: decompress, parse, filter."""
+    rules, kept = Rules(Selection()), 0
+    for path in paths:
+        with zstd.open(path, options=WINDOW) as stream:
+            for line in stream:
+                kept += rules.that_drops(parse_comment(line)) is None
+    print(f"{kept:,} kept")
+
+
+def job(dumps: str, work: Path) -> list[str]:
+    """The command of the Beam job."""
+    return ["-m", "data_pipeline", "reddit", "--input", dumps, "--output", f"{work}/pairs"]
+
+
+def measure(command: list[str], cores: str) -> tuple[float, int]:
+    """Seconds of a Python command on some cores, and the peak of all its processes' memory."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        ["taskset", "-c", cores, sys.executable, *command],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    peak = [0]
+    watcher = threading.Thread(target=_watch_memory, args=(process, peak))
+    watcher.start()
+    code = process.wait()
+    seconds = time.perf_counter() - started
+    watcher.join()
+    if code:
+        sys.exit(f"{command} ended with {code}")
+    return seconds, peak[0]
+
+
+def _watch_memory(process: subprocess.Popen, peak: list[int]) -> None:
+    root = psutil.Process(process.pid)
+    while process.poll() is None:
+        try:
+            family = [root, *root.children(recursive=True)]
+            # What the processes share is counted once for each: an upper bound.
+            peak[0] = max(peak[0], sum(member.memory_info().rss for member in family))
+        except psutil.NoSuchProcess:
+            pass
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""What the local runner may take of this machine: processes, and memory before it runs out."""
+
+import os
+
+import psutil
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
+
+from data_pipeline.errors import InputError
+
+_INPUT_BYTES_A_WORKER = 8 << 20
+"""A further process takes some two seconds to start; with less stored input it does not pay."""
+_STORED_BYTES_A_COMMENT = 60
+"""In a compressed dump: 88 in one of 2015, 46 in one with few fields."""
+_BYTES_A_COMMENT_IN_A_BUCKET = 1000
+"""At the peak of the join, as measured by benchmarks/pipeline.py."""
+_BYTES_A_WORKER = 400 << 20
+"""Python, Beam, the lines and comments being read and the rows being packed."""
+
+
+def choose_workers(options: PipelineOptions, *, stored_bytes: int) -> int:
+    """How many processes the local runner uses: all cores where the input is worth it.
+
+    Sets Beam's options, unless the user has; theirs stand.
+    """
+    direct = options.view_as(DirectOptions)
+    given = options.get_all_options(drop_default=True)
+    if "direct_num_workers" not in given and "direct_running_mode" not in given:
+        cores = len(os.sched_getaffinity(0))
+        direct.direct_num_workers = max(1, min(cores, stored_bytes // _INPUT_BYTES_A_WORKER))
+        if direct.direct_num_workers > 1:
+            direct.direct_running_mode = "multi_processing"
+    return direct.direct_num_workers or os.cpu_count() or 1
+
+
+def require_memory(*, stored_bytes: int, buckets: int, workers: int) -> None:
+    """Makes sure that the join fits this machine.
+
+    Raises:
+      InputError: if it does not; names the ways out.
+    """
+    in_a_bucket = stored_bytes / _STORED_BYTES_A_COMMENT / buckets
+    needed = workers * (_BYTES_A_WORKER + in_a_bucket * _BYTES_A_COMMENT_IN_A_BUCKET)
+    free = psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"--input: {stored_bytes / 1e9:.1f} GB of dumps need about {needed / 1e9:.1f} GB of "
+            f"memory in {workers} processes, and this machine has {free / 1e9:.1f} GB free; use "
+            "fewer processes (--direct_num_workers), or an engine that spreads the join over "
+            "machines and disks (--runner=FlinkRunner; BUILD.md)"
+        )

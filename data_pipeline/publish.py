@@ -1,0 +1,165 @@
+"""What the job reported -> the published folder: numbered shards, statistics, card, manifest."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import orjson
+
+from data_pipeline.card import render
+from data_pipeline.copies import (
+    COPYPASTA_CHARACTERS,
+    COPYPASTA_COPIES,
+    COPYPASTA_REPLIES,
+    DUPLICATE_PAIRS,
+)
+from data_pipeline.errors import InputError
+from data_pipeline.filters import Rules
+from data_pipeline.months import EXAMPLES, full_path
+from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json, read_bytes
+from data_pipeline.pairing import Pair
+from data_pipeline.reddit import Plan, report_path
+from data_pipeline.shards import SIDES, ShardFile
+from data_pipeline.statistics import (
+    COPIES,
+    COUNTS,
+    INPUT_CHARACTERS,
+    MONTHS,
+    RESPONSE_CHARACTERS,
+    SUBREDDITS,
+    as_statistics,
+)
+
+_TOP_SUBREDDITS = 100
+_PACKAGE = "conversational-embeddings"
+
+
+def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[str, Any]:
+    """Publishes what the job wrote aside, and returns its statistics.
+
+    Raises:
+      InputError: if dumps could not be read; nothing is published then.
+    """
+    report = orjson.loads(read_bytes(report_path(output.incomplete)))
+    if report["unreadable"]:
+        output.discard()
+        raise InputError("; ".join(report["unreadable"]))
+    files = [ShardFile(*file) for file in report["files"]]
+    names = _numbered(files, suffix=plan.sharding.format.suffix)
+    outputs = {
+        names[file.name]: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
+        for file in files
+    }
+    tally = {name: Counter(counts) for name, counts in report["tally"].items()}
+    more = [
+        *(["excluded"] if plan.excluded is not None else []),
+        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
+    ]
+    rule_names = Rules(plan.months.selection).names
+    counts = as_statistics(tally.get(COUNTS, Counter()), rule_names, more)
+    months = [_manifest(plan, index) for index in range(len(plan.dumps))]
+    card = {
+        "version": _version(),
+        "made": datetime.now(UTC).date().isoformat(),
+        "options": options,
+        **_card_of_inputs(months, rule_names),
+        "counts": counts,
+        **_card_of_pairs(report, tally),
+        "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
+    }
+    output.publish(
+        files=names,
+        documents={
+            STATISTICS: as_json(counts),
+            f"{DATA_CARD}.json": as_json(card),
+            f"{DATA_CARD}.html": render(card).encode(),
+        },
+        marker={
+            "inputs": {
+                full_path(dump): month["input"]
+                for dump, month in zip(plan.dumps, months, strict=True)
+            },
+            "options": options,
+            "outputs": outputs,
+        },
+    )
+    return counts
+
+
+def _manifest(plan: Plan, index: int) -> dict[str, Any]:
+    month = plan.months.find(plan.dumps[index])
+    if month is None:
+        raise InputError(f"--input: {plan.dumps[index].path!r} changed while it was read")
+    return month
+
+
+def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
+    """Name aside -> name to publish: shards are numbered through, other files keep theirs."""
+    names = {file.name: file.name for file in files}
+    for side in SIDES:
+        of_side = sorted(file.name for file in files if file.side == side)
+        for number, name in enumerate(of_side):
+            names[name] = f"{side}-{number:05d}-of-{len(of_side):05d}{suffix}"
+    return names
+
+
+def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
+    reasons: Counter = Counter()
+    examples: dict[str, list[str]] = {name: [] for name in rule_names}
+    for month in months:
+        reasons.update(month["malformed_reasons"])
+        for name, texts in month["dropped_examples"].items():
+            examples[name] = (examples[name] + texts)[:EXAMPLES]
+    return {
+        "inputs": [
+            {
+                "file": month["input"]["path"],
+                "bytes": month["input"]["bytes"],
+                "crc32c": month["input"]["crc32c"],
+                **month["counts"],
+            }
+            for month in months
+        ],
+        "dropped_examples": examples,
+        "malformed_reasons": dict(reasons.most_common()),
+    }
+
+
+def _card_of_pairs(report: dict[str, Any], tally: dict[str, Counter]) -> dict[str, Any]:
+    copies, subreddits = tally.get(COPIES, Counter()), tally.get(SUBREDDITS, Counter())
+    ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
+    return {
+        "input_characters": _histogram(tally.get(INPUT_CHARACTERS, Counter())),
+        "response_characters": _histogram(tally.get(RESPONSE_CHARACTERS, Counter())),
+        "subreddits": ranked[:_TOP_SUBREDDITS],
+        "n_subreddits": len(subreddits),
+        "months": sorted(tally.get(MONTHS, Counter()).items()),
+        "copies": {
+            DUPLICATE_PAIRS: copies[DUPLICATE_PAIRS],
+            COPYPASTA_REPLIES: copies[COPYPASTA_REPLIES],
+            "copypasta_characters": COPYPASTA_CHARACTERS,
+            "copypasta_copies": COPYPASTA_COPIES,
+        },
+        "example_pairs": [
+            {
+                "input": pair.input,
+                "response": pair.response,
+                "context": pair.context,
+                "subreddit": pair.subreddit,
+            }
+            for pair in (Pair(*row) for row in report["examples"])
+        ],
+    }
+
+
+def _histogram(bins: Counter) -> list[tuple[int, int]]:
+    return sorted((int(edge), count) for edge, count in bins.items())
+
+
+def _version() -> str:
+    """The installed package's, or the source's where it runs uninstalled."""
+    try:
+        return version(_PACKAGE)
+    except PackageNotFoundError:
+        return "source"

@@ -134,12 +134,10 @@ def measure(command: list[str], cores: str) -> tuple[float, int]:
 def _watch_memory(process: subprocess.Popen, peak: list[int]) -> None:
     root = psutil.Process(process.pid)
     while process.poll() is None:
-        try:
+        with contextlib.suppress(psutil.NoSuchProcess):
             family = [root, *root.children(recursive=True)]
             # What the processes share is counted once for each: an upper bound.
             peak[0] = max(peak[0], sum(member.memory_info().rss for member in family))
-        except psutil.NoSuchProcess:
-            pass
         time.sleep(0.1)
 
 

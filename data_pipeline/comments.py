@@ -64,16 +64,19 @@ def parse_comment(line: bytes) -> Comment:
         raise MalformedLineError(_what_is_wrong(fields))
     get = fields.get
     is_reply = parent.startswith(COMMENT_PREFIX)
-    return Comment(
-        own_id.removeprefix(COMMENT_PREFIX),
-        parent.removeprefix(COMMENT_PREFIX) if is_reply else None,
-        thread,
-        subreddit,
-        author,
-        html.unescape(body).strip(),
-        get("created_utc"),
-        get("score"),
-        get("over_18"),
+    # _make is half of what a call of the class costs.
+    return Comment._make(
+        (
+            own_id.removeprefix(COMMENT_PREFIX),
+            parent.removeprefix(COMMENT_PREFIX) if is_reply else None,
+            thread,
+            subreddit,
+            author,
+            html.unescape(body).strip(),
+            get("created_utc"),
+            get("score"),
+            get("over_18"),
+        )
     )
 
 

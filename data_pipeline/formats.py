@@ -48,7 +48,7 @@ class TFRecord:
     suffix = ".tfrecord"
 
     def __init__(self, columns: Sequence[str]):
-        self._columns = columns
+        self._columns = tuple(columns)
 
     def row(self, values: Sequence[str]) -> bytes:
         """A framed record."""
@@ -73,7 +73,7 @@ class JsonLines:
     suffix = ".jsonl"
 
     def __init__(self, columns: Sequence[str]):
-        self._columns = columns
+        self._columns = tuple(columns)
 
     def row(self, values: Sequence[str]) -> bytes:
         """A line."""

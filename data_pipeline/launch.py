@@ -38,11 +38,11 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     stored_bytes = sum(dump.size for dump in dumps)
     asked = options.check(arguments, stored_bytes=stored_bytes)
     output = OutputFolder(arguments.output)
-    months = Months(arguments.months or output.months, asked.selection)
     if not arguments.overwrite and _is_done(output, dumps, asked.description):
         print(f"{arguments.output} is complete already; nothing to do")
         return
     local = is_local(beam_options)
+    months = Months(arguments.months or output.months, asked.selection, compressed=not local)
     if local:
         workers = choose_workers(beam_options, stored_bytes=stored_bytes)
         require_memory(stored_bytes=stored_bytes, buckets=asked.buckets, workers=workers)

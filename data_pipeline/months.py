@@ -1,6 +1,6 @@
 """Months that are done: what was read of each dump, packed for the join and kept.
 
-    MONTHS/RC_2015-02.zst-1a2b3c4d/comments.blocks   the packed comments, filtered
+    MONTHS/RC_2015-02.zst-1a2b3c4d/comments.jsonl    the packed comments, filtered; or .zst
                                    slots.index       where each slot's rows stand in there
                                    dead_letters.jsonl
                                    month.json        written last: without it nothing is done
@@ -38,7 +38,8 @@ EXAMPLES = 3
 EXAMPLE_CHARACTERS = 1000
 """What is kept of an example, and of a line that is too long."""
 
-_COMMENTS = "comments.blocks"
+_PLAIN = "comments.jsonl"
+_COMPRESSED = "comments.jsonl.zst"
 _INDEX = "slots.index"
 _DEAD_LETTERS = "dead_letters.jsonl"
 _MANIFEST = "month.json"
@@ -50,6 +51,9 @@ class Months(NamedTuple):
 
     folder: str
     selection: Selection
+    compressed: bool
+    """Whether the comments of months that are read are compressed: half the bytes, for an engine
+    to send around; a tenth of the time. Months of both kinds go together."""
 
     def of(self, dump: Dump) -> str:
         """The folder of one dump's month; dumps of one name in two folders have two."""
@@ -88,7 +92,7 @@ class Months(NamedTuple):
         FileSystems.mkdirs(folder)
         tap, rules = Tap(), Rules(self.selection)
         with ExitStack() as files:
-            writer = _MonthWriter(folder, files)
+            writer = _MonthWriter(folder, files, compressed=self.compressed)
             for batch in read_line_batches(dump, tap):
                 watch(tap.size, writer.take(batch, rules))
             writer.flush()
@@ -134,43 +138,50 @@ def is_as_before(before: dict[str, Any], dump: Dump) -> bool:
 class _MonthWriter:
     """Packs what is read of one dump, and counts."""
 
-    def __init__(self, folder: str, stack: ExitStack):
+    def __init__(self, folder: str, stack: ExitStack, *, compressed: bool):
+        self._comments = _COMPRESSED if compressed else _PLAIN
         self.files = {
             name: stack.enter_context(BlockFile(FileSystems.join(folder, name)))
-            for name in (_COMMENTS, _INDEX, _DEAD_LETTERS)
+            for name in (self._comments, _INDEX, _DEAD_LETTERS)
         }
         self.counts: Counter = Counter(lines=0, malformed=0)
         self.reasons: Counter = Counter()
         self.examples: dict[int, list[str]] = {}
         """Index of the rule -> beginnings of the first texts that it dropped."""
         self._packer = Packer()
-        self._compress = Compressor()
+        self._compress = Compressor() if compressed else bytes
 
     def take(self, batch: LineBatch, rules: Rules) -> Counter:
         """Adds the comments of some lines; returns what was counted."""
         malformed = 0
+        that_drops, add = rules.that_drops, self._packer.add
         for index, line in enumerate(batch.lines):
             try:
-                if index in batch.too_long:
-                    raise MalformedLineError(_too_long(batch.too_long[index]))
                 comment = parse_comment(line)
             except MalformedLineError as error:
                 malformed += 1
                 self._put_aside(batch, index, str(error))
                 continue
-            rule = rules.that_drops(comment)
-            if rule is not None and len(self.examples.get(rule, ())) < EXAMPLES:
-                self.examples.setdefault(rule, []).append(comment.text[:EXAMPLE_CHARACTERS])
-            self._packer.add(comment, rule)
+            rule = that_drops(comment)
+            if rule is not None:
+                self._keep_example(rule, comment.text)
+            add(comment, rule)
         if self._packer.comments >= COMMENTS_A_PACK:
             self.flush()
         counts = Counter(lines=len(batch.lines), malformed=malformed)
         self.counts.update(counts)
         return counts
 
+    def _keep_example(self, rule: int, text: str) -> None:
+        examples = self.examples.setdefault(rule, [])
+        if len(examples) < EXAMPLES:
+            examples.append(text[:EXAMPLE_CHARACTERS])
+
     def _put_aside(self, batch: LineBatch, index: int, reason: str) -> None:
         line = batch.lines[index]
         if index in batch.too_long:
+            # Cut off, it is no JSON any more.
+            reason = f"a line of {batch.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
             line = line[:EXAMPLE_CHARACTERS]
         self.reasons[reason] += 1
         letter = dead_letter(
@@ -186,13 +197,9 @@ class _MonthWriter:
             frame = self._compress(rows)
             lengths[slot] = len(frame)
             frames.append(frame)
-        self.files[_COMMENTS].append(b"".join(frames))
+        self.files[self._comments].append(b"".join(frames))
         self.files[_INDEX].append(lengths.tobytes())
         self._packer = Packer()
-
-
-def _too_long(size: int) -> str:
-    return f"a line of {size} bytes; at most {MAX_LINE_BYTES} are read"
 
 
 def blocks_by_bucket(folder: str, *, buckets: int, at_hand: bool) -> Iterator[tuple[int, Block]]:
@@ -203,7 +210,10 @@ def blocks_by_bucket(folder: str, *, buckets: int, at_hand: bool) -> Iterator[tu
       buckets: of the join, at most `SLOTS`.
       at_hand: whether the blocks carry their bytes, or stay in the month's file.
     """
-    path = FileSystems.join(folder, _COMMENTS)
+    path = FileSystems.join(folder, _COMPRESSED)
+    compressed = FileSystems.exists(path)
+    if not compressed:
+        path = FileSystems.join(folder, _PLAIN)
     first_slots = np.searchsorted(
         [bucket_of_slot(slot, buckets) for slot in range(SLOTS)], np.arange(buckets + 1)
     )
@@ -218,7 +228,7 @@ def blocks_by_bucket(folder: str, *, buckets: int, at_hand: bool) -> Iterator[tu
             for bucket, (start, end) in enumerate(pairwise(edges)):
                 if start < end:
                     data = pack[start - begin : end - begin] if at_hand else None
-                    yield bucket, Block(path, start, end - start, data)
+                    yield bucket, Block(path, start, end - start, data, compressed)
             begin = int(ends[-1])
 
 

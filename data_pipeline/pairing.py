@@ -169,7 +169,8 @@ def pair_bucket(
             if not isinstance(text, str) or parent == reply_id:
                 continue
             before = parents[parent] if parents is not None else None
-            pairs.append(Pair(text, value, parent, reply_id, thread, subreddit, created, before))
+            fields = (text, value, parent, reply_id, thread, subreddit, created, before, (), ())
+            pairs.append(Pair._make(fields))
         if len(pairs) >= PAIRS_A_BATCH:
             yield pairs, Counter(pairs=len(pairs))
             pairs = []

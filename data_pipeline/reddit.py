@@ -24,7 +24,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
 
-from data_pipeline.blocks import Block, Transport
+from data_pipeline.blocks import Block, Transport, collect_garbage_rarely
 from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.contamination import Excluded, TakeOut
 from data_pipeline.context import EarlierTurn
@@ -70,6 +70,10 @@ class ReadMonth(beam.DoFn):
     def __init__(self, plan: Plan):
         self._months = plan.months
         self._folder = plan.folder
+
+    def setup(self) -> None:
+        """Called once in each worker."""
+        collect_garbage_rarely()
 
     def process(self, dump: Dump) -> Iterator[Any]:
         """Reads a dump unless its month is done; yields the month's folder."""
@@ -123,6 +127,10 @@ class Join(beam.DoFn):
         self._folder = plan.folder
         self._rule_names = Rules(plan.months.selection).names
         self._with_parents = plan.sharding.context_turns > 0
+
+    def setup(self) -> None:
+        """Called once in each worker."""
+        collect_garbage_rarely()
 
     def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
         """Yields lists of pairs."""

@@ -222,7 +222,7 @@ def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     sharding = Sharding("thread", 0.1, 2, 1, TFRecord(FEATURES), 0, None, None)
     plan = Plan(
         find_dumps([f"{tmp_path}/RC_*"]),
-        Months(str(tmp_path / "months"), Selection()),
+        Months(str(tmp_path / "months"), Selection(), compressed=True),
         folder=str(folder),
         sharding=sharding,
         buckets=3,

@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 import tensorflow as tf
 
@@ -27,6 +28,20 @@ def line(label="neutral", premise="A man.", hypothesis="A tall man.", pair_id="p
 def columns(label="neutral", premise="A man.", hypothesis="A tall man.", pair_id="p1"):
     values = [label, "()", "()", "()", "()", premise, hypothesis, "c1", pair_id, label, ""]
     return "\t".join(values).encode()
+
+
+@pytest.fixture
+def write_lines(tmp_path, compress):
+    """Writes lines (dicts, or raw ones as bytes) to a file compressed by its name."""
+
+    def write(name, lines):
+        texts = [line if isinstance(line, bytes) else orjson.dumps(line) for line in lines]
+        path = tmp_path / name
+        content = b"".join(text + b"\n" for text in texts)
+        path.write_bytes(compress.get(path.suffix, bytes)(content))
+        return path
+
+    return write
 
 
 @pytest.fixture
@@ -75,20 +90,20 @@ def letters(folder):
     return [json.loads(letter) for letter in text.splitlines()]
 
 
-def test_both_forms_give_the_same_pairs(snli, write_dump, statistics_of, tmp_path):
+def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of, tmp_path):
     three = [
         ("entailment", "A man – outside.", "Someone is outside.", "p1"),
         ("-", "A man.", "A father.", "p2"),
         ("contradiction", "A man.", "", "p3"),
     ]
     expected = {("p1", "A man – outside.", "Someone is outside.", 0), ("p3", "A man.", "", 2)}
-    write_dump("a.jsonl.gz", [line(*values) for values in three])
+    write_lines("a.jsonl.gz", [line(*values) for values in three])
     output = snli("--input", tmp_path / "a.jsonl.gz")
     (rows,) = pairs(output)
     assert set(rows) == expected
     as_json = (output / "nli-00000-of-00001.tfrecord").read_bytes()
 
-    write_dump("a.txt", [HEADER, *(columns(*values) for values in three)])
+    write_lines("a.txt", [HEADER, *(columns(*values) for values in three)])
     snli("--input", tmp_path / "a.txt", "--overwrite")
     assert (output / "nli-00000-of-00001.tfrecord").read_bytes() == as_json
     assert statistics_of(output) == {
@@ -100,10 +115,10 @@ def test_both_forms_give_the_same_pairs(snli, write_dump, statistics_of, tmp_pat
     }
 
 
-def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of, tmp_path):
+def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of, tmp_path):
     without_id = line()
     del without_id["pairID"]
-    write_dump(
+    write_lines(
         "a.jsonl",
         [
             b'{"gold_label": "neu',
@@ -117,7 +132,7 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of, t
             line("-"),
         ],
     )
-    write_dump(
+    write_lines(
         "b.txt.xz",
         [
             HEADER,
@@ -157,19 +172,19 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_dump, statistics_of, t
     }
 
 
-def test_a_line_without_end_fills_no_dead_letter(snli, write_dump, monkeypatch, tmp_path):
+def test_a_line_without_end_fills_no_dead_letter(snli, write_lines, monkeypatch, tmp_path):
     monkeypatch.setattr("data_pipeline.dumps.MAX_LINE_BYTES", 2000)
     monkeypatch.setattr("data_pipeline.dumps.BATCH_BYTES", 500)
     monkeypatch.setattr("data_pipeline.nli.MAX_LINE_BYTES", 2000)
-    write_dump("a.jsonl", [b"x" * 5000, line()])
+    write_lines("a.jsonl", [b"x" * 5000, line()])
     (letter,) = letters(snli("--input", tmp_path / "a.jsonl"))
     assert letter["reason"] == "5000 bytes; at most 2000 are read"
     assert len(letter["raw"]) == 1000
 
 
-def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_dump, tmp_path):
+def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines, tmp_path):
     lines = [line(pair_id=f"p{n}", premise=f"premise {n}") for n in range(60)]
-    write_dump("all.jsonl", lines)
+    write_lines("all.jsonl", lines)
     output = snli("--input", tmp_path / "all.jsonl", "--shards", 3)
     files = {path.name: path.read_bytes() for path in output.glob("nli-*")}
     assert sorted(files) == [f"nli-0000{n}-of-00003.tfrecord" for n in range(3)]
@@ -178,14 +193,14 @@ def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_dump, tmp_path
     assert min(map(len, rows)) > 10
     assert [row[0] for row in rows[0]] != sorted(row[0] for row in rows[0])
 
-    write_dump("second.jsonl", lines[25:][::-1])
-    write_dump("first.jsonl.bz2", lines[:25])
+    write_lines("second.jsonl", lines[25:][::-1])
+    write_lines("first.jsonl.bz2", lines[:25])
     snli("--input", tmp_path / "first*", tmp_path / "second*", "--shards", 3, "--overwrite")
     assert {path.name: path.read_bytes() for path in output.glob("nli-*")} == files
 
 
-def test_the_marker_says_what_was_read_and_written(snli, write_dump, capsys, tmp_path):
-    path = write_dump("a.jsonl.zst", [line()])
+def test_the_marker_says_what_was_read_and_written(snli, write_lines, capsys, tmp_path):
+    path = write_lines("a.jsonl.zst", [line()])
     output = snli("--input", path)
     assert "neutral" in capsys.readouterr().out
     marker = json.loads((output / "COMPLETED").read_text())
@@ -200,8 +215,8 @@ def test_the_marker_says_what_was_read_and_written(snli, write_dump, capsys, tmp
     assert "is complete already; nothing to do" in capsys.readouterr().out
 
 
-def test_another_job_is_refused_unless_overwritten(snli, snli_fails, write_dump, tmp_path):
-    path = write_dump("a.jsonl", [line()])
+def test_another_job_is_refused_unless_overwritten(snli, snli_fails, write_lines, tmp_path):
+    path = write_lines("a.jsonl", [line()])
     output = snli("--input", path, "--shards", 2)
     assert "its shards was 2, now 1" in snli_fails("--input", path)
     assert len(list(output.glob("nli-*"))) == 2
@@ -209,19 +224,19 @@ def test_another_job_is_refused_unless_overwritten(snli, snli_fails, write_dump,
     assert [file.name for file in output.glob("nli-*")] == ["nli-00000-of-00001.tfrecord"]
 
 
-def test_what_is_refused(snli_fails, write_dump, tmp_path):
-    good = write_dump("a.jsonl", [line()])
+def test_what_is_refused(snli_fails, write_lines, tmp_path):
+    good = write_lines("a.jsonl", [line()])
     assert "--shards: 0 is not 1 or more" in snli_fails("--input", good, "--shards", 0)
     assert "unknown arguments: --min_count" in snli_fails("--input", good, "--min_count=2")
     assert "matches no file" in snli_fails("--input", tmp_path / "none*")
     other = tmp_path / "a.csv"
     other.write_bytes(b"a,b")
     assert "a.csv' does not say by its name how to read it" in snli_fails("--input", other)
-    no_header = write_dump("b.txt", [columns()])
+    no_header = write_lines("b.txt", [columns()])
     message = snli_fails("--input", no_header)
     assert "b.txt', line 1: 'neutral\\t()" in message
     assert "is no header, without gold_label, sentence1, sentence2, pairID" in message
-    empty = write_dump("c.txt", [])
+    empty = write_lines("c.txt", [])
     assert "line 1: '' is no header" in snli_fails("--input", empty)
     for name in ("d.jsonl.gz", "e.jsonl.zst"):
         (tmp_path / name).write_bytes(b"no archive")
@@ -231,9 +246,9 @@ def test_what_is_refused(snli_fails, write_dump, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_an_input_is_never_overwritten(snli_fails, write_dump, tmp_path):
+def test_an_input_is_never_overwritten(snli_fails, write_lines, tmp_path):
     (tmp_path / "out").mkdir()
-    path = write_dump("out/nli-all.jsonl", [line()])
+    path = write_lines("out/nli-all.jsonl", [line()])
     assert "holds the input" in snli_fails("--input", path, "--overwrite")
     assert path.exists()
 

@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # The folder of real data that `make reproduce` reads.
 DATA ?=
-.PHONY: install demo reproduce has_data test test-all lint clean
+.PHONY: install demo reproduce has_data test test-all engines lint clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -61,6 +61,10 @@ test: $(INSTALLED)
 
 test-all: $(INSTALLED)
 	$(RUN) -m pytest
+
+# Flink, Beam's job server for it and Prism, for the tests that need them; says what it could not get.
+engines: $(INSTALLED)
+	$(RUN) tests/engines/fetch.py
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .

@@ -17,14 +17,14 @@ _BYTES_A_WORKER = 400 << 20
 """Python, Beam, the lines and comments being read and the rows being packed."""
 
 
-def choose_workers(options: PipelineOptions, *, stored_bytes: int) -> int:
+def choose_workers(options: PipelineOptions, given: list[str], *, stored_bytes: int) -> int:
     """How many processes the local runner uses: all cores where the input is worth it.
 
-    Sets Beam's options, unless the user has; theirs stand.
+    Sets Beam's options, unless the user has; theirs stand, also where they are Beam's defaults,
+    which is why what was given is looked at.
     """
     direct = options.view_as(DirectOptions)
-    given = options.get_all_options(drop_default=True)
-    if "direct_num_workers" not in given and "direct_running_mode" not in given:
+    if not any(argument.startswith("--direct_") for argument in given):
         cores = len(os.sched_getaffinity(0))
         direct.direct_num_workers = max(1, min(cores, stored_bytes // _INPUT_BYTES_A_WORKER))
         if direct.direct_num_workers > 1:

@@ -24,7 +24,13 @@ STATISTICS = "statistics.json"
 DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
 EXCLUDED = "excluded-00000-of-00001.jsonl"
-OUR_FILES = ("train-*-of-*", "test-*-of-*", DEAD_LETTERS, EXCLUDED, STATISTICS, "data_card.*")
+OUR_FILES = (
+    *("train-*-of-*", "test-*-of-*", "data_card.*", EXCLUDED),  # of reddit
+    "nli-*-of-*",
+    *("words.tsv", "bigrams.tsv"),
+    *(DEAD_LETTERS, STATISTICS),
+)
+"""What the commands publish, but for COMPLETED."""
 PARTIAL = ".partial"
 """What the names of files end in that are not whole yet."""
 _INCOMPLETE = "_incomplete"

@@ -6,6 +6,7 @@ import logging
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
+from data_pipeline.engine import hear_states_only
 from data_pipeline.errors import InputError
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
@@ -25,11 +26,11 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     standard = options.view_as(StandardOptions)
     if standard.runner is None:
         standard.runner = LOCAL_RUNNER
-    # A remote engine's state is worth hearing of; the local workers log each error that the
-    # job then fails with.
-    local = is_local(options)
-    logging.getLogger("apache_beam").setLevel(logging.CRITICAL if local else logging.INFO)
-    if local:
+    if not is_local(options):
+        hear_states_only()
+    else:
+        # The local workers log each error that the job then fails with.
+        logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
         # Other runners know options of their own, and answer for them.
         known = options.get_all_options()
         unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()

@@ -8,7 +8,7 @@
    (bigrams, with a mark at the beginning too) are hashed into a fixed number of buckets.
    Where the config names a vocabulary, what stands in it has an id of its own instead.
 
-Hash buckets instead of a vocabulary: no pass over the corpus, nothing to ship and no unknown
+Hash buckets need no vocabulary: no pass over the corpus, nothing to ship and no unknown
 word; a rare word keeps a vector of its own but for a collision, which 200,000 buckets make
 rare enough for months of Reddit. Bigrams, of which there are millions, leave no other choice.
 """

@@ -1,0 +1,114 @@
+"""What every job does around its work: find its inputs, see whether it is done, run to the end."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+
+from data_pipeline.dumps import Dump, Tap, find_dumps
+from data_pipeline.engine import cause_of
+from data_pipeline.errors import InputError
+from data_pipeline.months import full_path, is_as_before
+from data_pipeline.output import OutputFolder
+
+
+def find_inputs(given: list[str]) -> list[Dump]:
+    """The files that the values of `--input` name, each a pattern or several with commas.
+
+    Raises:
+      InputError: if there is none, or a pattern is not as it must be.
+    """
+    patterns = [part.strip() for some in given for part in some.split(",")]
+    dumps = find_dumps(list(filter(None, patterns)))
+    if not dumps:
+        raise InputError("--input: names no file; accepted are file names and patterns")
+    return dumps
+
+
+def require_apart(output: OutputFolder, dumps: list[Dump]) -> None:
+    """Makes sure that publishing cannot delete what is read.
+
+    Raises:
+      InputError: if an input stands in the output folder.
+    """
+    folder = full_path(Dump(output.path, 0)).rstrip("/")
+    for dump in dumps:
+        if FileSystems.split(full_path(dump))[0].rstrip("/") == folder:
+            raise InputError(
+                f"--output: {output.path!r} holds the input {dump.path!r}; name another folder"
+            )
+
+
+def describe_input(dump: Dump, tap: Tap) -> dict[str, Any]:
+    """What COMPLETED says of an input that was read to its end."""
+    return {
+        "path": full_path(dump),
+        "bytes": dump.size,
+        "modified": dump.modified,
+        "crc32c": tap.crc32c,
+    }
+
+
+def is_done(output: OutputFolder, dumps: list[Dump], options: dict[str, Any]) -> bool:
+    """Whether this very job is done already.
+
+    Raises:
+      InputError: if another job is, or what this one wrote has changed; says what differs.
+    """
+    marker = output.done_job()
+    if marker is None:
+        return False
+    differences = [
+        *_changed_inputs(marker["inputs"], dumps),
+        *_changed_options(marker["options"], options),
+    ]
+    way_out = "name another folder, or pass --overwrite to replace it"
+    if differences:
+        raise InputError(
+            f"--output: {output.path!r} holds the complete output of another job "
+            f"({'; '.join(differences)}); {way_out}"
+        )
+    changed = output.changed_files(marker)
+    if changed:
+        raise InputError(
+            f"--output: {output.path!r} is not as the job left it: {changed[0]!r} "
+            f"({len(changed)} files in all) is missing or has another size; {way_out}"
+        )
+    return True
+
+
+def _changed_inputs(before: dict[str, Any], dumps: list[Dump]) -> Iterator[str]:
+    now = {full_path(dump): dump for dump in dumps}
+    changed = sorted(
+        path
+        for path in before | now
+        if path not in before or path not in now or not is_as_before(before[path], now[path])
+    )
+    if changed:
+        shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+        yield f"its inputs differ in {len(changed)} files: {shown}"
+
+
+def _changed_options(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for name in sorted(before | now):
+        if before.get(name) != now.get(name):
+            yield f"its {name} was {before.get(name)!r}, now {now.get(name)!r}"
+
+
+def run_to_the_end(pipeline: beam.Pipeline, *, local: bool) -> None:
+    """Runs a pipeline; tells in one line what the machine refused or an engine failed for.
+
+    Raises:
+      InputError: if the machine refused something, or the job failed on an engine.
+    """
+    try:
+        pipeline.run().wait_until_finish()
+    except Exception as error:
+        refused = re.search(r"\w*Error: \[Errno \d+\].*", str(error))
+        if refused:
+            raise InputError(f"the job stopped: {refused.group()}") from error
+        if not local:
+            raise InputError(f"the job stopped: {cause_of(str(error))}") from error
+        raise

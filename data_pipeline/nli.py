@@ -1,0 +1,191 @@
+"""SNLI's files -> TFRecords of premise, hypothesis and label.
+
+    python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output nli/train/
+
+A pair on whose label the annotators did not agree has the label `-` and is left out.
+No Beam graph: the half million pairs of SNLI take seconds.
+"""
+
+import argparse
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import google_crc32c
+from apache_beam.io.filesystems import FileSystems
+from tabulate import tabulate
+
+from data_pipeline import snli
+from data_pipeline.comments import MalformedLineError
+from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError
+from data_pipeline.errors import InputError
+from data_pipeline.jobs import describe_input, find_inputs, is_done, require_apart
+from data_pipeline.months import full_path
+from data_pipeline.output import DEAD_LETTERS, STATISTICS, OutputFolder, as_json, write_file
+from data_pipeline.records import (
+    HYPOTHESIS,
+    LABEL,
+    LABELS,
+    PAIR_ID,
+    PREMISE,
+    checksum_of_frame,
+    encode_example,
+    frame,
+)
+from data_pipeline.shards import dead_letter
+from data_pipeline.statistics import as_table
+
+NO_LABEL = "-"
+_KEPT_OF_TOO_LONG = 1000
+"""Bytes of a line that is too long in its dead letter."""
+
+
+class Read(NamedTuple):
+    """What was read, all files together."""
+
+    rows: list[tuple[str, bytes]]
+    """Pair id and framed record."""
+    counts: Counter
+    """`lines` = `malformed` + `no_label` + `pairs`, and one of each of `LABELS`."""
+    letters: list[bytes]
+    """Lines of dead_letters-*.jsonl."""
+    inputs: dict[str, dict[str, Any]]
+    """By full path, what COMPLETED says of a file."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's options."""
+    parser.add_argument(
+        "--input",
+        required=True,
+        nargs="+",  # for a pattern that the shell has already expanded
+        metavar="GLOB[,GLOB...]",
+        help="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst",
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the output of another job"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Runs the command.
+
+    Raises:
+      InputError: if the input, the output or an option is not as it must be.
+    """
+    if arguments.shards < 1:
+        raise InputError(f"--shards: {arguments.shards} is not 1 or more")
+    options = {"command": "snli", "shards": arguments.shards}
+    dumps = find_inputs(arguments.input)
+    output = OutputFolder(arguments.output)
+    require_apart(output, dumps)
+    if not arguments.overwrite and is_done(output, dumps, options):
+        print(f"{arguments.output} is complete already; nothing to do")
+        return
+    read = read_files(dumps)
+    output.start()
+    outputs = _write(output, read, shards=arguments.shards)
+    statistics = as_statistics(read.counts)
+    output.publish(
+        files={name: name for name in outputs},
+        documents={STATISTICS: as_json(statistics)},
+        marker={"inputs": read.inputs, "options": options, "outputs": outputs},
+    )
+    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
+    print(f"written to {output.path}")
+
+
+def read_files(dumps: list[Dump]) -> Read:
+    """Reads whole files into memory.
+
+    Raises:
+      InputError: if files cannot be read, naming all of them, or one is not of SNLI's form.
+    """
+    read = Read([], Counter(), [], {})
+    unreadable = []
+    for dump in dumps:
+        tap = Tap()
+        try:
+            _read_file(dump, tap, read)
+        except UnreadableDumpError as error:
+            unreadable.append(str(error))
+        read.inputs[full_path(dump)] = describe_input(dump, tap)
+    if unreadable:
+        raise InputError("; ".join(unreadable))
+    return read
+
+
+def _read_file(dump: Dump, tap: Tap, read: Read) -> None:
+    with snli.open_file(dump, tap) as (parse, lines):
+        for line in lines:
+            read.counts["lines"] += 1
+            try:
+                _take(line, parse, read)
+            except MalformedLineError as error:
+                number, content, size = line
+                raw = content if size <= MAX_LINE_BYTES else content[:_KEPT_OF_TOO_LONG]
+                read.counts["malformed"] += 1
+                read.letters.append(
+                    dead_letter(path=dump.path, line_number=number, reason=str(error), line=raw)
+                )
+
+
+def _take(line: snli.Line, parse: Callable[[bytes], snli.Fields], read: Read) -> None:
+    _, content, size = line
+    if size > MAX_LINE_BYTES:
+        raise MalformedLineError(f"{size} bytes; at most {MAX_LINE_BYTES} are read")
+    label, premise, hypothesis, pair_id = parse(content)
+    if label == NO_LABEL:
+        read.counts["no_label"] += 1
+        return
+    features: dict[str, str | int] = {
+        PREMISE: premise,
+        HYPOTHESIS: hypothesis,
+        LABEL: _index(label),
+        PAIR_ID: pair_id,
+    }
+    read.rows.append((pair_id, frame(encode_example(features))))
+    read.counts.update(("pairs", label))
+
+
+def _index(label: str) -> int:
+    if label not in LABELS:
+        accepted = ", ".join((*LABELS, NO_LABEL))
+        raise MalformedLineError(f"gold_label {label[: snli.SHOWN]!r} is none of {accepted}")
+    return LABELS.index(label)
+
+
+def _write(output: OutputFolder, read: Read, *, shards: int) -> dict[str, dict[str, Any]]:
+    """Writes all files aside; returns what COMPLETED says of them.
+
+    As `shards` does it, a pair's shard is a hash of its id and a shard's records stand in the
+    order of their checksums, so that files hold the same however the input was cut.
+    """
+    by_shard: list[list[bytes]] = [[] for _ in range(shards)]
+    for pair_id, row in read.rows:
+        by_shard[zlib.crc32(pair_id.encode()) % shards].append(row)
+    contents = {}
+    for index, rows in enumerate(by_shard):
+        rows.sort(key=lambda row: (checksum_of_frame(row), row))
+        name = f"nli-{index:05d}-of-{shards:05d}.tfrecord"
+        contents[name] = b"".join(rows), len(rows)
+    contents[DEAD_LETTERS] = b"".join(read.letters), len(read.letters)
+    outputs = {}
+    for name, (content, records) in contents.items():
+        write_file(FileSystems.join(output.incomplete, name), content)
+        checksum = f"{google_crc32c.value(content):08x}"
+        outputs[name] = {"bytes": len(content), "crc32c": checksum, "records": records}
+    return outputs
+
+
+def as_statistics(counts: Counter) -> dict[str, Any]:
+    """The contents of `statistics.json`."""
+    return {
+        **{name: counts[name] for name in ("lines", "malformed", "no_label", "pairs")},
+        "labels": {label: counts[label] for label in LABELS},
+    }

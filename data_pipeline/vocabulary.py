@@ -1,0 +1,139 @@
+"""Words and bigrams of published pairs, with their counts: what a model may give ids of its own.
+
+    python -m data_pipeline vocabulary --input 'pairs/train-*' --output vocabulary/
+
+Writes `words.tsv` (`word TAB count`) and `bigrams.tsv` (`word word TAB count`), by falling count
+and then by the order of the UTF-8 bytes, then `statistics.json` and `COMPLETED`. The end of a
+sentence, `</s>`, counts as a word, and bigrams begin at `<s>`, as for the models. Whole texts are
+counted, also what a model's `max_tokens` would cut off.
+"""
+
+import argparse
+from collections import Counter
+from typing import Any
+
+import orjson
+from tabulate import tabulate
+
+from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
+from data_pipeline.errors import InputError
+from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
+from data_pipeline.local_machine import choose_workers
+from data_pipeline.output import STATISTICS, OutputFolder, as_json, read_bytes
+from data_pipeline.reddit import report_path
+from data_pipeline.runners import is_local, make_pipeline, pipeline_options
+from data_pipeline.shards import ShardFile
+from data_pipeline.statistics import COUNTS, as_table
+
+DEFAULT_MIN_COUNT = 2
+"""Of what stands there once nothing is learned that would help elsewhere; and it is most."""
+_STORED_BYTES_A_PART = 256 << 20
+_MIN_PARTS = 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's own options; all others go to Beam."""
+    parser.add_argument(
+        "--input",
+        required=True,
+        nargs="+",  # for a pattern that the shell has already expanded
+        metavar="GLOB[,GLOB...]",
+        help="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--min_count",
+        type=int,
+        default=DEFAULT_MIN_COUNT,
+        metavar="N",
+        help="drop words that stand there less often; default: %(default)s",
+    )
+    parser.add_argument(
+        "--min_bigram_count", type=int, metavar="N", help="of bigrams; default: as --min_count"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the output of another job"
+    )
+
+
+def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
+    """Runs the command.
+
+    Raises:
+      InputError: if the input, the output or an option is not as it must be.
+    """
+    beam_options = pipeline_options(beam_arguments)
+    min_counts = _min_counts(arguments)
+    options = {"command": "vocabulary", "min_counts": min_counts}
+    files = find_inputs(arguments.input)
+    output = OutputFolder(arguments.output)
+    require_apart(output, files)
+    if not arguments.overwrite and is_done(output, files, options):
+        print(f"{arguments.output} is complete already; nothing to do")
+        return
+    stored_bytes = sum(file.size for file in files)
+    local = is_local(beam_options)
+    if local:
+        choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+    pipeline = make_pipeline(beam_options)
+    output.start()
+    plan = Plan(
+        files,
+        folder=output.incomplete,
+        parts=max(_MIN_PARTS, stored_bytes // _STORED_BYTES_A_PART),
+        blocks_at_hand=not local,
+        min_counts=min_counts,
+    )
+    build(pipeline, plan)
+    run_to_the_end(pipeline, local=local)
+    statistics = _publish(output, options)
+    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
+    print(f"written to {output.path}")
+
+
+def _min_counts(arguments: argparse.Namespace) -> dict[str, int]:
+    of_bigrams = arguments.min_bigram_count
+    if of_bigrams is None:
+        of_bigrams = arguments.min_count
+    for name, value in (("min_count", arguments.min_count), ("min_bigram_count", of_bigrams)):
+        if value < 1:
+            raise InputError(f"--{name}: {value} is not 1 or more")
+    return {WORDS: arguments.min_count, BIGRAMS: of_bigrams}
+
+
+def _publish(output: OutputFolder, options: dict[str, Any]) -> dict[str, Any]:
+    """Publishes what the job wrote aside, and returns its statistics.
+
+    Raises:
+      InputError: if files could not be read; nothing is published then.
+    """
+    report = orjson.loads(read_bytes(report_path(output.incomplete)))
+    if report["unreadable"]:
+        output.discard()
+        raise InputError("; ".join(report["unreadable"]))
+    statistics = as_statistics(Counter(report["tally"][COUNTS]))
+    files = [ShardFile(*file) for file in report["files"]]
+    inputs = sorted(report["inputs"], key=lambda described: described["path"])
+    output.publish(
+        files={file.name: file.name for file in files},
+        documents={STATISTICS: as_json(statistics)},
+        marker={
+            "inputs": {described["path"]: described for described in inputs},
+            "options": options,
+            "outputs": {
+                file.name: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
+                for file in files
+            },
+        },
+    )
+    return statistics
+
+
+def as_statistics(counts: Counter) -> dict[str, Any]:
+    """The contents of `statistics.json`; both kinds have as many occurrences."""
+    names = ("occurrences", "distinct", "kept", "occurrences_of_kept")
+    return {
+        "records": counts["records"],
+        "texts": counts["texts"],
+        **{kind: {name: counts[f"{kind}/{name}"] for name in names} for kind in KINDS},
+    }

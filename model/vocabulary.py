@@ -1,0 +1,58 @@
+"""Tokens with ids of their own: what `python -m data_pipeline vocabulary` has written.
+
+The files become assets of an exported module, so that it needs the folder no longer.
+"""
+
+import json
+import posixpath
+
+import tensorflow as tf
+
+from model.errors import InputError
+
+UNKNOWN = -1
+"""The place of a token that is not in the file."""
+_FILE = "{}.tsv"
+"""A token a line, behind a tab its count, by falling count."""
+_COMPLETED = "COMPLETED"
+
+
+def size(folder: str, kind: str) -> int:
+    """How many tokens have ids of their own; 0 if no folder is named.
+
+    Args:
+      folder: what `task.model.text.vocabulary` says.
+      kind: `words` or `bigrams`.
+
+    Raises:
+      InputError: if the folder is none that the command has completed, or has changed since.
+    """
+    if not folder:
+        return 0
+    name = _FILE.format(kind)
+    try:
+        with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
+            output = json.loads(file.read())["outputs"][name]
+        length = tf.io.gfile.stat(posixpath.join(folder, name)).length
+        if length != output["bytes"]:
+            raise ValueError(f"{name} has {length} bytes, {_COMPLETED} says {output['bytes']}")
+        return output["records"]
+    except (tf.errors.OpError, ValueError, KeyError, TypeError) as error:
+        reason = error.message if isinstance(error, tf.errors.OpError) else repr(error)
+        raise InputError(
+            f"task.model.text.vocabulary: {folder!r} is no vocabulary: {reason}; accepted is a "
+            "folder that `python -m data_pipeline vocabulary` has completed"
+        ) from error
+
+
+def load(folder: str, kind: str) -> tf.lookup.StaticHashTable:
+    """Token -> its place in the file from 0, or `UNKNOWN`: string to int64."""
+    lines = tf.lookup.TextFileInitializer(
+        posixpath.join(folder, _FILE.format(kind)),
+        key_dtype=tf.string,
+        key_index=0,
+        value_dtype=tf.int64,
+        value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
+        delimiter="\t",
+    )
+    return tf.lookup.StaticHashTable(lines, UNKNOWN)

@@ -34,6 +34,26 @@ def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
     return sorted(files, key=lambda path: (PurePath(path).name, path))
 
 
+def compression_of(files: list[str]) -> str:
+    """TensorFlow's name of the compression that the files' names tell: GZIP or none.
+
+    Raises:
+      InputError: if some are compressed and some are not.
+    """
+    zipped = [file for file in files if file.endswith(records.GZIP_SUFFIX)]
+    if zipped and len(zipped) < len(files):
+        plain = next(file for file in files if file not in zipped)
+        raise InputError(
+            f"input_path: {zipped[0]!r} is compressed and {plain!r} is not; name one kind"
+        )
+    return "GZIP" if zipped else ""
+
+
+def read_records(files: list[str]) -> tf.data.Dataset:
+    """The serialized records of the files, one file after the other."""
+    return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
+
+
 def check_files(name: str, config: config_definitions.DataConfig) -> None:
     """Reads as many records as a batch has, so that a run does not begin without data.
 
@@ -43,7 +63,7 @@ def check_files(name: str, config: config_definitions.DataConfig) -> None:
     files = find_files(name, config)
     records_read = 0
     try:
-        for record in tf.data.TFRecordDataset(files).take(config.global_batch_size):
+        for record in read_records(files).take(config.global_batch_size):
             tf.io.parse_single_example(record, _SPEC)
             records_read += 1
     except tf.errors.OpError as error:
@@ -73,13 +93,14 @@ def build_dataset(
     """
     context = context or tf.distribute.InputContext()
     batch_size = context.get_per_replica_batch_size(config.global_batch_size)
+    compression = compression_of(files)
     dataset = tf.data.Dataset.from_tensor_slices(files)
     if context.num_input_pipelines > 1:
         dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
     if config.is_training:
         dataset = dataset.shuffle(len(files), seed=seed)
     dataset = dataset.interleave(
-        tf.data.TFRecordDataset,
+        lambda file: tf.data.TFRecordDataset(file, compression_type=compression),
         cycle_length=config.cycle_length or 16,
         num_parallel_calls=tf.data.AUTOTUNE,
         deterministic=True,

@@ -55,7 +55,7 @@ class _PartAsking(beam.DoFn):
 
 
 def _rows_by_bucket(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Tally]:
-    rows: RowsByKey = defaultdict(bytearray)
+    rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
         assert pair.before_input is not None
         rows[bucket_of_slot(slot_of(pair.before_input), buckets)] += as_row(pair)

@@ -65,7 +65,7 @@ class CapCopies(beam.PTransform):
 
 
 def _rows_by_words(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Tally]:
-    rows: RowsByKey = defaultdict(bytearray)
+    rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
         rows[_hash_of_pair(pair) % buckets] += as_row(pair)
     return rows, {}

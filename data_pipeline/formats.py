@@ -18,8 +18,8 @@ import pyarrow.parquet
 from data_pipeline.records import (
     GZIP_SUFFIX,
     checksum_of_frame,
-    encode_strings,
-    frame,
+    encode_columns,
+    frame_all,
     split_frames,
 )
 
@@ -29,8 +29,8 @@ class Format(Protocol):
 
     suffix: str
 
-    def row(self, values: Sequence[str]) -> bytes:
-        """One pair as it travels; a value for each column."""
+    def rows(self, columns: Sequence[Sequence[str]]) -> list[bytes]:
+        """Some pairs as they travel."""
 
     def split(self, rows: bytes) -> Iterator[bytes]:
         """Rows that were joined, apart again."""
@@ -47,12 +47,12 @@ class TFRecord:
 
     suffix = ".tfrecord"
 
-    def __init__(self, columns: Sequence[str]):
-        self._columns = tuple(columns)
+    def __init__(self, names: Sequence[str]):
+        self._names = tuple(names)
 
-    def row(self, values: Sequence[str]) -> bytes:
-        """A framed record."""
-        return frame(encode_strings(self._columns, values))
+    def rows(self, columns: Sequence[Sequence[str]]) -> list[bytes]:
+        """Framed records."""
+        return frame_all(encode_columns(self._names, columns))
 
     def split(self, rows: bytes) -> Iterator[bytes]:
         """Framed records."""
@@ -72,13 +72,17 @@ class JsonLines:
 
     suffix = ".jsonl"
 
-    def __init__(self, columns: Sequence[str]):
-        self._columns = tuple(columns)
+    def __init__(self, names: Sequence[str]):
+        self._names = tuple(names)
 
-    def row(self, values: Sequence[str]) -> bytes:
-        """A line."""
-        features = dict(zip(self._columns, values, strict=True))
-        return orjson.dumps(features, option=orjson.OPT_APPEND_NEWLINE)
+    def rows(self, columns: Sequence[Sequence[str]]) -> list[bytes]:
+        """Lines."""
+        return [
+            orjson.dumps(
+                dict(zip(self._names, values, strict=True)), option=orjson.OPT_APPEND_NEWLINE
+            )
+            for values in zip(*columns, strict=True)
+        ]
 
     def split(self, rows: bytes) -> Iterator[bytes]:
         """Lines with their ends."""
@@ -98,9 +102,9 @@ class Parquet(JsonLines):
 
     suffix = ".parquet"
 
-    def __init__(self, columns: Sequence[str]):
-        super().__init__(columns)
-        self._schema = pa.schema([(column, pa.string()) for column in columns])
+    def __init__(self, names: Sequence[str]):
+        super().__init__(names)
+        self._schema = pa.schema([(column, pa.string()) for column in names])
 
     def file(self, rows: Sequence[bytes]) -> bytes:
         """One Parquet file, compressed with Zstandard inside."""
@@ -115,7 +119,7 @@ class Gzipped:
 
     def __init__(self, inner: Format):
         self.suffix = inner.suffix + GZIP_SUFFIX
-        self.row, self.split, self.key = inner.row, inner.split, inner.key
+        self.rows, self.split, self.key = inner.rows, inner.split, inner.key
         self._inner = inner
 
     def file(self, rows: Sequence[bytes]) -> bytes:
@@ -129,11 +133,11 @@ JSONL = "jsonl"
 FORMATS = (TFRECORD, PARQUET, JSONL)
 
 
-def make_format(name: str, *, columns: Sequence[str], gzipped: bool) -> Format:
-    """The format of one of the names in `FORMATS`; the columns are the features' names."""
+def make_format(name: str, *, names: Sequence[str], gzipped: bool) -> Format:
+    """The format of one of the names in `FORMATS`; `names` are the features'."""
     made: dict[str, Format] = {
-        TFRECORD: TFRecord(columns),
-        JSONL: JsonLines(columns),
-        PARQUET: Parquet(columns),
+        TFRECORD: TFRecord(names),
+        JSONL: JsonLines(names),
+        PARQUET: Parquet(names),
     }
     return Gzipped(made[name]) if gzipped else made[name]

@@ -158,13 +158,13 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
 
 
 def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
-    columns = stored_columns(arguments.context_turns)
+    names = stored_columns(arguments.context_turns)
     return Sharding(
         split_by=arguments.split_by,
         test_fraction=arguments.test_fraction,
         train_shards=arguments.train_shards or parts,
         test_shards=arguments.test_shards or max(1, round(parts * arguments.test_fraction)),
-        format=make_format(arguments.format, columns=columns, gzipped=arguments.gzip),
+        format=make_format(arguments.format, names=names, gzipped=arguments.gzip),
         context_turns=arguments.context_turns,
         records_a_file=arguments.records_per_file,
         bytes_a_file=arguments.bytes_per_file,

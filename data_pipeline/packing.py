@@ -1,7 +1,7 @@
 """Batches of pairs -> blocks of rows by key: what goes before each shuffle of pairs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import apache_beam as beam
@@ -17,7 +17,7 @@ FLUSH_BYTES = 32 << 20
 """A worker packs no more rows than this at once, over all keys."""
 TALLY = "tally"
 
-RowsByKey = dict[Any, bytearray]
+RowsByKey = Mapping[Any, bytes | bytearray]
 
 
 class PackRows(beam.DoFn):

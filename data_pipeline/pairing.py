@@ -14,6 +14,7 @@ of slots: so a month that is packed once serves any number of buckets.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -82,10 +83,15 @@ class Packer:
         self.comments += 1
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
-        """(slot, two lines: the rows of its own comments and of the replies to them)."""
+        """(slot, two lines: the columns of its own comments and of the replies to them)."""
         for slot, (owns, replies) in enumerate(zip(self._owns, self._replies, strict=True)):
             if owns or replies:
-                yield slot, b"%b\n%b\n" % (orjson.dumps(owns), orjson.dumps(replies))
+                yield slot, b"%b\n%b\n" % (_columns(owns), _columns(replies))
+
+
+def _columns(rows: list[tuple]) -> bytes:
+    # Columns, since whole ones are looked up at once when they are read.
+    return orjson.dumps(list(zip(*rows, strict=True)))
 
 
 class OwnComments:
@@ -97,16 +103,19 @@ class OwnComments:
         self.parents: dict[str, str | None] | None = {} if with_parents else None
         self.duplicates = 0
 
-    def add(self, rows: list[Own]) -> None:
-        """Adds rows; they must come in reading order."""
-        values, parents = self.values, self.parents
-        for own_id, value, parent in rows:
-            if own_id in values:
-                self.duplicates += 1
-                continue
-            values[own_id] = value
-            if parents is not None:
-                parents[own_id] = parent
+    def add(self, ids: list[str], values: list[str | int], parents: list[str | None]) -> None:
+        """Adds columns; they must come in reading order."""
+        if len(set(ids)) < len(ids) or not self.values.keys().isdisjoint(ids):
+            # The first of a kind wins: of these and, then, of all.
+            new = dict(zip(reversed(ids), reversed(range(len(ids))), strict=True))
+            rows = sorted(row for own_id, row in new.items() if own_id not in self.values)
+            self.duplicates += len(ids) - len(rows)
+            ids = [ids[row] for row in rows]
+            values = [values[row] for row in rows]
+            parents = [parents[row] for row in rows]
+        self.values.update(zip(ids, values, strict=True))
+        if self.parents is not None:
+            self.parents.update(zip(ids, parents, strict=True))
 
     def text(self, comment_id: str) -> str | None:
         """The text of a comment that is here and kept."""
@@ -131,7 +140,9 @@ def read_own_comments(
     for rows in read_blocks(blocks):
         lines = rows.splitlines()
         for line in lines[::2]:
-            own.add(orjson.loads(line))
+            columns = orjson.loads(line)
+            if columns:
+                own.add(*columns)
         packed_replies += lines[1::2]
     return own, packed_replies
 
@@ -150,28 +161,48 @@ def pair_bucket(
     """
     own, packed_replies = read_own_comments(blocks, with_parents=with_parents)
     yield [], own.count(rule_names)
-    texts, parents = own.values, own.parents
     pairs: list[Pair] = []
     paired: set[tuple[str, str]] = set()
     replies = 0
     # From the end, so that each can be let go once it is read.
     packed_replies.reverse()
     while packed_replies:
-        for row in orjson.loads(packed_replies.pop()):
-            reply_id, parent, value, thread, subreddit, created = row
-            if (reply_id, parent) in paired:
-                continue
-            paired.add((reply_id, parent))
-            if isinstance(value, int):
-                continue
-            replies += 1
-            text = texts.get(parent)
-            if not isinstance(text, str) or parent == reply_id:
-                continue
-            before = parents[parent] if parents is not None else None
-            fields = (text, value, parent, reply_id, thread, subreddit, created, before, (), ())
-            pairs.append(Pair._make(fields))
+        columns = _first_copies(orjson.loads(packed_replies.pop()), paired)
+        if columns:
+            replies += sum(isinstance(value, str) for value in columns[2])
+            pairs += _pairs(columns, own)
         if len(pairs) >= PAIRS_A_BATCH:
             yield pairs, Counter(pairs=len(pairs))
             pairs = []
     yield pairs, Counter(pairs=len(pairs), replies=replies)
+
+
+def _first_copies(columns: list[list], paired: set[tuple[str, str]]) -> list[list]:
+    """The columns without replies that were there before; notes the ones that are there."""
+    if not columns:
+        return columns
+    keys = list(zip(columns[0], columns[1], strict=True))
+    if len(set(keys)) == len(keys) and paired.isdisjoint(keys):
+        paired.update(keys)
+        return columns
+    rows = []
+    for row, key in enumerate(keys):
+        if key not in paired:
+            paired.add(key)
+            rows.append(row)
+    return [[column[row] for row in rows] for column in columns]
+
+
+def _pairs(columns: list[list], own: OwnComments) -> list[Pair]:
+    """The kept replies whose parents are kept, with them."""
+    ids, parents, values, threads, subreddits, times = columns
+    texts = map(own.values.get, parents)
+    before = repeat(None) if own.parents is None else map(own.parents.get, parents)
+    return [
+        # _make is half of what a call of the class costs.
+        Pair._make((text, value, parent, reply, thread, subreddit, created, earlier, (), ()))
+        for text, value, parent, reply, thread, subreddit, created, earlier in zip(
+            texts, values, parents, ids, threads, subreddits, times, before, strict=False
+        )
+        if type(text) is str and type(value) is str and parent != reply
+    ]

@@ -6,10 +6,14 @@ records back with TensorFlow.
 """
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
+from operator import add
+from typing import Any
 
 import google_crc32c
+import numpy as np
 
 INPUT = "input"
 RESPONSE = "response"
@@ -36,8 +40,8 @@ GZIP_SUFFIX = ".gz"
 """What the names of compressed record files end in besides."""
 
 _LENGTH = struct.Struct("<Q")
-_CRC = struct.Struct("<I")
-_HEADER_BYTES = _LENGTH.size + _CRC.size
+_CRC = np.dtype("<u4")
+_HEADER_BYTES = _LENGTH.size + _CRC.itemsize
 _LENGTH_DELIMITED = 2
 """The protocol buffer wire type of strings, bytes, nested messages and packed numbers."""
 _BYTES_LIST = 1
@@ -58,17 +62,18 @@ def encode_example(features: Mapping[str, str | int]) -> bytes:
     return _header(1, len(entries)) + entries
 
 
-def encode_strings(names: Sequence[str], values: Sequence[str]) -> bytes:
-    """What `encode_example` makes of strings only; half the time, for millions of pairs."""
-    parts = [b""]
-    size = 0
-    for before, value in zip(_tables(tuple(names)), values, strict=True):
-        payload = value.encode()
-        header = before[len(payload)]
-        size += len(header) + len(payload)
-        parts += (header, payload)
-    parts[0] = _header(1, size)
-    return b"".join(parts)
+def encode_columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[bytes]:
+    """What `encode_example` makes of each row of string columns; for millions of pairs.
+
+    Nothing here runs once a row but what is written in C.
+    """
+    parts: list[Iterable[bytes]] = []
+    for before, column in zip(map(_before_strings, names), columns, strict=True):
+        encoded = list(map(str.encode, column))
+        parts += (map(before.__getitem__, map(len, encoded)), encoded)
+    entries = list(map(b"".join, zip(*parts, strict=True)))
+    headers = map(_header, repeat(1), map(len, entries))
+    return list(map(add, headers, entries))
 
 
 class _BeforeStrings(dict[int, bytes]):
@@ -83,9 +88,9 @@ class _BeforeStrings(dict[int, bytes]):
         return self[size]
 
 
-@lru_cache(maxsize=8)
-def _tables(names: tuple[str, ...]) -> list[_BeforeStrings]:
-    return list(map(_BeforeStrings, names))
+@lru_cache(maxsize=64)
+def _before_strings(name: str) -> _BeforeStrings:
+    return _BeforeStrings(name)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -114,13 +119,22 @@ def _varint(value: int) -> bytes:
 
 def frame(record: bytes) -> bytes:
     """A record as it stands in a TFRecord file: length, its checksum, data, its checksum."""
-    return b"".join((_frame_header(len(record)), record, _masked_crc(record)))
+    return b"".join((_frame_header(len(record)), record, _checksum(record)))
+
+
+def frame_all(records: Sequence[bytes]) -> list[bytes]:
+    """Records as they stand in a TFRecord file."""
+    checksums = np.fromiter(map(google_crc32c.value, records), np.uint32, len(records))
+    masked = _mask(checksums).astype(_CRC).tobytes()
+    behind = [masked[start : start + _CRC.itemsize] for start in range(0, len(masked), 4)]
+    headers = map(_frame_header, map(len, records))
+    return list(map(b"".join, zip(headers, records, behind, strict=True)))
 
 
 @lru_cache(maxsize=1 << 14)
 def _frame_header(size: int) -> bytes:
     length = _LENGTH.pack(size)
-    return length + _masked_crc(length)
+    return length + _checksum(length)
 
 
 def split_frames(frames: bytes) -> Iterator[bytes]:
@@ -128,17 +142,20 @@ def split_frames(frames: bytes) -> Iterator[bytes]:
     start = 0
     while start < len(frames):
         (length,) = _LENGTH.unpack_from(frames, start)
-        end = start + _HEADER_BYTES + length + _CRC.size
+        end = start + _HEADER_BYTES + length + _CRC.itemsize
         yield frames[start:end]
         start = end
 
 
 def checksum_of_frame(framed: bytes) -> bytes:
     """The 4 bytes of the record's own checksum."""
-    return framed[-_CRC.size :]
+    return framed[-_CRC.itemsize :]
 
 
-def _masked_crc(data: bytes) -> bytes:
-    """The checksum as TFRecord stores it (tensorflow/core/lib/hash/crc32c.h)."""
-    crc = google_crc32c.value(data)
-    return _CRC.pack(((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+def _checksum(data: bytes) -> bytes:
+    return _mask(google_crc32c.value(data)).to_bytes(_CRC.itemsize, "little")
+
+
+def _mask(checksums: Any) -> Any:
+    """A checksum, or an array of them, as TFRecord stores it (tensorflow's crc32c.h)."""
+    return (checksums >> 15 | checksums << 17) + 0xA282EAD8 & 0xFFFFFFFF

@@ -63,24 +63,30 @@ class Sharding(NamedTuple):
         counts = {TRAIN: self.train_shards, TEST: self.test_shards}
         return [(side, index) for side in SIDES for index in range(counts[side])]
 
-    def rows_by_shard(self, pairs: Iterable[Pair]) -> tuple[dict[Shard, bytearray], Counter]:
+    def rows_by_shard(self, pairs: list[Pair]) -> tuple[dict[Shard, bytes], Counter]:
         """Rows by shard, and the counts `train_pairs` and `test_pairs`."""
-        rows: dict[Shard, bytearray] = defaultdict(bytearray)
+        if not pairs:
+            return {}, Counter()
+        columns = list(zip(*pairs, strict=True))
+        rows: dict[Shard, list[bytes]] = defaultdict(list)
         counts: Counter = Counter()
-        row = self.format.row
-        for pair in pairs:
+        for row, pair in zip(self.format.rows(self._stored(columns)), pairs, strict=True):
             side = TEST if self._is_test(pair) else TRAIN
             shards = self.test_shards if side == TEST else self.train_shards
-            index = zlib.crc32(pair.response_id.encode()) % shards
-            rows[side, index] += row(self.values(pair))
+            rows[side, zlib.crc32(pair.response_id.encode()) % shards].append(row)
             counts[f"{side}_pairs"] += 1
-        return rows, counts
+        return {shard: b"".join(some) for shard, some in rows.items()}, counts
 
-    def values(self, pair: Pair) -> Sequence[str]:
-        """What is stored of a pair, in the order of `stored_columns`."""
-        text, response, input_id, response_id, thread, subreddit, _, _, context, _ = pair
-        unknown = ("",) * (self.context_turns - len(context))
-        return (text, response, input_id, response_id, thread, subreddit, *context, *unknown)
+    def _stored(self, columns: list[tuple]) -> list[Sequence[str]]:
+        """Columns of all that a pair has -> the `stored_columns`."""
+        *_, contexts, _ = columns
+        return [
+            *columns[: len(FEATURES)],
+            *(
+                [context[turn] if turn < len(context) else "" for context in contexts]
+                for turn in range(self.context_turns)
+            ),
+        ]
 
     def _is_test(self, pair: Pair) -> bool:
         return is_test(

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from data_pipeline.records import FEATURES, encode_example, encode_strings, frame, split_frames
+from data_pipeline.records import FEATURES, encode_columns, encode_example, frame, split_frames
 
 PAIR = {name: f"{name} – ü\n" + "long " * 60 for name in FEATURES}
 
@@ -29,7 +29,9 @@ def test_joined_frames_come_apart_again():
 
 
 def test_strings_and_integers_are_encoded_alike():
-    assert encode_strings(list(PAIR), list(PAIR.values())) == encode_example(PAIR)
+    other = dict.fromkeys(PAIR, "") | {"input": "x" * 200}
+    columns = list(zip(PAIR.values(), other.values(), strict=True))
+    assert encode_columns(list(PAIR), columns) == [encode_example(PAIR), encode_example(other)]
     example = tf.train.Example.FromString(encode_example({"label": 300, "text": "ü"}))
     assert example.features.feature["label"].int64_list.value == [300]
     assert example.features.feature["text"].bytes_list.value == ["ü".encode()]

@@ -39,8 +39,9 @@ def fails(path):
 @pytest.mark.parametrize("gzipped", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_the_job_stores_is_read_back(tmp_path, name, gzipped):
-    form = make_format(name, columns=FEATURES, gzipped=gzipped)
-    rows = [form.row([*pair, "i", "r", "t", "s"]) for pair in PAIRS]
+    form = make_format(name, names=FEATURES, gzipped=gzipped)
+    columns = zip(*[[*pair, "i", "r", "t", "s"] for pair in PAIRS], strict=True)
+    rows = form.rows(list(columns))
     path = tmp_path / f"train-00000-of-00001{form.suffix}"
     path.write_bytes(form.file(rows))
     assert read(path) == PAIRS

@@ -24,11 +24,11 @@ def write_pairs(tmp_path):
     def write(name, pairs):
         form = make_format(
             name.split(".")[1],
-            columns=(INPUT, RESPONSE),
+            names=(INPUT, RESPONSE),
             gzipped=name.endswith(".gz"),
         )
         path = tmp_path / name
-        path.write_bytes(form.file([form.row(pair) for pair in pairs]))
+        path.write_bytes(form.file(form.rows(list(zip(*pairs, strict=True)) or [(), ()])))
         return path
 
     return write

@@ -118,7 +118,14 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
-    return [found[path] for path in sorted(found)]
+    # A file may have been named in two ways; the first by path stays.
+    once = {full_path(dump): dump for dump in sorted(found.values(), reverse=True)}
+    return sorted(once.values())
+
+
+def full_path(dump: Dump) -> str:
+    """Where a dump is, from wherever one looks."""
+    return dump.path if "://" in dump.path else str(Path(dump.path).resolve())
 
 
 def checksum(path: str) -> str:

@@ -6,14 +6,13 @@ python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner
 import argparse
 import logging
 
-from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
 from data_pipeline import options, reddit
 from data_pipeline.jobs import find_inputs, is_done, run_to_the_end
-from data_pipeline.local_machine import choose_workers, require_memory
+from data_pipeline.local_machine import choose_workers, quiet_processes, require_memory
 from data_pipeline.months import Months
-from data_pipeline.output import OutputFolder
+from data_pipeline.output import OutputFolder, require_folder_name
 from data_pipeline.progress import Watch
 from data_pipeline.publish import publish
 from data_pipeline.runners import is_local, make_pipeline, pipeline_options
@@ -37,7 +36,10 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
         print(f"{arguments.output} is complete already; nothing to do")
         return
     local = is_local(beam_options)
+    if arguments.months is not None:
+        require_folder_name("--months", arguments.months)
     months = Months(arguments.months or output.months, asked.selection, compressed=not local)
+    workers = 1
     if local:
         workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
         require_memory(stored_bytes=stored_bytes, buckets=asked.buckets, workers=workers)
@@ -55,10 +57,13 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
         excluded=asked.excluded,
     )
     reddit.build(pipeline, plan)
-    with Watch(output.incomplete, stored_bytes=stored_bytes, buckets=asked.buckets):
+    with (
+        quiet_processes(workers) as stream,
+        Watch(output.incomplete, stored_bytes=stored_bytes, buckets=asked.buckets, stream=stream),
+    ):
         run_to_the_end(pipeline, local=local)
     statistics = publish(output, plan, asked.description)
     if arguments.discard_months:
-        FileSystems.delete([months.folder])
+        months.discard(dumps)
     print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
     print(f"written to {output.path}; {output.path}/data_card.html shows what it is")

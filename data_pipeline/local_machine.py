@@ -1,12 +1,18 @@
 """What the local runner may take of this machine: processes, and memory before it runs out."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
 import psutil
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 
 from data_pipeline.errors import InputError
 
+_STDERR = 2
 _INPUT_BYTES_A_WORKER = 8 << 20
 """A further process takes some two seconds to start; with less stored input it does not pay."""
 _STORED_BYTES_A_COMMENT = 60
@@ -30,6 +36,25 @@ def choose_workers(options: PipelineOptions, given: list[str], *, stored_bytes: 
         if direct.direct_num_workers > 1:
             direct.direct_running_mode = "multi_processing"
     return direct.direct_num_workers or os.cpu_count() or 1
+
+
+@contextmanager
+def quiet_processes(workers: int) -> Iterator[TextIO]:
+    """Keeps Beam's processes from talking into the progress bar; yields where the bar may go.
+
+    They write of each channel that they open to the stderr that they inherit, and no option
+    stops them. What they fail for comes with the failure of the job.
+    """
+    if workers == 1:
+        yield sys.stderr
+        return
+    sys.stderr.flush()
+    with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
+        os.dup2(nowhere.fileno(), _STDERR)
+        try:
+            yield terminal
+        finally:
+            os.dup2(terminal.fileno(), _STDERR)
 
 
 def require_memory(*, stored_bytes: int, buckets: int, workers: int) -> None:

@@ -11,12 +11,13 @@ a crash, with more months, or for another format of the same pairs.
 """
 
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,15 @@ from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.blocks import Block, BlockFile, Compressor, open_stored
 from data_pipeline.comments import MalformedLineError, parse_comment
-from data_pipeline.dumps import MAX_LINE_BYTES, Dump, LineBatch, Tap, checksum, read_line_batches
+from data_pipeline.dumps import (
+    MAX_LINE_BYTES,
+    Dump,
+    LineBatch,
+    Tap,
+    checksum,
+    full_path,
+    read_line_batches,
+)
 from data_pipeline.filters import Rules, Selection
 from data_pipeline.output import as_json, read_bytes, write_file
 from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot
@@ -57,7 +66,9 @@ class Months(NamedTuple):
 
     def of(self, dump: Dump) -> str:
         """The folder of one dump's month; dumps of one name in two folders have two."""
-        name = f"{PurePath(dump.path).name}-{zlib.crc32(full_path(dump).encode()):08x}"
+        # Beam would take a name with the signs of a pattern for one.
+        readable = re.sub(r"[*?\[\]]", "_", PurePath(dump.path).name)
+        name = f"{readable}-{zlib.crc32(full_path(dump).encode()):08x}"
         return FileSystems.join(self.folder, name)
 
     def rules(self) -> dict[str, Any]:
@@ -69,7 +80,10 @@ class Months(NamedTuple):
         path = FileSystems.join(self.of(dump), _MANIFEST)
         if not FileSystems.exists(path):
             return None
-        month = json.loads(read_bytes(path))
+        try:
+            month = json.loads(read_bytes(path))
+        except ValueError:  # a machine that lost its power can leave it without its contents
+            return None
         if month["rules"] != self.rules() or not is_as_before(month["input"], dump):
             return None
         return month if self._is_whole(dump, month["outputs"]) else None
@@ -117,15 +131,17 @@ class Months(NamedTuple):
         write_file(FileSystems.join(folder, _MANIFEST), as_json(month))
         return month
 
+    def discard(self, dumps: list[Dump]) -> None:
+        """Removes the months of these dumps, and the folder if there are no others in it."""
+        FileSystems.delete([self.of(dump) for dump in dumps])
+        (others,) = FileSystems.match([FileSystems.join(self.folder, "**")])
+        if not others.metadata_list and FileSystems.exists(self.folder):
+            FileSystems.delete([self.folder])
+
     def _is_whole(self, dump: Dump, outputs: dict[str, dict[str, Any]]) -> bool:
         (match,) = FileSystems.match([FileSystems.join(self.of(dump), "*")])
         sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
         return all(sizes.get(name) == output["bytes"] for name, output in outputs.items())
-
-
-def full_path(dump: Dump) -> str:
-    """Where a dump is, from wherever one looks."""
-    return dump.path if "://" in dump.path else str(Path(dump.path).resolve())
 
 
 def is_as_before(before: dict[str, Any], dump: Dump) -> bool:

@@ -35,20 +35,17 @@ PARTIAL = ".partial"
 """What the names of files end in that are not whole yet."""
 _INCOMPLETE = "_incomplete"
 _MONTHS = "_months"
+_SIGNS_OF_PATTERNS = set("*?[")
 
 
 class OutputFolder:
     """One job's output folder, on any of Beam's filesystems."""
 
     def __init__(self, path: str):
-        if not path:
-            raise InputError("--output: '' names no folder")
+        require_folder_name("--output", path)
         self.path = path
-        try:
-            self.incomplete = FileSystems.join(path, _INCOMPLETE)
-            self.months = FileSystems.join(path, _MONTHS)
-        except ValueError as error:  # no filesystem for such paths
-            raise InputError(f"--output: {path!r}: {error}") from error
+        self.incomplete = FileSystems.join(path, _INCOMPLETE)
+        self.months = FileSystems.join(path, _MONTHS)
 
     def done_job(self) -> dict[str, Any] | None:
         """What COMPLETED says, or None where no job is complete.
@@ -125,6 +122,23 @@ class OutputFolder:
             (match,) = FileSystems.match([self._file(pattern)])
             if match.metadata_list:
                 FileSystems.delete([file.path for file in match.metadata_list])
+
+
+def require_folder_name(option: str, path: str) -> None:
+    """Makes sure that a folder of this name can be written and listed.
+
+    Raises:
+      InputError: if it cannot.
+    """
+    if not path:
+        raise InputError(f"{option}: '' names no folder")
+    if set(path) & _SIGNS_OF_PATTERNS:
+        # Beam takes every path that it lists or deletes for a pattern.
+        raise InputError(f"{option}: {path!r} is a pattern; name a folder without *, ? and [")
+    try:
+        FileSystems.join(path, "")
+    except ValueError as error:  # no filesystem for such paths
+        raise InputError(f"{option}: {path!r}: {error}") from error
 
 
 def read_bytes(path: str) -> bytes:

@@ -7,11 +7,10 @@ output, and the launcher adds them up: stored bytes that were read, buckets that
 
 import io
 import json
-import sys
 import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
@@ -44,12 +43,13 @@ class Note:
 class Watch:
     """Shows the notes as a bar while the job runs: `with Watch(...): ...`."""
 
-    def __init__(self, folder: str, *, stored_bytes: int, buckets: int):
+    def __init__(self, folder: str, *, stored_bytes: int, buckets: int, stream: TextIO):
         self._folder = folder
+        self._stream = stream
         self._totals = {READING: stored_bytes, JOINING: buckets}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._is_terminal = sys.stderr.isatty()
+        self._is_terminal = stream.isatty()
         self._bar: tqdm | None = None
         self._kind = ""
         self._began = time.monotonic()
@@ -77,7 +77,7 @@ class Watch:
     def _show(self) -> None:
         done, lines = self._add_up(READING)
         if done < self._totals[READING]:
-            self._draw(READING, done, f"{lines:,} lines, {self._a_second(lines):,.0f} lines/s")
+            self._draw(READING, done, f"{lines:,} lines, {self._a_second(lines):,.0f} comments/s")
         else:
             self._draw(JOINING, self._add_up(JOINING)[0], "")
 
@@ -106,7 +106,7 @@ class Watch:
                 total=self._totals[kind],
                 unit="B" if kind == READING else " buckets",
                 unit_scale=kind == READING,
-                file=None if self._is_terminal else io.StringIO(),
+                file=self._stream if self._is_terminal else io.StringIO(),
             )
         assert self._bar is not None
         self._bar.set_postfix_str(more, refresh=False)
@@ -114,4 +114,4 @@ class Watch:
         if self._is_terminal:
             self._bar.refresh()
         else:
-            print(self._bar, file=sys.stderr, flush=True)
+            print(self._bar, file=self._stream, flush=True)

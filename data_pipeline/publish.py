@@ -14,9 +14,10 @@ from data_pipeline.copies import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
+from data_pipeline.dumps import full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
-from data_pipeline.months import EXAMPLES, full_path
+from data_pipeline.months import EXAMPLES
 from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json, read_bytes
 from data_pipeline.pairing import Pair
 from data_pipeline.reddit import Plan, report_path

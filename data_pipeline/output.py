@@ -101,6 +101,7 @@ class OutputFolder:
         # The old marker goes first and the new one comes last, so that no half looks whole.
         self._delete(COMPLETED)
         self._delete(*OUR_FILES)
+        self._delete(*(f"{name}.*{PARTIAL}" for name in (*OUR_FILES, COMPLETED)))
         FileSystems.rename(
             [FileSystems.join(self.incomplete, name) for name in files],
             [self._file(name) for name in files.values()],

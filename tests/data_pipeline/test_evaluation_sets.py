@@ -31,7 +31,7 @@ FILES = {
     "sts.tsv": "news\t2.5\tA man is playing a flute.\tsomething else\n",
     "sts.csv": "news\t2.5\tsomething else\tA MAN is playing a \uff26lute\n",
     "snli.jsonl": orjson.dumps({"a": [{"b": "A man\u2028is playing a flute"}], "c": 1}).decode(),
-    "cqa.xml": "<?xml version='1.0' encoding='UTF-8'?>\n<a><b>A man is &#112;laying a flute</b></a>",
+    "cqa.xml": "<?xml version='1.0' encoding='UTF-8'?><a><b>A man is &#112;laying a flute</b></a>",
 }
 
 

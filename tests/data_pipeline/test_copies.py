@@ -15,8 +15,8 @@ def copies(write_dump, comment):
 
     def say(number, question, answer):
         rows = dumps[f"RC_{1 + number % 2}.gz"]
-        rows.append(comment(f"q{number}", body=question))
-        rows.append(comment(f"a{number}", f"t1_q{number}", body=answer))
+        rows.append(comment(f"q{99 - number}", body=question))
+        rows.append(comment(f"a{number}", f"t1_q{99 - number}", body=answer))
 
     for number in (5, 3, 1, 4, 2):
         say(number, "how are you", "very well")

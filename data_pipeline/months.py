@@ -199,7 +199,8 @@ class _MonthWriter:
             # Cut off, it is no JSON any more.
             reason = f"a line of {batch.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
             line = line[:EXAMPLE_CHARACTERS]
-        self.reasons[reason] += 1
+        # Without the column at which JSON ended, of which there are as many as lines.
+        self.reasons[reason.partition(":")[0]] += 1
         letter = dead_letter(
             path=batch.path, line_number=batch.first_line + index, reason=reason, line=line
         )

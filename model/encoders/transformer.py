@@ -47,7 +47,8 @@ class TransformerEncoder(tf_keras.layers.Layer):
         words = ids[WORDS]
         real = tf.cast(words != PADDING, tf.float32)
         hidden = self._table(words) * self._hidden**0.5
-        hidden = self._dropout(hidden + self._timing(hidden), training=training)
+        timing = tf.cast(self._timing(hidden), hidden.dtype)  # float32 in every dtype policy
+        hidden = self._dropout(hidden + timing, training=training)
         # [batch, from, to]: every position attends to the real ones.
         mask = real[:, tf.newaxis, :] * tf.ones_like(real)[:, :, tf.newaxis]
         for block in self._blocks:

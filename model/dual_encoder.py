@@ -24,9 +24,7 @@ class DualEncoder(tf_keras.Model):
         super().__init__(name="dual_encoder")
         self._config = config
         self.encoder = encoders.build(config.encoder, config.text)
-        self.response_network = ResponseNetwork(
-            config.response_network, config.encoder.get().embedding_dim
-        )
+        self.response_network = ResponseNetwork(config.response_network, self.encoder.embedding_dim)
 
     def call(self, pairs: dict[str, dict[str, tf.Tensor]], training: bool = False) -> Encoded:
         """Encodes the ids of `input` and `response`."""

@@ -43,6 +43,8 @@ class Transformer(hyperparams.Config):
     filter: int = 2048
     embedding_dim: int = 500
     dropout: float = 0.1
+    word_dropout: float = 0.0
+    """The part of the words left out at random in training."""
 
 
 @dataclasses.dataclass

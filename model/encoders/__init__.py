@@ -2,18 +2,33 @@
 
 An encoder is a Keras layer: `encoder(ids, training=...)` with the ids of `model.text` gives a
 dict whose `default` is float32 [batch, embedding_dim]. Sequence encoders add
-`sequence_output`, [batch, tokens, hidden].
+`sequence_output`, [batch, tokens, hidden]. `encoder.embedding_dim` says how wide it is.
 """
 
+import tensorflow as tf
 import tf_keras
 
 from model import configs
 from model.encoders.averaging import AveragingEncoder
+from model.encoders.dropout import random_state
 from model.encoders.transformer import TransformerEncoder
+from model.text import BIGRAMS, WORDS
 
 
 def build(config: configs.Encoder, text: configs.Text) -> tf_keras.layers.Layer:
-    """The encoder that `config.type` names."""
+    """The encoder that `config.type` names, with its variables made.
+
+    Raises:
+      ValueError: if `config.type` or a choice of the encoder that it names is unknown.
+    """
+    encoder = _create(config, text)
+    one_id = tf.ones([1, 1], tf.int32)
+    encoder({WORDS: one_id, BIGRAMS: one_id})
+    encoder.random_state = random_state(encoder)
+    return encoder
+
+
+def _create(config: configs.Encoder, text: configs.Text) -> tf_keras.layers.Layer:
     match config.type:
         case "averaging":
             return AveragingEncoder(config.averaging, text)

@@ -4,7 +4,8 @@ import tensorflow as tf
 import tf_keras
 
 from model import configs
-from model.text import BIGRAMS, PADDING, WORDS, table_sizes
+from model.encoders.dropout import IdDropout
+from model.text import BIGRAMS, WORDS, table_sizes
 
 
 class AveragingEncoder(tf_keras.layers.Layer):
@@ -17,7 +18,11 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
     def __init__(self, config: configs.Averaging, text: configs.Text):
         super().__init__(name="averaging_encoder")
-        self._dropout = {WORDS: config.word_dropout, BIGRAMS: config.bigram_dropout}
+        self.embedding_dim = config.embedding_dim
+        self._dropout = {
+            WORDS: IdDropout(config.word_dropout),
+            BIGRAMS: IdDropout(config.bigram_dropout),
+        }
         sizes = table_sizes(text)
         random_unit = tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5)
         self._words = SqrtNEmbedding(
@@ -34,21 +39,11 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
-        if training:
-            ids = {name: _drop(ids[name], rate) for name, rate in self._dropout.items()}
+        ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
         hidden = self._words(ids[WORDS]) + self._bigrams(ids[BIGRAMS])
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
-
-
-def _drop(ids: tf.Tensor, rate: float) -> tf.Tensor:
-    """Replaces a part of the ids by `PADDING`, never the last of a row: int32 [batch, tokens]."""
-    if not rate:
-        return ids
-    following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
-    dropped = (tf.random.uniform(tf.shape(ids)) < rate) & (following != PADDING)
-    return tf.where(dropped, PADDING, ids)
 
 
 class SqrtNEmbedding(tf_keras.layers.Layer):

@@ -5,6 +5,7 @@ import tf_keras
 from official.nlp.modeling import layers
 
 from model import configs
+from model.encoders.dropout import IdDropout
 from model.text import PADDING, WORDS, table_sizes
 
 
@@ -17,7 +18,9 @@ class TransformerEncoder(tf_keras.layers.Layer):
 
     def __init__(self, config: configs.Transformer, text: configs.Text):
         super().__init__(name="transformer_encoder")
+        self.embedding_dim = config.embedding_dim
         self._hidden = config.hidden
+        self._word_dropout = IdDropout(config.word_dropout)
         self._table = tf_keras.layers.Embedding(
             table_sizes(text)[WORDS],
             config.hidden,
@@ -44,7 +47,7 @@ class TransformerEncoder(tf_keras.layers.Layer):
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` -> `default` and `sequence_output`."""
-        words = ids[WORDS]
+        words = self._word_dropout(ids[WORDS], training=training)
         real = tf.cast(words != PADDING, tf.float32)
         hidden = self._table(words) * self._hidden**0.5
         timing = tf.cast(self._timing(hidden), hidden.dtype)  # float32 in every dtype policy

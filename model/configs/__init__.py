@@ -48,12 +48,32 @@ class Transformer(hyperparams.Config):
 
 
 @dataclasses.dataclass
+class Recurrent(hyperparams.Config):
+    """LSTM encoder, sizes of InferSent (Conneau et al. 2017, section 3.2)."""
+
+    word_dim: int = 300
+    units: int = 2048
+    """Of each direction."""
+    bidirectional: bool = True
+    layers: int = 1
+    pooling: str = "max"
+    """`max` of each unit over the words, or `last`, the state after the last word."""
+    embedding_dim: int = 0
+    """0 means that there is no projection: the embedding is as wide as the state."""
+    dropout: float = 0.0
+    """The part of the numbers left out before each LSTM layer."""
+    word_dropout: float = 0.0
+    """The part of the words left out at random in training."""
+
+
+@dataclasses.dataclass
 class Encoder(hyperparams.OneOfConfig):
     """The sentence encoder: `type` names which of the others is built."""
 
     type: str | None = "averaging"
     averaging: Averaging = dataclasses.field(default_factory=Averaging)
     transformer: Transformer = dataclasses.field(default_factory=Transformer)
+    recurrent: Recurrent = dataclasses.field(default_factory=Recurrent)
 
 
 @dataclasses.dataclass

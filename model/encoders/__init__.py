@@ -11,6 +11,7 @@ import tf_keras
 from model import configs
 from model.encoders.averaging import AveragingEncoder
 from model.encoders.dropout import random_state
+from model.encoders.recurrent import RecurrentEncoder
 from model.encoders.transformer import TransformerEncoder
 from model.text import BIGRAMS, WORDS
 
@@ -34,5 +35,9 @@ def _create(config: configs.Encoder, text: configs.Text) -> tf_keras.layers.Laye
             return AveragingEncoder(config.averaging, text)
         case "transformer":
             return TransformerEncoder(config.transformer, text)
+        case "recurrent":
+            return RecurrentEncoder(config.recurrent, text)
         case other:
-            raise ValueError(f"encoder.type: {other!r}; accepted are averaging, transformer")
+            raise ValueError(
+                f"encoder.type: {other!r}; accepted are averaging, transformer, recurrent"
+            )

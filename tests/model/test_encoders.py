@@ -17,7 +17,10 @@ TRANSFORMER = configs.Encoder(
     type="transformer",
     transformer=configs.Transformer(layers=2, heads=2, hidden=8, filter=16, embedding_dim=7),
 )
-ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER], ids=lambda c: c.type)
+RECURRENT = configs.Encoder(
+    type="recurrent", recurrent=configs.Recurrent(word_dim=4, units=5, embedding_dim=7)
+)
+ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER, RECURRENT], ids=lambda c: c.type)
 
 
 def embed(encoder, *sentences, training=False):
@@ -130,5 +133,7 @@ def test_the_transformer_gives_its_sequence():
 
 
 def test_an_unknown_encoder_is_named():
-    with pytest.raises(ValueError, match="type: 'lstm'; accepted are averaging, transformer"):
+    with pytest.raises(
+        ValueError, match="type: 'lstm'; accepted are averaging, transformer, recurrent"
+    ):
         encoders.build(configs.Encoder(type="lstm"), TEXT)

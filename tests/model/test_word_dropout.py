@@ -20,7 +20,13 @@ TRANSFORMER = configs.Encoder(
     type="transformer",
     transformer=configs.Transformer(**_SIZES, dropout=0.1, word_dropout=0.3),
 )
-ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER], ids=lambda c: c.type)
+RECURRENT = configs.Encoder(
+    type="recurrent",
+    recurrent=configs.Recurrent(
+        word_dim=4, units=5, bidirectional=False, dropout=0.1, word_dropout=0.3
+    ),
+)
+ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER, RECURRENT], ids=lambda c: c.type)
 STRATEGIES = {
     "one device": tf.distribute.get_strategy,
     "two replicas": lambda: tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]),
@@ -125,7 +131,7 @@ def test_words_are_dropped_only_in_training(config):
     np.testing.assert_allclose(np.linalg.norm(trained, axis=2), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["transformer"])
+@pytest.mark.parametrize("kind", ["transformer", "recurrent"])
 def test_word_dropout_alone_is_padding_in_the_words_places(kind):
     config = configs.Encoder()
     config.override({"type": kind, kind: {"dropout": 0.0, "word_dropout": 1.0}})

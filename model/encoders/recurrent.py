@@ -1,0 +1,83 @@
+"""LSTM or bidirectional LSTM over the words (Yang et al. 2018, section 2.3, footnote 2).
+
+The paper only says that it was tried; sizes and pooling are those of InferSent, which its
+results are compared with (Conneau et al. 2017, section 3.2).
+"""
+
+import tensorflow as tf
+import tf_keras
+
+from model import configs
+from model.encoders.dropout import IdDropout
+from model.text import PADDING, WORDS, table_sizes
+
+LAST = "last"
+MAX = "max"
+
+
+class RecurrentEncoder(tf_keras.layers.Layer):
+    """Word vectors, LSTM layers, last state or maximum over the words, maybe a projection."""
+
+    def __init__(self, config: configs.Recurrent, text: configs.Text):
+        super().__init__(name="recurrent_encoder")
+        if config.pooling not in (LAST, MAX):
+            raise ValueError(
+                f"encoder.recurrent.pooling: {config.pooling!r}; accepted are {LAST}, {MAX}"
+            )
+        self._pooling = config.pooling
+        self._word_dropout = IdDropout(config.word_dropout)
+        self._table = tf_keras.layers.Embedding(
+            table_sizes(text)[WORDS],
+            config.word_dim,
+            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5),
+            name="words",
+        )
+        self._dropout = tf_keras.layers.Dropout(config.dropout)
+        self._layers = [_lstm(config, name=f"lstm_{index}") for index in range(config.layers)]
+        width = config.units * (2 if config.bidirectional else 1)
+        self.embedding_dim = config.embedding_dim or width
+        self._projection = (
+            tf_keras.layers.Dense(config.embedding_dim, name="embedding")
+            if config.embedding_dim
+            else None
+        )
+
+    def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
+        """int32 [batch, tokens] `words` -> `default` and `sequence_output`, 0 at padding."""
+        words = _padding_last(self._word_dropout(ids[WORDS], training=training))
+        real = words != PADDING
+        sequence = self._table(words)
+        for layer in self._layers:
+            sequence, *states = layer(self._dropout(sequence, training=training), mask=real)
+        # Hidden and cell state by turns, of the forward and then of the backward direction.
+        pooled = tf.concat(states[::2], axis=-1) if self._pooling == LAST else _max(sequence, real)
+        if self._projection:
+            pooled = self._projection(pooled)
+        return {
+            "default": tf.math.l2_normalize(tf.cast(pooled, tf.float32), axis=-1),
+            "sequence_output": sequence,
+        }
+
+
+def _lstm(config: configs.Recurrent, *, name: str) -> tf_keras.layers.Layer:
+    """[batch, tokens, dim] -> the outputs [batch, tokens, units (x2)], then the last states."""
+    lstm = tf_keras.layers.LSTM(
+        config.units,
+        return_sequences=True,
+        return_state=True,
+        zero_output_for_mask=True,
+        name=name,
+    )
+    return tf_keras.layers.Bidirectional(lstm, name=name) if config.bidirectional else lstm
+
+
+def _padding_last(ids: tf.Tensor) -> tf.Tensor:
+    """The ids that are not `PADDING` in their order, then padding: int32 [batch, tokens]."""
+    # Skipping a dropped word in its place says the same, but cuDNN takes no such rows.
+    order = tf.argsort(tf.cast(ids == PADDING, tf.int32), axis=1, stable=True)
+    return tf.gather(ids, order, batch_dims=1)
+
+
+def _max(sequence: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+    """[batch, tokens, dim] and bool [batch, tokens] -> maximum over the real ones, [batch, dim]."""
+    return tf.reduce_max(tf.where(real[:, :, tf.newaxis], sequence, sequence.dtype.min), axis=1)

@@ -1,5 +1,6 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
+import math
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -9,12 +10,14 @@ from model import configs, encoders
 
 
 class Encoded(NamedTuple):
-    """Both sides of a batch of pairs, float32 [batch, embedding_dim]."""
+    """Both sides of a batch of pairs, float32 [batch, embedding_dim], and how they score."""
 
     inputs: tf.Tensor
     """u, of unit length."""
     responses: tf.Tensor
-    """v' of figure 3: scores are dot products of u and v'."""
+    """v' of figure 3: scores are scaled dot products of u and v'."""
+    score_scale: tf.Tensor
+    """What the dot products are multiplied by: float32 scalar."""
 
 
 class DualEncoder(tf_keras.Model):
@@ -25,12 +28,34 @@ class DualEncoder(tf_keras.Model):
         self._config = config
         self.encoder = encoders.build(config.encoder, config.text)
         self.response_network = ResponseNetwork(config.response_network, self.encoder.embedding_dim)
+        self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
+
+    def _add_log_score_scale(self) -> tf.Variable:
+        """The logarithm, since a scale below zero would prefer the wrong responses."""
+        start = self._config.score_scale
+        if start <= 0:
+            raise ValueError(f"score_scale: {start!r}; a learned one begins above 0")
+        return self.add_weight(
+            name="log_score_scale",
+            shape=(),
+            dtype=tf.float32,
+            initializer=tf_keras.initializers.Constant(math.log(start)),
+            experimental_autocast=False,  # steps of training are lost in bfloat16's 8 bits
+        )
+
+    @property
+    def score_scale(self) -> tf.Tensor:
+        """What the dot products are multiplied by: float32 scalar."""
+        if self._log_score_scale is None:
+            return tf.constant(self._config.score_scale, tf.float32)
+        return tf.exp(self._log_score_scale)
 
     def call(self, pairs: dict[str, dict[str, tf.Tensor]], training: bool = False) -> Encoded:
         """Encodes the ids of `input` and `response`."""
         return Encoded(
             inputs=self.encode_inputs(pairs["input"], training=training),
             responses=self.encode_responses(pairs["response"], training=training),
+            score_scale=self.score_scale,
         )
 
     def get_config(self) -> dict[str, Any]:

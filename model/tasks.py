@@ -45,7 +45,7 @@ class ResponseSelectionTask(base_task.Task):
     ) -> tf.Tensor:
         """Mean over the replica's pairs: float32 scalar."""
         del labels
-        loss = losses.in_batch_softmax(self._scores(model_outputs))
+        loss = losses.in_batch_softmax(model_outputs, configs.Objective()).loss
         return tf.add_n([loss, *aux_losses]) if aux_losses else loss
 
     def build_metrics(self, training: bool = True) -> list[tf_keras.metrics.Metric]:
@@ -58,9 +58,6 @@ class ResponseSelectionTask(base_task.Task):
     ) -> None:
         """Updates `p_at_1`."""
         del labels
-        score_matrix = self._scores(model_outputs)
+        scored = losses.in_batch_softmax(model_outputs, configs.Objective())
         for metric in metrics:
-            metric.update_state(losses.true_responses(score_matrix), score_matrix)
-
-    def _scores(self, encoded: Encoded) -> tf.Tensor:
-        return losses.scores(encoded, self.task_config.model.score_scale)
+            metric.update_state(scored.labels, scored.scores)

@@ -95,6 +95,23 @@ class DualEncoder(hyperparams.Config):
     response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
     score_scale: float = 1.0
     """The dot products are multiplied by this before the softmax."""
+    learned_score_scale: bool = False
+    """Whether `score_scale` is only where a trained positive number begins."""
+
+
+@dataclasses.dataclass
+class Objective(hyperparams.Config):
+    """What is asked of the scores in training; see `model.losses`. All off, it is the paper's."""
+
+    both_directions: bool = False
+    """Whether the loss is the mean of picking the response and of picking the input."""
+    margin: float = 0.0
+    """By how much the true pair's dot product must beat the others', before `score_scale`: the
+    additive margin of Yang et al. 2019, a part of a cosine where the response is normalized."""
+    mask_duplicates: bool = False
+    """Whether a copy of the true text elsewhere in the batch is no negative."""
+    negatives_across_replicas: bool = False
+    """Whether a replica's negatives come from all replicas, as if they were one."""
 
 
 @dataclasses.dataclass

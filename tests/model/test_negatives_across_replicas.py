@@ -1,0 +1,172 @@
+"""Two replicas of 64 pairs against one device with all 128."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from model import configs, losses
+from model.tasks import ResponseSelectionTask
+from model.text import TextToIds
+
+PAIRS, REPLICAS = 128, 2
+LEARNING_RATE = 100.0
+"""Large, so that a step is large beside the rounding of the weights that it is measured on."""
+KEY_BASES = itertools.count(1_000_000, 1_000)
+EVERYTHING = {"both_directions": True, "margin": 0.3, "mask_duplicates": True}
+VARIANTS = {
+    "paper": ({}, False),
+    "both_directions": ({"both_directions": True}, False),
+    "margin": ({"margin": 0.3}, False),
+    "mask_duplicates": ({"mask_duplicates": True}, False),
+    "learned_scale": ({}, True),
+    "everything": (EVERYTHING, True),
+}
+FEW = ("paper", "everything")
+
+
+def parametrize(*, singly=()):
+    """The options and whether the scale is learned: none, all, and slowly one at a time."""
+    cases = [pytest.param(*VARIANTS[name], id=name) for name in FEW]
+    cases += [pytest.param(*VARIANTS[name], id=name, marks=pytest.mark.slow) for name in singly]
+    return pytest.mark.parametrize(("options", "learned"), cases)
+
+
+class Task(ResponseSelectionTask):
+    """The task with another objective; a batch is the ids, and the keys as labels."""
+
+    def __init__(self, objective, *, learned_score_scale=False):
+        averaging = configs.Averaging(word_dim=16, hidden=[14], embedding_dim=12)
+        model = configs.DualEncoder(
+            text=configs.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
+            encoder=configs.Encoder(type="averaging", averaging=averaging),
+            response_network=configs.ResponseNetwork(hidden=[13], normalize=True),
+            score_scale=8.0,
+            learned_score_scale=learned_score_scale,
+        )
+        super().__init__(configs.ResponseSelection(model=model))
+        self.objective = objective
+
+    def build_losses(self, labels, model_outputs, aux_losses=None):
+        return losses.in_batch_softmax(model_outputs, self.objective, keys=labels).loss
+
+    def batch(self):
+        """Texts of few words; some inputs and some responses stand in both halves."""
+        random = np.random.default_rng(1)
+        words = random.integers(40, size=(2, 100, 3))
+        texts = [[" ".join(f"w{word}" for word in row) for row in side] for side in words]
+        sides = [tf.constant(random.choice(side, PAIRS)) for side in texts]
+        inputs, responses = map(TextToIds(self.task_config.model.text), sides)
+        keys = losses.Keys(*(tf.strings.to_hash_bucket_fast(side, 2**62) for side in sides))
+        return {"input": inputs, "response": responses}, keys
+
+
+def step(task, strategy, batch):
+    """One step on the batch, split over the replicas -> loss of each, change of each weight."""
+    with strategy.scope():
+        model = task.build_model()
+        optimizer = tf_keras.optimizers.legacy.SGD(LEARNING_RATE)
+    size = PAIRS // strategy.num_replicas_in_sync
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: part(batch, context.replica_id_in_sync_group, size)
+    )
+    before = [weight.numpy() for weight in model.trainable_variables]
+    # One replica would be traced for longer than it runs.
+    run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
+    logs = run(task.train_step, args=(values, model, optimizer))
+    found = strategy.experimental_local_results(logs[task.loss])
+    after = [weight.numpy() for weight in model.trainable_variables]
+    changes = [new - old for new, old in zip(after, before, strict=True)]
+    return [float(loss) for loss in found], changes
+
+
+def part(batch, number, size):
+    return tf.nest.map_structure(lambda rows: rows[number * size : (number + 1) * size], batch)
+
+
+@pytest.fixture
+def two_replicas(monkeypatch):
+    # A process remembers what each number of a collective was used for, and every strategy
+    # counts from the same one on: TensorFlow's own tests do this too.
+    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
+    return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(REPLICAS)])
+
+
+def one_device():
+    return tf.distribute.OneDeviceStrategy("CPU:0")
+
+
+def assert_gradients_match(changes, expected):
+    for change, other in zip(changes, expected, strict=True):
+        np.testing.assert_allclose(change / LEARNING_RATE, other / LEARNING_RATE, atol=1e-5)
+        assert np.abs(change - other).max() < 1e-4 * np.abs(other).max()
+
+
+@parametrize(singly=sorted(VARIANTS.keys() - FEW))
+def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
+    objective = configs.Objective(negatives_across_replicas=True, **options)
+    task = Task(objective, learned_score_scale=learned)
+    batch = task.batch()
+    (loss,), expected = step(task, one_device(), batch)
+    found, changes = step(task, two_replicas, batch)
+    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
+    assert_gradients_match(changes, expected)
+
+
+@parametrize()
+def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, options, learned):
+    task = Task(configs.Objective(**options), learned_score_scale=learned)
+    batch = task.batch()
+    halves = [part(batch, number, PAIRS // 2) for number in range(REPLICAS)]
+    expected = [step(task, one_device(), half) for half in halves]
+    found, changes = step(task, two_replicas, batch)
+    np.testing.assert_allclose(found, [loss for (loss,), _ in expected], atol=1e-5)
+    means = [np.mean(pair, axis=0) for pair in zip(*(c for _, c in expected), strict=True)]
+    assert_gradients_match(changes, means)
+    (all_pairs,), _ = step(task, one_device(), batch)
+    assert np.mean(found) < all_pairs - 0.1  # 63 negatives are easier than 127
+
+
+def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
+    objective = configs.Objective(negatives_across_replicas=True, **EVERYTHING)
+    task = Task(objective)
+    with two_replicas.scope():
+        model = task.build_model()
+    batch = task.batch()
+    expected = losses.in_batch_softmax(model(batch[0]), objective, keys=batch[1])
+    values = two_replicas.experimental_distribute_values_from_function(
+        lambda context: part(batch, context.replica_id_in_sync_group, PAIRS // REPLICAS)
+    )
+
+    @tf.function
+    def score(values):
+        ids, keys = values
+        return losses.in_batch_softmax(model(ids), objective, keys=keys)
+
+    scored = two_replicas.run(score, args=(values,))
+    scores, labels = (
+        np.concatenate(two_replicas.experimental_local_results(result)) for result in scored[1:]
+    )
+    np.testing.assert_array_equal(labels, np.arange(PAIRS))
+    np.testing.assert_allclose(scores, expected.scores, atol=1e-5)
+    copies = np.isneginf(scores)
+    assert copies[:64, 64:].any()
+    assert copies[64:, :64].any()
+
+
+@pytest.mark.parametrize(
+    "strategy", [one_device, lambda: tf.distribute.MirroredStrategy(["CPU:0"])]
+)
+def test_with_one_replica_the_option_changes_nothing(strategy):
+    (plain, plain_changes), (loss, changes) = (
+        step(task, strategy(), task.batch())
+        for task in (
+            Task(configs.Objective(**EVERYTHING)),
+            Task(configs.Objective(negatives_across_replicas=True, **EVERYTHING)),
+        )
+    )
+    assert loss == plain
+    for change, other in zip(changes, plain_changes, strict=True):
+        np.testing.assert_array_equal(change, other)

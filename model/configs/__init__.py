@@ -115,6 +115,17 @@ class Objective(hyperparams.Config):
 
 
 @dataclasses.dataclass
+class Nli(hyperparams.Config):
+    """The classifier of sentence pairs, one hidden layer of 512 units (section 2.4)."""
+
+    hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
+    activation: str = "tanh"
+    """The paper names none; this is the one of its other networks here."""
+    dropout: float = 0.0
+    """The part of each hidden layer's units left out at random in training."""
+
+
+@dataclasses.dataclass
 class ResponseSelection(config_definitions.TaskConfig):
     """Picking the true response among those of the batch (section 2.1)."""
 

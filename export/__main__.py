@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     from export import checkpoint, write
     from export.hub_module import HubModule
     from model.errors import InputError
-    from model.training import PARAMS_FILE
+    from model.model_dir import PARAMS_FILE
 
     try:
         model, text = checkpoint.load(arguments.model_dir)

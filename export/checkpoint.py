@@ -3,41 +3,52 @@
 from pathlib import Path
 
 import tensorflow as tf
-import yaml
 
-from model import configs, tasks
-from model.dual_encoder import DualEncoder
+from model import configs, model_dir
+from model.average import WeightAverage
+from model.dual_encoder import DualEncoder, build
 from model.errors import InputError
 from model.text import TextToIds
-from model.training import PARAMS_FILE
 
 
-def load(model_dir: Path) -> tuple[DualEncoder, TextToIds]:
+def load(folder: Path) -> tuple[DualEncoder, TextToIds]:
     """The model of the last checkpoint, and the text handling that it was trained with.
+
+    Where the run kept an average of the weights, the model has that: it is what was validated.
 
     Raises:
       InputError: if the folder is not a model folder, or its checkpoint is of another model.
     """
-    params_path = model_dir / PARAMS_FILE
-    checkpoint = tf.train.latest_checkpoint(model_dir)
-    if checkpoint is None or not params_path.is_file():
+    checkpoint = tf.train.latest_checkpoint(folder)
+    if checkpoint is None or not (folder / model_dir.PARAMS_FILE).is_file():
         raise InputError(
-            f"--model_dir: {str(model_dir)!r} holds no checkpoint with its {PARAMS_FILE}; "
+            f"--model_dir: {str(folder)!r} holds no checkpoint with its {model_dir.PARAMS_FILE}; "
             "accepted is a folder that `python -m model --model_dir` has written"
         )
-    config = configs.ResponseSelection()
+    config, trainer = _read_configs(folder)
+    model = build(config, seed=0)
+    average = WeightAverage(model, trainer)
     try:
-        config.override({"model": yaml.safe_load(params_path.read_text())["task"]["model"]})
-    except (TypeError, KeyError, ValueError, yaml.YAMLError) as error:
-        raise InputError(
-            f"{str(params_path)!r} is not the {PARAMS_FILE} of this project's training: {error}"
-        ) from error
-    model = tasks.ResponseSelectionTask(config).build_model()
-    try:
-        status = tf.train.Checkpoint(model=model).restore(checkpoint)
+        status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)
         status.expect_partial().assert_existing_objects_matched()
     except (AssertionError, ValueError, tf.errors.OpError) as error:
         raise InputError(
-            f"--model_dir: {checkpoint!r} does not fit the model of {params_path}: {error}"
+            f"--model_dir: {checkpoint!r} does not fit the model of its {model_dir.PARAMS_FILE}: "
+            f"{error}"
         ) from error
-    return model, TextToIds(config.model.text)
+    average.use()
+    return model, TextToIds(config.text)
+
+
+def _read_configs(folder: Path) -> tuple[configs.DualEncoder, configs.Trainer]:
+    params = model_dir.read_params(str(folder))
+    model, trainer = configs.DualEncoder(), configs.Trainer()
+    try:
+        model.override(params["task"]["model"])
+        trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{str(folder / model_dir.PARAMS_FILE)!r} is not the {model_dir.PARAMS_FILE} of this "
+            f"project's training: {error!r}"
+        ) from error
+    return model, trainer

@@ -12,7 +12,7 @@ import tensorflow as tf
 from export import verify
 from export.hub_module import OUTPUTS, HubModule
 from model.errors import InputError
-from model.training import PARAMS_FILE
+from model.model_dir import PARAMS_FILE
 
 
 class VerificationError(Exception):

@@ -18,18 +18,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from model import training
-    from model.errors import InputError
+    from model import parameters, training
+    from model.errors import InputError, StoppedError, TrainingError
 
     try:
-        params = training.parse_params(
+        params = parameters.parse(
             experiment=arguments.experiment,
             config_files=arguments.config_file,
             params_override=arguments.params_override,
             tpu=arguments.tpu,
         )
-        training.run(params, mode=arguments.mode, model_dir=arguments.model_dir)
-    except (InputError, OSError) as error:
+        training.run(params, mode=arguments.mode, folder=arguments.model_dir)
+    except StoppedError as stopped:
+        print(stopped, file=sys.stderr)
+        sys.exit(stopped.status)
+    except (InputError, TrainingError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
@@ -39,7 +42,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Trains and evaluates; goes on from the last checkpoint of --model_dir.",
         allow_abbrev=False,
     )
-    parser.add_argument("--experiment", required=True, help="the experiment, such as reddit")
+    parser.add_argument(
+        "--experiment", required=True, metavar="NAME", help="reddit, nli or reddit_nli"
+    )
     parser.add_argument("--mode", required=True, choices=MODES)
     parser.add_argument(
         "--model_dir", required=True, metavar="DIR", help="checkpoints, params.yaml, events"

@@ -7,6 +7,9 @@ import tensorflow as tf
 import tf_keras
 
 from model import configs, encoders
+from model.encoders.dropout import random_state
+from model.nli import NliHead
+from model.text import TextToIds
 
 
 class Encoded(NamedTuple):
@@ -21,13 +24,21 @@ class Encoded(NamedTuple):
 
 
 class DualEncoder(tf_keras.Model):
-    """One encoder for both sides; the response goes on through a feed-forward network."""
+    """One encoder for both sides; the response goes on through a feed-forward network.
+
+    For natural language inference the same encoder feeds a classifier (figure 5).
+    """
 
     def __init__(self, config: configs.DualEncoder):
         super().__init__(name="dual_encoder")
         self._config = config
         self.encoder = encoders.build(config.encoder, config.text)
-        self.response_network = ResponseNetwork(config.response_network, self.encoder.embedding_dim)
+        if configs.RESPONSE_SELECTION in config.heads:
+            self.response_network = ResponseNetwork(
+                config.response_network, self.encoder.embedding_dim
+            )
+        if configs.INFERENCE in config.heads:
+            self.nli_head = NliHead(config.nli)
         self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
 
     def _add_log_score_scale(self) -> tf.Variable:
@@ -69,6 +80,29 @@ class DualEncoder(tf_keras.Model):
     def encode_responses(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
         """v', the response as the score sees it: [batch, embedding_dim]."""
         return self.response_network(self.encoder(ids, training=training)["default"])
+
+    def classify(
+        self,
+        premises: dict[str, tf.Tensor],
+        hypotheses: dict[str, tf.Tensor],
+        training: bool = False,
+    ) -> tf.Tensor:
+        """Logits of `data_pipeline.records.LABELS`: float32 [batch, 3]."""
+        first, second = (self.encode_inputs(ids, training) for ids in (premises, hypotheses))
+        return self.nli_head(first, second, training=training)
+
+
+def build(config: configs.DualEncoder, *, seed: int) -> DualEncoder:
+    """The model, with its variables made, the initial weights drawn by the seed."""
+    tf_keras.utils.set_random_seed(seed)
+    model = DualEncoder(config)
+    ids = TextToIds(config.text)(tf.constant(["any text"]))
+    if configs.RESPONSE_SELECTION in config.heads:
+        model({"input": ids, "response": ids})
+    if configs.INFERENCE in config.heads:
+        model.classify(ids, ids)
+        model.nli_head.random_state = random_state(model.nli_head)
+    return model
 
 
 class ResponseNetwork(tf_keras.layers.Layer):

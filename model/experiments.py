@@ -5,25 +5,54 @@ from official.modeling import optimization
 
 from model import configs
 
-NAMES = ("reddit",)
+NAMES = ("reddit", "nli", "reddit_nli")
 
 
 @exp_factory.register_config_factory("reddit")
 def reddit() -> config_definitions.ExperimentConfig:
     """Response selection on Reddit pairs, deep averaging network."""
+    return _experiment(
+        configs.ResponseSelection(train_data=_train_data(), validation_data=_validation_data()),
+        steps=40_000_000,
+        slower_from=30_000_000,
+    )
+
+
+@exp_factory.register_config_factory("nli")
+def nli() -> config_definitions.ExperimentConfig:
+    """Natural language inference alone."""
+    task = configs.Inference(train_data=_train_data(), validation_data=_validation_data())
+    task.model.heads = [configs.INFERENCE]
+    return _experiment(task, steps=100_000, slower_from=50_000)
+
+
+@exp_factory.register_config_factory("reddit_nli")
+def reddit_nli() -> config_definitions.ExperimentConfig:
+    """Both, from a model of `reddit` on, which `task.init_checkpoint` names."""
+    task = configs.Multitask(
+        train_data=_train_data(),
+        validation_data=_validation_data(),
+        nli=configs.NliShare(train_data=_train_data(), validation_data=_validation_data()),
+    )
+    task.model.heads = [configs.RESPONSE_SELECTION, configs.INFERENCE]
+    return _experiment(task, steps=30_000_000, slower_from=20_000_000)
+
+
+def _train_data() -> configs.Data:
+    return configs.Data(is_training=True, global_batch_size=128, shuffle_buffer_size=100_000)
+
+
+def _validation_data() -> configs.Data:
+    return configs.Data(is_training=False, global_batch_size=100)
+
+
+def _experiment(
+    task: configs.Training, *, steps: int, slower_from: int
+) -> config_definitions.ExperimentConfig:
     return config_definitions.ExperimentConfig(
-        task=configs.ResponseSelection(
-            train_data=config_definitions.DataConfig(
-                is_training=True, global_batch_size=128, shuffle_buffer_size=100_000
-            ),
-            validation_data=config_definitions.DataConfig(
-                is_training=False, global_batch_size=100, drop_remainder=True
-            ),
-        ),
-        trainer=config_definitions.TrainerConfig(
-            train_steps=40_000_000,
-            # On CPUs a step inside tf.while_loop takes about twice as long.
-            train_tf_while_loop=False,
+        task=task,
+        trainer=configs.Trainer(
+            train_steps=steps,
             steps_per_loop=1_000,
             summary_interval=1_000,
             checkpoint_interval=100_000,
@@ -34,7 +63,7 @@ def reddit() -> config_definitions.ExperimentConfig:
                     "optimizer": {"type": "sgd"},
                     "learning_rate": {
                         "type": "stepwise",
-                        "stepwise": {"boundaries": [30_000_000], "values": [0.01, 0.001]},
+                        "stepwise": {"boundaries": [slower_from], "values": [0.01, 0.001]},
                     },
                 }
             ),

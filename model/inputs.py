@@ -1,122 +1,213 @@
-"""TFRecord pairs -> batches of ids."""
+"""TFRecord files -> batches in the order of training, a pure function of seed and step.
 
-from pathlib import PurePath
+Where a run stands in its data is nowhere stored: it follows from the number of steps. Each epoch
+draws its own order of the files; the files of a group are read side by side; and the records of
+a window of `shuffle_buffer_size` are shuffled. To go on from any position, groups of files are
+passed over unread, then records unparsed, never more than a group of files.
+"""
 
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 import tensorflow as tf
-from official.core import config_definitions
 
-from data_pipeline import records
+from model import configs
 from model.errors import InputError
-from model.text import TextToIds
+from model.record_files import compression_of, count_records, find_files, read_records
+from model.schedule import Phase, Schedule
+from model.tasks import Part
+from model.text import PADDING
 
-_SPEC = {name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)}
+FILES_AT_ONCE = 16
+"""Files that are read side by side, if `cycle_length` says nothing else."""
 
 
-def find_files(name: str, config: config_definitions.DataConfig) -> list[str]:
-    """The record files of one data config, sorted.
+class Source(NamedTuple):
+    """The part of the training files that one input pipeline reads."""
 
-    Raises:
-      InputError: if the path is missing or matches nothing.
-    """
-    patterns = config.input_path or ""
-    patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
-    files: list[str] = []
-    for pattern in filter(None, map(str.strip, patterns)):
-        matched = tf.io.gfile.glob(pattern)
-        if not matched:
+    files: list[str]
+    sizes: list[int]
+    """Records of each file."""
+    window: int
+    files_at_once: int
+    seed: int
+
+    def part(self, context: tf.distribute.InputContext) -> "Source":
+        """Every n-th file, for one of n input pipelines, each with an order of its own.
+
+        Raises:
+          InputError: if there are more pipelines than files with records.
+        """
+        first, every = context.input_pipeline_id, context.num_input_pipelines
+        files, sizes = self.files[first::every], self.sizes[first::every]
+        if not sum(sizes):
             raise InputError(
-                f"task.{name}.input_path: {pattern!r} matches no file; accepted are patterns "
-                f"such as 'pairs/{records.TRAIN_PATTERN}'"
+                f"{len(self.files)} files from {self.files[0]!r} on are too few for {every} "
+                "workers, each of which reads files of its own; write them with more --train_shards"
             )
-        files += matched
-    if not files:
-        raise InputError(f"task.{name}.input_path is empty; it names the TFRecord files")
-    return sorted(files, key=lambda path: (PurePath(path).name, path))
+        return self._replace(files=files, sizes=sizes, seed=self.seed * 1_000_003 + first)
 
+    def batches(self, position: int, phases: Sequence[Phase]) -> tf.data.Dataset:
+        """Endless batches of records, from the one at `position` on: string [batch].
 
-def compression_of(files: list[str]) -> str:
-    """TensorFlow's name of the compression that the files' names tell: GZIP or none.
+        The batch sizes of the phases are this pipeline's.
+        """
+        dataset = None
+        for phase in phases:
+            # Its own reader, which begins to read when the phase before it ends.
+            batches = self._windows(position).rebatch(phase.batch_size, drop_remainder=True)
+            if phase.steps is not None:
+                batches = batches.take(phase.steps)
+                position += phase.steps * phase.batch_size
+            dataset = batches if dataset is None else dataset.concatenate(batches)
+        return dataset
 
-    Raises:
-      InputError: if some are compressed and some are not.
-    """
-    zipped = [file for file in files if file.endswith(records.GZIP_SUFFIX)]
-    if zipped and len(zipped) < len(files):
-        plain = next(file for file in files if file not in zipped)
-        raise InputError(
-            f"input_path: {zipped[0]!r} is compressed and {plain!r} is not; name one kind"
+    def _windows(self, position: int) -> tf.data.Dataset:
+        """Shuffled windows from a position on; the first one without what came before it."""
+        size = sum(self.sizes)
+        first_epoch, behind = divmod(position, size)
+        windows, within = divmod(behind, self.window)
+
+        def of_epoch(number: tf.Tensor) -> tf.data.Dataset:
+            passed_over = tf.where(number == first_epoch, tf.constant(windows, tf.int64), 0)
+            unshuffled = self._epoch(number, passed_over * self.window).batch(self.window)
+            return unshuffled.enumerate(passed_over).map(
+                lambda window, serialized: self._shuffle(number, window, serialized),
+                num_parallel_calls=1,
+            )
+
+        endless = tf.data.Dataset.counter(first_epoch).flat_map(of_epoch)
+        if within:
+            first = endless.take(1).map(lambda serialized: serialized[within:])
+            endless = first.concatenate(endless.skip(1))
+        return endless.prefetch(1)
+
+    def _shuffle(self, epoch: tf.Tensor, window: tf.Tensor, serialized: tf.Tensor) -> tf.Tensor:
+        draw = tf.stack([_mixed(self.seed, epoch), window])
+        return tf.random.experimental.stateless_shuffle(serialized, seed=draw)
+
+    def _epoch(self, epoch: tf.Tensor, passed_over: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch without the first `passed_over`: string []."""
+        order = tf.random.experimental.stateless_shuffle(
+            tf.range(len(self.files)), seed=tf.stack([_mixed(self.seed, epoch), -1])
         )
-    return "GZIP" if zipped else ""
-
-
-def read_records(files: list[str]) -> tf.data.Dataset:
-    """The serialized records of the files, one file after the other."""
-    return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
-
-
-def check_files(name: str, config: config_definitions.DataConfig) -> None:
-    """Reads as many records as a batch has, so that a run does not begin without data.
-
-    Raises:
-      InputError: if there are no files, fewer records than a batch, or they are no pairs.
-    """
-    files = find_files(name, config)
-    records_read = 0
-    try:
-        for record in read_records(files).take(config.global_batch_size):
-            tf.io.parse_single_example(record, _SPEC)
-            records_read += 1
-    except tf.errors.OpError as error:
-        raise InputError(
-            f"task.{name}.input_path: record {records_read + 1} of {files[0]!r} and the files "
-            f"after it is no pair: {error.message}"
-        ) from error
-    if records_read < config.global_batch_size:
-        raise InputError(
-            f"task.{name}.input_path: {len(files)} files from {files[0]!r} on hold {records_read} "
-            f"pairs; one batch has {config.global_batch_size} (task.{name}.global_batch_size)"
+        files, sizes = tf.gather(self.files, order), tf.gather(self.sizes, order)
+        ends = tf.cumsum(tf.cast(sizes, tf.int64))
+        # But for the last group, which has no end to be passed.
+        first_of_next = np.arange(self.files_at_once, len(self.files), self.files_at_once)
+        group_ends = tf.gather(ends, first_of_next.astype(np.int32) - 1)
+        groups = tf.reduce_sum(tf.cast(group_ends <= passed_over, tf.int32))
+        behind = tf.concat([[0], group_ends], axis=0)[groups]
+        compression = compression_of(self.files)
+        return (
+            tf.data.Dataset.from_tensor_slices(files[groups * self.files_at_once :])
+            .batch(self.files_at_once)
+            .flat_map(lambda group: _side_by_side(group, self.files_at_once, compression))
+            .skip(passed_over - behind)
         )
 
 
-def build_dataset(
-    files: list[str],
-    config: config_definitions.DataConfig,
-    *,
-    text: TextToIds,
-    seed: int,
-    context: tf.distribute.InputContext | None,
-) -> tf.data.Dataset:
-    """Batches of `{"input": ids, "response": ids}`, endless and shuffled for training.
-
-    For training, files are read side by side and records shuffled in a buffer; batches always
-    have `global_batch_size` pairs over all replicas. For validation one pass, in order.
-    """
-    context = context or tf.distribute.InputContext()
-    batch_size = context.get_per_replica_batch_size(config.global_batch_size)
-    compression = compression_of(files)
-    dataset = tf.data.Dataset.from_tensor_slices(files)
-    if context.num_input_pipelines > 1:
-        dataset = dataset.shard(context.num_input_pipelines, context.input_pipeline_id)
-    if config.is_training:
-        dataset = dataset.shuffle(len(files), seed=seed)
-    dataset = dataset.interleave(
+def _side_by_side(group: tf.Tensor, cycle: int, compression: str) -> tf.data.Dataset:
+    return tf.data.Dataset.from_tensor_slices(group).interleave(
         lambda file: tf.data.TFRecordDataset(file, compression_type=compression),
-        cycle_length=config.cycle_length or 16,
+        cycle_length=cycle,
         num_parallel_calls=tf.data.AUTOTUNE,
         deterministic=True,
     )
-    if config.is_training:
-        dataset = dataset.shuffle(config.shuffle_buffer_size, seed=seed).repeat()
-    dataset = dataset.batch(batch_size, drop_remainder=config.drop_remainder)
-    dataset = dataset.map(
-        lambda serialized: _parse(serialized, text), num_parallel_calls=tf.data.AUTOTUNE
+
+
+def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
+    return seed * 1_000_003 + tf.cast(epoch, tf.int64)
+
+
+def make_source(name: str, config: configs.Data, *, seed: int) -> Source:
+    """Counts the records of all training files.
+
+    Raises:
+      InputError: as `find_files` and `count_records`, or if one batch is more than there is.
+    """
+    files = find_files(name, config)
+    sizes = [count_records(name, file) for file in files]
+    largest = max([config.global_batch_size, *config.batch_sizes])
+    if sum(sizes) < largest:
+        raise InputError(
+            f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {sum(sizes)} "
+            f"records; one batch has {largest} ({name}.global_batch_size)"
+        )
+    return Source(
+        files=files,
+        sizes=sizes,
+        window=config.shuffle_buffer_size,
+        files_at_once=config.cycle_length or FILES_AT_ONCE,
+        seed=seed,
     )
-    return dataset.prefetch(tf.data.AUTOTUNE)
 
 
-def _parse(serialized: tf.Tensor, text: TextToIds) -> dict[str, dict[str, tf.Tensor]]:
-    strings = tf.io.parse_example(serialized, _SPEC)
-    return {
-        "input": text(strings[records.INPUT]),
-        "response": text(strings[records.RESPONSE]),
-    }
+def training_batches(
+    source: Source,
+    part: Part,
+    *,
+    schedule: Schedule,
+    task: int,
+    start: int,
+    context: tf.distribute.InputContext,
+) -> tf.data.Dataset:
+    """Endless batches of one task for each replica of one worker, from a step of the run on.
+
+    A worker's batches have its replicas' part of the global batch.
+    """
+    workers, replicas = context.num_input_pipelines, context.num_replicas_in_sync
+    phases = [
+        phase._replace(batch_size=context.get_per_replica_batch_size(phase.batch_size))
+        for phase in schedule.phases(task, start)
+    ]
+    # A step takes a batch for each of the worker's replicas.
+    per_step = replicas // workers
+    phases = [
+        phase._replace(steps=None if phase.steps is None else phase.steps * per_step)
+        for phase in phases
+    ]
+    position = schedule.records(task, before=start) // workers
+    batches = source.part(context).batches(position, phases)
+    return batches.map(
+        _parser(part, part.train_data), num_parallel_calls=tf.data.AUTOTUNE
+    ).prefetch(tf.data.AUTOTUNE)
+
+
+def validation_batches(part: Part) -> tf.data.Dataset:
+    """(records, string [batch]; batch as the task parses it): one pass, in order.
+
+    A short last batch is left out: scores in smaller batches are no less than easier.
+    """
+    data = part.validation_data
+    batches = read_records(find_files(f"{part.where}.validation_data", data)).batch(
+        data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
+    )
+    parse = _parser(part, data)
+    return batches.map(
+        lambda serialized: (serialized, parse(serialized)), num_parallel_calls=tf.data.AUTOTUNE
+    ).prefetch(tf.data.AUTOTUNE)
+
+
+def _parser(part: Part, data: configs.Data) -> Callable[[tf.Tensor], dict[str, Any]]:
+    if not data.fixed_length:
+        return part.task.parse
+
+    def parse(serialized: tf.Tensor) -> dict[str, Any]:
+        batch = part.task.parse(serialized)
+        longest = part.task.text.longest
+        return {
+            name: {kind: _padded(ids, longest) for kind, ids in value.items()}
+            if isinstance(value, dict)
+            else value
+            for name, value in batch.items()
+        }
+
+    return parse
+
+
+def _padded(ids: tf.Tensor, length: int) -> tf.Tensor:
+    """[batch, tokens] -> [batch, length]."""
+    padded = tf.pad(ids, [[0, 0], [0, length - tf.shape(ids)[1]]], constant_values=PADDING)
+    return tf.ensure_shape(padded, [None, length])

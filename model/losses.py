@@ -100,3 +100,12 @@ def _gather(rows: tf.Tensor) -> tf.Tensor:
     where their shapes differ.
     """
     return tf.distribute.get_replica_context().all_gather(rows, axis=0)
+
+
+def places(scored: Scored) -> tf.Tensor:
+    """How many responses score as high as each input's true one, or higher: int32 [batch].
+
+    0 is the first place. A tie counts against the model: else equal embeddings would win.
+    """
+    true = tf.gather(scored.scores, scored.labels, batch_dims=1)
+    return tf.reduce_sum(tf.cast(scored.scores >= true[:, tf.newaxis], tf.int32), axis=1) - 1

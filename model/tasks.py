@@ -1,63 +1,189 @@
-"""What a training step does, as Model Garden tasks."""
+"""What a batch of each task is made of, and its loss."""
 
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 import tensorflow as tf
-import tf_keras
-from official.core import base_task, config_definitions, task_factory
 
-from model import configs, inputs, losses
-from model.dual_encoder import DualEncoder, Encoded
+from data_pipeline import records
+from model import configs, losses, nli
+from model.dual_encoder import DualEncoder
 from model.text import TextToIds
 
+_STRING = tf.io.FixedLenFeature([], tf.string)
+_PAIR = {records.INPUT: _STRING, records.RESPONSE: _STRING}
+_NLI_PAIR = {
+    records.PREMISE: _STRING,
+    records.HYPOTHESIS: _STRING,
+    records.LABEL: tf.io.FixedLenFeature([], tf.int64),
+}
+_ID = tf.io.FixedLenFeature([], tf.string, default_value="")
+_KEYS = 2**62
+"""Texts are told apart by hashes below this."""
+_AT = (1, 3, 10)
+_MISTAKES = 10
 
-@task_factory.register_task_cls(configs.ResponseSelection)
-class ResponseSelectionTask(base_task.Task):
-    """Picks the true response among the responses of the batch (section 2.1).
 
-    Under a strategy with several replicas each uses the responses of its own part of the
-    batch as negatives.
+class Outcome(NamedTuple):
+    """What became of one batch on one replica."""
+
+    loss: tf.Tensor
+    """float32 scalar, the mean over the replica's records."""
+    metrics: dict[str, tf.Tensor]
+    """float32 scalars, means over the replica's records."""
+
+
+class Task(Protocol):
+    """One of the things that an encoder is trained for."""
+
+    name: str
+    id_feature: str
+    """The feature of a record that tells it from others."""
+    metrics: tuple[str, ...]
+    """Names of the metrics of an `Outcome`."""
+    text: TextToIds
+
+    def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
+        """Records, string [batch] -> a batch for `outcome`, its text as ids."""
+
+    def outcome(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Outcome:
+        """Loss and metrics of a batch; in replica context."""
+
+    def mistakes(
+        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
+    ) -> list[str]:
+        """Lines of Markdown on some records of a batch that the model gets wrong."""
+
+
+class ResponseSelection:
+    """Picking the true response among the responses of the batch (section 2.1).
+
+    A batch is `input` and `response`, ids, with `input_key` and `response_key`, int64 [batch].
     """
 
-    def build_model(self) -> tf_keras.Model:
-        """The dual encoder, with its variables made."""
-        tf_keras.utils.set_random_seed(self.task_config.seed)
-        model = DualEncoder(self.task_config.model)
-        ids = TextToIds(self.task_config.model.text)(tf.constant(["any text"]))
-        model({"input": ids, "response": ids})
-        return model
+    name = configs.RESPONSE_SELECTION
+    id_feature = records.RESPONSE_ID
+    metrics: tuple[str, ...] = ("p_at_1", "p_at_3", "p_at_10")
+    """How often the true response is among the 1, 3 or 10 of the batch that score highest."""
 
-    def build_inputs(
-        self,
-        params: config_definitions.DataConfig,
-        input_context: tf.distribute.InputContext | None = None,
-    ) -> tf.data.Dataset:
-        """Batches of ids, from the files that `params` names."""
-        name = "train_data" if params.is_training else "validation_data"
-        return inputs.build_dataset(
-            inputs.find_files(name, params),
-            params,
-            text=TextToIds(self.task_config.model.text),
-            seed=self.task_config.seed,
-            context=input_context,
-        )
+    def __init__(self, text: TextToIds, objective: configs.Objective):
+        self.text = text
+        self._objective = objective
 
-    def build_losses(
-        self, labels: None, model_outputs: Encoded, aux_losses: list[tf.Tensor] | None = None
-    ) -> tf.Tensor:
-        """Mean over the replica's pairs: float32 scalar."""
-        del labels
-        loss = losses.in_batch_softmax(model_outputs, configs.Objective()).loss
-        return tf.add_n([loss, *aux_losses]) if aux_losses else loss
+    def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
+        """Pairs, string [batch] -> a batch."""
+        strings = tf.io.parse_example(serialized, _PAIR)
+        ids = {name: self.text(strings[name]) for name in _PAIR}
+        keys = {
+            f"{name}_key": tf.strings.to_hash_bucket_fast(strings[name], _KEYS) for name in _PAIR
+        }
+        return ids | keys
 
-    def build_metrics(self, training: bool = True) -> list[tf_keras.metrics.Metric]:
-        """`p_at_1`: how often the true response scores highest in its batch."""
-        del training
-        return [tf_keras.metrics.SparseCategoricalAccuracy(name="p_at_1")]
+    def outcome(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Outcome:
+        """Loss and P@N; what makes training harder is no part of a validation."""
+        objective = self._objective if training else configs.Objective()
+        keys = losses.Keys(batch[f"{records.INPUT}_key"], batch[f"{records.RESPONSE}_key"])
+        scored = losses.in_batch_softmax(model(batch, training=training), objective, keys=keys)
+        places = losses.places(scored)
+        precisions = [tf.reduce_mean(tf.cast(places < at, tf.float32)) for at in _AT]
+        return Outcome(scored.loss, dict(zip(self.metrics, precisions, strict=True)))
 
-    def process_metrics(
-        self, metrics: list[tf_keras.metrics.Metric], labels: None, model_outputs: Encoded
-    ) -> None:
-        """Updates `p_at_1`."""
-        del labels
-        scored = losses.in_batch_softmax(model_outputs, configs.Objective())
-        for metric in metrics:
-            metric.update_state(scored.labels, scored.scores)
+    def mistakes(
+        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
+    ) -> list[str]:
+        """The inputs whose true response stands last of all."""
+        scored = losses.in_batch_softmax(model(batch), configs.Objective())
+        places, preferred = losses.places(scored).numpy(), np.argmax(scored.scores, axis=1)
+        strings = _strings(serialized, _PAIR)
+        return [
+            f"**{strings[records.INPUT][row]}**  \n"
+            f"true, place {places[row] + 1}: {strings[records.RESPONSE][row]}  \n"
+            f"preferred: {strings[records.RESPONSE][preferred[row]]}"
+            for row in np.argsort(-places, kind="stable")[:_MISTAKES]
+            if places[row]
+        ]
+
+
+class Inference:
+    """Natural language inference: does the premise entail the hypothesis (section 2.4).
+
+    A batch is `premise` and `hypothesis`, ids, and `label`, int64 [batch].
+    """
+
+    name = configs.INFERENCE
+    id_feature = records.PAIR_ID
+    metrics: tuple[str, ...] = ("nli_loss", "nli_accuracy")
+
+    def __init__(self, text: TextToIds):
+        self.text = text
+
+    def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
+        """NLI pairs, string [batch] -> a batch."""
+        features = tf.io.parse_example(serialized, _NLI_PAIR)
+        return {
+            records.PREMISE: self.text(features[records.PREMISE]),
+            records.HYPOTHESIS: self.text(features[records.HYPOTHESIS]),
+            records.LABEL: features[records.LABEL],
+        }
+
+    def outcome(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Outcome:
+        """Cross-entropy and accuracy."""
+        logits = self._logits(model, batch, training=training)
+        classified = nli.nli_softmax(logits, batch[records.LABEL])
+        return Outcome(classified.loss, dict(zip(self.metrics, classified, strict=True)))
+
+    def mistakes(
+        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
+    ) -> list[str]:
+        """The first pairs that the model labels otherwise than people."""
+        logits = self._logits(model, batch, training=False)
+        found, gold = np.argmax(logits, axis=1), batch[records.LABEL].numpy()
+        strings = _strings(serialized, _NLI_PAIR)
+        return [
+            f"**{strings[records.PREMISE][row]}**  \n{strings[records.HYPOTHESIS][row]}  \n"
+            f"{records.LABELS[gold[row]]}, taken for {records.LABELS[found[row]]}"
+            for row in np.flatnonzero(found != gold)[:_MISTAKES]
+        ]
+
+    def _logits(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
+        return model.classify(batch[records.PREMISE], batch[records.HYPOTHESIS], training=training)
+
+
+def _strings(serialized: tf.Tensor, spec: dict[str, tf.io.FixedLenFeature]) -> dict[str, list[str]]:
+    features = tf.io.parse_example(serialized, spec)
+    return {
+        name: [value.decode(errors="replace") for value in features[name].numpy()]
+        for name, kind in spec.items()
+        if kind.dtype == tf.string
+    }
+
+
+class Part(NamedTuple):
+    """A task with its data."""
+
+    task: Task
+    train_data: configs.Data
+    validation_data: configs.Data
+    where: str
+    """Where its data stand in the parameters, such as `task` or `task.nli`."""
+
+
+def parts_of(config: configs.Training) -> list[Part]:
+    """The tasks of a run: one, or response selection and then inference."""
+    text = TextToIds(config.model.text)
+    own = (config.train_data, config.validation_data, "task")
+    if isinstance(config, configs.Inference):
+        return [Part(Inference(text), *own)]
+    if not isinstance(config, configs.ResponseSelection):
+        raise TypeError(f"{type(config).__name__} is no task of this project")
+    parts = [Part(ResponseSelection(text, config.objective), *own)]
+    if isinstance(config, configs.Multitask):
+        data = config.nli
+        parts.append(Part(Inference(text), data.train_data, data.validation_data, "task.nli"))
+    return parts
+
+
+def ids_of(task: Task, serialized: tf.Tensor) -> list[str]:
+    """What records call themselves; string [batch]."""
+    ids = tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
+    return [own_id.decode(errors="backslashreplace") for own_id in ids.numpy()]

@@ -41,6 +41,8 @@ class TextToIds(tf.Module):
     def __init__(self, config: configs.Text):
         super().__init__(name="text_to_ids")
         self._max_tokens = config.max_tokens
+        self.longest = config.max_tokens + 1
+        """Ids of the longest sentence, the end mark included."""
         self._has_vocabulary = bool(config.vocabulary)
         self._words = _Ids(config, WORDS)
         self._bigrams = _Ids(config, BIGRAMS)

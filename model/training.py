@@ -1,208 +1,244 @@
-"""One run of an experiment: parameters, strategy, Orbit's loop, progress."""
+"""One run of an experiment: what it is made of, and Orbit's loop around it."""
 
 import contextlib
-import io
-import sys
-from collections.abc import Sequence
+import time
+from posixpath import join
+from typing import NamedTuple
 
 import orbit
 import tensorflow as tf
-import yaml
+import tf_keras
 from absl import logging
 from official.common import distribute_utils
-from official.core import config_definitions, task_factory, train_lib, train_utils
-from official.modeling import performance
-from tqdm import tqdm
+from official.core import config_definitions
+from official.modeling import optimization, performance
 
-from model import experiments, inputs, tasks
-from model.errors import InputError
-
-PARAMS_FILE = "params.yaml"
-_REGISTERED = (experiments, tasks)  # importing them registers the experiments and the tasks
-
-
-def parse_params(
-    *, experiment: str, config_files: Sequence[str] = (), params_override: str = "", tpu: str = ""
-) -> config_definitions.ExperimentConfig:
-    """The experiment's parameters after the config files and then `params_override`.
-
-    Raises:
-      InputError: if the experiment, a file or a parameter is unknown, unreadable or cannot be.
-    """
-    if experiment not in experiments.NAMES:
-        names = ", ".join(experiments.NAMES)
-        raise InputError(f"--experiment: {experiment!r} is unknown; accepted are {names}")
-    try:
-        params = train_utils.parse_configuration(
-            train_utils.ParseConfigOptions(
-                experiment=experiment,
-                config_file=list(config_files),
-                params_override=params_override,
-                tpu=tpu,
-            ),
-            print_return=False,
-        )
-    except (LookupError, ValueError, TypeError, yaml.YAMLError, tf.errors.OpError) as error:
-        reason = " ".join(str(error.args[0] if error.args else error).split())
-        raise InputError(
-            f"--config_file {', '.join(config_files)} and --params_override {params_override!r} "
-            f"give no parameters: {reason}"
-        ) from error
-    _check_numbers(params)
-    return params
+from model import configs, model_dir, record_files
+from model.average import WeightAverage
+from model.checkpoints import BestCheckpoint, Checkpoints
+from model.console import BesideProgress, Progress, summary
+from model.dual_encoder import DualEncoder, build
+from model.errors import InputError, StoppedError, TrainingError
+from model.profiler import Profiler
+from model.schedule import Schedule
+from model.signals import Signals
+from model.sts import StsPairs
+from model.tasks import Part, parts_of
+from model.trainer import Trainer
+from model.validation import Validator
 
 
-def _check_numbers(params: config_definitions.ExperimentConfig) -> None:
-    text, encoder = params.task.model.text, params.task.model.encoder.get()
-    least = {
-        "task.model.text.max_tokens": (text.max_tokens, 1),
-        "task.model.text.word_buckets": (text.word_buckets, 2),
-        "task.model.text.bigram_buckets": (text.bigram_buckets, 2),
-        "task.model.encoder's embedding_dim": (encoder.embedding_dim, 1),
-        "task.train_data.global_batch_size": (params.task.train_data.global_batch_size, 2),
-        "task.validation_data.global_batch_size": (
-            params.task.validation_data.global_batch_size,
-            2,
-        ),
-        "trainer.train_steps": (params.trainer.train_steps, 1),
-    }
-    for name, (value, accepted) in least.items():
-        if not isinstance(value, int) or value < accepted:
-            raise InputError(f"{name}: {value!r}; accepted are whole numbers from {accepted} on")
+class State(NamedTuple):
+    """What training changes. Where a run stands in its data follows from the step."""
+
+    model: DualEncoder
+    optimizer: tf_keras.optimizers.legacy.Optimizer
+    average: WeightAverage
+    global_step: tf.Variable
 
 
-def run(params: config_definitions.ExperimentConfig, *, mode: str, model_dir: str) -> None:
-    """Trains, evaluates or both; goes on from the last checkpoint of `model_dir`.
+class Run(NamedTuple):
+    """One run and all that it is made of."""
+
+    params: config_definitions.ExperimentConfig
+    mode: str
+    folder: str
+    """`--model_dir`."""
+    strategy: tf.distribute.Strategy
+    parts: list[Part]
+    schedule: Schedule
+    state: State
+    checkpoints: Checkpoints
+    best: BestCheckpoint
+    signals: Signals
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return int(self.state.global_step.numpy())
+
+
+def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
+    """Trains, validates or both; goes on from the last checkpoint of the model folder.
 
     Raises:
       InputError: if there are no data or too few, the parameters do not fit together, the
-        folder holds another model, or there is nothing to evaluate.
+        folder holds another run, or there is nothing to evaluate.
+      TrainingError: if a loss is not finite or a checkpoint cannot be written.
+      StoppedError: if a signal said to stop; what was trained up to then is saved.
     """
-    _check_data(params, mode)
-    _check_model_dir(params, mode=mode, model_dir=model_dir)
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
-    progress = Progress(params)
-    runner = _build_runner(params, mode=mode, model_dir=model_dir, train_actions=[progress])
-    step = int(runner.trainer.global_step.numpy())
-    if "train" in mode and step >= params.trainer.train_steps:
-        print(f"{model_dir} is trained already, to step {step}; nothing to do")
-        return
-    with contextlib.redirect_stdout(BesideProgress()), contextlib.ExitStack() as stack:
-        if "train" in mode:
-            train_utils.serialize_config(params, model_dir)
-            progress.start(runner.trainer.global_step)
-            stack.enter_context(contextlib.closing(progress))
-        runner.run()
-
-
-def _build_runner(
-    params: config_definitions.ExperimentConfig,
-    *,
-    mode: str,
-    model_dir: str,
-    train_actions: list[orbit.Action],
-) -> train_lib.OrbitExperimentRunner:
     try:
-        if params.runtime.mixed_precision_dtype:
-            performance.set_mixed_precision_policy(params.runtime.mixed_precision_dtype)
-        strategy = distribute_utils.get_distribution_strategy(
-            distribution_strategy=params.runtime.distribution_strategy,
-            num_gpus=params.runtime.num_gpus,
-            all_reduce_alg=params.runtime.all_reduce_alg,
-            tpu_address=params.runtime.tpu,
-        )
-        with strategy.scope():
-            task = task_factory.get_task(params.task, logging_dir=model_dir)
-        return train_lib.OrbitExperimentRunner(
-            strategy, task, mode, params, model_dir, train_actions=train_actions
-        )
+        made = _make_run(params, mode=mode, folder=folder)
+        controller = _controller(made)
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"the parameters do not fit together: {error}") from error
+    if mode == "eval":
+        with contextlib.redirect_stdout(BesideProgress()):
+            controller.evaluate(steps=params.trainer.validation_steps)
+    elif made.step >= params.trainer.train_steps:
+        print(f"{folder} is trained already, to step {made.step}; nothing to do")
+    else:
+        _train(made, controller)
 
 
-def _check_data(params: config_definitions.ExperimentConfig, mode: str) -> None:
-    if "train" in mode:
-        inputs.check_files("train_data", params.task.train_data)
-    if "eval" in mode:
-        inputs.check_files("validation_data", params.task.validation_data)
+def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> Run:
+    strategy = _strategy(params.runtime)  # first of all: it configures the devices
+    parts = parts_of(params.task)
+    for part in parts:
+        if "train" in mode:
+            record_files.check(f"{part.where}.train_data", part.train_data, part.task.parse)
+        if "eval" in mode:
+            where = f"{part.where}.validation_data"
+            record_files.check(where, part.validation_data, part.task.parse)
+    model_dir.prepare(params, mode=mode, folder=folder)
+    state = _make_state(params, strategy)
+    return Run(
+        params=params,
+        mode=mode,
+        folder=folder,
+        strategy=strategy,
+        parts=parts,
+        schedule=Schedule(
+            data=[part.train_data for part in parts],
+            share=params.task.nli.share if isinstance(params.task, configs.Multitask) else 0.0,
+            seed=params.task.seed,
+        ),
+        state=state,
+        checkpoints=Checkpoints(
+            tf.train.Checkpoint(**state._asdict()),
+            global_step=state.global_step,
+            folder=folder,
+            config=params.trainer,
+            is_chief=strategy.extended.should_checkpoint,
+        ),
+        best=BestCheckpoint(
+            tf.train.Checkpoint(model=state.model, average=state.average),
+            global_step=state.global_step,
+            folder=folder,
+            params=params,
+            is_chief=strategy.extended.should_checkpoint,
+        ),
+        signals=Signals(),
+    )
 
 
-def _check_model_dir(
-    params: config_definitions.ExperimentConfig, *, mode: str, model_dir: str
-) -> None:
-    try:
-        tf.io.gfile.makedirs(model_dir)
-    except tf.errors.OpError as error:
-        raise InputError(f"--model_dir: {model_dir!r} is no folder: {error.message}") from error
-    checkpoint = tf.train.latest_checkpoint(model_dir)
-    if checkpoint is None:
-        if mode == "eval":
-            raise InputError(f"--model_dir: {model_dir!r} holds no checkpoint to evaluate")
-        return
-    try:
-        with tf.io.gfile.GFile(f"{model_dir}/{PARAMS_FILE}") as file:
-            earlier = yaml.safe_load(file.read())["task"]["model"]
-    except (tf.errors.OpError, TypeError, KeyError, yaml.YAMLError) as error:
-        raise InputError(
-            f"--model_dir: {model_dir!r} holds a checkpoint, but no {PARAMS_FILE} that says "
-            f"what it is of: {error}"
-        ) from error
-    now = params.task.model.as_dict()
-    if earlier != now:
-        raise InputError(
-            f"--model_dir: {model_dir!r} holds checkpoints of another model: task.model "
-            f"was {earlier}, now {now}. Name another folder"
+def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
+    if runtime.mixed_precision_dtype:
+        performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
+    return distribute_utils.get_distribution_strategy(
+        distribution_strategy=runtime.distribution_strategy,
+        num_gpus=runtime.num_gpus,
+        all_reduce_alg=runtime.all_reduce_alg,
+        tpu_address=runtime.tpu,
+    )
+
+
+def _make_state(
+    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy
+) -> State:
+    with strategy.scope():
+        model = build(params.task.model, seed=params.task.seed)
+        if params.task.init_checkpoint:
+            model_dir.initialize(model, params.task.init_checkpoint)
+        factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
+        optimizer = performance.configure_optimizer(
+            factory.build_optimizer(factory.build_learning_rate()),
+            use_float16=params.runtime.mixed_precision_dtype == "float16",
+            loss_scale=params.runtime.loss_scale,
+        )
+        return State(
+            model=model,
+            optimizer=optimizer,
+            average=WeightAverage(model, params.trainer),
+            global_step=orbit.utils.create_global_step(),
         )
 
 
-class Progress:
-    """A bar over the pairs of the whole run: pairs/s, time left, loss.
-
-    Orbit calls it after every `steps_per_loop` steps.
-    """
-
-    def __init__(self, params: config_definitions.ExperimentConfig):
-        self._steps = params.trainer.train_steps
-        self._batch_size = params.task.train_data.global_batch_size
-
-    def start(self, global_step: tf.Variable) -> None:
-        """Draws the bar, from the step that `global_step` was restored to."""
-        self._global_step = global_step
-        self._bar = tqdm(
-            total=self._steps * self._batch_size,
-            initial=int(global_step.numpy()) * self._batch_size,
-            desc="training",
-            unit=" pairs",
-            unit_scale=True,
-            dynamic_ncols=True,
-        )
-
-    def __call__(self, logs: dict[str, tf.Tensor]) -> None:
-        """Moves the bar to the current step."""
-        pairs = int(self._global_step.numpy()) * self._batch_size
-        loss, p_at_1 = float(logs["training_loss"]), float(logs["p_at_1"])
-        self._bar.set_postfix(loss=f"{loss:.3f}", p_at_1=f"{p_at_1:.3f}", refresh=False)
-        self._bar.update(pairs - self._bar.n)
-
-    def close(self) -> None:
-        """Leaves the finished bar on the screen."""
-        self._bar.close()
+def _controller(run: Run) -> orbit.Controller:
+    """Orbit's loop, its state restored from the last checkpoint."""
+    trainer = run.params.trainer
+    writes = run.strategy.extended.should_save_summary
+    return orbit.Controller(
+        global_step=run.state.global_step,
+        trainer=_trainer(run) if "train" in run.mode else None,
+        evaluator=_validator(run) if "eval" in run.mode else None,
+        strategy=run.strategy,
+        steps_per_loop=trainer.steps_per_loop,
+        checkpoint_manager=run.checkpoints,
+        enable_async_checkpointing=trainer.async_checkpoints,
+        summary_interval=trainer.summary_interval,
+        summary_dir=join(run.folder, "train") if writes else None,
+        eval_summary_dir=join(run.folder, trainer.validation_summary_subdir) if writes else None,
+    )
 
 
-class BesideProgress(io.TextIOBase):
-    """Standard output while a bar is drawn: what Orbit prints goes above the bar.
+def _trainer(run: Run) -> Trainer:
+    profiler = Profiler(
+        join(run.folder, "train"), steps=run.params.trainer.profile_steps, signals=run.signals
+    )
+    return Trainer(
+        run.parts,
+        schedule=run.schedule,
+        strategy=run.strategy,
+        **run.state._asdict(),
+        signals=run.signals,
+        profiler=profiler,
+    )
 
-    What it prints of every loop of training is left out, since the bar says it.
-    """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._stdout = sys.stdout
+def _validator(run: Run) -> Validator:
+    sts_dev = run.params.task.sts_dev
+    return Validator(
+        run.parts,
+        model=run.state.model,
+        average=run.state.average,
+        sts=StsPairs.read(sts_dev, run.parts[0].task.text) if sts_dev else None,
+        then=run.best.offer if "train" in run.mode else None,
+    )
 
-    def write(self, text: str) -> int:
-        """Writes one printed message."""
-        if text.strip() and not text.startswith("train |"):
-            tqdm.write(text.rstrip("\n"), file=self._stdout)
-            self._stdout.flush()
-        return len(text)
+
+def _train(run: Run, controller: orbit.Controller) -> None:
+    trainer, begin, began = run.params.trainer, run.step, time.monotonic()
+    if run.strategy.extended.should_checkpoint:
+        model_dir.write_params(run.params, run.folder)
+    progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
+    controller.train_actions = (progress,)
+    validated = None
+    with run.signals, contextlib.closing(progress), contextlib.redirect_stdout(BesideProgress()):
+        try:
+            if run.mode == "train":
+                controller.train(steps=trainer.train_steps)
+            else:
+                validated = controller.train_and_evaluate(
+                    train_steps=trainer.train_steps,
+                    eval_steps=trainer.validation_steps,
+                    eval_interval=trainer.validation_interval,
+                )
+        except StoppedError as stopped:
+            run.checkpoints.save(run.step)
+            said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
+            raise StoppedError(said, status=stopped.status) from stopped
+        except TrainingError as error:
+            last = run.checkpoints.latest_checkpoint or "none yet"
+            raise TrainingError(f"{error}. The last checkpoint is {last}") from error
+    print(_summary(run, progress.logs, validated or {}, begin, time.monotonic() - began))
+
+
+def _summary(
+    run: Run, trained: dict[str, float], validated: dict[str, float], begin: int, seconds: float
+) -> str:
+    rows: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
+    for index, part in enumerate(run.parts):
+        records = run.schedule.records(index, before=run.step)
+        rows[f"records of {part.task.name}"] = f"{records:,}"
+    rows["minutes of this run"] = seconds / 60
+    rows |= {f"{name} in training": value for name, value in trained.items()}
+    rows |= {f"{name} in validation": float(value) for name, value in validated.items()}
+    if run.best.best:
+        rows["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
+    rows["checkpoint"] = run.checkpoints.latest_checkpoint
+    return summary(rows)

@@ -5,6 +5,10 @@ import dataclasses
 from official.core import config_definitions
 from official.modeling import hyperparams
 
+RESPONSE_SELECTION = "response_selection"
+INFERENCE = "inference"
+"""The tasks, and the heads of a model that it needs for them."""
+
 
 @dataclasses.dataclass
 class Text(hyperparams.Config):
@@ -87,6 +91,17 @@ class ResponseNetwork(hyperparams.Config):
 
 
 @dataclasses.dataclass
+class Nli(hyperparams.Config):
+    """The classifier of sentence pairs, one hidden layer of 512 units (section 2.4)."""
+
+    hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
+    activation: str = "tanh"
+    """The paper names none; this is the one of its other networks here."""
+    dropout: float = 0.0
+    """The part of each hidden layer's units left out at random in training."""
+
+
+@dataclasses.dataclass
 class DualEncoder(hyperparams.Config):
     """Tied encoders, response network and score (section 2.2)."""
 
@@ -97,6 +112,10 @@ class DualEncoder(hyperparams.Config):
     """The dot products are multiplied by this before the softmax."""
     learned_score_scale: bool = False
     """Whether `score_scale` is only where a trained positive number begins."""
+    heads: list[str] = dataclasses.field(default_factory=lambda: [RESPONSE_SELECTION])
+    """The tasks that the model has layers of its own for, behind the encoder."""
+    nli: Nli = dataclasses.field(default_factory=Nli)
+    """Of use only where `heads` has the inference."""
 
 
 @dataclasses.dataclass
@@ -115,20 +134,71 @@ class Objective(hyperparams.Config):
 
 
 @dataclasses.dataclass
-class Nli(hyperparams.Config):
-    """The classifier of sentence pairs, one hidden layer of 512 units (section 2.4)."""
+class Data(config_definitions.DataConfig):
+    """Record files, and how they become batches."""
 
-    hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
-    activation: str = "tanh"
-    """The paper names none; this is the one of its other networks here."""
-    dropout: float = 0.0
-    """The part of each hidden layer's units left out at random in training."""
+    batch_boundaries: list[int] = dataclasses.field(default_factory=list)
+    """Steps of the run after which the batch size is another: as many as `batch_sizes`."""
+    batch_sizes: list[int] = dataclasses.field(default_factory=list)
+    """What follows `global_batch_size`, boundary by boundary."""
+    fixed_length: bool = False
+    """Whether batches are padded to `max_tokens` instead of their longest sentence: TPUs and XLA
+    compile for each shape anew."""
 
 
 @dataclasses.dataclass
-class ResponseSelection(config_definitions.TaskConfig):
-    """Picking the true response among those of the batch (section 2.1)."""
+class Training(config_definitions.TaskConfig):
+    """What all tasks have."""
 
     model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
+    train_data: Data = dataclasses.field(default_factory=Data)
+    validation_data: Data = dataclasses.field(default_factory=Data)
     seed: int = 0
     """Draws the initial weights, the order of the records and the dropout."""
+    sts_dev: str = ""
+    """A file of the STS Benchmark, such as `sts-dev.csv`: each validation says its Pearson."""
+
+
+@dataclasses.dataclass
+class ResponseSelection(Training):
+    """Picking the true response among those of the batch (section 2.1)."""
+
+    objective: Objective = dataclasses.field(default_factory=Objective)
+
+
+@dataclasses.dataclass
+class Inference(Training):
+    """Natural language inference alone, such as InferSent's (section 4.2)."""
+
+
+@dataclasses.dataclass
+class NliShare(hyperparams.Config):
+    """The part of natural language inference in a multitask run."""
+
+    share: float = 0.05
+    """Of all steps, or of all workers if they work asynchronously."""
+    train_data: Data = dataclasses.field(default_factory=Data)
+    validation_data: Data = dataclasses.field(default_factory=Data)
+
+
+@dataclasses.dataclass
+class Multitask(ResponseSelection):
+    """Response selection and natural language inference, one encoder for both (section 2.4)."""
+
+    nli: NliShare = dataclasses.field(default_factory=NliShare)
+
+
+@dataclasses.dataclass
+class Trainer(config_definitions.TrainerConfig):
+    """The Model Garden's, and what it lacks. Its `train_tf_while_loop` and `recovery_*` have no
+    effect, nor has its `optimizer_config.ema`.
+    """
+
+    async_checkpoints: bool = False
+    """Whether training goes on while a checkpoint is written, for as much memory again."""
+    average_decay: float = 0.0
+    """How much of the average of the weights stays at each of its steps; 0 for no average."""
+    average_every: int = 10
+    """The average moves once in so many steps."""
+    profile_steps: int = 20
+    """How many steps a profile takes in that signal USR1 asks for."""

@@ -2,7 +2,8 @@ import pytest
 import tensorflow as tf
 import yaml
 
-from model import configs, tasks
+from model import configs
+from model.dual_encoder import build
 
 MODEL = {
     "text": {"max_tokens": 8, "word_buckets": 300, "bigram_buckets": 400},
@@ -22,7 +23,7 @@ def write_model_dir(tmp_path):
         folder = tmp_path / name
         config = configs.ResponseSelection()
         config.override({"model": MODEL | ({"encoder": encoder} if encoder else {})})
-        model = tasks.ResponseSelectionTask(config).build_model()
+        model = build(config.model, seed=0)
         tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
         params = {"task": {"model": params_model or config.model.as_dict()}}
         (folder / "params.yaml").write_text(yaml.safe_dump(params))

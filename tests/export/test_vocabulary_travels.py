@@ -15,7 +15,8 @@ from data_pipeline.__main__ import main as data_pipeline
 from data_pipeline.records import encode_example, frame
 from export import checkpoint
 from export.__main__ import main as export
-from model import configs, tasks
+from model import configs
+from model.dual_encoder import build
 
 SENTENCES = ["red fish", "Red FISH?", "something else", "", "🎂 \x00"]
 STRANGER = """
@@ -61,7 +62,7 @@ def model_dir(tmp_path, vocabulary):
             }
         }
     )
-    model = tasks.ResponseSelectionTask(config).build_model()
+    model = build(config.model, seed=0)
     tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
     params = {"task": {"model": config.model.as_dict()}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))

@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model import configs, losses
-from model.tasks import ResponseSelectionTask
+from model import configs, losses, step, tasks
+from model.dual_encoder import build
 from model.text import TextToIds
 
 PAIRS, REPLICAS = 128, 2
@@ -34,52 +34,55 @@ def parametrize(*, singly=()):
     return pytest.mark.parametrize(("options", "learned"), cases)
 
 
-class Task(ResponseSelectionTask):
-    """The task with another objective; a batch is the ids, and the keys as labels."""
+class World:
+    """A small model's configuration, the task with an objective, and a batch for it."""
 
     def __init__(self, objective, *, learned_score_scale=False):
         averaging = configs.Averaging(word_dim=16, hidden=[14], embedding_dim=12)
-        model = configs.DualEncoder(
+        self.model = configs.DualEncoder(
             text=configs.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
             encoder=configs.Encoder(type="averaging", averaging=averaging),
             response_network=configs.ResponseNetwork(hidden=[13], normalize=True),
             score_scale=8.0,
             learned_score_scale=learned_score_scale,
         )
-        super().__init__(configs.ResponseSelection(model=model))
-        self.objective = objective
-
-    def build_losses(self, labels, model_outputs, aux_losses=None):
-        return losses.in_batch_softmax(model_outputs, self.objective, keys=labels).loss
+        self.task = tasks.ResponseSelection(TextToIds(self.model.text), objective)
 
     def batch(self):
         """Texts of few words; some inputs and some responses stand in both halves."""
         random = np.random.default_rng(1)
         words = random.integers(40, size=(2, 100, 3))
         texts = [[" ".join(f"w{word}" for word in row) for row in side] for side in words]
-        sides = [tf.constant(random.choice(side, PAIRS)) for side in texts]
-        inputs, responses = map(TextToIds(self.task_config.model.text), sides)
-        keys = losses.Keys(*(tf.strings.to_hash_bucket_fast(side, 2**62) for side in sides))
-        return {"input": inputs, "response": responses}, keys
+        batch = {}
+        for name, side in zip(("input", "response"), texts, strict=True):
+            chosen = tf.constant(random.choice(side, PAIRS))
+            batch[name] = self.task.text(chosen)
+            batch[f"{name}_key"] = tf.strings.to_hash_bucket_fast(chosen, 2**62)
+        return batch
 
 
-def step(task, strategy, batch):
+def train(world, strategy, batch):
     """One step on the batch, split over the replicas -> loss of each, change of each weight."""
     with strategy.scope():
-        model = task.build_model()
+        model = build(world.model, seed=0)
         optimizer = tf_keras.optimizers.legacy.SGD(LEARNING_RATE)
     size = PAIRS // strategy.num_replicas_in_sync
     values = strategy.experimental_distribute_values_from_function(
         lambda context: part(batch, context.replica_id_in_sync_group, size)
     )
     before = [weight.numpy() for weight in model.trainable_variables]
+
+    def on_replica(batch):
+        return step.train(
+            world.task, batch, model=model, optimizer=optimizer, measured=tf.constant(False)
+        )
+
     # One replica would be traced for longer than it runs.
     run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
-    logs = run(task.train_step, args=(values, model, optimizer))
-    found = strategy.experimental_local_results(logs[task.loss])
+    found = strategy.experimental_local_results(run(on_replica, args=(values,)))
     after = [weight.numpy() for weight in model.trainable_variables]
     changes = [new - old for new, old in zip(after, before, strict=True)]
-    return [float(loss) for loss in found], changes
+    return [float(values[0]) for values in found], changes
 
 
 def part(batch, number, size):
@@ -107,43 +110,44 @@ def assert_gradients_match(changes, expected):
 @parametrize(singly=sorted(VARIANTS.keys() - FEW))
 def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
     objective = configs.Objective(negatives_across_replicas=True, **options)
-    task = Task(objective, learned_score_scale=learned)
-    batch = task.batch()
-    (loss,), expected = step(task, one_device(), batch)
-    found, changes = step(task, two_replicas, batch)
+    world = World(objective, learned_score_scale=learned)
+    batch = world.batch()
+    (loss,), expected = train(world, one_device(), batch)
+    found, changes = train(world, two_replicas, batch)
     np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
     assert_gradients_match(changes, expected)
 
 
 @parametrize()
 def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, options, learned):
-    task = Task(configs.Objective(**options), learned_score_scale=learned)
-    batch = task.batch()
+    world = World(configs.Objective(**options), learned_score_scale=learned)
+    batch = world.batch()
     halves = [part(batch, number, PAIRS // 2) for number in range(REPLICAS)]
-    expected = [step(task, one_device(), half) for half in halves]
-    found, changes = step(task, two_replicas, batch)
+    expected = [train(world, one_device(), half) for half in halves]
+    found, changes = train(world, two_replicas, batch)
     np.testing.assert_allclose(found, [loss for (loss,), _ in expected], atol=1e-5)
     means = [np.mean(pair, axis=0) for pair in zip(*(c for _, c in expected), strict=True)]
     assert_gradients_match(changes, means)
-    (all_pairs,), _ = step(task, one_device(), batch)
+    (all_pairs,), _ = train(world, one_device(), batch)
     assert np.mean(found) < all_pairs - 0.1  # 63 negatives are easier than 127
 
 
 def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
     objective = configs.Objective(negatives_across_replicas=True, **EVERYTHING)
-    task = Task(objective)
+    world = World(objective)
     with two_replicas.scope():
-        model = task.build_model()
-    batch = task.batch()
-    expected = losses.in_batch_softmax(model(batch[0]), objective, keys=batch[1])
+        model = build(world.model, seed=0)
+    batch = world.batch()
+    keys = losses.Keys(batch["input_key"], batch["response_key"])
+    expected = losses.in_batch_softmax(model(batch), objective, keys=keys)
     values = two_replicas.experimental_distribute_values_from_function(
         lambda context: part(batch, context.replica_id_in_sync_group, PAIRS // REPLICAS)
     )
 
     @tf.function
-    def score(values):
-        ids, keys = values
-        return losses.in_batch_softmax(model(ids), objective, keys=keys)
+    def score(batch):
+        keys = losses.Keys(batch["input_key"], batch["response_key"])
+        return losses.in_batch_softmax(model(batch), objective, keys=keys)
 
     scored = two_replicas.run(score, args=(values,))
     scores, labels = (
@@ -161,10 +165,10 @@ def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
 )
 def test_with_one_replica_the_option_changes_nothing(strategy):
     (plain, plain_changes), (loss, changes) = (
-        step(task, strategy(), task.batch())
-        for task in (
-            Task(configs.Objective(**EVERYTHING)),
-            Task(configs.Objective(negatives_across_replicas=True, **EVERYTHING)),
+        train(world, strategy(), world.batch())
+        for world in (
+            World(configs.Objective(**EVERYTHING)),
+            World(configs.Objective(negatives_across_replicas=True, **EVERYTHING)),
         )
     )
     assert loss == plain

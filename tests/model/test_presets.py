@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model import configs, training
+from model import configs, parameters
 
 FOLDER = Path(configs.__file__).parent
 PRESETS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -12,7 +12,7 @@ PRESETS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 def load(preset):
     path = str(FOLDER / f"{preset}.yaml")
-    return training.parse_params(experiment="reddit", config_files=[path])
+    return parameters.parse(experiment="reddit", config_files=[path])
 
 
 def test_the_presets_that_the_makefile_and_the_readme_name_are_there():

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.__main__ import main
-from model import configs, encoders, training
+from model import configs, encoders, parameters, training
 from model.errors import InputError
 from model.text import BIGRAMS, PADDING, WORDS, TextToIds, table_sizes
 
@@ -149,7 +149,7 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
     text = configs.Text(vocabulary=str(folder))
     # 64 questions and as many answers; "number", 400 numbers of which none comes twice; the end.
     assert table_sizes(text)[WORDS] == 200_000 + 64 + 64 + 1 + 1
-    params = training.parse_params(
+    params = parameters.parse(
         experiment="reddit",
         params_override=(
             f"task.model.text.vocabulary={folder},task.model.text.word_buckets=50,"
@@ -162,7 +162,7 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
             "trainer.validation_interval=4,runtime.distribution_strategy=mirrored"
         ),
     )
-    training.run(params, mode="train_and_eval", model_dir=str(tmp_path / "run"))
+    training.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))
     logging.getLogger("absl").setLevel(level)
     assert f"vocabulary: {folder}" in (tmp_path / "run" / "params.yaml").read_text()
     assert tf.train.latest_checkpoint(str(tmp_path / "run")).endswith("ckpt-4")

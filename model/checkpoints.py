@@ -1,0 +1,116 @@
+"""The checkpoints of a run: the last ones, to go on from, and the one that validated best."""
+
+import json
+import tempfile
+from posixpath import join
+from typing import Any
+
+import tensorflow as tf
+from official.core import config_definitions
+
+from model import configs, model_dir
+from model.errors import TrainingError
+
+BEST = "best"
+_BEST_FILE = "best.json"
+
+
+class Checkpoints(tf.train.CheckpointManager):
+    """The last checkpoints in the model folder.
+
+    Workers other than the chief have to take part in saving, since some variables are known only
+    from all replicas together; what they write is thrown away.
+    """
+
+    def __init__(
+        self,
+        checkpoint: tf.train.Checkpoint,
+        *,
+        global_step: tf.Variable,
+        folder: str,
+        config: configs.Trainer,
+        is_chief: bool,
+    ):
+        self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        super().__init__(
+            checkpoint,
+            self._scratch.name if self._scratch else folder,
+            max_to_keep=config.max_to_keep if is_chief else 1,
+            step_counter=global_step,
+            checkpoint_interval=config.checkpoint_interval,
+            init_fn=None if is_chief else lambda: _restore_last(checkpoint, folder),
+        )
+
+    def save(self, *args: Any, **kwargs: Any) -> str | None:
+        """Writes a checkpoint, if it is time to.
+
+        Raises:
+          TrainingError: if it cannot be written; the ones before it stay as they are.
+        """
+        try:
+            return super().save(*args, **kwargs)
+        except tf.errors.OpError as error:
+            raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
+
+
+def _restore_last(checkpoint: tf.train.Checkpoint, folder: str) -> None:
+    last = tf.train.latest_checkpoint(folder)
+    if last is not None:
+        checkpoint.restore(last)
+
+
+class BestCheckpoint:
+    """Keeps the model that had the highest value of one metric of validation.
+
+    The metric is `trainer.best_checkpoint_eval_metric`, or else the first there is of STS, P@1
+    and accuracy.
+    """
+
+    _METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy")
+
+    def __init__(
+        self,
+        checkpoint: tf.train.Checkpoint,
+        *,
+        global_step: tf.Variable,
+        folder: str,
+        params: config_definitions.ExperimentConfig,
+        is_chief: bool,
+    ):
+        self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        self._folder = self._scratch.name if self._scratch else join(folder, BEST)
+        self._params = params
+        self._global_step = global_step
+        self._manager = tf.train.CheckpointManager(
+            checkpoint, self._folder, max_to_keep=1, step_counter=global_step
+        )
+        self.best: dict[str, Any] | None = _read(join(folder, BEST, _BEST_FILE))
+        """`step`, `metric` and `value`."""
+
+    def offer(self, logs: dict[str, float]) -> None:
+        """Saves the model if it validated better than all before it.
+
+        Raises:
+          TrainingError: if validation has no such metric.
+        """
+        named = self._params.trainer.best_checkpoint_eval_metric
+        metric = named or next(name for name in self._METRICS if name in logs)
+        if metric not in logs:
+            raise TrainingError(
+                f"trainer.best_checkpoint_eval_metric: validation has no {metric!r}; it has "
+                f"{', '.join(sorted(logs))}"
+            )
+        if self.best is not None and logs[metric] <= self.best["value"]:
+            return
+        step = int(self._global_step.numpy())
+        self._manager.save(checkpoint_number=step)
+        model_dir.write_params(self._params, self._folder)
+        self.best = {"step": step, "metric": metric, "value": logs[metric]}
+        model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    if not tf.io.gfile.exists(path):
+        return None
+    with tf.io.gfile.GFile(path) as file:
+        return json.loads(file.read())

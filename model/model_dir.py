@@ -1,0 +1,114 @@
+"""The folder of a run: what it was asked, its checkpoints, the best of them.
+
+MODEL_DIR/params.yaml     all parameters of the run
+ckpt-*          the last checkpoints, to go on from
+best/           params.yaml, the checkpoint that validated best, and best.json
+train/, validation/    events for TensorBoard
+"""
+
+from collections.abc import Iterator
+from posixpath import join
+from typing import Any
+
+import tensorflow as tf
+import tf_keras
+import yaml
+from official.core import config_definitions
+
+from model.errors import InputError
+
+PARAMS_FILE = "params.yaml"
+BEST = "best"
+_DECIDED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
+"""A run that goes on must go on with the same of these; how long it trains, how often it saves
+and on what machines may change."""
+_SHOWN = 10
+
+
+def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
+    """Makes the folder, and makes sure that what is in it goes with the parameters.
+
+    Raises:
+      InputError: if it is no folder, holds another run or, to evaluate, no checkpoint.
+    """
+    try:
+        tf.io.gfile.makedirs(folder)
+    except tf.errors.OpError as error:
+        raise InputError(f"--model_dir: {folder!r} is no folder: {error.message}") from error
+    if tf.train.latest_checkpoint(folder) is None:
+        if mode == "eval":
+            raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
+        return
+    earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
+    decided = _DECIDED if "train" in mode else ("task.model",)
+    differences = [
+        f"{name} was {earlier.get(name)!r}, now {now.get(name)!r}"
+        for name in sorted(earlier.keys() | now.keys())
+        if name.startswith(decided) and earlier.get(name) != now.get(name)
+    ]
+    if differences:
+        more = len(differences) - _SHOWN
+        raise InputError(
+            f"--model_dir: {folder!r} holds a run with other parameters: "
+            + "; ".join(differences[:_SHOWN])
+            + (f"; and {more} more" if more > 0 else "")
+            + ". Go on with those, or name another folder"
+        )
+
+
+def write_params(params: config_definitions.ExperimentConfig, folder: str) -> None:
+    """Writes `params.yaml`."""
+    write(join(folder, PARAMS_FILE), yaml.safe_dump(params.as_dict(), default_flow_style=False))
+
+
+def read_params(folder: str) -> dict[str, Any]:
+    """The parameters of the run whose folder it is.
+
+    Raises:
+      InputError: if it says none.
+    """
+    try:
+        with tf.io.gfile.GFile(join(folder, PARAMS_FILE)) as file:
+            params = yaml.safe_load(file.read())
+        if not isinstance(params, dict):
+            raise TypeError(f"{params!r} are no parameters")
+    except (tf.errors.OpError, TypeError, yaml.YAMLError) as error:
+        raise InputError(
+            f"--model_dir: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "
+            f"what it is of: {error}"
+        ) from error
+    return params
+
+
+def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in params.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def write(path: str, text: str) -> None:
+    """Writes a file, all or nothing."""
+    with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+        file.write(text)
+    tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+
+
+def initialize(model: tf_keras.Model, path: str) -> None:
+    """Gives a model the weights of another run: the averaged ones, where that kept an average.
+
+    Args:
+      model: what of it the other run has too is replaced; the rest stays as it is.
+      path: a model folder, or a checkpoint in one.
+
+    Raises:
+      InputError: if there is no checkpoint, or none of such a model.
+    """
+    checkpoint = tf.train.latest_checkpoint(path) or path
+    try:
+        status = tf.train.Checkpoint(model=model).restore(checkpoint)
+        status.expect_partial()
+        tf.train.load_checkpoint(checkpoint)
+    except (tf.errors.OpError, ValueError) as error:
+        raise InputError(f"task.init_checkpoint: {path!r} holds no checkpoint: {error}") from error

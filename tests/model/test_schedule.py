@@ -1,0 +1,62 @@
+"""Which task each step trains, and on how many records."""
+
+import numpy as np
+
+from model import configs
+from model.schedule import Phase, Schedule
+
+
+def schedule(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
+    first = configs.Data(
+        global_batch_size=sizes[0], batch_boundaries=list(boundaries), batch_sizes=list(later)
+    )
+    return Schedule([first, configs.Data(global_batch_size=sizes[1])], share, seed)
+
+
+def test_one_task_has_all_steps():
+    one = Schedule([configs.Data(global_batch_size=128)], 0.0, 0)
+    assert one.tasks(5, 8).tolist() == [0, 0, 0]
+    assert one.records(0, before=1000) == 128_000
+
+
+def test_the_second_task_has_its_share_of_the_steps():
+    drawn = schedule(share=0.05).tasks(0, 100_000)
+    assert abs(drawn.mean() - 0.05) < 0.003  # 4 standard deviations
+    assert schedule(share=0.0).tasks(0, 100).sum() == 0
+
+
+def test_a_draw_depends_on_the_seed_and_the_step_alone():
+    whole = schedule().tasks(0, 3_000_000)
+    for start, stop in ((0, 1), (1_048_570, 1_048_590), (2_999_000, 3_000_000), (17, 17)):
+        np.testing.assert_array_equal(schedule().tasks(start, stop), whole[start:stop])
+    assert (schedule(seed=8).tasks(0, 1000) != whole[:1000]).any()
+
+
+def test_records_are_those_of_the_steps_that_were_drawn():
+    drawn = schedule().tasks(0, 2_000_000)
+    ones = int(drawn.sum())
+    assert schedule().records(0, before=2_000_000) == 10 * (2_000_000 - ones)
+    assert schedule().records(1, before=2_000_000) == 4 * ones
+
+
+def test_a_batch_grows_within_the_run():
+    growing = schedule(share=0.0, sizes=(128, 1), boundaries=[30, 50], later=[256, 512])
+    assert [growing.batch_size(0, step) for step in (0, 29, 30, 49, 50)] == [
+        128,
+        128,
+        256,
+        256,
+        512,
+    ]
+    assert growing.records(0, before=30) == 30 * 128
+    assert growing.records(0, before=60) == 30 * 128 + 20 * 256 + 10 * 512
+    assert growing.phases(0, 10) == [Phase(20, 128), Phase(20, 256), Phase(None, 512)]
+    assert growing.phases(0, 30) == [Phase(20, 256), Phase(None, 512)]
+    assert growing.phases(0, 99) == [Phase(None, 512)]
+
+
+def test_phases_count_only_the_steps_of_their_task():
+    mixed = schedule(boundaries=[1000], later=[20])
+    ones = int(mixed.tasks(400, 1000).sum())
+    assert mixed.phases(0, 400) == [Phase(600 - ones, 10), Phase(None, 20)]
+    assert mixed.phases(1, 400) == [Phase(None, 4)]

@@ -14,8 +14,9 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.blocks import Block, Transport
-from data_pipeline.packing import TALLY, PackRows, RowsByKey, as_row, read_pairs
+from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
 from data_pipeline.pairing import OwnComments, Pair, bucket_of_slot, read_own_comments, slot_of
+from data_pipeline.report import TALLY
 from data_pipeline.statistics import Tally
 
 _NO_MORE = "no more"

@@ -17,8 +17,9 @@ import numpy as np
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.blocks import Block, Transport, read_blocks
-from data_pipeline.packing import TALLY, PackRows, RowsByKey, as_row, read_pairs
+from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
 from data_pipeline.pairing import PAIRS_A_BATCH, Pair
+from data_pipeline.report import TALLY
 from data_pipeline.statistics import COPIES, COUNTS, Tally
 
 COPYPASTA_CHARACTERS = 50

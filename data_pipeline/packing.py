@@ -11,11 +11,11 @@ from apache_beam.transforms.window import GlobalWindows
 
 from data_pipeline.blocks import Block, Transport, read_blocks
 from data_pipeline.pairing import PAIRS_A_BATCH, Pair
+from data_pipeline.report import TALLY
 from data_pipeline.statistics import Tally
 
 FLUSH_BYTES = 32 << 20
 """A worker packs no more rows than this at once, over all keys."""
-TALLY = "tally"
 
 RowsByKey = Mapping[Any, bytes | bytearray]
 

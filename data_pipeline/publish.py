@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import orjson
-
 from data_pipeline.card import render
 from data_pipeline.copies import (
     COPYPASTA_CHARACTERS,
@@ -18,9 +16,10 @@ from data_pipeline.dumps import full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
 from data_pipeline.months import EXAMPLES
-from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json, read_bytes
+from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
-from data_pipeline.reddit import Plan, report_path
+from data_pipeline.reddit import Plan
+from data_pipeline.report import read_report
 from data_pipeline.shards import SIDES, ShardFile
 from data_pipeline.statistics import (
     COPIES,
@@ -29,6 +28,7 @@ from data_pipeline.statistics import (
     MONTHS,
     RESPONSE_CHARACTERS,
     SUBREDDITS,
+    Tally,
     as_statistics,
 )
 
@@ -42,23 +42,15 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     Raises:
       InputError: if dumps could not be read; nothing is published then.
     """
-    report = orjson.loads(read_bytes(report_path(output.incomplete)))
-    if report["unreadable"]:
-        output.discard()
-        raise InputError("; ".join(report["unreadable"]))
-    files = [ShardFile(*file) for file in report["files"]]
-    names = _numbered(files, suffix=plan.sharding.format.suffix)
-    outputs = {
-        names[file.name]: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
-        for file in files
-    }
-    tally = {name: Counter(counts) for name, counts in report["tally"].items()}
+    report = read_report(output)
+    names = _numbered(report.files, suffix=plan.sharding.format.suffix)
+    outputs = {names[file.name]: file.describe() for file in report.files}
     more = [
         *(["excluded"] if plan.excluded is not None else []),
         *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
     ]
     rule_names = Rules(plan.months.selection).names
-    counts = as_statistics(tally.get(COUNTS, Counter()), rule_names, more)
+    counts = as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more)
     months = [_manifest(plan, index) for index in range(len(plan.dumps))]
     card = {
         "version": _version(),
@@ -66,7 +58,7 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
         "options": options,
         **_card_of_inputs(months, rule_names),
         "counts": counts,
-        **_card_of_pairs(report, tally),
+        **_card_of_pairs(report.more["examples"], report.tally),
         "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
     }
     output.publish(
@@ -127,7 +119,7 @@ def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict
     }
 
 
-def _card_of_pairs(report: dict[str, Any], tally: dict[str, Counter]) -> dict[str, Any]:
+def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
     copies, subreddits = tally.get(COPIES, Counter()), tally.get(SUBREDDITS, Counter())
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
     return {
@@ -149,7 +141,7 @@ def _card_of_pairs(report: dict[str, Any], tally: dict[str, Counter]) -> dict[st
                 "context": pair.context,
                 "subreddit": pair.subreddit,
             }
-            for pair in (Pair(*row) for row in report["examples"])
+            for pair in (Pair(*row) for row in examples)
         ],
     }
 

@@ -19,10 +19,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-import orjson
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
-from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
+from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from data_pipeline.blocks import Block, Transport, collect_garbage_rarely
 from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
@@ -32,14 +31,14 @@ from data_pipeline.copies import CapCopies, CountCopies
 from data_pipeline.dumps import Dump, UnreadableDumpError
 from data_pipeline.filters import Rules
 from data_pipeline.months import Months, blocks_by_bucket, dead_letters
-from data_pipeline.output import DEAD_LETTERS, EXCLUDED, write_file
-from data_pipeline.packing import TALLY, PackRows, RowsByKey
+from data_pipeline.output import DEAD_LETTERS, EXCLUDED
+from data_pipeline.packing import PackRows, RowsByKey
 from data_pipeline.pairing import Pair, pair_bucket
 from data_pipeline.progress import JOINING, READING, Note
-from data_pipeline.shards import ShardFile, Sharding, WriteLines, WriteShard
-from data_pipeline.statistics import COUNTS, Tally, a_few, add_up, describe
+from data_pipeline.report import TALLY, UNREADABLE, add_report
+from data_pipeline.shards import Sharding, WriteLines, WriteShard
+from data_pipeline.statistics import COUNTS, Tally, a_few, describe
 
-UNREADABLE = "unreadable"
 _LOG = logging.getLogger(__name__)
 
 
@@ -151,7 +150,7 @@ def _count(counts: Counter) -> None:
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; `report_path` tells what came of it."""
+    """Adds the whole job to a pipeline; its report tells what came of it."""
     months, read_tally, unreadable = (
         pipeline
         | "List the dump files" >> beam.Create(sorted(plan.dumps, key=_largest_first))
@@ -179,22 +178,13 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     )
     files = (shards, letters, *selected.files) | "List what was written" >> beam.Flatten()
     few = pairs | "Pick examples" >> beam.CombineGlobally(a_few)
-    total = (
-        tallies
-        | "Take all that was counted" >> beam.Flatten()
-        | "Add it up" >> beam.CombineGlobally(add_up)
-    )
-    _ = (
-        pipeline
-        | "Begin the report" >> beam.Create([report_path(plan.folder)])
-        | "Write the report"
-        >> beam.Map(
-            _write_report,
-            tally=AsSingleton(total),
-            unreadable=AsList(unreadable),
-            files=AsList(files),
-            examples=AsSingleton(few),
-        )
+    add_report(
+        pipeline,
+        plan.folder,
+        tallies=tallies,
+        unreadable=unreadable,
+        files=files,
+        examples=AsSingleton(few),
     )
 
 
@@ -259,20 +249,3 @@ class _RowsByShard:
         rows, counts = self._sharding.rows_by_shard(pairs)
         _count(counts)
         return rows, {COUNTS: counts}
-
-
-def report_path(folder: str) -> str:
-    """The file in which the job says what it counted, wrote and could not read."""
-    return FileSystems.join(folder, "report.json")
-
-
-def _write_report(
-    path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], examples: list[Pair]
-) -> None:
-    report = {
-        "tally": tally,
-        "unreadable": sorted(unreadable),
-        "examples": [tuple(pair) for pair in examples],
-        "files": [tuple(file) for file in sorted(files)],
-    }
-    write_file(path, orjson.dumps(report))

@@ -44,6 +44,10 @@ class ShardFile(NamedTuple):
     """Hexadecimal digits."""
     records: int
 
+    def describe(self) -> dict[str, Any]:
+        """What COMPLETED says of it."""
+        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
+
 
 class Sharding(NamedTuple):
     """How pairs are split, how many shards each side has and how they are stored."""

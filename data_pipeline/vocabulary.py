@@ -12,17 +12,15 @@ import argparse
 from collections import Counter
 from typing import Any
 
-import orjson
 from tabulate import tabulate
 
 from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
 from data_pipeline.local_machine import choose_workers, quiet_processes
-from data_pipeline.output import STATISTICS, OutputFolder, as_json, read_bytes
-from data_pipeline.reddit import report_path
+from data_pipeline.output import STATISTICS, OutputFolder, as_json
+from data_pipeline.report import read_report
 from data_pipeline.runners import is_local, make_pipeline, pipeline_options
-from data_pipeline.shards import ShardFile
 from data_pipeline.statistics import COUNTS, as_table
 
 DEFAULT_MIN_COUNT = 2
@@ -109,23 +107,16 @@ def _publish(output: OutputFolder, options: dict[str, Any]) -> dict[str, Any]:
     Raises:
       InputError: if files could not be read; nothing is published then.
     """
-    report = orjson.loads(read_bytes(report_path(output.incomplete)))
-    if report["unreadable"]:
-        output.discard()
-        raise InputError("; ".join(report["unreadable"]))
-    statistics = as_statistics(Counter(report["tally"][COUNTS]))
-    files = [ShardFile(*file) for file in report["files"]]
-    inputs = sorted(report["inputs"], key=lambda described: described["path"])
+    report = read_report(output)
+    statistics = as_statistics(report.tally[COUNTS])
+    inputs = sorted(report.more["inputs"], key=lambda described: described["path"])
     output.publish(
-        files={file.name: file.name for file in files},
+        files={file.name: file.name for file in report.files},
         documents={STATISTICS: as_json(statistics)},
         marker={
             "inputs": {described["path"]: described for described in inputs},
             "options": options,
-            "outputs": {
-                file.name: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
-                for file in files
-            },
+            "outputs": {file.name: file.describe() for file in report.files},
         },
     )
     return statistics

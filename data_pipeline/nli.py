@@ -20,7 +20,13 @@ from data_pipeline import snli
 from data_pipeline.comments import MalformedLineError
 from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError
 from data_pipeline.errors import InputError
-from data_pipeline.jobs import describe_input, find_inputs, is_done, require_apart
+from data_pipeline.jobs import (
+    add_common_arguments,
+    describe_input,
+    find_inputs,
+    is_done,
+    require_apart,
+)
 from data_pipeline.months import full_path
 from data_pipeline.output import DEAD_LETTERS, STATISTICS, OutputFolder, as_json, write_file
 from data_pipeline.records import (
@@ -56,19 +62,11 @@ class Read(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst",
+    add_common_arguments(
+        parser, inputs="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
 
 

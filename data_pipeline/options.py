@@ -8,6 +8,7 @@ from data_pipeline.contamination import Excluded
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Selection
 from data_pipeline.formats import FORMATS, TFRECORD, make_format
+from data_pipeline.jobs import add_common_arguments
 from data_pipeline.output import read_bytes
 from data_pipeline.pairing import SLOTS
 from data_pipeline.records import CONTEXT
@@ -20,14 +21,10 @@ _MIN_PARTS = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the job's own options; all others go to Beam."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
+    add_common_arguments(
+        parser,
+        inputs="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--months",
         metavar="DIR",
@@ -35,9 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--discard_months", action="store_true", help="remove them when the job is done"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
     _add_sharding(parser.add_argument_group("split and storage"))
     _add_selection(parser.add_argument_group("further filters, all off by default"))

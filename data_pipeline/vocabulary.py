@@ -16,7 +16,13 @@ from tabulate import tabulate
 
 from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
 from data_pipeline.errors import InputError
-from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
+from data_pipeline.jobs import (
+    add_common_arguments,
+    find_inputs,
+    is_done,
+    require_apart,
+    run_to_the_end,
+)
 from data_pipeline.local_machine import choose_workers, quiet_processes
 from data_pipeline.output import STATISTICS, OutputFolder, as_json
 from data_pipeline.report import read_report
@@ -31,14 +37,10 @@ _MIN_PARTS = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's own options; all others go to Beam."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
+    add_common_arguments(
+        parser,
+        inputs="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--min_count",
         type=int,
@@ -48,9 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--min_bigram_count", type=int, metavar="N", help="of bigrams; default: as --min_count"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
 
 

@@ -50,7 +50,8 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
         *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
     ]
     rule_names = Rules(plan.months.selection).names
-    counts = as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more)
+    counted = report.tally.get(COUNTS, Counter()) + _pairs_by_side(report.files)
+    counts = as_statistics(counted, rule_names, more)
     months = [_manifest(plan, index) for index in range(len(plan.dumps))]
     card = {
         "version": _version(),
@@ -85,6 +86,16 @@ def _manifest(plan: Plan, index: int) -> dict[str, Any]:
     if month is None:
         raise InputError(f"--input: {plan.dumps[index].path!r} changed while it was read")
     return month
+
+
+def _pairs_by_side(files: list[ShardFile]) -> Counter:
+    """`train_pairs` and `test_pairs`: what stands in the files of each side."""
+    return Counter(
+        {
+            f"{side}_pairs": sum(file.records for file in files if file.side == side)
+            for side in SIDES
+        }
+    )
 
 
 def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:

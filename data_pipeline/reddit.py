@@ -37,7 +37,7 @@ from data_pipeline.pairing import Pair, pair_bucket
 from data_pipeline.progress import JOINING, READING, Note
 from data_pipeline.report import TALLY, UNREADABLE, add_report
 from data_pipeline.shards import Sharding, WriteLines, WriteShard
-from data_pipeline.statistics import COUNTS, Tally, a_few, describe
+from data_pipeline.statistics import COUNTS, a_few, describe
 
 _LOG = logging.getLogger(__name__)
 
@@ -171,8 +171,8 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         pairs = (pairs, comments) | f"Turn {turn} before the input" >> earlier
     selected = _select(pairs, plan)
     pairs = selected.pairs
-    shards, split_tally = _write_shards(pipeline, pairs, plan)
-    tallies += [*selected.tallies, split_tally, *_describe(pairs, plan)]
+    shards = _write_shards(pipeline, pairs, plan)
+    tallies += [*selected.tallies, *_describe(pairs, plan)]
     letters = months | "Write the dead letters" >> WriteLines(
         plan.folder, DEAD_LETTERS, read=dead_letters
     )
@@ -223,29 +223,26 @@ def _describe(pairs: beam.PCollection, plan: Plan) -> list[beam.PCollection]:
     ]
 
 
-def _write_shards(
-    pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan
-) -> tuple[beam.PCollection, beam.PCollection]:
-    """Shard files, the empty ones included, and what was counted."""
-    rows, tally = pairs | "Split and pack the pairs by shard" >> beam.ParDo(
+def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) -> beam.PCollection:
+    """Shard files, the empty ones included."""
+    rows = pairs | "Split and pack the pairs by shard" >> beam.ParDo(
         PackRows(plan.transport(), _RowsByShard(plan.sharding))
-    ).with_outputs(TALLY, main="rows")
+    )
     nothing = [(shard, None) for shard in plan.sharding.all_shards()]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
-    files = (
+    return (
         (rows, every_shard)
         | "Take rows and empty shards" >> beam.Flatten()
         | "Bring each shard together" >> beam.GroupByKey()
         | "Write the shards" >> beam.ParDo(WriteShard(plan.folder, plan.sharding))
     )
-    return files, tally
 
 
 class _RowsByShard:
     def __init__(self, sharding: Sharding):
         self._sharding = sharding
 
-    def __call__(self, pairs: list[Pair]) -> tuple[RowsByKey, Tally]:
+    def __call__(self, pairs: list[Pair]) -> RowsByKey:
         rows, counts = self._sharding.rows_by_shard(pairs)
         _count(counts)
-        return rows, {COUNTS: counts}
+        return rows

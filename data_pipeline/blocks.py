@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import groupby
 from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import google_crc32c
-from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
 
-from data_pipeline.output import aside_of
+from data_pipeline.output import aside_of, open_stored
 
 _LEVEL = 1
 """On such text level 1 halves the bytes at some 300 MB/s; level 3 saves a tenth more and takes
@@ -169,8 +168,3 @@ def _frames(data: bytes) -> Iterator[bytes]:
         size = zstd.get_frame_size(rest)
         yield zstd.ZstdDecompressor().decompress(rest[:size])
         rest = rest[size:]
-
-
-def open_stored(path: str) -> BinaryIO:
-    """Opens a file to read its bytes as they are stored."""
-    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)

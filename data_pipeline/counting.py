@@ -21,10 +21,10 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, TaggedOutput
 
-from data_pipeline.blocks import Block, BlockFile, Transport, open_stored, read_blocks
+from data_pipeline.blocks import Block, BlockFile, Transport, read_blocks
 from data_pipeline.dumps import Dump, Tap, UnreadableDumpError
 from data_pipeline.jobs import describe_input
-from data_pipeline.output import write_file
+from data_pipeline.output import open_stored, write_file
 from data_pipeline.report import TALLY, UNREADABLE, add_report
 from data_pipeline.shards import ShardFile
 from data_pipeline.statistics import COUNTS

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.blocks import Block, BlockFile, Compressor, open_stored
+from data_pipeline.blocks import Block, BlockFile, Compressor
 from data_pipeline.comments import MalformedLineError, parse_comment
 from data_pipeline.dumps import (
     MAX_LINE_BYTES,
@@ -35,7 +35,7 @@ from data_pipeline.dumps import (
     read_line_batches,
 )
 from data_pipeline.filters import Rules, Selection
-from data_pipeline.output import as_json, read_bytes, write_file
+from data_pipeline.output import as_json, open_stored, read_bytes, write_file
 from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot
 from data_pipeline.shards import dead_letter
 

@@ -12,7 +12,7 @@ is not finished, whatever else lies in it, and the same command completes it.
 import json
 import uuid
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
@@ -142,9 +142,14 @@ def require_folder_name(option: str, path: str) -> None:
         raise InputError(f"{option}: {path!r}: {error}") from error
 
 
+def open_stored(path: str) -> BinaryIO:
+    """Opens a file to read its bytes as they are stored."""
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
 def read_bytes(path: str) -> bytes:
     """A whole file, as it is stored."""
-    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
+    with open_stored(path) as stream:
         return stream.read()
 
 

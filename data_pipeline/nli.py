@@ -17,7 +17,7 @@ from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
 from data_pipeline import snli
-from data_pipeline.comments import MalformedLineError
+from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
 from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import (
@@ -39,12 +39,9 @@ from data_pipeline.records import (
     encode_example,
     frame,
 )
-from data_pipeline.shards import dead_letter
 from data_pipeline.statistics import as_table
 
 NO_LABEL = "-"
-_KEPT_OF_TOO_LONG = 1000
-"""Bytes of a line that is too long in its dead letter."""
 
 
 class Read(NamedTuple):
@@ -126,7 +123,7 @@ def _read_file(dump: Dump, tap: Tap, read: Read) -> None:
                 _take(line, parse, read)
             except MalformedLineError as error:
                 number, content, size = line
-                raw = content if size <= MAX_LINE_BYTES else content[:_KEPT_OF_TOO_LONG]
+                raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
                 read.letters.append(
                     dead_letter(path=dump.path, line_number=number, reason=str(error), line=raw)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 import google_crc32c
-import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.blocks import Block, BlockFile, read_blocks
@@ -163,12 +162,3 @@ class WriteLines(beam.PTransform):
                 file.append(lines)
                 records += lines.count(b"\n")
         return ShardFile(self._name, "", file.size, file.crc32c, records)
-
-
-def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
-    """One line of `dead_letters-*.jsonl`; bytes that are no UTF-8 stand as backslash escapes."""
-    raw = line.decode(errors="backslashreplace")
-    return orjson.dumps(
-        {"file": path, "line": line_number, "reason": reason, "raw": raw},
-        option=orjson.OPT_APPEND_NEWLINE,
-    )

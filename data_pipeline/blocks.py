@@ -5,7 +5,6 @@ in a file, the element saying only where. Beam's local runner keeps all that is 
 memory, so there blocks stay in files, and a corpus may be larger than the memory.
 """
 
-import gc
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -39,15 +38,6 @@ class Block(NamedTuple):
     data: bytes | None
     """The bytes, or None for a block that is in its file."""
     compressed: bool = True
-
-
-def collect_garbage_rarely() -> None:
-    """Lets Python look for cycles less often; a worker calls it once.
-
-    It looks each time that some hundreds of objects more are alive than before. Here are
-    hundreds of thousands of rows, and no cycles: a tenth of the time of a join.
-    """
-    gc.set_threshold(100_000, 50, 100)
 
 
 class Compressor:

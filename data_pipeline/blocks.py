@@ -1,4 +1,4 @@
-"""Compressed runs of rows, on their way from the reading to the join and from there to a shard.
+"""Runs of rows, on their way from the reading to the join and from there to a shard.
 
 A block is either at hand, its bytes inside the element, which is how an engine shuffles it, or
 in a file, the element saying only where. Beam's local runner keeps all that is grouped in
@@ -28,7 +28,7 @@ _OPTIONS: dict[int, int] = {
 
 
 class Block(NamedTuple):
-    """Some compressed rows; `read_blocks` takes it."""
+    """Some rows, compressed or as they are; `read_blocks` takes it."""
 
     source: str
     """The file that it lies in, or that its rows came from."""

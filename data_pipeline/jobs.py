@@ -8,10 +8,10 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.dumps import Dump, Tap, find_dumps
+from data_pipeline.dumps import Dump, Tap, find_dumps, full_path
 from data_pipeline.engine import cause_of
 from data_pipeline.errors import InputError
-from data_pipeline.months import full_path, is_as_before
+from data_pipeline.months import is_as_before
 from data_pipeline.output import OutputFolder
 
 

@@ -18,7 +18,7 @@ from tabulate import tabulate
 
 from data_pipeline import snli
 from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
-from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError
+from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import (
     add_common_arguments,
@@ -27,7 +27,6 @@ from data_pipeline.jobs import (
     is_done,
     require_apart,
 )
-from data_pipeline.months import full_path
 from data_pipeline.output import DEAD_LETTERS, STATISTICS, OutputFolder, as_json, write_file
 from data_pipeline.records import (
     HYPOTHESIS,

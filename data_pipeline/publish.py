@@ -12,14 +12,14 @@ from data_pipeline.copies import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
-from data_pipeline.dumps import full_path
+from data_pipeline.dumps import Dump, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
 from data_pipeline.months import EXAMPLES
 from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
 from data_pipeline.reddit import Plan
-from data_pipeline.report import read_report
+from data_pipeline.report import Report, read_report
 from data_pipeline.shards import SIDES, ShardFile
 from data_pipeline.statistics import (
     COPIES,
@@ -45,23 +45,9 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     report = read_report(output)
     names = _numbered(report.files, suffix=plan.sharding.format.suffix)
     outputs = {names[file.name]: file.describe() for file in report.files}
-    more = [
-        *(["excluded"] if plan.excluded is not None else []),
-        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
-    ]
-    rule_names = Rules(plan.months.selection).names
-    counted = report.tally.get(COUNTS, Counter()) + _pairs_by_side(report.files)
-    counts = as_statistics(counted, rule_names, more)
-    months = [_manifest(plan, index) for index in range(len(plan.dumps))]
-    card = {
-        "version": _version(),
-        "made": datetime.now(UTC).date().isoformat(),
-        "options": options,
-        **_card_of_inputs(months, rule_names),
-        "counts": counts,
-        **_card_of_pairs(report.more["examples"], report.tally),
-        "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
-    }
+    counts = _counts(report, plan)
+    months = [_manifest(plan, dump) for dump in plan.dumps]
+    card = _card(report, months, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -81,11 +67,20 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     return counts
 
 
-def _manifest(plan: Plan, index: int) -> dict[str, Any]:
-    month = plan.months.find(plan.dumps[index])
+def _manifest(plan: Plan, dump: Dump) -> dict[str, Any]:
+    month = plan.months.find(dump)
     if month is None:
-        raise InputError(f"--input: {plan.dumps[index].path!r} changed while it was read")
+        raise InputError(f"--input: {dump.path!r} changed while it was read")
     return month
+
+
+def _counts(report: Report, plan: Plan) -> dict[str, Any]:
+    more = [
+        *(["excluded"] if plan.excluded is not None else []),
+        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
+    ]
+    counted = report.tally.get(COUNTS, Counter()) + _pairs_by_side(report.files)
+    return as_statistics(counted, Rules(plan.months.selection).names, more)
 
 
 def _pairs_by_side(files: list[ShardFile]) -> Counter:
@@ -106,6 +101,26 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
         for number, name in enumerate(of_side):
             names[name] = f"{side}-{number:05d}-of-{len(of_side):05d}{suffix}"
     return names
+
+
+def _card(
+    report: Report,
+    months: list[dict[str, Any]],
+    *,
+    options: dict[str, Any],
+    counts: dict[str, Any],
+    outputs: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """What `data_card.json` holds."""
+    return {
+        "version": _version(),
+        "made": datetime.now(UTC).date().isoformat(),
+        "options": options,
+        **_card_of_inputs(months, list(counts["dropped"])),
+        "counts": counts,
+        **_card_of_pairs(report.more["examples"], report.tally),
+        "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
+    }
 
 
 def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:

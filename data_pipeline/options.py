@@ -108,6 +108,27 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
     Raises:
       InputError: if a value is not as it must be.
     """
+    _check_numbers(arguments)
+    parts = max(_MIN_PARTS, stored_bytes // _INPUT_BYTES_A_PART)
+    sharding = _sharding(arguments, parts)
+    selection = _selection(arguments)
+    excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
+    return Options(
+        sharding,
+        buckets=min(parts, SLOTS),
+        selection=selection,
+        max_copies_of_pair=arguments.max_copies_of_pair,
+        excluded=excluded,
+        description={
+            **_describe_storage(arguments, sharding),
+            **selection.describe(),
+            "max_copies_of_pair": arguments.max_copies_of_pair,
+            "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
+        },
+    )
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
     if not 0 <= arguments.test_fraction < 1:
         raise InputError(f"--test_fraction: {arguments.test_fraction} is not in [0, 1)")
     lowest = {"context_turns": 0, "min_characters": 0}
@@ -116,39 +137,6 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
         value = getattr(arguments, name)
         if value is not None and value < lowest.get(name, 1):
             raise InputError(f"--{name}: {value} is not {lowest.get(name, 1)} or more")
-    parts = max(_MIN_PARTS, stored_bytes // _INPUT_BYTES_A_PART)
-    sharding = _sharding(arguments, parts)
-    selection = Selection(
-        min_characters=arguments.min_characters,
-        min_score=arguments.min_score,
-        subreddits=_subreddits(arguments, "subreddits"),
-        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
-        bots=_read_names(arguments.bots),
-        drop_over_18=arguments.drop_over_18,
-    )
-    excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
-    description = {
-        "split_by": sharding.split_by,
-        "test_fraction": sharding.test_fraction,
-        "train_shards": sharding.train_shards,
-        "test_shards": sharding.test_shards,
-        "format": arguments.format,
-        "gzip": arguments.gzip,
-        "records_per_file": arguments.records_per_file,
-        "bytes_per_file": arguments.bytes_per_file,
-        "context_turns": arguments.context_turns,
-        **selection.describe(),
-        "max_copies_of_pair": arguments.max_copies_of_pair,
-        "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
-    }
-    return Options(
-        sharding,
-        buckets=min(parts, SLOTS),
-        selection=selection,
-        max_copies_of_pair=arguments.max_copies_of_pair,
-        excluded=excluded,
-        description=description,
-    )
 
 
 def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
@@ -162,6 +150,31 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
         context_turns=arguments.context_turns,
         records_a_file=arguments.records_per_file,
         bytes_a_file=arguments.bytes_per_file,
+    )
+
+
+def _describe_storage(arguments: argparse.Namespace, sharding: Sharding) -> dict[str, Any]:
+    return {
+        "split_by": sharding.split_by,
+        "test_fraction": sharding.test_fraction,
+        "train_shards": sharding.train_shards,
+        "test_shards": sharding.test_shards,
+        "format": arguments.format,
+        "gzip": arguments.gzip,
+        "records_per_file": arguments.records_per_file,
+        "bytes_per_file": arguments.bytes_per_file,
+        "context_turns": arguments.context_turns,
+    }
+
+
+def _selection(arguments: argparse.Namespace) -> Selection:
+    return Selection(
+        min_characters=arguments.min_characters,
+        min_score=arguments.min_score,
+        subreddits=_subreddits(arguments, "subreddits"),
+        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
+        bots=_read_names(arguments.bots),
+        drop_over_18=arguments.drop_over_18,
     )
 
 

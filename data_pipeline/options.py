@@ -42,6 +42,12 @@ def _add_sharding(group: argparse._ArgumentGroup) -> None:
         "--test_fraction", type=float, default=0.1, help="part of the pairs held out, in [0, 1)"
     )
     group.add_argument(
+        "--validation_fraction",
+        type=float,
+        default=0.0,
+        help="part held out besides, to choose models by, in [0, 1); default: none",
+    )
+    group.add_argument(
         "--split_by",
         choices=splits.SPLIT_BY,
         default=splits.THREAD,
@@ -49,6 +55,7 @@ def _add_sharding(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--train_shards", type=int, help="default: by the input's size, 16 or more")
     group.add_argument("--test_shards", type=int, help="default: by the input's size, 1 or more")
+    group.add_argument("--validation_shards", type=int, default=1, help="default: %(default)s")
     group.add_argument("--format", choices=FORMATS, default=TFRECORD, help="default: %(default)s")
     group.add_argument("--gzip", action="store_true", help="compress the files with gzip")
     group.add_argument(
@@ -129,14 +136,24 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
 
 
 def _check_numbers(arguments: argparse.Namespace) -> None:
-    if not 0 <= arguments.test_fraction < 1:
-        raise InputError(f"--test_fraction: {arguments.test_fraction} is not in [0, 1)")
+    _check_fractions(arguments.test_fraction, arguments.validation_fraction)
     lowest = {"context_turns": 0, "min_characters": 0}
-    counts = ("train_shards", "test_shards", "records_per_file", "bytes_per_file")
-    for name in (*counts, "max_copies_of_pair", *lowest):
+    shards = ("train_shards", "validation_shards", "test_shards")
+    for name in (*shards, "records_per_file", "bytes_per_file", "max_copies_of_pair", *lowest):
         value = getattr(arguments, name)
         if value is not None and value < lowest.get(name, 1):
             raise InputError(f"--{name}: {value} is not {lowest.get(name, 1)} or more")
+
+
+def _check_fractions(test: float, validation: float) -> None:
+    for name, fraction in (("test", test), ("validation", validation)):
+        if not 0 <= fraction < 1:
+            raise InputError(f"--{name}_fraction: {fraction} is not in [0, 1)")
+    if test + validation >= 1:
+        raise InputError(
+            f"--validation_fraction: {validation} and a --test_fraction of {test} leave no pairs "
+            "to train on; accepted are two fractions with a sum below 1"
+        )
 
 
 def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
@@ -150,11 +167,13 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
         context_turns=arguments.context_turns,
         records_a_file=arguments.records_per_file,
         bytes_a_file=arguments.bytes_per_file,
+        validation_fraction=arguments.validation_fraction,
+        validation_shards=arguments.validation_shards,
     )
 
 
 def _describe_storage(arguments: argparse.Namespace, sharding: Sharding) -> dict[str, Any]:
-    return {
+    description = {
         "split_by": sharding.split_by,
         "test_fraction": sharding.test_fraction,
         "train_shards": sharding.train_shards,
@@ -165,6 +184,11 @@ def _describe_storage(arguments: argparse.Namespace, sharding: Sharding) -> dict
         "bytes_per_file": arguments.bytes_per_file,
         "context_turns": arguments.context_turns,
     }
+    # Not stated where it is off: what was complete before there was the option stays complete.
+    if sharding.validation_fraction:
+        description["validation_fraction"] = sharding.validation_fraction
+        description["validation_shards"] = sharding.validation_shards
+    return description
 
 
 def _selection(arguments: argparse.Namespace) -> Selection:

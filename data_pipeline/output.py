@@ -2,8 +2,8 @@
 
     OUTPUT/_months/       dumps that are read (`months`): they stay, and are not read again
     OUTPUT/_incomplete/   shards and counts while the job runs
-    OUTPUT/               train-*, test-*, dead_letters-*, statistics.json, data_card.*,
-                          then COMPLETED
+    OUTPUT/               train-*, validation-*, test-*, dead_letters-*, statistics.json,
+                          data_card.*, then COMPLETED
 
 COMPLETED is the manifest: inputs, options and outputs with their checksums. A folder without it
 is not finished, whatever else lies in it, and the same command completes it.
@@ -18,6 +18,7 @@ from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
+from data_pipeline.splits import SIDES
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
@@ -25,7 +26,8 @@ DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
 EXCLUDED = "excluded-00000-of-00001.jsonl"
 OUR_FILES = (
-    *("train-*-of-*", "test-*-of-*", "data_card.*", EXCLUDED),  # of reddit
+    *(f"{side}-*-of-*" for side in SIDES),
+    *("data_card.*", EXCLUDED),
     "nli-*-of-*",
     *("words.tsv", "bigrams.tsv"),
     *(DEAD_LETTERS, STATISTICS),

@@ -20,7 +20,8 @@ from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
 from data_pipeline.reddit import Plan
 from data_pipeline.report import Report, read_report
-from data_pipeline.shards import SIDES, ShardFile
+from data_pipeline.shards import ShardFile
+from data_pipeline.splits import SIDES
 from data_pipeline.statistics import (
     COPIES,
     COUNTS,
@@ -79,18 +80,12 @@ def _counts(report: Report, plan: Plan) -> dict[str, Any]:
         *(["excluded"] if plan.excluded is not None else []),
         *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
     ]
-    counted = report.tally.get(COUNTS, Counter()) + _pairs_by_side(report.files)
-    return as_statistics(counted, Rules(plan.months.selection).names, more)
-
-
-def _pairs_by_side(files: list[ShardFile]) -> Counter:
-    """`train_pairs` and `test_pairs`: what stands in the files of each side."""
-    return Counter(
-        {
-            f"{side}_pairs": sum(file.records for file in files if file.side == side)
-            for side in SIDES
-        }
-    )
+    written = {
+        side: sum(file.records for file in report.files if file.side == side)
+        for side in plan.sharding.shards_by_side()
+    }
+    rule_names = Rules(plan.months.selection).names
+    return as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more, written)
 
 
 def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:

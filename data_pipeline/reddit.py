@@ -6,7 +6,7 @@ The graph, in reading order:
 
     dump files ─▶ months: comments, filtered and packed ─▶ buckets of ids ─▶ pairs
                                                                               │
-              shard files ◀── train or test ◀── without copies, excluded ◀── earlier turns
+              shard files ◀── split by hash ◀── without copies, excluded ◀── earlier turns
 
 Elements are blocks of many comments, or batches of pairs: see `pairing`. A file that cannot be
 read to its end is reported instead of raised, so that no runner tries it again and all bad files

@@ -98,7 +98,7 @@ class OutputFolder:
         Args:
           files: names of the files aside, and the names to give them.
           documents: contents by name.
-          marker: what COMPLETED says; see `is_complete`.
+          marker: what COMPLETED is to say; `done_job` reads it.
         """
         # The old marker goes first and the new one comes last, so that no half looks whole.
         self._delete(COMPLETED)

@@ -60,7 +60,7 @@ class Sharding(NamedTuple):
     validation_shards: int = 1
 
     def shards_by_side(self) -> dict[str, int]:
-        """How many shards each side has; validation is one only where it is asked for."""
+        """How many shards each side has; validation is a side only where it is asked for."""
         validation = {VALIDATION: self.validation_shards} if self.validation_fraction else {}
         return {TRAIN: self.train_shards, **validation, TEST: self.test_shards}
 

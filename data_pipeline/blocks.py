@@ -1,24 +1,22 @@
-"""Compressed runs of rows, on their way from the reading to the join and from there to a shard.
+"""Runs of rows, on their way from the reading to the join and from there to a shard.
 
 A block is either at hand, its bytes inside the element, which is how an engine shuffles it, or
 in a file, the element saying only where. Beam's local runner keeps all that is grouped in
 memory, so there blocks stay in files, and a corpus may be larger than the memory.
 """
 
-import gc
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import groupby
 from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import google_crc32c
-from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
 
-from data_pipeline.output import aside_of
+from data_pipeline.output import aside_of, open_stored
 
 _LEVEL = 1
 """On such text level 1 halves the bytes at some 300 MB/s; level 3 saves a tenth more and takes
@@ -30,7 +28,7 @@ _OPTIONS: dict[int, int] = {
 
 
 class Block(NamedTuple):
-    """Some compressed rows; `read_blocks` takes it."""
+    """Some rows, compressed or as they are; `read_blocks` takes it."""
 
     source: str
     """The file that it lies in, or that its rows came from."""
@@ -40,15 +38,6 @@ class Block(NamedTuple):
     data: bytes | None
     """The bytes, or None for a block that is in its file."""
     compressed: bool = True
-
-
-def collect_garbage_rarely() -> None:
-    """Lets Python look for cycles less often; a worker calls it once.
-
-    It looks each time that some hundreds of objects more are alive than before. Here are
-    hundreds of thousands of rows, and no cycles: a tenth of the time of a join.
-    """
-    gc.set_threshold(100_000, 50, 100)
 
 
 class Compressor:
@@ -169,8 +158,3 @@ def _frames(data: bytes) -> Iterator[bytes]:
         size = zstd.get_frame_size(rest)
         yield zstd.ZstdDecompressor().decompress(rest[:size])
         rest = rest[size:]
-
-
-def open_stored(path: str) -> BinaryIO:
-    """Opens a file to read its bytes as they are stored."""
-    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)

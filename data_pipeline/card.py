@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from data_pipeline.filters import MAX_CHARACTERS, MIN_PERCENT_LETTERS, PREFIXES
+from data_pipeline.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.statistics import BIN, UNKNOWN
 
 if TYPE_CHECKING:
@@ -38,9 +39,11 @@ WHOLE = {
     "excluded": "pairs",
     "copies_dropped": "pairs",
     "train_pairs": "pairs",
+    "validation_pairs": "pairs",
     "test_pairs": "pairs",
 }
 """The count that a count is a part of."""
+PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
 # matplotlib wants a colour; the page's own text colour takes this one's place in the SVG.
 INK = "#010203"
@@ -60,12 +63,14 @@ def render(card: dict[str, Any]) -> str:
     environment.filters |= {"number": number, "cut": cut, "setting": setting, "share": share}
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
+    counts = card["counts"]
     return template.render(
         card=card,
-        counts=card["counts"],
-        written=card["counts"]["train_pairs"] + card["counts"]["test_pairs"],
+        counts=counts,
+        written=sum(pairs for _, pairs in written(counts)),
+        purposes=written(counts),
         charts=charts(card),
-        steps=steps(card["counts"]),
+        steps=steps(counts),
         max_characters=MAX_CHARACTERS,
         min_percent_letters=MIN_PERCENT_LETTERS,
         prefixes=PREFIXES,
@@ -112,6 +117,12 @@ def setting(value: Any) -> str:
     if value is True:
         return "on"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def written(counts: dict[str, Any]) -> list[tuple[str, int]]:
+    """(purpose, pairs) of each side of the split that there is."""
+    sides = [(purpose, f"{side}_pairs") for side, purpose in PURPOSES.items()]
+    return [(purpose, counts[pairs]) for purpose, pairs in sides if pairs in counts]
 
 
 def steps(counts: dict[str, Any]) -> list[tuple[str, int, str]]:

@@ -16,6 +16,8 @@ FIELDS = ("id", "parent_id", "link_id", "subreddit", "author", "body")
 COMMENT_PREFIX = "t1_"
 LAST_SECOND = 2**33
 """A time of this many seconds (in the year 2242) or more is no time."""
+KEPT_OF_TOO_LONG = 1000
+"""Bytes of a line, or characters of an example, that are kept where the whole is too long."""
 
 _get_fields = itemgetter(*FIELDS)
 _NESTED = (list, dict)
@@ -91,6 +93,15 @@ def _what_is_wrong(fields: Any) -> str:
     name = next(name for name in FIELDS if not isinstance(fields.get(name), str))
     found = type(fields[name]).__name__ if name in fields else "missing"
     return f"field {name!r} must be a string, but is {found}"
+
+
+def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
+    """One line of `dead_letters-*.jsonl`; bytes that are no UTF-8 stand as backslash escapes."""
+    raw = line.decode(errors="backslashreplace")
+    return orjson.dumps(
+        {"file": path, "line": line_number, "reason": reason, "raw": raw},
+        option=orjson.OPT_APPEND_NEWLINE,
+    )
 
 
 def whole_number(value: Any) -> int | None:

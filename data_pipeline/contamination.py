@@ -29,10 +29,10 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.errors import InputError
 from data_pipeline.output import read_bytes
 from data_pipeline.pairing import Pair
+from data_pipeline.report import TALLY
 from data_pipeline.statistics import COUNTS
 
 EXCLUDED = "excluded"
-TALLY = "tally"
 MIN_CHARACTERS = 4
 """Shorter normalized texts (a score, a "yes") exclude nothing."""
 _NO_WORD = re.compile(r"[\W_]+")

@@ -14,9 +14,8 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.blocks import Block, Transport
-from data_pipeline.packing import TALLY, PackRows, RowsByKey, as_row, read_pairs
+from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
 from data_pipeline.pairing import OwnComments, Pair, bucket_of_slot, read_own_comments, slot_of
-from data_pipeline.statistics import Tally
 
 _NO_MORE = "no more"
 
@@ -37,9 +36,9 @@ class EarlierTurn(beam.PTransform):
         asking, done = pairs | "Part those that begin a thread" >> beam.ParDo(
             _PartAsking()
         ).with_outputs(_NO_MORE, main="asking")
-        rows, _ = asking | "Pack by the comment asked for" >> beam.ParDo(
+        rows = asking | "Pack by the comment asked for" >> beam.ParDo(
             PackRows(self._transport, partial(_rows_by_bucket, buckets=self._buckets))
-        ).with_outputs(TALLY, main="rows")
+        )
         answered = (
             {"comments": comments, "pairs": rows}
             | "Bring pairs and comments together" >> beam.CoGroupByKey()
@@ -54,12 +53,12 @@ class _PartAsking(beam.DoFn):
         yield TaggedOutput(_NO_MORE, [pair for pair in pairs if pair.before_input is None])
 
 
-def _rows_by_bucket(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Tally]:
+def _rows_by_bucket(pairs: list[Pair], *, buckets: int) -> RowsByKey:
     rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
         assert pair.before_input is not None
         rows[bucket_of_slot(slot_of(pair.before_input), buckets)] += as_row(pair)
-    return rows, {}
+    return rows
 
 
 class _AddTurn(beam.DoFn):

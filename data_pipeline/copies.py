@@ -17,8 +17,9 @@ import numpy as np
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.blocks import Block, Transport, read_blocks
-from data_pipeline.packing import TALLY, PackRows, RowsByKey, as_row, read_pairs
+from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
 from data_pipeline.pairing import PAIRS_A_BATCH, Pair
+from data_pipeline.report import TALLY
 from data_pipeline.statistics import COPIES, COUNTS, Tally
 
 COPYPASTA_CHARACTERS = 50
@@ -52,11 +53,10 @@ class CapCopies(beam.PTransform):
 
     def expand(self, pairs: beam.PCollection) -> tuple[beam.PCollection, beam.PCollection]:
         """Returns the pairs to keep and the tallies of `copies_dropped`."""
-        rows, _ = pairs | "Pack by their words" >> beam.ParDo(
-            PackRows(self._transport, partial(_rows_by_words, buckets=self._buckets))
-        ).with_outputs(TALLY, main="rows")
         kept, tally = (
-            rows
+            pairs
+            | "Pack by their words"
+            >> beam.ParDo(PackRows(self._transport, partial(_rows_by_words, buckets=self._buckets)))
             | "Bring equal pairs together" >> beam.GroupByKey()
             | "Keep the first copies"
             >> beam.ParDo(_KeepFirst(self._most)).with_outputs(TALLY, main="kept")
@@ -64,11 +64,11 @@ class CapCopies(beam.PTransform):
         return kept, tally
 
 
-def _rows_by_words(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Tally]:
+def _rows_by_words(pairs: list[Pair], *, buckets: int) -> RowsByKey:
     rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
         rows[_hash_of_pair(pair) % buckets] += as_row(pair)
-    return rows, {}
+    return rows
 
 
 class _KeepFirst(beam.DoFn):
@@ -102,17 +102,18 @@ class CountCopies(beam.PTransform):
 
     def expand(self, pairs: beam.PCollection) -> beam.PCollection:
         """Brings hashes of equal words together and counts them."""
-        rows, _ = pairs | "Hash the words" >> beam.ParDo(
-            PackRows(self._transport, partial(_hashes_by_bucket, buckets=self._buckets))
-        ).with_outputs(TALLY, main="rows")
         return (
-            rows
+            pairs
+            | "Hash the words"
+            >> beam.ParDo(
+                PackRows(self._transport, partial(_hashes_by_bucket, buckets=self._buckets))
+            )
             | "Bring equal hashes together" >> beam.GroupByKey()
             | "Count the copies" >> beam.Map(_count)
         )
 
 
-def _hashes_by_bucket(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Tally]:
+def _hashes_by_bucket(pairs: list[Pair], *, buckets: int) -> RowsByKey:
     hashes: dict[tuple[str, int], array] = defaultdict(lambda: array("Q"))
     for pair in pairs:
         words = _hash_of_pair(pair)
@@ -124,7 +125,7 @@ def _hashes_by_bucket(pairs: list[Pair], *, buckets: int) -> tuple[RowsByKey, Ta
     return {
         key: bytearray(np.asarray(some, np.uint64).astype(_HASH).tobytes())
         for key, some in hashes.items()
-    }, {}
+    }
 
 
 def _count(element: tuple[tuple[str, int], Iterable[Block]]) -> Tally:

@@ -18,18 +18,16 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
-import orjson
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
+from apache_beam.pvalue import AsList, TaggedOutput
 
-from data_pipeline.blocks import Block, BlockFile, Transport, open_stored, read_blocks
+from data_pipeline.blocks import Block, BlockFile, Transport, read_blocks
 from data_pipeline.dumps import Dump, Tap, UnreadableDumpError
 from data_pipeline.jobs import describe_input
-from data_pipeline.output import write_file
-from data_pipeline.packing import TALLY
-from data_pipeline.reddit import UNREADABLE, report_path
+from data_pipeline.output import open_stored, write_file
+from data_pipeline.report import TALLY, UNREADABLE, add_report
 from data_pipeline.shards import ShardFile
-from data_pipeline.statistics import COUNTS, add_up
+from data_pipeline.statistics import COUNTS
 from data_pipeline.stored_pairs import read_texts
 from data_pipeline.words import BEGIN, END, tokenize
 
@@ -175,7 +173,7 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; the report tells what came of it."""
+    """Adds the whole job to a pipeline; its report tells what came of it."""
     counts, read_tally, inputs, unreadable = (
         pipeline
         | "List the pair files" >> beam.Create(sorted(plan.files, key=lambda file: -file.size))
@@ -196,37 +194,11 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         | "Bring the parts of a kind together" >> beam.GroupByKey()
         | "Merge them" >> beam.ParDo(Merge(plan.folder))
     )
-    total = (
-        (read_tally, sum_tally)
-        | "Take all that was counted" >> beam.Flatten()
-        | "Add it up" >> beam.CombineGlobally(add_up)
+    add_report(
+        pipeline,
+        plan.folder,
+        tallies=[read_tally, sum_tally],
+        unreadable=unreadable,
+        files=files,
+        inputs=AsList(inputs),
     )
-    _ = (
-        pipeline
-        | "Begin the report" >> beam.Create([report_path(plan.folder)])
-        | "Write the report"
-        >> beam.Map(
-            _write_report,
-            tally=AsSingleton(total),
-            inputs=AsList(inputs),
-            unreadable=AsList(unreadable),
-            files=AsList(files),
-        )
-    )
-
-
-def _write_report(
-    path: str,
-    *,
-    tally: dict[str, Counter],
-    inputs: list[dict[str, Any]],
-    unreadable: list[str],
-    files: list[ShardFile],
-) -> None:
-    report = {
-        "tally": tally,
-        "inputs": inputs,
-        "unreadable": sorted(unreadable),
-        "files": [tuple(file) for file in sorted(files)],
-    }
-    write_file(path, orjson.dumps(report))

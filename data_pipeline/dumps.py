@@ -18,11 +18,11 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple, cast
 
 import google_crc32c
-from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
 
 from data_pipeline.errors import InputError
+from data_pipeline.output import open_stored
 
 BATCH_BYTES = 4 << 20
 """Decompressed bytes a batch: some thousands of lines."""
@@ -130,7 +130,7 @@ def full_path(dump: Dump) -> str:
 
 def checksum(path: str) -> str:
     """The CRC-32C of a file as stored, in hexadecimal digits."""
-    with closing(FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)) as raw:
+    with closing(open_stored(path)) as raw:
         tap = Tap().on(raw)
         while tap.read(BATCH_BYTES):
             pass
@@ -145,7 +145,7 @@ def read_line_batches(dump: Dump, tap: Tap | None = None) -> Iterator[LineBatch]
     """
     path = dump.path
     try:
-        with closing(FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)) as raw:
+        with closing(open_stored(path)) as raw:
             yield from _split_lines(path, _decompress(dump, (tap or Tap()).on(raw)))
     except _CORRUPT as error:
         raise UnreadableDumpError(f"{path}: truncated or corrupt: {error}") from error

@@ -1,5 +1,6 @@
-"""What every job does around its work: find its inputs, see whether it is done, run to the end."""
+"""What every job does around its work: take arguments, find inputs, see if it is done, run."""
 
+import argparse
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -7,11 +8,31 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.dumps import Dump, Tap, find_dumps
+from data_pipeline.dumps import Dump, Tap, find_dumps, full_path
 from data_pipeline.engine import cause_of
 from data_pipeline.errors import InputError
-from data_pipeline.months import full_path, is_as_before
+from data_pipeline.months import is_as_before
 from data_pipeline.output import OutputFolder
+
+
+def add_common_arguments(parser: argparse.ArgumentParser, *, inputs: str) -> None:
+    """Declares what every job is asked: what to read, where to write, whether to replace.
+
+    Args:
+      parser: of the command.
+      inputs: what it reads, as its help says it.
+    """
+    parser.add_argument(
+        "--input",
+        required=True,
+        nargs="+",  # for a pattern that the shell has already expanded
+        metavar="GLOB[,GLOB...]",
+        help=inputs,
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the output of another job"
+    )
 
 
 def find_inputs(given: list[str]) -> list[Dump]:

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.blocks import Block, BlockFile, Compressor, open_stored
-from data_pipeline.comments import MalformedLineError, parse_comment
+from data_pipeline.blocks import Block, BlockFile, Compressor
+from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter, parse_comment
 from data_pipeline.dumps import (
     MAX_LINE_BYTES,
     Dump,
@@ -35,17 +35,14 @@ from data_pipeline.dumps import (
     read_line_batches,
 )
 from data_pipeline.filters import Rules, Selection
-from data_pipeline.output import as_json, read_bytes, write_file
+from data_pipeline.output import as_json, open_stored, read_bytes, write_file
 from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot
-from data_pipeline.shards import dead_letter
 
 VERSION = 1
 """Raise it when the same dump is to give another month than before."""
 COMMENTS_A_PACK = 100_000
 EXAMPLES = 3
 """Examples of dropped comments that are kept for each rule."""
-EXAMPLE_CHARACTERS = 1000
-"""What is kept of an example, and of a line that is too long."""
 
 _PLAIN = "comments.jsonl"
 _COMPRESSED = "comments.jsonl.zst"
@@ -191,14 +188,14 @@ class _MonthWriter:
     def _keep_example(self, rule: int, text: str) -> None:
         examples = self.examples.setdefault(rule, [])
         if len(examples) < EXAMPLES:
-            examples.append(text[:EXAMPLE_CHARACTERS])
+            examples.append(text[:KEPT_OF_TOO_LONG])
 
     def _put_aside(self, batch: LineBatch, index: int, reason: str) -> None:
         line = batch.lines[index]
         if index in batch.too_long:
             # Cut off, it is no JSON any more.
             reason = f"a line of {batch.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
-            line = line[:EXAMPLE_CHARACTERS]
+            line = line[:KEPT_OF_TOO_LONG]
         # Without the column at which JSON ended, of which there are as many as lines.
         self.reasons[reason.partition(":")[0]] += 1
         letter = dead_letter(

@@ -17,11 +17,16 @@ from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
 from data_pipeline import snli
-from data_pipeline.comments import MalformedLineError
-from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError
+from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
+from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError, full_path
 from data_pipeline.errors import InputError
-from data_pipeline.jobs import describe_input, find_inputs, is_done, require_apart
-from data_pipeline.months import full_path
+from data_pipeline.jobs import (
+    add_common_arguments,
+    describe_input,
+    find_inputs,
+    is_done,
+    require_apart,
+)
 from data_pipeline.output import DEAD_LETTERS, STATISTICS, OutputFolder, as_json, write_file
 from data_pipeline.records import (
     HYPOTHESIS,
@@ -33,12 +38,9 @@ from data_pipeline.records import (
     encode_example,
     frame,
 )
-from data_pipeline.shards import dead_letter
 from data_pipeline.statistics import as_table
 
 NO_LABEL = "-"
-_KEPT_OF_TOO_LONG = 1000
-"""Bytes of a line that is too long in its dead letter."""
 
 
 class Read(NamedTuple):
@@ -56,19 +58,11 @@ class Read(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst",
+    add_common_arguments(
+        parser, inputs="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
 
 
@@ -128,7 +122,7 @@ def _read_file(dump: Dump, tap: Tap, read: Read) -> None:
                 _take(line, parse, read)
             except MalformedLineError as error:
                 number, content, size = line
-                raw = content if size <= MAX_LINE_BYTES else content[:_KEPT_OF_TOO_LONG]
+                raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
                 read.letters.append(
                     dead_letter(path=dump.path, line_number=number, reason=str(error), line=raw)

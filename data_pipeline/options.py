@@ -8,6 +8,7 @@ from data_pipeline.contamination import Excluded
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Selection
 from data_pipeline.formats import FORMATS, TFRECORD, make_format
+from data_pipeline.jobs import add_common_arguments
 from data_pipeline.output import read_bytes
 from data_pipeline.pairing import SLOTS
 from data_pipeline.records import CONTEXT
@@ -20,14 +21,10 @@ _MIN_PARTS = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the job's own options; all others go to Beam."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
+    add_common_arguments(
+        parser,
+        inputs="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--months",
         metavar="DIR",
@@ -35,9 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--discard_months", action="store_true", help="remove them when the job is done"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
     _add_sharding(parser.add_argument_group("split and storage"))
     _add_selection(parser.add_argument_group("further filters, all off by default"))
@@ -48,6 +42,12 @@ def _add_sharding(group: argparse._ArgumentGroup) -> None:
         "--test_fraction", type=float, default=0.1, help="part of the pairs held out, in [0, 1)"
     )
     group.add_argument(
+        "--validation_fraction",
+        type=float,
+        default=0.0,
+        help="part held out besides, to choose models by, in [0, 1); default: none",
+    )
+    group.add_argument(
         "--split_by",
         choices=splits.SPLIT_BY,
         default=splits.THREAD,
@@ -55,6 +55,7 @@ def _add_sharding(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--train_shards", type=int, help="default: by the input's size, 16 or more")
     group.add_argument("--test_shards", type=int, help="default: by the input's size, 1 or more")
+    group.add_argument("--validation_shards", type=int, default=1, help="default: %(default)s")
     group.add_argument("--format", choices=FORMATS, default=TFRECORD, help="default: %(default)s")
     group.add_argument("--gzip", action="store_true", help="compress the files with gzip")
     group.add_argument(
@@ -114,47 +115,45 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
     Raises:
       InputError: if a value is not as it must be.
     """
-    if not 0 <= arguments.test_fraction < 1:
-        raise InputError(f"--test_fraction: {arguments.test_fraction} is not in [0, 1)")
-    lowest = {"context_turns": 0, "min_characters": 0}
-    counts = ("train_shards", "test_shards", "records_per_file", "bytes_per_file")
-    for name in (*counts, "max_copies_of_pair", *lowest):
-        value = getattr(arguments, name)
-        if value is not None and value < lowest.get(name, 1):
-            raise InputError(f"--{name}: {value} is not {lowest.get(name, 1)} or more")
+    _check_numbers(arguments)
     parts = max(_MIN_PARTS, stored_bytes // _INPUT_BYTES_A_PART)
     sharding = _sharding(arguments, parts)
-    selection = Selection(
-        min_characters=arguments.min_characters,
-        min_score=arguments.min_score,
-        subreddits=_subreddits(arguments, "subreddits"),
-        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
-        bots=_read_names(arguments.bots),
-        drop_over_18=arguments.drop_over_18,
-    )
+    selection = _selection(arguments)
     excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
-    description = {
-        "split_by": sharding.split_by,
-        "test_fraction": sharding.test_fraction,
-        "train_shards": sharding.train_shards,
-        "test_shards": sharding.test_shards,
-        "format": arguments.format,
-        "gzip": arguments.gzip,
-        "records_per_file": arguments.records_per_file,
-        "bytes_per_file": arguments.bytes_per_file,
-        "context_turns": arguments.context_turns,
-        **selection.describe(),
-        "max_copies_of_pair": arguments.max_copies_of_pair,
-        "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
-    }
     return Options(
         sharding,
         buckets=min(parts, SLOTS),
         selection=selection,
         max_copies_of_pair=arguments.max_copies_of_pair,
         excluded=excluded,
-        description=description,
+        description={
+            **_describe_storage(arguments, sharding),
+            **selection.describe(),
+            "max_copies_of_pair": arguments.max_copies_of_pair,
+            "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
+        },
     )
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    _check_fractions(arguments.test_fraction, arguments.validation_fraction)
+    lowest = {"context_turns": 0, "min_characters": 0}
+    shards = ("train_shards", "validation_shards", "test_shards")
+    for name in (*shards, "records_per_file", "bytes_per_file", "max_copies_of_pair", *lowest):
+        value = getattr(arguments, name)
+        if value is not None and value < lowest.get(name, 1):
+            raise InputError(f"--{name}: {value} is not {lowest.get(name, 1)} or more")
+
+
+def _check_fractions(test: float, validation: float) -> None:
+    for name, fraction in (("test", test), ("validation", validation)):
+        if not 0 <= fraction < 1:
+            raise InputError(f"--{name}_fraction: {fraction} is not in [0, 1)")
+    if test + validation >= 1:
+        raise InputError(
+            f"--validation_fraction: {validation} and a --test_fraction of {test} leave no pairs "
+            "to train on; accepted are two fractions with a sum below 1"
+        )
 
 
 def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
@@ -168,6 +167,38 @@ def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
         context_turns=arguments.context_turns,
         records_a_file=arguments.records_per_file,
         bytes_a_file=arguments.bytes_per_file,
+        validation_fraction=arguments.validation_fraction,
+        validation_shards=arguments.validation_shards,
+    )
+
+
+def _describe_storage(arguments: argparse.Namespace, sharding: Sharding) -> dict[str, Any]:
+    description = {
+        "split_by": sharding.split_by,
+        "test_fraction": sharding.test_fraction,
+        "train_shards": sharding.train_shards,
+        "test_shards": sharding.test_shards,
+        "format": arguments.format,
+        "gzip": arguments.gzip,
+        "records_per_file": arguments.records_per_file,
+        "bytes_per_file": arguments.bytes_per_file,
+        "context_turns": arguments.context_turns,
+    }
+    # Not stated where it is off: what was complete before there was the option stays complete.
+    if sharding.validation_fraction:
+        description["validation_fraction"] = sharding.validation_fraction
+        description["validation_shards"] = sharding.validation_shards
+    return description
+
+
+def _selection(arguments: argparse.Namespace) -> Selection:
+    return Selection(
+        min_characters=arguments.min_characters,
+        min_score=arguments.min_score,
+        subreddits=_subreddits(arguments, "subreddits"),
+        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
+        bots=_read_names(arguments.bots),
+        drop_over_18=arguments.drop_over_18,
     )
 
 

@@ -2,8 +2,8 @@
 
     OUTPUT/_months/       dumps that are read (`months`): they stay, and are not read again
     OUTPUT/_incomplete/   shards and counts while the job runs
-    OUTPUT/               train-*, test-*, dead_letters-*, statistics.json, data_card.*,
-                          then COMPLETED
+    OUTPUT/               train-*, validation-*, test-*, dead_letters-*, statistics.json,
+                          data_card.*, then COMPLETED
 
 COMPLETED is the manifest: inputs, options and outputs with their checksums. A folder without it
 is not finished, whatever else lies in it, and the same command completes it.
@@ -12,12 +12,13 @@ is not finished, whatever else lies in it, and the same command completes it.
 import json
 import uuid
 from pathlib import PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
+from data_pipeline.splits import SIDES
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
@@ -25,7 +26,8 @@ DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
 EXCLUDED = "excluded-00000-of-00001.jsonl"
 OUR_FILES = (
-    *("train-*-of-*", "test-*-of-*", "data_card.*", EXCLUDED),  # of reddit
+    *(f"{side}-*-of-*" for side in SIDES),
+    *("data_card.*", EXCLUDED),
     "nli-*-of-*",
     *("words.tsv", "bigrams.tsv"),
     *(DEAD_LETTERS, STATISTICS),
@@ -96,7 +98,7 @@ class OutputFolder:
         Args:
           files: names of the files aside, and the names to give them.
           documents: contents by name.
-          marker: what COMPLETED says; see `is_complete`.
+          marker: what COMPLETED is to say; `done_job` reads it.
         """
         # The old marker goes first and the new one comes last, so that no half looks whole.
         self._delete(COMPLETED)
@@ -142,9 +144,14 @@ def require_folder_name(option: str, path: str) -> None:
         raise InputError(f"{option}: {path!r}: {error}") from error
 
 
+def open_stored(path: str) -> BinaryIO:
+    """Opens a file to read its bytes as they are stored."""
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
 def read_bytes(path: str) -> bytes:
     """A whole file, as it is stored."""
-    with FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
+    with open_stored(path) as stream:
         return stream.read()
 
 

@@ -6,28 +6,21 @@ from typing import Any
 
 import apache_beam as beam
 import orjson
-from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import GlobalWindows
 
 from data_pipeline.blocks import Block, Transport, read_blocks
 from data_pipeline.pairing import PAIRS_A_BATCH, Pair
-from data_pipeline.statistics import Tally
 
 FLUSH_BYTES = 32 << 20
 """A worker packs no more rows than this at once, over all keys."""
-TALLY = "tally"
 
 RowsByKey = Mapping[Any, bytes | bytearray]
 
 
 class PackRows(beam.DoFn):
-    """Batches of pairs -> (key, block of rows) elements, and what was counted."""
+    """Batches of pairs -> (key, block of rows) elements."""
 
-    def __init__(
-        self,
-        transport: Transport,
-        rows_by_key: Callable[[list[Pair]], tuple[RowsByKey, Tally]],
-    ):
+    def __init__(self, transport: Transport, rows_by_key: Callable[[list[Pair]], RowsByKey]):
         self._transport = transport
         self._rows_by_key = rows_by_key
 
@@ -38,12 +31,9 @@ class PackRows(beam.DoFn):
 
     def process(self, pairs: list[Pair]) -> Iterator[Any]:
         """Packs some pairs; yields when enough are packed."""
-        rows_by_key, tally = self._rows_by_key(pairs)
-        for key, rows in rows_by_key.items():
+        for key, rows in self._rows_by_key(pairs).items():
             self._rows[key] += rows
             self._bytes += len(rows)
-        if tally:
-            yield TaggedOutput(TALLY, tally)
         if self._bytes >= FLUSH_BYTES:
             yield from self._flush()
 

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import orjson
-
 from data_pipeline.card import render
 from data_pipeline.copies import (
     COPYPASTA_CHARACTERS,
@@ -14,14 +12,16 @@ from data_pipeline.copies import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
-from data_pipeline.dumps import full_path
+from data_pipeline.dumps import Dump, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
 from data_pipeline.months import EXAMPLES
-from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json, read_bytes
+from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
-from data_pipeline.reddit import Plan, report_path
-from data_pipeline.shards import SIDES, ShardFile
+from data_pipeline.reddit import Plan
+from data_pipeline.report import Report, read_report
+from data_pipeline.shards import ShardFile
+from data_pipeline.splits import SIDES
 from data_pipeline.statistics import (
     COPIES,
     COUNTS,
@@ -29,6 +29,7 @@ from data_pipeline.statistics import (
     MONTHS,
     RESPONSE_CHARACTERS,
     SUBREDDITS,
+    Tally,
     as_statistics,
 )
 
@@ -42,33 +43,12 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     Raises:
       InputError: if dumps could not be read; nothing is published then.
     """
-    report = orjson.loads(read_bytes(report_path(output.incomplete)))
-    if report["unreadable"]:
-        output.discard()
-        raise InputError("; ".join(report["unreadable"]))
-    files = [ShardFile(*file) for file in report["files"]]
-    names = _numbered(files, suffix=plan.sharding.format.suffix)
-    outputs = {
-        names[file.name]: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
-        for file in files
-    }
-    tally = {name: Counter(counts) for name, counts in report["tally"].items()}
-    more = [
-        *(["excluded"] if plan.excluded is not None else []),
-        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
-    ]
-    rule_names = Rules(plan.months.selection).names
-    counts = as_statistics(tally.get(COUNTS, Counter()), rule_names, more)
-    months = [_manifest(plan, index) for index in range(len(plan.dumps))]
-    card = {
-        "version": _version(),
-        "made": datetime.now(UTC).date().isoformat(),
-        "options": options,
-        **_card_of_inputs(months, rule_names),
-        "counts": counts,
-        **_card_of_pairs(report, tally),
-        "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
-    }
+    report = read_report(output)
+    names = _numbered(report.files, suffix=plan.sharding.format.suffix)
+    outputs = {names[file.name]: file.describe() for file in report.files}
+    counts = _counts(report, plan)
+    months = [_manifest(plan, dump) for dump in plan.dumps]
+    card = _card(report, months, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -88,11 +68,24 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     return counts
 
 
-def _manifest(plan: Plan, index: int) -> dict[str, Any]:
-    month = plan.months.find(plan.dumps[index])
+def _manifest(plan: Plan, dump: Dump) -> dict[str, Any]:
+    month = plan.months.find(dump)
     if month is None:
-        raise InputError(f"--input: {plan.dumps[index].path!r} changed while it was read")
+        raise InputError(f"--input: {dump.path!r} changed while it was read")
     return month
+
+
+def _counts(report: Report, plan: Plan) -> dict[str, Any]:
+    more = [
+        *(["excluded"] if plan.excluded is not None else []),
+        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
+    ]
+    written = {
+        side: sum(file.records for file in report.files if file.side == side)
+        for side in plan.sharding.shards_by_side()
+    }
+    rule_names = Rules(plan.months.selection).names
+    return as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more, written)
 
 
 def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
@@ -103,6 +96,26 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
         for number, name in enumerate(of_side):
             names[name] = f"{side}-{number:05d}-of-{len(of_side):05d}{suffix}"
     return names
+
+
+def _card(
+    report: Report,
+    months: list[dict[str, Any]],
+    *,
+    options: dict[str, Any],
+    counts: dict[str, Any],
+    outputs: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """What `data_card.json` holds."""
+    return {
+        "version": _version(),
+        "made": datetime.now(UTC).date().isoformat(),
+        "options": options,
+        **_card_of_inputs(months, list(counts["dropped"])),
+        "counts": counts,
+        **_card_of_pairs(report.more["examples"], report.tally),
+        "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
+    }
 
 
 def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
@@ -127,7 +140,7 @@ def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict
     }
 
 
-def _card_of_pairs(report: dict[str, Any], tally: dict[str, Counter]) -> dict[str, Any]:
+def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
     copies, subreddits = tally.get(COPIES, Counter()), tally.get(SUBREDDITS, Counter())
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
     return {
@@ -149,7 +162,7 @@ def _card_of_pairs(report: dict[str, Any], tally: dict[str, Counter]) -> dict[st
                 "context": pair.context,
                 "subreddit": pair.subreddit,
             }
-            for pair in (Pair(*row) for row in report["examples"])
+            for pair in (Pair(*row) for row in examples)
         ],
     }
 

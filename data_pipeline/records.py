@@ -35,7 +35,6 @@ LABELS = ("entailment", "neutral", "contradiction")
 """An NLI pair's label is the index in here, an integer; its other features are strings."""
 
 TRAIN_PATTERN = "train-*-of-*.tfrecord"
-TEST_PATTERN = "test-*-of-*.tfrecord"
 GZIP_SUFFIX = ".gz"
 """What the names of compressed record files end in besides."""
 

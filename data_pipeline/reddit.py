@@ -6,25 +6,25 @@ The graph, in reading order:
 
     dump files ─▶ months: comments, filtered and packed ─▶ buckets of ids ─▶ pairs
                                                                               │
-              shard files ◀── train or test ◀── without copies, excluded ◀── earlier turns
+              shard files ◀── split by hash ◀── without copies, excluded ◀── earlier turns
 
 Elements are blocks of many comments, or batches of pairs: see `pairing`. A file that cannot be
 read to its end is reported instead of raised, so that no runner tries it again and all bad files
 are named.
 """
 
+import gc
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-import orjson
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
-from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
+from apache_beam.pvalue import AsSingleton, TaggedOutput
 
-from data_pipeline.blocks import Block, Transport, collect_garbage_rarely
+from data_pipeline.blocks import Block, Transport
 from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.contamination import Excluded, TakeOut
 from data_pipeline.context import EarlierTurn
@@ -32,14 +32,14 @@ from data_pipeline.copies import CapCopies, CountCopies
 from data_pipeline.dumps import Dump, UnreadableDumpError
 from data_pipeline.filters import Rules
 from data_pipeline.months import Months, blocks_by_bucket, dead_letters
-from data_pipeline.output import DEAD_LETTERS, EXCLUDED, write_file
-from data_pipeline.packing import TALLY, PackRows, RowsByKey
+from data_pipeline.output import DEAD_LETTERS, EXCLUDED
+from data_pipeline.packing import PackRows, RowsByKey
 from data_pipeline.pairing import Pair, pair_bucket
 from data_pipeline.progress import JOINING, READING, Note
-from data_pipeline.shards import ShardFile, Sharding, WriteLines, WriteShard
-from data_pipeline.statistics import COUNTS, Tally, a_few, add_up, describe
+from data_pipeline.report import TALLY, UNREADABLE, add_report
+from data_pipeline.shards import Sharding, WriteLines, WriteShard
+from data_pipeline.statistics import COUNTS, a_few, describe
 
-UNREADABLE = "unreadable"
 _LOG = logging.getLogger(__name__)
 
 
@@ -73,7 +73,7 @@ class ReadMonth(beam.DoFn):
 
     def setup(self) -> None:
         """Called once in each worker."""
-        collect_garbage_rarely()
+        _collect_garbage_rarely()
 
     def process(self, dump: Dump) -> Iterator[Any]:
         """Reads a dump unless its month is done; yields the month's folder."""
@@ -108,6 +108,15 @@ class ReadMonth(beam.DoFn):
         return self._months.read(dump, watch)
 
 
+def _collect_garbage_rarely() -> None:
+    """Lets Python look for cycles less often; a worker calls it once.
+
+    It looks each time that some hundreds of objects more are alive than before. Here are
+    hundreds of thousands of rows, and no cycles: a tenth of the time of a join.
+    """
+    gc.set_threshold(100_000, 50, 100)
+
+
 class HandOut(beam.DoFn):
     """The folder of a month -> (bucket, block of comments) elements."""
 
@@ -130,7 +139,7 @@ class Join(beam.DoFn):
 
     def setup(self) -> None:
         """Called once in each worker."""
-        collect_garbage_rarely()
+        _collect_garbage_rarely()
 
     def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
         """Yields lists of pairs."""
@@ -151,7 +160,7 @@ def _count(counts: Counter) -> None:
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; `report_path` tells what came of it."""
+    """Adds the whole job to a pipeline; its report tells what came of it."""
     months, read_tally, unreadable = (
         pipeline
         | "List the dump files" >> beam.Create(sorted(plan.dumps, key=_largest_first))
@@ -172,29 +181,20 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         pairs = (pairs, comments) | f"Turn {turn} before the input" >> earlier
     selected = _select(pairs, plan)
     pairs = selected.pairs
-    shards, split_tally = _write_shards(pipeline, pairs, plan)
-    tallies += [*selected.tallies, split_tally, *_describe(pairs, plan)]
+    shards = _write_shards(pipeline, pairs, plan)
+    tallies += [*selected.tallies, *_describe(pairs, plan)]
     letters = months | "Write the dead letters" >> WriteLines(
         plan.folder, DEAD_LETTERS, read=dead_letters
     )
     files = (shards, letters, *selected.files) | "List what was written" >> beam.Flatten()
     few = pairs | "Pick examples" >> beam.CombineGlobally(a_few)
-    total = (
-        tallies
-        | "Take all that was counted" >> beam.Flatten()
-        | "Add it up" >> beam.CombineGlobally(add_up)
-    )
-    _ = (
-        pipeline
-        | "Begin the report" >> beam.Create([report_path(plan.folder)])
-        | "Write the report"
-        >> beam.Map(
-            _write_report,
-            tally=AsSingleton(total),
-            unreadable=AsList(unreadable),
-            files=AsList(files),
-            examples=AsSingleton(few),
-        )
+    add_report(
+        pipeline,
+        plan.folder,
+        tallies=tallies,
+        unreadable=unreadable,
+        files=files,
+        examples=AsSingleton(few),
     )
 
 
@@ -233,46 +233,26 @@ def _describe(pairs: beam.PCollection, plan: Plan) -> list[beam.PCollection]:
     ]
 
 
-def _write_shards(
-    pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan
-) -> tuple[beam.PCollection, beam.PCollection]:
-    """Shard files, the empty ones included, and what was counted."""
-    rows, tally = pairs | "Split and pack the pairs by shard" >> beam.ParDo(
+def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) -> beam.PCollection:
+    """Shard files, the empty ones included."""
+    rows = pairs | "Split and pack the pairs by shard" >> beam.ParDo(
         PackRows(plan.transport(), _RowsByShard(plan.sharding))
-    ).with_outputs(TALLY, main="rows")
+    )
     nothing = [(shard, None) for shard in plan.sharding.all_shards()]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
-    files = (
+    return (
         (rows, every_shard)
         | "Take rows and empty shards" >> beam.Flatten()
         | "Bring each shard together" >> beam.GroupByKey()
         | "Write the shards" >> beam.ParDo(WriteShard(plan.folder, plan.sharding))
     )
-    return files, tally
 
 
 class _RowsByShard:
     def __init__(self, sharding: Sharding):
         self._sharding = sharding
 
-    def __call__(self, pairs: list[Pair]) -> tuple[RowsByKey, Tally]:
+    def __call__(self, pairs: list[Pair]) -> RowsByKey:
         rows, counts = self._sharding.rows_by_shard(pairs)
         _count(counts)
-        return rows, {COUNTS: counts}
-
-
-def report_path(folder: str) -> str:
-    """The file in which the job says what it counted, wrote and could not read."""
-    return FileSystems.join(folder, "report.json")
-
-
-def _write_report(
-    path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], examples: list[Pair]
-) -> None:
-    report = {
-        "tally": tally,
-        "unreadable": sorted(unreadable),
-        "examples": [tuple(pair) for pair in examples],
-        "files": [tuple(file) for file in sorted(files)],
-    }
-    write_file(path, orjson.dumps(report))
+        return rows

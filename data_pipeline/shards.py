@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 import google_crc32c
-import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.blocks import Block, BlockFile, read_blocks
@@ -19,11 +18,7 @@ from data_pipeline.formats import Format
 from data_pipeline.output import write_file
 from data_pipeline.pairing import Pair
 from data_pipeline.records import CONTEXT, FEATURES
-from data_pipeline.splits import is_test
-
-TRAIN = "train"
-TEST = "test"
-SIDES = (TRAIN, TEST)
+from data_pipeline.splits import TEST, TRAIN, VALIDATION, side_of
 
 Shard = tuple[str, int]
 """Its side, and its index among the shards of this side."""
@@ -44,6 +39,10 @@ class ShardFile(NamedTuple):
     """Hexadecimal digits."""
     records: int
 
+    def describe(self) -> dict[str, Any]:
+        """What COMPLETED says of it."""
+        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
+
 
 class Sharding(NamedTuple):
     """How pairs are split, how many shards each side has and how they are stored."""
@@ -57,23 +56,33 @@ class Sharding(NamedTuple):
     records_a_file: int | None
     bytes_a_file: int | None
     """Before compression; a file has at least one record."""
+    validation_fraction: float = 0.0
+    validation_shards: int = 1
+
+    def shards_by_side(self) -> dict[str, int]:
+        """How many shards each side has; validation is a side only where it is asked for."""
+        validation = {VALIDATION: self.validation_shards} if self.validation_fraction else {}
+        return {TRAIN: self.train_shards, **validation, TEST: self.test_shards}
 
     def all_shards(self) -> list[Shard]:
         """Every shard, the ones that will stay empty included."""
-        counts = {TRAIN: self.train_shards, TEST: self.test_shards}
-        return [(side, index) for side in SIDES for index in range(counts[side])]
+        return [
+            (side, index)
+            for side, shards in self.shards_by_side().items()
+            for index in range(shards)
+        ]
 
     def rows_by_shard(self, pairs: list[Pair]) -> tuple[dict[Shard, bytes], Counter]:
-        """Rows by shard, and the counts `train_pairs` and `test_pairs`."""
+        """Rows by shard, and how many pairs each side has: `train_pairs` and so on."""
         if not pairs:
             return {}, Counter()
         columns = list(zip(*pairs, strict=True))
+        shards = self.shards_by_side()
         rows: dict[Shard, list[bytes]] = defaultdict(list)
         counts: Counter = Counter()
         for row, pair in zip(self.format.rows(self._stored(columns)), pairs, strict=True):
-            side = TEST if self._is_test(pair) else TRAIN
-            shards = self.test_shards if side == TEST else self.train_shards
-            rows[side, zlib.crc32(pair.response_id.encode()) % shards].append(row)
+            side = self._side(pair)
+            rows[side, zlib.crc32(pair.response_id.encode()) % shards[side]].append(row)
             counts[f"{side}_pairs"] += 1
         return {shard: b"".join(some) for shard, some in rows.items()}, counts
 
@@ -88,13 +97,14 @@ class Sharding(NamedTuple):
             ),
         ]
 
-    def _is_test(self, pair: Pair) -> bool:
-        return is_test(
+    def _side(self, pair: Pair) -> str:
+        return side_of(
             thread=pair.thread_id,
             input_id=pair.input_id,
             response_id=pair.response_id,
             split_by=self.split_by,
             test_fraction=self.test_fraction,
+            validation_fraction=self.validation_fraction,
         )
 
     def cut(self, rows: list[bytes]) -> Iterator[list[bytes]]:
@@ -159,12 +169,3 @@ class WriteLines(beam.PTransform):
                 file.append(lines)
                 records += lines.count(b"\n")
         return ShardFile(self._name, "", file.size, file.crc32c, records)
-
-
-def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
-    """One line of `dead_letters-*.jsonl`; bytes that are no UTF-8 stand as backslash escapes."""
-    raw = line.decode(errors="backslashreplace")
-    return orjson.dumps(
-        {"file": path, "line": line_number, "reason": reason, "raw": raw},
-        option=orjson.OPT_APPEND_NEWLINE,
-    )

@@ -7,7 +7,7 @@ lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
@@ -81,7 +81,7 @@ def _month(day: int | str) -> str:
 
 
 def as_statistics(
-    counts: Counter, rule_names: Sequence[str], more: Sequence[str]
+    counts: Counter, rule_names: Sequence[str], more: Sequence[str], written: Mapping[str, int]
 ) -> dict[str, Any]:
     """The contents of `statistics.json`, each key present even where nothing was counted.
 
@@ -89,6 +89,7 @@ def as_statistics(
       counts: what was counted, by name; `dropped/RULE` for each rule.
       rule_names: the rules that were tried.
       more: names of the counts that stand there only because an option was given.
+      written: how many pairs were written of each side of the split.
     """
     return {
         "lines": counts["lines"],
@@ -100,8 +101,7 @@ def as_statistics(
         "replies": counts["replies"],
         "pairs": counts["pairs"],
         **{name: counts[name] for name in more},
-        "train_pairs": counts["train_pairs"],
-        "test_pairs": counts["test_pairs"],
+        **{f"{side}_pairs": pairs for side, pairs in written.items()},
     }
 
 

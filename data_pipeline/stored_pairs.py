@@ -16,9 +16,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
-from data_pipeline.blocks import open_stored
 from data_pipeline.dumps import BATCH_BYTES, Dump, Tap, UnreadableDumpError, read_line_batches
 from data_pipeline.examples import decode_strings, read_frames
+from data_pipeline.output import open_stored
 from data_pipeline.records import GZIP_SUFFIX, HYPOTHESIS, INPUT, PREMISE, RESPONSE
 
 SIDES = ((INPUT, RESPONSE), (PREMISE, HYPOTHESIS))

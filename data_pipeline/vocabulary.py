@@ -12,17 +12,21 @@ import argparse
 from collections import Counter
 from typing import Any
 
-import orjson
 from tabulate import tabulate
 
 from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
 from data_pipeline.errors import InputError
-from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
+from data_pipeline.jobs import (
+    add_common_arguments,
+    find_inputs,
+    is_done,
+    require_apart,
+    run_to_the_end,
+)
 from data_pipeline.local_machine import choose_workers, quiet_processes
-from data_pipeline.output import STATISTICS, OutputFolder, as_json, read_bytes
-from data_pipeline.reddit import report_path
+from data_pipeline.output import STATISTICS, OutputFolder, as_json
+from data_pipeline.report import read_report
 from data_pipeline.runners import is_local, make_pipeline, pipeline_options
-from data_pipeline.shards import ShardFile
 from data_pipeline.statistics import COUNTS, as_table
 
 DEFAULT_MIN_COUNT = 2
@@ -33,14 +37,10 @@ _MIN_PARTS = 16
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's own options; all others go to Beam."""
-    parser.add_argument(
-        "--input",
-        required=True,
-        nargs="+",  # for a pattern that the shell has already expanded
-        metavar="GLOB[,GLOB...]",
-        help="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
+    add_common_arguments(
+        parser,
+        inputs="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument(
         "--min_count",
         type=int,
@@ -50,9 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--min_bigram_count", type=int, metavar="N", help="of bigrams; default: as --min_count"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output of another job"
     )
 
 
@@ -109,23 +106,16 @@ def _publish(output: OutputFolder, options: dict[str, Any]) -> dict[str, Any]:
     Raises:
       InputError: if files could not be read; nothing is published then.
     """
-    report = orjson.loads(read_bytes(report_path(output.incomplete)))
-    if report["unreadable"]:
-        output.discard()
-        raise InputError("; ".join(report["unreadable"]))
-    statistics = as_statistics(Counter(report["tally"][COUNTS]))
-    files = [ShardFile(*file) for file in report["files"]]
-    inputs = sorted(report["inputs"], key=lambda described: described["path"])
+    report = read_report(output)
+    statistics = as_statistics(report.tally[COUNTS])
+    inputs = sorted(report.more["inputs"], key=lambda described: described["path"])
     output.publish(
-        files={file.name: file.name for file in files},
+        files={file.name: file.name for file in report.files},
         documents={STATISTICS: as_json(statistics)},
         marker={
             "inputs": {described["path"]: described for described in inputs},
             "options": options,
-            "outputs": {
-                file.name: {"bytes": file.bytes, "crc32c": file.crc32c, "records": file.records}
-                for file in files
-            },
+            "outputs": {file.name: file.describe() for file in report.files},
         },
     )
     return statistics

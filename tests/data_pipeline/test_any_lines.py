@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.blocks import Block
-from data_pipeline.comments import MalformedLineError, parse_comment
+from data_pipeline.comments import MalformedLineError, dead_letter, parse_comment
 from data_pipeline.filters import Rules, Selection
 from data_pipeline.formats import FORMATS, make_format
 from data_pipeline.pairing import Packer, bucket_of_slot, pair_bucket
-from data_pipeline.shards import Sharding, dead_letter, stored_columns
+from data_pipeline.shards import Sharding, stored_columns
 from data_pipeline.statistics import SUBREDDITS, add_up, describe
 
 SELECTIONS = (

@@ -97,6 +97,7 @@ def test_each_changed_option_is_noticed(fails, done):
         ("--split_by", "pair"): "split_by was 'thread', now 'pair'",
         ("--test_fraction", 0.2): "test_fraction was 0.1, now 0.2",
         ("--test_shards", 7): "test_shards was 2, now 7",
+        ("--validation_fraction", 0.2): "validation_fraction was None, now 0.2",
         ("--format", "jsonl"): "format was 'tfrecord', now 'jsonl'",
         ("--gzip",): "gzip was False, now True",
         ("--records_per_file", 9): "records_per_file was None, now 9",

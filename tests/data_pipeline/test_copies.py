@@ -74,3 +74,14 @@ def test_of_equal_pairs_those_with_the_lowest_ids_stay(
         "copypasta_copies": 3,
     }
     assert sum(count for _, count in card["subreddits"]) == len(pairs)
+
+
+@pytest.mark.parametrize(("option", "pasted"), [((), 4), (("--max_copies_of_pair", 2), 0)])
+def test_copypasta_is_looked_for_in_the_pairs_that_stay(
+    run, write_dump, comment, tmp_path, option, pasted
+):
+    rows = [comment(f"q{number}", body="how are you") for number in range(4)]
+    rows += [comment(f"a{number}", f"t1_q{number}", body=PASTED) for number in range(4)]
+    run("--input", write_dump("RC.gz", rows), "--output", tmp_path / "out", *option)
+    card = json.loads((tmp_path / "out" / "data_card.json").read_text())
+    assert card["copies"]["copypasta_replies"] == pasted

@@ -8,6 +8,14 @@ import pytest
     [
         (["--test_fraction", "-0.1"], "--test_fraction: -0.1 is not in [0, 1)"),
         (["--test_fraction", "nan"], "--test_fraction: nan is not in [0, 1)"),
+        (["--validation_fraction", "-0.1"], "--validation_fraction: -0.1 is not in [0, 1)"),
+        (["--validation_fraction", "nan"], "--validation_fraction: nan is not in [0, 1)"),
+        (["--validation_fraction", "1"], "--validation_fraction: 1.0 is not in [0, 1)"),
+        (
+            ["--validation_fraction", "0.5", "--test_fraction", "0.5"],
+            "--validation_fraction: 0.5 and a --test_fraction of 0.5 leave no pairs to train on",
+        ),
+        (["--validation_shards", "0"], "--validation_shards: 0 is not 1 or more"),
         (["--test_shards", "0"], "--test_shards: 0 is not 1 or more"),
         (["--train_shards", "-1"], "--train_shards: -1 is not 1 or more"),
         (["--records_per_file", "0"], "--records_per_file: 0 is not 1 or more"),
@@ -38,7 +46,8 @@ def test_a_value_that_cannot_be_is_one_line(fails, world, tmp_path, options, rea
         *[
             ([f"--{name}", "1.5"], f"argument --{name}: invalid int value: '1.5'")
             for name in (
-                *("train_shards", "test_shards", "records_per_file", "bytes_per_file"),
+                *("train_shards", "validation_shards", "test_shards"),
+                *("records_per_file", "bytes_per_file"),
                 *("context_turns", "min_characters", "min_score", "max_copies_of_pair"),
             )
         ],

@@ -1,16 +1,18 @@
 """The split: stable, by thread or by pair."""
 
-from data_pipeline.splits import is_test
+from data_pipeline.splits import side_of
 
 
 def side(split_by, fraction, thread="t", input_id="i", response_id="r"):
-    return is_test(
+    found = side_of(
         thread=thread,
         input_id=input_id,
         response_id=response_id,
         split_by=split_by,
         test_fraction=fraction,
+        validation_fraction=0.0,
     )
+    return found == "test"
 
 
 def test_the_hash_is_the_same_on_every_machine():

@@ -95,9 +95,16 @@ def test_all_formats_hold_the_same_pairs_on_the_same_sides(job):
             expected = expected or found
             assert found == expected
             assert [len(files_of(folder, side)) for side in found] == [4, 2]
+            suffix = f".{form}.gz" if more else f".{form}"
+            assert len(list(folder.glob(f"t*-of-0000?{suffix}"))) == 4 + 2
     assert sum(map(len, expected.values())) == MANY
     assert all(expected.values())
     assert list(json.loads(expected["train"][0])) == sorted([*FEATURES, "context/0"])
+
+
+def test_without_a_part_for_tests_all_pairs_are_to_learn_from(job):
+    pairs = pairs_by_side(job("out", "--format", "jsonl", "--test_fraction", 0), "jsonl")
+    assert (len(pairs["train"]), pairs["test"]) == (MANY, [])
 
 
 def test_a_table_has_a_string_column_for_each_feature(job):

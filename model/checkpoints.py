@@ -32,6 +32,7 @@ class Checkpoints(tf.train.CheckpointManager):
         is_chief: bool,
     ):
         self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        self._global_step = global_step
         super().__init__(
             checkpoint,
             self._scratch.name if self._scratch else folder,
@@ -41,14 +42,20 @@ class Checkpoints(tf.train.CheckpointManager):
             init_fn=None if is_chief else lambda: _restore_last(checkpoint, folder),
         )
 
-    def save(self, *args: Any, **kwargs: Any) -> str | None:
+    def save(
+        self, checkpoint_number: int, check_interval: bool = False, **options: Any
+    ) -> str | None:
         """Writes a checkpoint, if it is time to.
 
         Raises:
           TrainingError: if it cannot be written; the ones before it stay as they are.
         """
+        # TensorFlow takes any time for the time of the first.
+        is_early = self._global_step.numpy() < self.checkpoint_interval
+        if check_interval and is_early and self.latest_checkpoint is None:
+            return None
         try:
-            return super().save(*args, **kwargs)
+            return super().save(checkpoint_number, check_interval=check_interval, **options)
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
 

@@ -68,11 +68,22 @@ class BesideProgress(io.TextIOBase):
         return len(text)
 
 
-def summary(rows: dict[str, object]) -> str:
-    """What came of a run, as a table."""
-    cells = [
-        (name, f"{value:,.4g}" if isinstance(value, float) else f"{value}")
-        for name, value in rows.items()
-        if value is not None
+def summary(
+    facts: dict[str, object], *, trained: dict[str, float], validated: dict[str, float]
+) -> str:
+    """What came of a run, as two tables: facts, and what was measured last."""
+    names = {step.LOSS: "loss", "validation_loss": "loss"}
+    columns = [
+        {names.get(name, name): f"{value:,.4g}" for name, value in measured.items()}
+        for measured in (trained, validated)
     ]
-    return tabulate(cells, disable_numparse=True)
+    rows = [
+        (name, *(column.get(name, "") for column in columns)) for name in columns[0] | columns[1]
+    ]
+    measures = tabulate(
+        rows,
+        headers=("", "training", "validation"),
+        disable_numparse=True,
+        colalign=("left", "right", "right"),
+    )
+    return f"{tabulate(facts.items(), disable_numparse=True)}\n\n{measures}"

@@ -44,7 +44,7 @@ def find_files(name: str, config: configs.Data) -> list[str]:
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
     files.sort(key=lambda path: (PurePath(path).name, path))
-    held_out = [file for file in files if PurePath(file).name.startswith("test-")]
+    held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
     if config.is_training and held_out:
         raise InputError(
             f"{name}.input_path: {held_out[0]!r} is test data; training never reads it"

@@ -13,10 +13,10 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import configs, model_dir, record_files
+from model import configs, console, model_dir, record_files
 from model.average import WeightAverage
 from model.checkpoints import BestCheckpoint, Checkpoints
-from model.console import BesideProgress, Progress, summary
+from model.console import BesideProgress, Progress
 from model.dual_encoder import DualEncoder, build
 from model.errors import InputError, StoppedError, TrainingError
 from model.profiler import Profiler
@@ -231,14 +231,13 @@ def _train(run: Run, controller: orbit.Controller) -> None:
 def _summary(
     run: Run, trained: dict[str, float], validated: dict[str, float], begin: int, seconds: float
 ) -> str:
-    rows: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
+    """What came of a run, for people."""
+    facts: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
     for index, part in enumerate(run.parts):
         records = run.schedule.records(index, before=run.step)
-        rows[f"records of {part.task.name}"] = f"{records:,}"
-    rows["minutes of this run"] = seconds / 60
-    rows |= {f"{name} in training": value for name, value in trained.items()}
-    rows |= {f"{name} in validation": float(value) for name, value in validated.items()}
+        facts[f"records of {part.task.name}"] = f"{records:,}"
+    facts["minutes"] = f"{seconds / 60:.1f}"
     if run.best.best:
-        rows["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
-    rows["checkpoint"] = run.checkpoints.latest_checkpoint
-    return summary(rows)
+        facts["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
+    facts["last checkpoint"] = run.checkpoints.latest_checkpoint
+    return console.summary(facts, trained=trained, validated=validated)

@@ -18,22 +18,30 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from model import parameters, training
+    from model import cluster, parameters, training
     from model.errors import InputError, StoppedError, TrainingError
 
     try:
         params = parameters.parse(
             experiment=arguments.experiment,
             config_files=arguments.config_file,
-            params_override=arguments.params_override,
+            params_override=",".join(arguments.params_override),
             tpu=arguments.tpu,
         )
-        training.run(params, mode=arguments.mode, folder=arguments.model_dir)
+        if cluster.serves(params.runtime):
+            cluster.serve()
+        else:
+            training.run(params, mode=arguments.mode, folder=arguments.model_dir)
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
-        sys.exit(stopped.status)
-    except (InputError, TrainingError, OSError) as error:
+        cluster.leave(stopped.status)
+    except TrainingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        cluster.leave(1)
+    except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
+    if cluster.is_part():
+        cluster.leave(0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -58,9 +66,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--params_override",
-        default="",
+        action="append",
+        default=[],
         metavar="a.b=c",
-        help="further changes: a.b=c,d=e, YAML, or a YAML file",
+        help="further changes, a.b=c,d=e; may be given several times",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
     return parser

@@ -59,6 +59,11 @@ class Checkpoints(tf.train.CheckpointManager):
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
 
+    def close(self) -> None:
+        """Removes what was not for the model folder."""
+        if self._scratch:
+            self._scratch.cleanup()
+
 
 def _restore_last(checkpoint: tf.train.Checkpoint, folder: str) -> None:
     last = tf.train.latest_checkpoint(folder)

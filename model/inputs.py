@@ -6,7 +6,7 @@ a window of `shuffle_buffer_size` are shuffled. To go on from any position, grou
 passed over unread, then records unparsed, never more than a group of files.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,12 @@ from model import configs
 from model.errors import InputError
 from model.record_files import compression_of, count_records, find_files, read_records
 from model.schedule import Phase, Schedule
-from model.tasks import Part
+from model.tasks import Part, Task
 from model.text import PADDING
 
 FILES_AT_ONCE = 16
 """Files that are read side by side, if `cycle_length` says nothing else."""
+_ID = tf.io.FixedLenFeature([], tf.string, default_value="")
 
 
 class Source(NamedTuple):
@@ -44,7 +45,7 @@ class Source(NamedTuple):
         if not sum(sizes):
             raise InputError(
                 f"{len(self.files)} files from {self.files[0]!r} on are too few for {every} "
-                "workers, each of which reads files of its own; write them with more --train_shards"
+                "workers, each of which reads files of its own; write them in more shards"
             )
         return self._replace(files=files, sizes=sizes, seed=self.seed * 1_000_003 + first)
 
@@ -121,6 +122,11 @@ def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
     return seed * 1_000_003 + tf.cast(epoch, tf.int64)
 
 
+def make_sources(parts: list[Part], *, seed: int) -> list[Source]:
+    """The training files of each task; raises as `make_source` does."""
+    return [make_source(f"{part.where}.train_data", part.train_data, seed=seed) for part in parts]
+
+
 def make_source(name: str, config: configs.Data, *, seed: int) -> Source:
     """Counts the records of all training files.
 
@@ -171,40 +177,43 @@ def training_batches(
     position = schedule.records(task, before=start) // workers
     batches = source.part(context).batches(position, phases)
     return batches.map(
-        _parser(part, part.train_data), num_parallel_calls=tf.data.AUTOTUNE
+        lambda serialized: parse(part, part.train_data, serialized),
+        num_parallel_calls=tf.data.AUTOTUNE,
     ).prefetch(tf.data.AUTOTUNE)
 
 
 def validation_batches(part: Part) -> tf.data.Dataset:
     """(records, string [batch]; batch as the task parses it): one pass, in order.
 
-    A short last batch is left out: scores in smaller batches are no less than easier.
+    A short last batch is left out: among fewer responses the true one is easier found.
     """
     data = part.validation_data
     batches = read_records(find_files(f"{part.where}.validation_data", data)).batch(
         data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
     )
-    parse = _parser(part, data)
     return batches.map(
-        lambda serialized: (serialized, parse(serialized)), num_parallel_calls=tf.data.AUTOTUNE
+        lambda serialized: (serialized, parse(part, data, serialized)),
+        num_parallel_calls=tf.data.AUTOTUNE,
     ).prefetch(tf.data.AUTOTUNE)
 
 
-def _parser(part: Part, data: configs.Data) -> Callable[[tf.Tensor], dict[str, Any]]:
+def parse(part: Part, data: configs.Data, serialized: tf.Tensor) -> dict[str, Any]:
+    """Records, string [batch] -> the task's batch, at a fixed length if the data say so."""
+    batch = part.task.parse(serialized)
     if not data.fixed_length:
-        return part.task.parse
+        return batch
+    longest = part.task.text.longest
+    return {
+        name: {kind: _padded(ids, longest) for kind, ids in value.items()}
+        if isinstance(value, dict)
+        else value
+        for name, value in batch.items()
+    }
 
-    def parse(serialized: tf.Tensor) -> dict[str, Any]:
-        batch = part.task.parse(serialized)
-        longest = part.task.text.longest
-        return {
-            name: {kind: _padded(ids, longest) for kind, ids in value.items()}
-            if isinstance(value, dict)
-            else value
-            for name, value in batch.items()
-        }
 
-    return parse
+def ids_of(task: Task, serialized: tf.Tensor) -> tf.Tensor:
+    """What records call themselves: string [batch] twice."""
+    return tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
 
 
 def _padded(ids: tf.Tensor, length: int) -> tf.Tensor:

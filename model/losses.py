@@ -99,7 +99,7 @@ def _gather(rows: tf.Tensor) -> tf.Tensor:
     replica that the row came from. One tensor a call: the gradient of several at once fails
     where their shapes differ.
     """
-    return tf.distribute.get_replica_context().all_gather(rows, axis=0)
+    return tf.distribute.get_replica_context().all_gather(tf.identity(rows), axis=0)
 
 
 def places(scored: Scored) -> tf.Tensor:

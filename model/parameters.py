@@ -8,6 +8,7 @@ import yaml
 from official.core import config_definitions, train_utils
 
 from model import configs, experiments
+from model.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
 
@@ -51,6 +52,11 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             raise InputError(f"{name}: {value!r}; accepted are numbers from 0 to less than 1")
     for where, data in _data(params.task):
         _check_batches(where, data)
+    if params.trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
+        raise InputError(
+            "trainer.average_decay: there is no average where workers step each for itself; "
+            f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
+        )
 
 
 def _whole_numbers(

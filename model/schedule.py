@@ -52,7 +52,7 @@ class Schedule(NamedTuple):
         """How many records of a task the first `before` steps take."""
         edges = [0, *(edge for edge in self.data[task].batch_boundaries if edge < before), before]
         return sum(
-            self._steps_of(task, begin, end) * self.batch_size(task, begin)
+            self.steps(task, begin, end) * self.batch_size(task, begin)
             for begin, end in pairwise(edges)
         )
 
@@ -60,12 +60,12 @@ class Schedule(NamedTuple):
         """The batches of a task from a step of the run on."""
         edges = [start, *(edge for edge in self.data[task].batch_boundaries if edge > start)]
         phases = [
-            Phase(self._steps_of(task, begin, end), self.batch_size(task, begin))
+            Phase(self.steps(task, begin, end), self.batch_size(task, begin))
             for begin, end in pairwise(edges)
         ]
         return [*phases, Phase(None, self.batch_size(task, edges[-1]))]
 
-    def _steps_of(self, task: int, start: int, stop: int) -> int:
+    def steps(self, task: int, start: int, stop: int) -> int:
         """How many of the steps from `start` to before `stop` train a task."""
         second = sum(
             int(self.tasks(begin, min(begin + _AT_ONCE, stop)).sum())

@@ -8,6 +8,8 @@ import signal
 from types import FrameType, TracebackType
 from typing import Self
 
+from model.errors import StoppedError
+
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -25,6 +27,11 @@ class Signals:
         }
         return self
 
+    def raise_if_stopped(self) -> None:
+        """Raises a StoppedError if a signal said to stop."""
+        if self.stop is not None:
+            raise stopped_by(self.stop)
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
         if number == signal.SIGUSR1:
@@ -40,3 +47,8 @@ class Signals:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+
+def stopped_by(number: signal.Signals) -> StoppedError:
+    """What to raise when a signal says to stop."""
+    return StoppedError(f"stopped by {number.name}", status=128 + number)

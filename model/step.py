@@ -1,7 +1,9 @@
 """One step of training: loss, gradients, update; the same for every strategy."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 import tf_keras
 
@@ -64,3 +66,32 @@ def train(
     optimizer.apply_gradients(reached)
     metrics = [outcome.metrics[name] for name in task.metrics]
     return tf.stack([outcome.loss, *metrics, norm])
+
+
+def means(
+    tasks: list[Task], of_steps: Sequence[int], values: Sequence[np.ndarray]
+) -> dict[str, float]:
+    """What some steps returned, by name: means, but for the norm, which is the last step's.
+
+    Args:
+      tasks: all tasks of the run.
+      of_steps: the index of each step's task.
+      values: what each step returned, float32 [names] and maybe more.
+    """
+    by_name: dict[str, list[float]] = {}
+    for task, of_step in zip(of_steps, values, strict=True):
+        for name, value in zip(names_of(tasks[task]), of_step, strict=False):
+            by_name.setdefault(name, []).append(value)
+    found = {name: float(np.mean(some)) for name, some in by_name.items()}
+    found[GRADIENT_NORM] = float(np.nanmax(by_name[GRADIENT_NORM]))
+    if len(tasks) > 1:
+        found["nli_share"] = float(np.mean(of_steps))
+    return found
+
+
+def learning_rate(optimizer: tf_keras.optimizers.legacy.Optimizer) -> float:
+    """What the schedule says now."""
+    rate = optimizer.learning_rate
+    if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
+        rate = rate(optimizer.iterations)
+    return float(rate.numpy())

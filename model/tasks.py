@@ -17,7 +17,6 @@ _NLI_PAIR = {
     records.HYPOTHESIS: _STRING,
     records.LABEL: tf.io.FixedLenFeature([], tf.int64),
 }
-_ID = tf.io.FixedLenFeature([], tf.string, default_value="")
 _KEYS = 2**62
 """Texts are told apart by hashes below this."""
 _AT = (1, 3, 10)
@@ -181,9 +180,3 @@ def parts_of(config: configs.Training) -> list[Part]:
         data = config.nli
         parts.append(Part(Inference(text), data.train_data, data.validation_data, "task.nli"))
     return parts
-
-
-def ids_of(task: Task, serialized: tf.Tensor) -> list[str]:
-    """What records call themselves; string [batch]."""
-    ids = tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
-    return [own_id.decode(errors="backslashreplace") for own_id in ids.numpy()]

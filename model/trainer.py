@@ -17,11 +17,11 @@ import tf_keras
 from model import inputs, record_files, step
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder
-from model.errors import StoppedError, TrainingError
+from model.errors import TrainingError
 from model.profiler import Profiler
 from model.schedule import Phase, Schedule
-from model.signals import Signals
-from model.tasks import Part, ids_of
+from model.signals import Signals, stopped_by
+from model.tasks import Part
 
 _STEPS_BETWEEN_AGREEMENTS = 10
 """Workers tell each other as often whether one of them was told to stop."""
@@ -52,10 +52,7 @@ class Trainer(orbit.AbstractTrainer):
         self._global_step = global_step
         self._signals = signals
         self._profiler = profiler
-        self._sources = [
-            inputs.make_source(f"{part.where}.train_data", part.train_data, seed=schedule.seed)
-            for part in parts
-        ]
+        self._sources = inputs.make_sources(parts, seed=schedule.seed)
         self._iterators: list[Any] = []
         self._steps = [self._make_step(part) for part in parts]
 
@@ -76,12 +73,12 @@ class Trainer(orbit.AbstractTrainer):
         tasks = self._schedule.tasks(start, start + steps)
         values = self._train_on(tasks, start)
         self._require_finite(values, tasks, start)
-        if len(values) < steps or self._signals.stop:
-            signal = self._signals.stop or SIGTERM  # or else another worker was told
-            raise StoppedError(f"stopped by {signal.name}", status=128 + signal)
+        if len(values) < steps:
+            raise stopped_by(self._signals.stop or SIGTERM)  # which another worker was told
+        self._signals.raise_if_stopped()
         records = sum(self._schedule.batch_size(task, start) for task in tasks)
-        return self._means(values, tasks) | {
-            "learning_rate": float(learning_rate(self._optimizer).numpy()),
+        return step.means([part.task for part in self._parts], tasks.tolist(), values) | {
+            "learning_rate": step.learning_rate(self._optimizer),
             "pairs_per_second": records / (time.monotonic() - began),
         }
 
@@ -148,17 +145,6 @@ class Trainer(orbit.AbstractTrainer):
         flags = self._strategy.run(lambda: tf.cast(here, tf.int32))
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, flags, axis=None) > 0
 
-    def _means(self, values: list[np.ndarray], tasks: np.ndarray) -> dict[str, float]:
-        by_name: dict[str, list[float]] = {}
-        for task, of_step in zip(tasks, values, strict=True):
-            for name, value in zip(step.names_of(self._parts[task].task), of_step, strict=True):
-                by_name.setdefault(name, []).append(value)
-        means = {name: float(np.mean(some)) for name, some in by_name.items()}
-        means[step.GRADIENT_NORM] = float(by_name[step.GRADIENT_NORM][-1])
-        if len(self._parts) > 1:
-            means["nli_share"] = float(tasks.mean())
-        return means
-
     def _require_finite(self, values: list[np.ndarray], tasks: np.ndarray, start: int) -> None:
         for number, (task, of_step) in enumerate(zip(tasks, values, strict=False), start):
             if not np.isfinite(of_step[0]):
@@ -175,7 +161,8 @@ class Trainer(orbit.AbstractTrainer):
         size = self._schedule.batch_size(task, number) // workers
         source = self._sources[task].part(self._context)
         (serialized,) = source.batches(position, [Phase(None, size)]).take(1)
-        return ids_of(self._parts[task].task, serialized)
+        ids = inputs.ids_of(self._parts[task].task, serialized).numpy()
+        return [own_id.decode(errors="backslashreplace") for own_id in ids]
 
     def _what_is_wrong(self) -> Exception | None:
         for source, part in zip(self._sources, self._parts, strict=True):
@@ -185,11 +172,3 @@ class Trainer(orbit.AbstractTrainer):
             if wrong:
                 return wrong
         return None
-
-
-def learning_rate(optimizer: tf_keras.optimizers.legacy.Optimizer) -> tf.Tensor:
-    """What the schedule says now: float32 scalar."""
-    rate = optimizer.learning_rate
-    if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
-        return rate(optimizer.iterations)
-    return tf.identity(rate)

@@ -1,6 +1,7 @@
 """One run of an experiment: what it is made of, and Orbit's loop around it."""
 
 import contextlib
+import re
 import time
 from posixpath import join
 from typing import NamedTuple
@@ -13,12 +14,13 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import configs, console, model_dir, record_files
+from model import cluster, configs, console, model_dir, record_files
 from model.average import WeightAverage
 from model.checkpoints import BestCheckpoint, Checkpoints
 from model.console import BesideProgress, Progress
 from model.dual_encoder import DualEncoder, build
 from model.errors import InputError, StoppedError, TrainingError
+from model.parameter_server import AsynchronousTrainer
 from model.profiler import Profiler
 from model.schedule import Schedule
 from model.signals import Signals
@@ -26,6 +28,8 @@ from model.sts import StsPairs
 from model.tasks import Part, parts_of
 from model.trainer import Trainer
 from model.validation import Validator
+
+ParameterServerStrategy = tf.distribute.ParameterServerStrategy
 
 
 class State(NamedTuple):
@@ -35,6 +39,8 @@ class State(NamedTuple):
     optimizer: tf_keras.optimizers.legacy.Optimizer
     average: WeightAverage
     global_step: tf.Variable
+    task_steps: list[tf.Variable]
+    """How many steps each task had where workers step each for itself, else 0."""
 
 
 class Run(NamedTuple):
@@ -87,7 +93,8 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
 
 def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> Run:
     strategy = _strategy(params.runtime)  # first of all: it configures the devices
-    parts = parts_of(params.task)
+    with strategy.scope():
+        parts = parts_of(params.task)
     for part in parts:
         if "train" in mode:
             record_files.check(f"{part.where}.train_data", part.train_data, part.task.parse)
@@ -95,7 +102,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state = _make_state(params, strategy)
+    state = _make_state(params, strategy, tasks=len(parts))
     return Run(
         params=params,
         mode=mode,
@@ -127,6 +134,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
 
 
 def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
+    cluster.require_whole(runtime)
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
     return distribute_utils.get_distribution_strategy(
@@ -138,7 +146,7 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
 
 
 def _make_state(
-    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy
+    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy, *, tasks: int
 ) -> State:
     with strategy.scope():
         model = build(params.task.model, seed=params.task.seed)
@@ -150,11 +158,18 @@ def _make_state(
             use_float16=params.runtime.mixed_precision_dtype == "float16",
             loss_scale=params.runtime.loss_scale,
         )
+        if isinstance(strategy, ParameterServerStrategy):
+            # Workers cannot make variables.
+            optimizer._create_all_weights(model.trainable_variables)
         return State(
             model=model,
             optimizer=optimizer,
             average=WeightAverage(model, params.trainer),
             global_step=orbit.utils.create_global_step(),
+            task_steps=[
+                tf.Variable(0, dtype=tf.int64, trainable=False, name=f"steps_of_task_{task}")
+                for task in range(tasks)
+            ],
         )
 
 
@@ -176,7 +191,19 @@ def _controller(run: Run) -> orbit.Controller:
     )
 
 
-def _trainer(run: Run) -> Trainer:
+def _trainer(run: Run) -> orbit.AbstractTrainer:
+    state = run.state
+    if isinstance(run.strategy, ParameterServerStrategy):
+        return AsynchronousTrainer(
+            run.parts,
+            schedule=run.schedule,
+            strategy=run.strategy,
+            model=state.model,
+            optimizer=state.optimizer,
+            global_step=state.global_step,
+            task_steps=state.task_steps,
+            signals=run.signals,
+        )
     profiler = Profiler(
         join(run.folder, "train"), steps=run.params.trainer.profile_steps, signals=run.signals
     )
@@ -184,7 +211,10 @@ def _trainer(run: Run) -> Trainer:
         run.parts,
         schedule=run.schedule,
         strategy=run.strategy,
-        **run.state._asdict(),
+        model=state.model,
+        optimizer=state.optimizer,
+        average=state.average,
+        global_step=state.global_step,
         signals=run.signals,
         profiler=profiler,
     )
@@ -208,7 +238,12 @@ def _train(run: Run, controller: orbit.Controller) -> None:
     progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
     controller.train_actions = (progress,)
     validated = None
-    with run.signals, contextlib.closing(progress), contextlib.redirect_stdout(BesideProgress()):
+    with (
+        run.signals,
+        contextlib.closing(run.checkpoints),
+        contextlib.closing(progress),
+        contextlib.redirect_stdout(BesideProgress()),
+    ):
         try:
             if run.mode == "train":
                 controller.train(steps=trainer.train_steps)
@@ -222,6 +257,14 @@ def _train(run: Run, controller: orbit.Controller) -> None:
             run.checkpoints.save(run.step)
             said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
             raise StoppedError(said, status=stopped.status) from stopped
+        except tf.errors.OpError as error:
+            root = re.search(r"\(0\) *(.*)", error.message)
+            reason = root[1] if root else error.message.partition("\n")[0]
+            raise TrainingError(
+                f"a step, or a process that it needs, failed: {type(error).__name__}: {reason}. "
+                "The last checkpoint is "
+                f"{run.checkpoints.latest_checkpoint or 'none yet'}; the same command goes on"
+            ) from error
         except TrainingError as error:
             last = run.checkpoints.latest_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
@@ -233,9 +276,10 @@ def _summary(
 ) -> str:
     """What came of a run, for people."""
     facts: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
-    for index, part in enumerate(run.parts):
-        records = run.schedule.records(index, before=run.step)
-        facts[f"records of {part.task.name}"] = f"{records:,}"
+    for task, part in enumerate(run.parts):
+        # Where workers step each for itself nothing but their count tells.
+        steps = int(run.state.task_steps[task].numpy()) or run.schedule.steps(task, 0, run.step)
+        facts[f"of {part.task.name}"] = f"{steps:,}"
     facts["minutes"] = f"{seconds / 60:.1f}"
     if run.best.best:
         facts["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)

@@ -1,0 +1,77 @@
+"""The part that this process has in a cluster, as TF_CONFIG says.
+
+Under the parameter server's strategy only the chief runs the job; workers and parameter servers
+serve it until they are told to stop (TERM). Under multi-worker mirrored all workers run the job.
+"""
+
+import os
+import signal
+import sys
+import threading
+from typing import NoReturn
+
+import tensorflow as tf
+from official.core import config_definitions
+
+from model.errors import InputError
+
+PARAMETER_SERVER = "parameter_server"
+_SERVERS = ("worker", "ps")
+
+
+def serves(runtime: config_definitions.RuntimeConfig) -> bool:
+    """Whether this process only serves the chief's job."""
+    return runtime.distribution_strategy == PARAMETER_SERVER and _resolver().task_type in _SERVERS
+
+
+def serve() -> None:
+    """Serves until TERM or INT."""
+    resolver = _resolver()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    # It works in threads of its own; its join() would keep signals from us.
+    tf.distribute.Server(
+        resolver.cluster_spec(),
+        job_name=resolver.task_type,
+        task_index=resolver.task_id,
+        protocol=resolver.rpc_layer or "grpc",
+    )
+    print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
+    while not stop.wait(0.5):
+        pass
+
+
+def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
+    """Makes sure that the cluster has what the parameter server's strategy needs.
+
+    Raises:
+      InputError: if TF_CONFIG names no cluster, or one without servers.
+    """
+    if runtime.distribution_strategy != PARAMETER_SERVER:
+        return
+    spec = _resolver().cluster_spec()
+    missing = {"chief", "worker", "ps"} - set(spec.jobs)
+    if missing:
+        raise InputError(
+            "runtime.distribution_strategy: parameter_server needs a TF_CONFIG that names chief, "
+            f"worker and ps; {', '.join(sorted(missing))} missing"
+        )
+
+
+def is_part() -> bool:
+    """Whether this process is one of a cluster."""
+    return bool(_resolver().cluster_spec().jobs)
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process; at once in a cluster, where TensorFlow's own end waits for those gone."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if is_part():
+        os._exit(status)
+    sys.exit(status)
+
+
+def _resolver() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
+    return tf.distribute.cluster_resolver.TFConfigClusterResolver()

@@ -36,12 +36,16 @@ def check(module_path: str, expected_path: str) -> None:
         "__call__": module(sentences),
         "__call__, one sentence at a time": tf.concat(alone, axis=0),
         "serving_default": signatures["serving_default"](inputs=sentences)["outputs"],
-        "encode_response": signatures["encode_response"](inputs=sentences)["outputs"],
     }
+    if "encode_response" in signatures:
+        found["encode_response"] = signatures["encode_response"](inputs=sentences)["outputs"]
+    if "classify_nli" in signatures:
+        pairs = {"premise": sentences, "hypothesis": sentences[::-1]}
+        found["classify_nli"] = signatures["classify_nli"](**pairs)["outputs"]
     with np.load(expected_path) as expected:
         for name, rows in found.items():
-            side = "response" if name == "encode_response" else "input"
-            difference = float(np.max(np.abs(rows.numpy() - expected[side])))
+            wanted = expected[name if name in expected else "__call__"]
+            difference = float(np.max(np.abs(rows.numpy() - wanted)))
             if not difference <= TOLERANCE:
                 raise ValueError(f"{name} differs by {difference} after reloading")
 

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from export import verify
-from export.hub_module import OUTPUTS, HubModule
+from export.hub_module import CLASSIFY_NLI, ENCODE_RESPONSE, OUTPUTS, HubModule
 from model.errors import InputError
 from model.model_dir import PARAMS_FILE
 
@@ -50,15 +50,22 @@ def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
 
+def _what_it_says(module: HubModule, sentences: tf.Tensor) -> dict[str, np.ndarray]:
+    """By name, what `verify` is to find."""
+    arguments = {
+        ENCODE_RESPONSE: [sentences],
+        CLASSIFY_NLI: [sentences, sentences[::-1]],
+    }
+    found = {name: head(*arguments[name])[OUTPUTS] for name, head in module.heads.items()}
+    found["__call__"] = module(sentences)
+    return {name: rows.numpy() for name, rows in found.items()}
+
+
 def _verify(module: HubModule, folder: Path) -> None:
     sentences = tf.constant(verify.PROBES)
     with tempfile.TemporaryDirectory() as scratch:
         expected = Path(scratch) / "expected.npz"
-        np.savez(
-            expected,
-            input=module(sentences).numpy(),
-            response=module.encode_response(sentences)[OUTPUTS].numpy(),
-        )
+        np.savez(expected, **_what_it_says(module, sentences))  # type: ignore[arg-type]
         command = [sys.executable, "-I", verify.__file__, str(folder), str(expected)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

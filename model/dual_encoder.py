@@ -32,6 +32,7 @@ class DualEncoder(tf_keras.Model):
     def __init__(self, config: configs.DualEncoder):
         super().__init__(name="dual_encoder")
         self._config = config
+        self.heads = tuple(config.heads)
         self.encoder = encoders.build(config.encoder, config.text)
         if configs.RESPONSE_SELECTION in config.heads:
             self.response_network = ResponseNetwork(

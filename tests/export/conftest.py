@@ -19,10 +19,12 @@ MODEL = {
 def write_model_dir(tmp_path):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
 
-    def make(name="run", params_model=None, encoder=None):
+    def make(name="run", params_model=None, encoder=None, heads=None):
         folder = tmp_path / name
         config = configs.ResponseSelection()
-        config.override({"model": MODEL | ({"encoder": encoder} if encoder else {})})
+        changes = {"encoder": encoder, "heads": heads}
+        changes = {key: value for key, value in changes.items() if value}
+        config.override({"model": MODEL | changes})
         model = build(config.model, seed=0)
         tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
         params = {"task": {"model": params_model or config.model.as_dict()}}

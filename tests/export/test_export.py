@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from export import verify, write
+from export import checkpoint, verify, write
 from export.__main__ import main
 from model.configs import ResponseSelection
 
@@ -112,8 +112,8 @@ def test_verifying_notices_a_difference(write_model_dir, tmp_path):
     rows = module(tf.constant(verify.PROBES)).numpy()
     responses = module.signatures["encode_response"](inputs=tf.constant(verify.PROBES))["outputs"]
     right, wrong = tmp_path / "right.npz", tmp_path / "wrong.npz"
-    np.savez(right, input=rows, response=responses)
-    np.savez(wrong, input=rows, response=responses + 1e-3)
+    np.savez(right, __call__=rows, encode_response=responses)
+    np.savez(wrong, __call__=rows, encode_response=responses + 1e-3)
     verify.check(str(tmp_path / "module"), str(right))
     with pytest.raises(ValueError, match="encode_response differs by"):
         verify.check(str(tmp_path / "module"), str(wrong))
@@ -153,5 +153,30 @@ def test_a_link_to_a_module_stays_a_link(write_model_dir, tmp_path):
 def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_path):
     params = ResponseSelection().model.as_dict()
     model_dir = write_model_dir("other", params_model=params)
-    assert "does not fit the model of" in fails(model_dir, tmp_path / "module")
+    assert "does not fit the model of its params.yaml" in fails(model_dir, tmp_path / "module")
     assert not (tmp_path / "module").exists()
+
+
+@pytest.mark.parametrize(
+    ("heads", "signatures"),
+    [
+        (["inference"], {"serving_default", "classify_nli"}),
+        (
+            ["response_selection", "inference"],
+            {"serving_default", "encode_response", "classify_nli"},
+        ),
+    ],
+)
+def test_a_module_has_signatures_for_what_it_was_trained_for(
+    write_model_dir, tmp_path, heads, signatures
+):
+    model_dir = write_model_dir(heads=heads)
+    export(model_dir, tmp_path / "module")
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    assert set(module.signatures) == signatures
+    pair = {"premise": tf.constant(["a b", ""]), "hypothesis": tf.constant(["b", "c d"])}
+    found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
+    model, text = checkpoint.load(model_dir)
+    logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
+    np.testing.assert_allclose(found, tf.nn.softmax(logits), atol=1e-6)
+    np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)

@@ -37,7 +37,8 @@ def train(
       batch: as the task parses it.
       model: the model.
       optimizer: the optimizer.
-      measured: bool scalar, whether the norm of the gradient is wanted; else it is NaN.
+      measured: bool scalar, whether the norm of the gradient is wanted; else it is NaN. Rows of
+        a table that both sides of a batch look up count as two.
 
     Returns:
       float32 [names], see `names_of`.

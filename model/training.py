@@ -135,6 +135,8 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
 
 def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
     cluster.require_whole(runtime)
+    if runtime.enable_xla:
+        tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
     return distribute_utils.get_distribution_strategy(

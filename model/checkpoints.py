@@ -18,6 +18,8 @@ _BEST_FILE = "best.json"
 class Checkpoints(tf.train.CheckpointManager):
     """The last checkpoints in the model folder.
 
+    Due are the multiples of `checkpoint_interval`, wherever the run began or was stopped.
+
     Workers other than the chief have to take part in saving, since some variables are known only
     from all replicas together; what they write is thrown away.
     """
@@ -32,6 +34,8 @@ class Checkpoints(tf.train.CheckpointManager):
         is_chief: bool,
     ):
         self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        self._global_step = global_step
+        self._asked_at = 0
         super().__init__(
             checkpoint,
             self._scratch.name if self._scratch else folder,
@@ -41,14 +45,32 @@ class Checkpoints(tf.train.CheckpointManager):
             init_fn=None if is_chief else lambda: _restore_last(checkpoint, folder),
         )
 
-    def save(self, *args: Any, **kwargs: Any) -> str | None:
-        """Writes a checkpoint, if it is time to.
+    def restore_or_initialize(self) -> str | None:
+        """Restores the last checkpoint, if there is one, and returns its path."""
+        restored = super().restore_or_initialize()
+        self._asked_at = int(self._global_step.numpy())
+        return restored
+
+    def save(
+        self,
+        checkpoint_number: int | None = None,
+        check_interval: bool = True,
+        options: tf.train.CheckpointOptions | None = None,
+    ) -> str | None:
+        """Writes a checkpoint, if one became due since it was last asked.
+
+        All workers come to the same answer, whatever their own folders hold.
 
         Raises:
           TrainingError: if it cannot be written; the ones before it stay as they are.
         """
+        step, interval = int(self._global_step.numpy()), self.checkpoint_interval
+        is_due = step // interval > self._asked_at // interval
+        self._asked_at = step
+        if check_interval and not is_due:
+            return None
         try:
-            return super().save(*args, **kwargs)
+            return super().save(checkpoint_number, check_interval=False, options=options)
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
 

@@ -167,7 +167,8 @@ def _controller(run: Run) -> orbit.Controller:
         trainer=_trainer(run) if "train" in run.mode else None,
         evaluator=_validator(run) if "eval" in run.mode else None,
         strategy=run.strategy,
-        steps_per_loop=trainer.steps_per_loop,
+        # Up to the next multiple of it, wherever the run was stopped.
+        steps_per_loop=lambda step: _until_multiple(step, trainer.steps_per_loop),
         checkpoint_manager=run.checkpoints,
         enable_async_checkpointing=trainer.async_checkpoints,
         summary_interval=trainer.summary_interval,
@@ -207,25 +208,44 @@ def _train(run: Run, controller: orbit.Controller) -> None:
         model_dir.write_params(run.params, run.folder)
     progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
     controller.train_actions = (progress,)
-    validated = None
+    validated: dict[str, float] = {}
     with run.signals, contextlib.closing(progress), contextlib.redirect_stdout(BesideProgress()):
         try:
             if run.mode == "train":
                 controller.train(steps=trainer.train_steps)
             else:
-                validated = controller.train_and_evaluate(
-                    train_steps=trainer.train_steps,
-                    eval_steps=trainer.validation_steps,
-                    eval_interval=trainer.validation_interval,
-                )
+                validated = _train_and_validate(run, controller)
         except StoppedError as stopped:
-            run.checkpoints.save(run.step)
+            run.checkpoints.save(run.step, check_interval=False)
             said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
             raise StoppedError(said, status=stopped.status) from stopped
         except TrainingError as error:
             last = run.checkpoints.latest_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
-    print(_summary(run, progress.logs, validated or {}, begin, time.monotonic() - began))
+    print(_summary(run, progress.logs, validated, begin, time.monotonic() - began))
+
+
+def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    """Validates at the multiples of `validation_interval` and at the end.
+
+    Orbit's `train_and_evaluate` counts from where it begins: a resumed run would validate, and
+    keep the best, at other steps than an undisturbed one.
+    """
+    trainer = run.params.trainer
+    validated: dict[str, float] = {}
+    while run.step < trainer.train_steps:
+        until = run.step + _until_multiple(run.step, trainer.validation_interval)
+        until = min(until, trainer.train_steps)
+        controller.train(steps=until, checkpoint_at_completion=False)
+        validated = controller.evaluate(steps=trainer.validation_steps)
+    controller.save_checkpoint()
+    run.checkpoints.sync()
+    return validated
+
+
+def _until_multiple(step: int, of: int) -> int:
+    """How many steps there are from a step to the next multiple of a number."""
+    return of - int(step) % of
 
 
 def _summary(

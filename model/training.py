@@ -13,7 +13,7 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import configs, model_dir, record_files
+from model import configs, model_dir, record_files, trained
 from model.average import WeightAverage
 from model.checkpoints import BestCheckpoint, Checkpoints
 from model.console import BesideProgress, Progress, summary
@@ -95,7 +95,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state = _make_state(params, strategy)
+    state = _make_state(params, strategy, folder)
     return Run(
         params=params,
         mode=mode,
@@ -138,12 +138,13 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
 
 
 def _make_state(
-    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy
+    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy, folder: str
 ) -> State:
     with strategy.scope():
         model = build(params.task.model, seed=params.task.seed)
-        if params.task.init_checkpoint:
-            model_dir.initialize(model, params.task.init_checkpoint)
+        # A run that goes on has its own weights; the other run may be gone by then.
+        if params.task.init_checkpoint and tf.train.latest_checkpoint(folder) is None:
+            trained.initialize(model, params.task.init_checkpoint)
         factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
         optimizer = performance.configure_optimizer(
             factory.build_optimizer(factory.build_learning_rate()),
@@ -249,14 +250,14 @@ def _until_multiple(step: int, of: int) -> int:
 
 
 def _summary(
-    run: Run, trained: dict[str, float], validated: dict[str, float], begin: int, seconds: float
+    run: Run, training: dict[str, float], validated: dict[str, float], begin: int, seconds: float
 ) -> str:
     rows: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
     for index, part in enumerate(run.parts):
         records = run.schedule.records(index, before=run.step)
         rows[f"records of {part.task.name}"] = f"{records:,}"
     rows["minutes of this run"] = seconds / 60
-    rows |= {f"{name} in training": value for name, value in trained.items()}
+    rows |= {f"{name} in training": value for name, value in training.items()}
     rows |= {f"{name} in validation": float(value) for name, value in validated.items()}
     if run.best.best:
         rows["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)

@@ -1,6 +1,7 @@
 """The checkpoints of a run: the last ones, to go on from, and the one that validated best."""
 
 import json
+import math
 import tempfile
 from posixpath import join
 from typing import Any
@@ -74,6 +75,17 @@ class Checkpoints(tf.train.CheckpointManager):
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
 
+    def sync(self) -> None:
+        """Waits for a checkpoint that is still being written.
+
+        Raises:
+          TrainingError: as `save`.
+        """
+        try:
+            super().sync()
+        except tf.errors.OpError as error:
+            raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
+
 
 def _restore_last(checkpoint: tf.train.Checkpoint, folder: str) -> None:
     last = tf.train.latest_checkpoint(folder)
@@ -113,7 +125,7 @@ class BestCheckpoint:
         """Saves the model if it validated better than all before it.
 
         Raises:
-          TrainingError: if validation has no such metric.
+          TrainingError: if validation has no such metric, or the model cannot be saved.
         """
         named = self._params.trainer.best_checkpoint_eval_metric
         metric = named or next(name for name in self._METRICS if name in logs)
@@ -122,10 +134,16 @@ class BestCheckpoint:
                 f"trainer.best_checkpoint_eval_metric: validation has no {metric!r}; it has "
                 f"{', '.join(sorted(logs))}"
             )
-        if self.best is not None and logs[metric] <= self.best["value"]:
+        least = -math.inf if self.best is None else self.best["value"]
+        if not logs[metric] > least:  # nor is NaN, such as Pearson's r of equal similarities
             return
         step = int(self._global_step.numpy())
-        self._manager.save(checkpoint_number=step)
+        try:
+            self._manager.save(checkpoint_number=step)
+        except tf.errors.OpError as error:
+            raise TrainingError(
+                f"the best checkpoint cannot be written: {error.message}"
+            ) from error
         model_dir.write_params(self._params, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric]}
         model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")

@@ -14,7 +14,7 @@ import tensorflow as tf
 import yaml
 from official.core import config_definitions
 
-from model.errors import InputError
+from model.errors import InputError, TrainingError
 
 PARAMS_FILE = "params.yaml"
 BEST = "best"
@@ -88,7 +88,14 @@ def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def write(path: str, text: str) -> None:
-    """Writes a file, all or nothing."""
-    with tf.io.gfile.GFile(f"{path}.new", "w") as file:
-        file.write(text)
-    tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    """Writes a file, all or nothing.
+
+    Raises:
+      TrainingError: if it cannot be written.
+    """
+    try:
+        with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    except tf.errors.OpError as error:
+        raise TrainingError(f"{path!r} cannot be written: {error.message}") from error

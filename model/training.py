@@ -51,6 +51,7 @@ class Run(NamedTuple):
     checkpoints: Checkpoints
     best: BestCheckpoint
     signals: Signals
+    profiler: Profiler
 
     @property
     def step(self) -> int:
@@ -95,7 +96,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state = _make_state(params, strategy, folder)
+    state, signals = _make_state(params, strategy, folder), Signals()
     return Run(
         params=params,
         mode=mode,
@@ -122,7 +123,10 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             params=params,
             is_chief=strategy.extended.should_checkpoint,
         ),
-        signals=Signals(),
+        signals=signals,
+        profiler=Profiler(
+            join(folder, "train"), steps=params.trainer.profile_steps, signals=signals
+        ),
     )
 
 
@@ -179,16 +183,13 @@ def _controller(run: Run) -> orbit.Controller:
 
 
 def _trainer(run: Run) -> Trainer:
-    profiler = Profiler(
-        join(run.folder, "train"), steps=run.params.trainer.profile_steps, signals=run.signals
-    )
     return Trainer(
         run.parts,
         schedule=run.schedule,
         strategy=run.strategy,
         **run.state._asdict(),
         signals=run.signals,
-        profiler=profiler,
+        profiler=run.profiler,
     )
 
 
@@ -210,7 +211,12 @@ def _train(run: Run, controller: orbit.Controller) -> None:
     progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
     controller.train_actions = (progress,)
     validated: dict[str, float] = {}
-    with run.signals, contextlib.closing(progress), contextlib.redirect_stdout(BesideProgress()):
+    with (
+        run.signals,
+        contextlib.closing(progress),
+        contextlib.redirect_stdout(BesideProgress()),
+        contextlib.closing(run.profiler),
+    ):
         try:
             if run.mode == "train":
                 controller.train(steps=trainer.train_steps)

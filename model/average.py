@@ -25,11 +25,16 @@ class WeightAverage(tf.Module):
         super().__init__(name="weight_average")
         self._decay = config.average_decay
         self._every = config.average_every
-        self._weights = list(model.trainable_variables) if self._decay else []
+        # The model and not its variables: in a checkpoint they keep the names they have in it.
+        self._model = model if self._decay else None
         self.values = [
             tf.Variable(weight, trainable=False, name=f"average/{weight.name.split(':')[0]}")
             for weight in self._weights
         ]
+
+    @property
+    def _weights(self) -> list[tf.Variable]:
+        return [] if self._model is None else self._model.trainable_variables
 
     def step(self, number: int) -> None:
         """Moves the average after the step of this number, if it is time to."""

@@ -1,6 +1,7 @@
 """The checkpoints of a run: the last ones, to go on from, and the one that validated best."""
 
 import json
+import math
 import tempfile
 from posixpath import join
 from typing import Any
@@ -18,6 +19,8 @@ _BEST_FILE = "best.json"
 class Checkpoints(tf.train.CheckpointManager):
     """The last checkpoints in the model folder.
 
+    Due are the multiples of `checkpoint_interval`, wherever the run began or was stopped.
+
     Workers other than the chief have to take part in saving, since some variables are known only
     from all replicas together; what they write is thrown away.
     """
@@ -33,6 +36,7 @@ class Checkpoints(tf.train.CheckpointManager):
     ):
         self._scratch = None if is_chief else tempfile.TemporaryDirectory()
         self._global_step = global_step
+        self._asked_at = 0
         super().__init__(
             checkpoint,
             self._scratch.name if self._scratch else folder,
@@ -42,20 +46,43 @@ class Checkpoints(tf.train.CheckpointManager):
             init_fn=None if is_chief else lambda: _restore_last(checkpoint, folder),
         )
 
+    def restore_or_initialize(self) -> str | None:
+        """Restores the last checkpoint, if there is one, and returns its path."""
+        restored = super().restore_or_initialize()
+        self._asked_at = int(self._global_step.numpy())
+        return restored
+
     def save(
-        self, checkpoint_number: int, check_interval: bool = False, **options: Any
+        self,
+        checkpoint_number: int | None = None,
+        check_interval: bool = True,
+        options: tf.train.CheckpointOptions | None = None,
     ) -> str | None:
-        """Writes a checkpoint, if it is time to.
+        """Writes a checkpoint, if one became due since it was last asked.
+
+        All workers come to the same answer, whatever their own folders hold.
 
         Raises:
           TrainingError: if it cannot be written; the ones before it stay as they are.
         """
-        # TensorFlow takes any time for the time of the first.
-        is_early = self._global_step.numpy() < self.checkpoint_interval
-        if check_interval and is_early and self.latest_checkpoint is None:
+        step, interval = int(self._global_step.numpy()), self.checkpoint_interval
+        is_due = step // interval > self._asked_at // interval
+        self._asked_at = step
+        if check_interval and not is_due:
             return None
         try:
-            return super().save(checkpoint_number, check_interval=check_interval, **options)
+            return super().save(checkpoint_number, check_interval=False, options=options)
+        except tf.errors.OpError as error:
+            raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
+
+    def sync(self) -> None:
+        """Waits for a checkpoint that is still being written.
+
+        Raises:
+          TrainingError: as `save`.
+        """
+        try:
+            super().sync()
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
 
@@ -103,7 +130,7 @@ class BestCheckpoint:
         """Saves the model if it validated better than all before it.
 
         Raises:
-          TrainingError: if validation has no such metric.
+          TrainingError: if validation has no such metric, or the model cannot be saved.
         """
         named = self._params.trainer.best_checkpoint_eval_metric
         metric = named or next(name for name in self._METRICS if name in logs)
@@ -112,10 +139,16 @@ class BestCheckpoint:
                 f"trainer.best_checkpoint_eval_metric: validation has no {metric!r}; it has "
                 f"{', '.join(sorted(logs))}"
             )
-        if self.best is not None and logs[metric] <= self.best["value"]:
+        least = -math.inf if self.best is None else self.best["value"]
+        if not logs[metric] > least:  # nor is NaN, such as Pearson's r of equal similarities
             return
         step = int(self._global_step.numpy())
-        self._manager.save(checkpoint_number=step)
+        try:
+            self._manager.save(checkpoint_number=step)
+        except tf.errors.OpError as error:
+            raise TrainingError(
+                f"the best checkpoint cannot be written: {error.message}"
+            ) from error
         model_dir.write_params(self._params, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric]}
         model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")

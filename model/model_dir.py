@@ -11,11 +11,10 @@ from posixpath import join
 from typing import Any
 
 import tensorflow as tf
-import tf_keras
 import yaml
 from official.core import config_definitions
 
-from model.errors import InputError
+from model.errors import InputError, TrainingError
 
 PARAMS_FILE = "params.yaml"
 BEST = "best"
@@ -61,8 +60,8 @@ def write_params(params: config_definitions.ExperimentConfig, folder: str) -> No
     write(join(folder, PARAMS_FILE), yaml.safe_dump(params.as_dict(), default_flow_style=False))
 
 
-def read_params(folder: str) -> dict[str, Any]:
-    """The parameters of the run whose folder it is.
+def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
+    """The parameters of the run whose folder it is; `name` is what names the folder.
 
     Raises:
       InputError: if it says none.
@@ -74,7 +73,7 @@ def read_params(folder: str) -> dict[str, Any]:
             raise TypeError(f"{params!r} are no parameters")
     except (tf.errors.OpError, TypeError, yaml.YAMLError) as error:
         raise InputError(
-            f"--model_dir: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "
+            f"{name}: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "
             f"what it is of: {error}"
         ) from error
     return params
@@ -89,26 +88,14 @@ def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def write(path: str, text: str) -> None:
-    """Writes a file, all or nothing."""
-    with tf.io.gfile.GFile(f"{path}.new", "w") as file:
-        file.write(text)
-    tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
-
-
-def initialize(model: tf_keras.Model, path: str) -> None:
-    """Gives a model the weights of another run: the averaged ones, where that kept an average.
-
-    Args:
-      model: what of it the other run has too is replaced; the rest stays as it is.
-      path: a model folder, or a checkpoint in one.
+    """Writes a file, all or nothing.
 
     Raises:
-      InputError: if there is no checkpoint, or none of such a model.
+      TrainingError: if it cannot be written.
     """
-    checkpoint = tf.train.latest_checkpoint(path) or path
     try:
-        status = tf.train.Checkpoint(model=model).restore(checkpoint)
-        status.expect_partial()
-        tf.train.load_checkpoint(checkpoint)
-    except (tf.errors.OpError, ValueError) as error:
-        raise InputError(f"task.init_checkpoint: {path!r} holds no checkpoint: {error}") from error
+        with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    except tf.errors.OpError as error:
+        raise TrainingError(f"{path!r} cannot be written: {error.message}") from error

@@ -11,6 +11,16 @@ from model import configs, experiments
 from model.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
+_COUNTS_OF_STEPS = (
+    "train_steps",
+    "steps_per_loop",
+    "summary_interval",
+    "checkpoint_interval",
+    "validation_interval",
+    "average_every",
+    "profile_steps",
+)
+
 
 def parse(
     *, experiment: str, config_files: Sequence[str] = (), params_override: str = "", tpu: str = ""
@@ -57,6 +67,12 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             "trainer.average_decay: there is no average where workers step each for itself; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
         )
+    trainer = params.trainer
+    if trainer.summary_interval % trainer.steps_per_loop:
+        raise InputError(
+            f"trainer.summary_interval: {trainer.summary_interval}; accepted are multiples of "
+            f"trainer.steps_per_loop, {trainer.steps_per_loop}"
+        )
 
 
 def _whole_numbers(
@@ -71,9 +87,8 @@ def _whole_numbers(
     least = 0 if encoder.type == "recurrent" else 1
     yield "task.model.encoder's embedding_dim", encoder.get().embedding_dim, least
     yield "task.seed", params.task.seed, 0
-    yield "trainer.train_steps", params.trainer.train_steps, 1
-    yield "trainer.average_every", params.trainer.average_every, 1
-    yield "trainer.profile_steps", params.trainer.profile_steps, 1
+    for name in _COUNTS_OF_STEPS:
+        yield f"trainer.{name}", getattr(params.trainer, name), 1
     for where, data in _data(params.task):
         for size in (data.global_batch_size, *data.batch_sizes):
             yield f"{where}.global_batch_size and batch_sizes", size, 2

@@ -15,15 +15,22 @@ class Profiler:
         self._folder = folder
         self._steps = steps
         self._signals = signals
+        self._number = 0
         self._last: int | None = None
 
     def step(self, number: int) -> None:
         """Begins a profile if one is asked for, and ends it in time."""
+        self._number = number
         if self._last is None and self._signals.profile:
             self._signals.profile = False
             self._last = number + self._steps
             tf.profiler.experimental.start(self._folder)
         elif self._last is not None and number >= self._last:
+            self.close()
+
+    def close(self) -> None:
+        """Ends a profile that has begun, as it must when training stops before."""
+        if self._last is not None:
             tf.profiler.experimental.stop()
             self._last = None
-            print(f"a profile of {self._steps} steps up to step {number} is in {self._folder}")
+            print(f"a profile of the steps up to {self._number} is in {self._folder}")

@@ -14,7 +14,7 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import cluster, configs, console, model_dir, record_files
+from model import cluster, configs, console, model_dir, record_files, trained
 from model.average import WeightAverage
 from model.checkpoints import BestCheckpoint, Checkpoints
 from model.console import BesideProgress, Progress
@@ -57,6 +57,7 @@ class Run(NamedTuple):
     checkpoints: Checkpoints
     best: BestCheckpoint
     signals: Signals
+    profiler: Profiler
 
     @property
     def step(self) -> int:
@@ -102,7 +103,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state = _make_state(params, strategy, tasks=len(parts))
+    state, signals = _make_state(params, strategy, folder, tasks=len(parts)), Signals()
     return Run(
         params=params,
         mode=mode,
@@ -129,7 +130,10 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             params=params,
             is_chief=strategy.extended.should_checkpoint,
         ),
-        signals=Signals(),
+        signals=signals,
+        profiler=Profiler(
+            join(folder, "train"), steps=params.trainer.profile_steps, signals=signals
+        ),
     )
 
 
@@ -148,12 +152,17 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
 
 
 def _make_state(
-    params: config_definitions.ExperimentConfig, strategy: tf.distribute.Strategy, *, tasks: int
+    params: config_definitions.ExperimentConfig,
+    strategy: tf.distribute.Strategy,
+    folder: str,
+    *,
+    tasks: int,
 ) -> State:
     with strategy.scope():
         model = build(params.task.model, seed=params.task.seed)
-        if params.task.init_checkpoint:
-            model_dir.initialize(model, params.task.init_checkpoint)
+        # A run that goes on has its own weights; the other run may be gone by then.
+        if params.task.init_checkpoint and tf.train.latest_checkpoint(folder) is None:
+            trained.initialize(model, params.task.init_checkpoint)
         factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
         optimizer = performance.configure_optimizer(
             factory.build_optimizer(factory.build_learning_rate()),
@@ -184,7 +193,8 @@ def _controller(run: Run) -> orbit.Controller:
         trainer=_trainer(run) if "train" in run.mode else None,
         evaluator=_validator(run) if "eval" in run.mode else None,
         strategy=run.strategy,
-        steps_per_loop=trainer.steps_per_loop,
+        # Up to the next multiple of it, wherever the run was stopped.
+        steps_per_loop=lambda step: _until_multiple(step, trainer.steps_per_loop),
         checkpoint_manager=run.checkpoints,
         enable_async_checkpointing=trainer.async_checkpoints,
         summary_interval=trainer.summary_interval,
@@ -206,9 +216,6 @@ def _trainer(run: Run) -> orbit.AbstractTrainer:
             task_steps=state.task_steps,
             signals=run.signals,
         )
-    profiler = Profiler(
-        join(run.folder, "train"), steps=run.params.trainer.profile_steps, signals=run.signals
-    )
     return Trainer(
         run.parts,
         schedule=run.schedule,
@@ -218,7 +225,7 @@ def _trainer(run: Run) -> orbit.AbstractTrainer:
         average=state.average,
         global_step=state.global_step,
         signals=run.signals,
-        profiler=profiler,
+        profiler=run.profiler,
     )
 
 
@@ -239,24 +246,21 @@ def _train(run: Run, controller: orbit.Controller) -> None:
         model_dir.write_params(run.params, run.folder)
     progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
     controller.train_actions = (progress,)
-    validated = None
+    validated: dict[str, float] = {}
     with (
         run.signals,
         contextlib.closing(run.checkpoints),
         contextlib.closing(progress),
         contextlib.redirect_stdout(BesideProgress()),
+        contextlib.closing(run.profiler),
     ):
         try:
             if run.mode == "train":
                 controller.train(steps=trainer.train_steps)
             else:
-                validated = controller.train_and_evaluate(
-                    train_steps=trainer.train_steps,
-                    eval_steps=trainer.validation_steps,
-                    eval_interval=trainer.validation_interval,
-                )
+                validated = _train_and_validate(run, controller)
         except StoppedError as stopped:
-            run.checkpoints.save(run.step)
+            run.checkpoints.save(run.step, check_interval=False)
             said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
             raise StoppedError(said, status=stopped.status) from stopped
         except tf.errors.OpError as error:
@@ -270,11 +274,34 @@ def _train(run: Run, controller: orbit.Controller) -> None:
         except TrainingError as error:
             last = run.checkpoints.latest_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
-    print(_summary(run, progress.logs, validated or {}, begin, time.monotonic() - began))
+    print(_summary(run, progress.logs, validated, begin, time.monotonic() - began))
+
+
+def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    """Validates at the multiples of `validation_interval` and at the end.
+
+    Orbit's `train_and_evaluate` counts from where it begins: a resumed run would validate, and
+    keep the best, at other steps than an undisturbed one.
+    """
+    trainer = run.params.trainer
+    validated: dict[str, float] = {}
+    while run.step < trainer.train_steps:
+        until = run.step + _until_multiple(run.step, trainer.validation_interval)
+        until = min(until, trainer.train_steps)
+        controller.train(steps=until, checkpoint_at_completion=False)
+        validated = controller.evaluate(steps=trainer.validation_steps)
+    controller.save_checkpoint()
+    run.checkpoints.sync()
+    return validated
+
+
+def _until_multiple(step: int, of: int) -> int:
+    """How many steps there are from a step to the next multiple of a number."""
+    return of - int(step) % of
 
 
 def _summary(
-    run: Run, trained: dict[str, float], validated: dict[str, float], begin: int, seconds: float
+    run: Run, training: dict[str, float], validated: dict[str, float], begin: int, seconds: float
 ) -> str:
     """What came of a run, for people."""
     facts: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
@@ -286,4 +313,4 @@ def _summary(
     if run.best.best:
         facts["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
     facts["last checkpoint"] = run.checkpoints.latest_checkpoint
-    return console.summary(facts, trained=trained, validated=validated)
+    return console.summary(facts, trained=training, validated=validated)

@@ -1,12 +1,46 @@
+import logging
+import sys
+from contextlib import contextmanager
+
 import pytest
 import tensorflow as tf
 
-from data_pipeline.records import FEATURES, encode_example, frame
+from data_pipeline.records import FEATURES, LABELS, encode_example, frame
+from model import parameters, training
+from model.__main__ import main
 
 # Two CPU devices, so that MirroredStrategy has two replicas; must come before TensorFlow's
 # first use of a device.
 (_CPU,) = tf.config.list_physical_devices("CPU")
 tf.config.set_logical_device_configuration(_CPU, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+TINY = """\
+task:
+  model:
+    text: {max_tokens: 8, word_buckets: 3000, bigram_buckets: 1000}
+    encoder: {type: averaging, averaging: {word_dim: 16, hidden: [], embedding_dim: 12}}
+    response_network: {hidden: [], normalize: true}
+    score_scale: 20.0
+    nli: {hidden: [16]}
+  train_data: {global_batch_size: 32, shuffle_buffer_size: 400}
+  validation_data: {global_batch_size: 32}
+trainer:
+  train_steps: 60
+  steps_per_loop: 20
+  summary_interval: 20
+  checkpoint_interval: 20
+  validation_interval: 60
+  optimizer_config:
+    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
+    learning_rate: {type: constant, constant: {learning_rate: 0.05}}
+"""
+
+
+def write_shards(folder, side, records):
+    for shard in range(2):
+        name = f"{side}-{shard:05d}-of-00002.tfrecord"
+        frames = [frame(encode_example(record)) for record in records[shard::2]]
+        (folder / name).write_bytes(b"".join(frames))
 
 
 @pytest.fixture(scope="session")
@@ -14,13 +48,160 @@ def pairs_folder(tmp_path_factory):
     """Pairs that can be learned: the response to "question N" says N in words of its own."""
     folder = tmp_path_factory.mktemp("pairs")
     for side, numbers in (("train", range(400)), ("test", range(64))):
-        frames = []
+        pairs = []
         for number in numbers:
             topic = number % 64
-            pair = dict.fromkeys(FEATURES, "")
-            pair |= {"input": f"question{topic} number {number}", "response": f"answer{topic}"}
-            frames.append(frame(encode_example(pair)))
-        for shard in range(2):
-            name = f"{side}-{shard:05d}-of-00002.tfrecord"
-            (folder / name).write_bytes(b"".join(frames[shard::2]))
+            texts = {"input": f"question{topic} number {number}", "response": f"answer{topic}"}
+            ids = {"response_id": f"{side}_r{number}"}
+            pairs.append(dict.fromkeys(FEATURES, "") | texts | ids)
+        write_shards(folder, side, pairs)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def nli_folder(tmp_path_factory):
+    """Sentence pairs whose label a word of the hypothesis tells."""
+    folder = tmp_path_factory.mktemp("nli")
+    for side, numbers in (("train", range(180)), ("test", range(48))):
+        pairs = [
+            {
+                "premise": f"somebody sees thing{number}",
+                "hypothesis": f"{('surely', 'perhaps', 'never')[number % 3]} thing{number % 7}",
+                "label": number % len(LABELS),
+                "pair_id": f"{side}_n{number}",
+            }
+            for number in numbers
+        ]
+        write_shards(folder, side, pairs)
+    return folder
+
+
+@contextmanager
+def absl_as_it_was():
+    """Training sets absl's verbosity."""
+    level = logging.getLogger("absl").level
+    yield
+    logging.getLogger("absl").setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def quiet_absl():
+    with absl_as_it_was():
+        yield
+
+
+@pytest.fixture(scope="session")
+def flags(tmp_path_factory, pairs_folder, nli_folder):
+    """The flags of the tiny experiment, of any of the three kinds, with overrides."""
+    path = tmp_path_factory.mktemp("presets") / "tiny.yaml"
+    path.write_text(TINY)
+
+    def overridden(experiment="reddit", /, **overrides):
+        folders = {"task": nli_folder if experiment == "nli" else pairs_folder}
+        sizes = {}
+        if experiment == "reddit_nli":
+            folders["task.nli"] = nli_folder
+            sizes = {
+                "task.nli.train_data.global_batch_size": 16,
+                "task.nli.train_data.shuffle_buffer_size": 90,
+                "task.nli.validation_data.global_batch_size": 16,
+            }
+        data = {
+            f"{task}.{side}_data.input_path": f"{folder}/{files}-*"
+            for task, folder in folders.items()
+            for side, files in (("train", "train"), ("validation", "test"))
+        }
+        overrides = {key.replace("__", "."): value for key, value in overrides.items()}
+        changes = [f"{key}={value}" for key, value in (data | sizes | overrides).items()]
+        return {
+            "experiment": experiment,
+            "config_file": str(path),
+            "params_override": ",".join(changes),
+        }
+
+    return overridden
+
+
+@pytest.fixture(scope="session")
+def parse(flags):
+    """The parameters of the tiny experiment, with overrides."""
+
+    def params(*experiment, **overrides):
+        parts = flags(*experiment, **overrides)
+        return parameters.parse(
+            experiment=parts["experiment"],
+            config_files=[parts["config_file"]],
+            params_override=parts["params_override"],
+        )
+
+    return params
+
+
+@pytest.fixture(scope="session")
+def arguments(flags):
+    """The command line that trains the tiny experiment in a folder."""
+
+    def command_line(folder, *experiment, mode="train", **overrides):
+        parts = flags(*experiment, **overrides) | {"mode": mode, "model_dir": str(folder)}
+        return [part for name, value in parts.items() for part in (f"--{name}", value)]
+
+    return command_line
+
+
+@pytest.fixture
+def ends(arguments, capfd):
+    """Runs the command in this process: its exit status, and what it printed."""
+
+    def status_and_output(folder, *experiment, **options):
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as raised:
+            main(arguments(folder, *experiment, **options))
+        if isinstance(raised.value.code, str):  # Python prints it and exits with 1
+            print(raised.value.code, file=sys.stderr)
+            return 1, capfd.readouterr()
+        return raised.value.code, capfd.readouterr()
+
+    return status_and_output
+
+
+@pytest.fixture(scope="session")
+def sts_dev(tmp_path_factory):
+    """Pairs of sentences as the STS Benchmark has them, and how similar people find them."""
+    path = tmp_path_factory.mktemp("sts") / "sts-dev.csv"
+    rows = [
+        ("question1 number 2", "question1 number 9", 4.5),
+        ("question2 number 2", "question3 number 9", 1.5),
+        ("question4", "question4 number 4", 4.0),
+        ("number 7", "question5 number 5", 0.5),
+    ]
+    lines = [f"main-news\tMSRpar\t2012\t{n}\t{s}\t{a}\t{b}\n" for n, (a, b, s) in enumerate(rows)]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="session")
+def reddit_run(parse, sts_dev, tmp_path_factory):
+    """A finished run that kept an average and was validated thrice, on STS too."""
+    folder = tmp_path_factory.mktemp("runs") / "reddit"
+    params = parse(
+        task__sts_dev=sts_dev, trainer__average_decay=0.9, trainer__validation_interval=20
+    )
+    with absl_as_it_was():
+        training.run(params, mode="train_and_eval", folder=str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def reddit_nli_run(parse, reddit_run, tmp_path_factory):
+    """A finished run of both tasks, from the weights of the other one on."""
+    folder = tmp_path_factory.mktemp("runs") / "reddit_nli"
+    params = parse(
+        "reddit_nli",
+        task__init_checkpoint=reddit_run,
+        task__nli__share=0.3,
+        trainer__train_steps=200,
+        trainer__validation_interval=200,
+    )
+    with absl_as_it_was():
+        training.run(params, mode="train_and_eval", folder=str(folder))
     return folder

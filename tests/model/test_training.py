@@ -1,7 +1,5 @@
 """Runs of the command: learning, resuming, refusing."""
 
-import logging
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,55 +7,6 @@ import yaml
 
 from model import parameters, training
 from model.errors import InputError
-
-TINY = """\
-task:
-  model:
-    text: {max_tokens: 8, word_buckets: 3000, bigram_buckets: 1000}
-    encoder: {type: averaging, averaging: {word_dim: 16, hidden: [], embedding_dim: 12}}
-    response_network: {hidden: [], normalize: true}
-    score_scale: 20.0
-  train_data: {global_batch_size: 32, shuffle_buffer_size: 400}
-  validation_data: {global_batch_size: 32}
-trainer:
-  train_steps: 60
-  steps_per_loop: 20
-  summary_interval: 20
-  checkpoint_interval: 20
-  validation_interval: 60
-  optimizer_config:
-    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
-    learning_rate: {type: constant, constant: {learning_rate: 0.05}}
-"""
-
-
-@pytest.fixture(autouse=True)
-def quiet_absl():
-    """Training sets absl's verbosity; leave it as it was."""
-    level = logging.getLogger("absl").level
-    yield
-    logging.getLogger("absl").setLevel(level)
-
-
-@pytest.fixture
-def parse(tmp_path, pairs_folder):
-    """The parameters of the tiny experiment, with overrides."""
-    path = tmp_path / "tiny.yaml"
-    path.write_text(TINY)
-    data = {
-        "task.train_data.input_path": f"{pairs_folder}/train-*",
-        "task.validation_data.input_path": f"{pairs_folder}/test-*",
-    }
-
-    def params(**overrides):
-        overrides = data | {key.replace("__", "."): value for key, value in overrides.items()}
-        return parameters.parse(
-            experiment="reddit",
-            config_files=[str(path)],
-            params_override=",".join(f"{key}={value}" for key, value in overrides.items()),
-        )
-
-    return params
 
 
 def p_at_1(output):
@@ -141,7 +90,8 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
         ({"task__train_data__input_path": "nowhere/train-*"}, "'nowhere/train-\\*' matches no"),
         ({"task__train_data__input_path": ""}, "task.train_data.input_path is empty"),
         ({"task__validation_data__input_path": "x-*"}, "task.validation_data.input_path"),
-        ({"trainer__summary_interval": 7}, "summary interval.*multiple"),
+        ({"trainer__summary_interval": 7}, "summary_interval: 7; accepted are multiples of"),
+        ({"trainer__checkpoint_interval": 0}, "checkpoint_interval: 0; accepted are whole"),
         ({"runtime__distribution_strategy": "foo"}, "'foo'"),
         ({"task__model__encodr__type": 1}, "encodr"),
         ({"task__model__encoder__type": "lstm"}, "lstm"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import tempfile
 from posixpath import join
 from typing import Any
@@ -73,7 +74,7 @@ class Checkpoints(tf.train.CheckpointManager):
         try:
             return super().save(checkpoint_number, check_interval=False, options=options)
         except tf.errors.OpError as error:
-            raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
+            raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
 
     def sync(self) -> None:
         """Waits for a checkpoint that is still being written.
@@ -84,7 +85,12 @@ class Checkpoints(tf.train.CheckpointManager):
         try:
             super().sync()
         except tf.errors.OpError as error:
-            raise TrainingError(f"a checkpoint cannot be written: {error.message}") from error
+            raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
+
+
+def _reason(error: tf.errors.OpError) -> str:
+    """What went wrong, without the operation of the graph that it went wrong in."""
+    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
 
     def close(self) -> None:
         """Removes what was not for the model folder."""
@@ -147,7 +153,7 @@ class BestCheckpoint:
             self._manager.save(checkpoint_number=step)
         except tf.errors.OpError as error:
             raise TrainingError(
-                f"the best checkpoint cannot be written: {error.message}"
+                f"the best checkpoint cannot be written: {_reason(error)}"
             ) from error
         model_dir.write_params(self._params, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric]}

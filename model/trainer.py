@@ -71,32 +71,32 @@ class Trainer(orbit.AbstractTrainer):
         start, steps = int(self._global_step.numpy()), int(num_steps)
         began = time.monotonic()
         tasks = self._schedule.tasks(start, start + steps)
-        values = self._train_on(tasks, start)
+        values, is_stopped = self._train_on(tasks, start)
         self._require_finite(values, tasks, start)
-        if len(values) < steps:
+        if is_stopped:
             raise stopped_by(self._signals.stop or SIGTERM)  # which another worker was told
-        self._signals.raise_if_stopped()
         records = sum(self._schedule.batch_size(task, start) for task in tasks)
         return step.means([part.task for part in self._parts], tasks.tolist(), values) | {
             "learning_rate": step.learning_rate(self._optimizer),
             "pairs_per_second": records / (time.monotonic() - began),
         }
 
-    def _train_on(self, tasks: np.ndarray, start: int) -> list[np.ndarray]:
-        """What each step returned, up to the one after which a signal said to stop."""
+    def _train_on(self, tasks: np.ndarray, start: int) -> tuple[list[np.ndarray], bool]:
+        """What each step returned, and whether a signal said to stop after the last of them."""
         if not self._iterators:
             self._iterators = [self._iterator(task, start) for task in range(len(self._parts))]
-        values = []
+        values, is_stopped = [], False
         try:
             for number, task in enumerate(tasks, start + 1):
                 measured = tf.constant(number == start + len(tasks))
                 values.append(self._steps[task](self._iterators[task], measured))
                 self._average.step(number)
                 self._profiler.step(number)
-                if self._is_told_to_stop(number):
+                is_stopped = self._is_told_to_stop(number)
+                if is_stopped:
                     break
             # Only now is waited for what the steps compute.
-            return [value.numpy() for value in values]
+            return [value.numpy() for value in values], is_stopped
         except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
             raise self._what_is_wrong() or error from error
 

@@ -52,6 +52,8 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         # There is no public way to give workers different data.
         self._workers = self._coordinator._cluster.workers
         self._tasks = tasks_of_workers(len(self._workers), len(parts), schedule.share)
+        counts = [self._tasks.count(task) for task in range(len(parts))]
+        inputs.require_enough_files(self._sources, counts)
         self._batch_sizes: list[int] = []
         self._iterator: Any = None
         self._step = self._make_step()
@@ -65,11 +67,15 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         Raises:
           StoppedError: if a signal said to stop; the steps of this loop are done.
           TrainingError: if a loss is not finite.
+          InputError: if a record cannot be read.
         """
         start = int(self._global_step.numpy())
         self._read_anew_if_batches_grow(start)
         began = time.monotonic()
-        fetched = self._run_steps(int(num_steps))
+        try:
+            fetched = self._run_steps(int(num_steps))
+        except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
+            raise inputs.what_is_wrong(self._sources, self._parts) or error from error
         tasks = [int(task) for task, _, _ in fetched]
         # Counted here, since a worker that dies may have done a step that is then done again.
         self._global_step.assign(start + len(tasks))

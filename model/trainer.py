@@ -14,7 +14,7 @@ import orbit
 import tensorflow as tf
 import tf_keras
 
-from model import inputs, record_files, step
+from model import inputs, step
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder
 from model.errors import TrainingError
@@ -53,6 +53,9 @@ class Trainer(orbit.AbstractTrainer):
         self._signals = signals
         self._profiler = profiler
         self._sources = inputs.make_sources(parts, seed=schedule.seed)
+        extended = strategy.extended
+        workers = extended._num_workers if extended._in_multi_worker_mode() else 1
+        inputs.require_enough_files(self._sources, [workers] * len(parts))
         self._iterators: list[Any] = []
         self._steps = [self._make_step(part) for part in parts]
 
@@ -98,7 +101,7 @@ class Trainer(orbit.AbstractTrainer):
             # Only now is waited for what the steps compute.
             return [value.numpy() for value in values], is_stopped
         except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            raise self._what_is_wrong() or error from error
+            raise inputs.what_is_wrong(self._sources, self._parts) or error from error
 
     def _make_step(self, part: Part) -> Callable[[Any, tf.Tensor], tf.Tensor]:
         @tf.function
@@ -163,12 +166,3 @@ class Trainer(orbit.AbstractTrainer):
         (serialized,) = source.batches(position, [Phase(None, size)]).take(1)
         ids = inputs.ids_of(self._parts[task].task, serialized).numpy()
         return [own_id.decode(errors="backslashreplace") for own_id in ids]
-
-    def _what_is_wrong(self) -> Exception | None:
-        for source, part in zip(self._sources, self._parts, strict=True):
-            wrong = record_files.what_is_wrong(
-                f"{part.where}.train_data", source.files, part.task.parse
-            )
-            if wrong:
-                return wrong
-        return None

@@ -35,13 +35,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)
-    except TrainingError as error:
+    except (InputError, TrainingError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         cluster.leave(1)
-    except (InputError, OSError) as error:
-        sys.exit(f"error: {error}")
-    if cluster.is_part():
-        cluster.leave(0)
+    cluster.leave(0)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -17,6 +17,7 @@ from model.errors import InputError
 
 PARAMETER_SERVER = "parameter_server"
 _SERVERS = ("worker", "ps")
+_CONFIG = "TF_CONFIG"
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
@@ -59,19 +60,19 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
         )
 
 
-def is_part() -> bool:
-    """Whether this process is one of a cluster."""
-    return bool(_resolver().cluster_spec().jobs)
-
-
 def leave(status: int) -> NoReturn:
     """Ends the process; at once in a cluster, where TensorFlow's own end waits for those gone."""
     sys.stdout.flush()
     sys.stderr.flush()
-    if is_part():
+    if os.environ.get(_CONFIG):
         os._exit(status)
     sys.exit(status)
 
 
 def _resolver() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
-    return tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    try:
+        _ = resolver.cluster_spec(), resolver.task_type, resolver.task_id
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{_CONFIG} describes no cluster: {error}") from error
+    return resolver

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from model import configs
+from model import configs, record_files
 from model.errors import InputError
 from model.record_files import compression_of, count_records, find_files, read_records
 from model.schedule import Phase, Schedule
@@ -148,6 +148,32 @@ def make_source(name: str, config: configs.Data, *, seed: int) -> Source:
         files_at_once=config.cycle_length or FILES_AT_ONCE,
         seed=seed,
     )
+
+
+def require_enough_files(sources: Sequence[Source], workers: Sequence[int]) -> None:
+    """Makes sure that each worker has files of its own to read, before any of them begins.
+
+    Args:
+      sources: the files of each task.
+      workers: how many read them, for each task.
+
+    Raises:
+      InputError: as `Source.part`.
+    """
+    for source, count in zip(sources, workers, strict=True):
+        for worker in range(count):
+            source.part(tf.distribute.InputContext(count, worker, count))
+
+
+def what_is_wrong(sources: Sequence[Source], parts: Sequence[Part]) -> InputError | None:
+    """The first training record that cannot be read, if there is one."""
+    for source, part in zip(sources, parts, strict=True):
+        wrong = record_files.what_is_wrong(
+            f"{part.where}.train_data", source.files, part.task.parse
+        )
+        if wrong:
+            return wrong
+    return None
 
 
 def training_batches(

@@ -5,6 +5,7 @@ selection. Each worker reads files of its own; a step is one worker's batch.
 """
 
 import time
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from model.errors import InputError, TrainingError
 from model.schedule import Phase, Schedule
 from model.signals import Signals
 from model.tasks import Part
+
+_STEPS_AHEAD = 10
+"""As many steps wait for each worker: a signal to stop waits for these."""
 
 
 class AsynchronousTrainer(orbit.AbstractTrainer):
@@ -48,6 +52,8 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         # There is no public way to give workers different data.
         self._workers = self._coordinator._cluster.workers
         self._tasks = tasks_of_workers(len(self._workers), len(parts), schedule.share)
+        counts = [self._tasks.count(task) for task in range(len(parts))]
+        inputs.require_enough_files(self._sources, counts)
         self._batch_sizes: list[int] = []
         self._iterator: Any = None
         self._step = self._make_step()
@@ -61,24 +67,27 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         Raises:
           StoppedError: if a signal said to stop; the steps of this loop are done.
           TrainingError: if a loss is not finite.
+          InputError: if a record cannot be read.
         """
-        start, steps = int(self._global_step.numpy()), int(num_steps)
+        start = int(self._global_step.numpy())
         self._read_anew_if_batches_grow(start)
         began = time.monotonic()
-        results = [
-            self._coordinator.schedule(self._step, args=(self._iterator, tf.constant(last)))
-            for last in [*[False] * (steps - 1), True]
-        ]
-        self._coordinator.join()
-        fetched = [result.fetch() for result in results]
+        try:
+            fetched = self._run_steps(int(num_steps))
+        except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
+            raise inputs.what_is_wrong(self._sources, self._parts) or error from error
+        tasks = [int(task) for task, _, _ in fetched]
+        # Counted here, since a worker that dies may have done a step that is then done again.
+        self._global_step.assign(start + len(tasks))
+        for task, count in enumerate(self._task_steps):
+            count.assign_add(tasks.count(task))
         for task, values, ids in fetched:
             if not np.isfinite(values[0]):
                 raise TrainingError(
-                    f"the loss of a step from {start + 1} to {start + steps} is {values[0]}; its "
-                    f"batch of {self._parts[task].task.name} has the records {ids.decode()}"
+                    f"the loss of a step from {start + 1} to {start + len(tasks)} is {values[0]}; "
+                    f"its batch of {self._parts[task].task.name} has the records {ids.decode()}"
                 )
         self._signals.raise_if_stopped()
-        tasks = [int(task) for task, _, _ in fetched]
         return step.means(
             [part.task for part in self._parts], tasks, [values for _, values, _ in fetched]
         ) | {
@@ -86,6 +95,21 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
             "pairs_per_second": sum(self._batch_sizes[task] for task in tasks)
             / (time.monotonic() - began),
         }
+
+    def _run_steps(self, steps: int) -> list[tuple[Any, ...]]:
+        """What the steps returned; fewer than asked for if a signal says to stop."""
+        ahead = _STEPS_AHEAD * len(self._workers)
+        pending: deque[Any] = deque()
+        fetched = []
+        for number in range(1, steps + 1):
+            if self._signals.stop is not None:
+                break
+            if len(pending) == ahead:
+                fetched.append(pending.popleft().fetch())
+            measured = tf.constant(number == steps)
+            pending.append(self._coordinator.schedule(self._step, args=(self._iterator, measured)))
+        self._coordinator.join()
+        return fetched + [result.fetch() for result in pending]
 
     def _read_anew_if_batches_grow(self, start: int) -> None:
         sizes = [self._schedule.batch_size(task, start) for task in range(len(self._parts))]
@@ -142,7 +166,6 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
                 )
 
             values = self._strategy.run(on_worker, args=(batch,))
-            self._task_steps[task].assign_add(1)
             return tf.pad(values, [[0, longest - tf.shape(values)[0]]])
 
         @tf.function
@@ -155,7 +178,6 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
                     for number in range(len(self._parts))
                 ],
             )
-            self._global_step.assign_add(1)
             named = tf.cond(
                 tf.math.is_finite(values[0]),
                 lambda: tf.constant(""),

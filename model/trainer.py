@@ -14,7 +14,7 @@ import orbit
 import tensorflow as tf
 import tf_keras
 
-from model import inputs, record_files, step
+from model import inputs, step
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder
 from model.errors import TrainingError
@@ -53,6 +53,9 @@ class Trainer(orbit.AbstractTrainer):
         self._signals = signals
         self._profiler = profiler
         self._sources = inputs.make_sources(parts, seed=schedule.seed)
+        extended = strategy.extended
+        workers = extended._num_workers if extended._in_multi_worker_mode() else 1
+        inputs.require_enough_files(self._sources, [workers] * len(parts))
         self._iterators: list[Any] = []
         self._steps = [self._make_step(part) for part in parts]
 
@@ -71,34 +74,34 @@ class Trainer(orbit.AbstractTrainer):
         start, steps = int(self._global_step.numpy()), int(num_steps)
         began = time.monotonic()
         tasks = self._schedule.tasks(start, start + steps)
-        values = self._train_on(tasks, start)
+        values, is_stopped = self._train_on(tasks, start)
         self._require_finite(values, tasks, start)
-        if len(values) < steps:
+        if is_stopped:
             raise stopped_by(self._signals.stop or SIGTERM)  # which another worker was told
-        self._signals.raise_if_stopped()
         records = sum(self._schedule.batch_size(task, start) for task in tasks)
         return step.means([part.task for part in self._parts], tasks.tolist(), values) | {
             "learning_rate": step.learning_rate(self._optimizer),
             "pairs_per_second": records / (time.monotonic() - began),
         }
 
-    def _train_on(self, tasks: np.ndarray, start: int) -> list[np.ndarray]:
-        """What each step returned, up to the one after which a signal said to stop."""
+    def _train_on(self, tasks: np.ndarray, start: int) -> tuple[list[np.ndarray], bool]:
+        """What each step returned, and whether a signal said to stop after the last of them."""
         if not self._iterators:
             self._iterators = [self._iterator(task, start) for task in range(len(self._parts))]
-        values = []
+        values, is_stopped = [], False
         try:
             for number, task in enumerate(tasks, start + 1):
                 measured = tf.constant(number == start + len(tasks))
                 values.append(self._steps[task](self._iterators[task], measured))
                 self._average.step(number)
                 self._profiler.step(number)
-                if self._is_told_to_stop(number):
+                is_stopped = self._is_told_to_stop(number)
+                if is_stopped:
                     break
             # Only now is waited for what the steps compute.
-            return [value.numpy() for value in values]
+            return [value.numpy() for value in values], is_stopped
         except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            raise self._what_is_wrong() or error from error
+            raise inputs.what_is_wrong(self._sources, self._parts) or error from error
 
     def _make_step(self, part: Part) -> Callable[[Any, tf.Tensor], tf.Tensor]:
         @tf.function
@@ -163,12 +166,3 @@ class Trainer(orbit.AbstractTrainer):
         (serialized,) = source.batches(position, [Phase(None, size)]).take(1)
         ids = inputs.ids_of(self._parts[task].task, serialized).numpy()
         return [own_id.decode(errors="backslashreplace") for own_id in ids]
-
-    def _what_is_wrong(self) -> Exception | None:
-        for source, part in zip(self._sources, self._parts, strict=True):
-            wrong = record_files.what_is_wrong(
-                f"{part.where}.train_data", source.files, part.task.parse
-            )
-            if wrong:
-                return wrong
-        return None

@@ -87,15 +87,15 @@ class Checkpoints(tf.train.CheckpointManager):
         except tf.errors.OpError as error:
             raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
 
-
-def _reason(error: tf.errors.OpError) -> str:
-    """What went wrong, without the operation of the graph that it went wrong in."""
-    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
-
     def close(self) -> None:
         """Removes what was not for the model folder."""
         if self._scratch:
             self._scratch.cleanup()
+
+
+def _reason(error: tf.errors.OpError) -> str:
+    """What went wrong, without the operation of the graph that it went wrong in."""
+    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
 
 
 def _restore_last(checkpoint: tf.train.Checkpoint, folder: str) -> None:

@@ -159,6 +159,11 @@ class BestCheckpoint:
         self.best = {"step": step, "metric": metric, "value": logs[metric]}
         model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")
 
+    def close(self) -> None:
+        """Removes what was not for the model folder."""
+        if self._scratch:
+            self._scratch.cleanup()
+
 
 def _read(path: str) -> dict[str, Any] | None:
     if not tf.io.gfile.exists(path):

@@ -4,7 +4,9 @@ Under the parameter server's strategy only the chief runs the job; workers and p
 serve it until they are told to stop (TERM). Under multi-worker mirrored all workers run the job.
 """
 
+import atexit
 import os
+import re
 import signal
 import sys
 import threading
@@ -18,6 +20,7 @@ from model.errors import InputError
 PARAMETER_SERVER = "parameter_server"
 _SERVERS = ("worker", "ps")
 _CONFIG = "TF_CONFIG"
+_END_SECONDS = 5.0
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
@@ -60,13 +63,23 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
         )
 
 
+def named_in(message: str) -> str | None:
+    """The process that a message of TensorFlow's names first, such as `worker 1`."""
+    found = re.search(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)", message)
+    return f"{found[1]} {found[2]}" if found else None
+
+
 def leave(status: int) -> NoReturn:
-    """Ends the process; at once in a cluster, where TensorFlow's own end waits for those gone."""
+    """Ends the process; in a cluster without TensorFlow's own end, which waits for those gone."""
+    if not os.environ.get(_CONFIG):
+        sys.exit(status)
     sys.stdout.flush()
     sys.stderr.flush()
-    if os.environ.get(_CONFIG):
-        os._exit(status)
-    sys.exit(status)
+    last = threading.Timer(_END_SECONDS, os._exit, [status])
+    last.daemon = True
+    last.start()
+    atexit._run_exitfuncs()  # else hundreds of small files stay in the folder for temporary ones
+    os._exit(status)
 
 
 def _resolver() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:

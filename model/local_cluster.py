@@ -93,9 +93,10 @@ class LocalCluster:
         self._processes: dict[Task, subprocess.Popen[bytes]] = {}
         self._restarts = 0
         self._signal: int | None = None
+        self._is_stopping = False
 
     def note_signal(self, number: int, frame: object) -> None:
-        """Passes a signal on to those who act on it."""
+        """Has a signal passed on to those who act on it."""
         del frame
         self._signal = number
 
@@ -105,18 +106,22 @@ class LocalCluster:
             for job, addresses in self._addresses.items():
                 for index in range(len(addresses)):
                     self._start((job, index))
-            task, status = self._wait()
-            if status:
-                print("{} {} ended with {}".format(*task, status), file=sys.stderr)
-            elif not self._has_servers:
-                self._wait_for_peers()
-            return status
+            status = self._wait()
+            self._wait_for_others()
+            if not self._is_stopping:
+                self._say_who_failed()
+            return self._status(self._chief) or status
         finally:
             self._end()
 
     @property
     def _has_servers(self) -> bool:
         return "ps" in self._addresses
+
+    @property
+    def _trainers(self) -> list[Task]:
+        """Those who act on a signal; servers stay for as long as the chief saves."""
+        return [self._chief] if self._has_servers else list(self._processes)
 
     def _start(self, task: Task) -> None:
         job, index = task
@@ -134,22 +139,22 @@ class LocalCluster:
                 preexec_fn=_die_with_parent,  # noqa: PLW1509 - there are no threads here
             )
 
-    def _wait(self) -> tuple[Task, int]:
-        """The process whose end is the cluster's, and its exit status."""
+    def _wait(self) -> int:
+        """The exit status of the first process whose end is the cluster's."""
         while True:
-            if self._signal is not None:
-                # Servers stay for as long as the chief saves.
-                told = [self._chief] if self._has_servers else list(self._processes)
-                self._send(self._signal, told)
-                self._signal = None
-            for task, process in list(self._processes.items()):
-                code = process.poll()
-                if code is None or (code == 0 and task != self._chief):
+            self._pass_signal_on()
+            for task in list(self._processes):
+                status = self._status(task)
+                if status is None or (status == 0 and task != self._chief):
                     continue
                 if task == self._chief or not self._comes_back(task):
-                    # As shells have it: 128 and the number of the signal.
-                    return task, 128 - code if code < 0 else code
+                    return status
             time.sleep(_POLL_SECONDS)
+
+    def _status(self, task: Task) -> int | None:
+        """The exit status of a process that has ended; 128 and the signal's number if by one."""
+        code = self._processes[task].poll()
+        return 128 - code if code is not None and code < 0 else code
 
     def _comes_back(self, task: Task) -> bool:
         if not self._has_servers or task[0] != "worker" or self._restarts == RESTARTS:
@@ -159,13 +164,25 @@ class LocalCluster:
         self._start(task)
         return True
 
-    def _wait_for_peers(self) -> None:
-        """Lets the other workers of a synchronous job end by themselves."""
+    def _wait_for_others(self) -> None:
+        """Lets those who train save, or say what failed; if they were told to, however long."""
         last = time.monotonic() + _GRACE_SECONDS
-        while time.monotonic() < last and any(
-            process.poll() is None for process in self._processes.values()
+        while (self._is_stopping or time.monotonic() < last) and any(
+            self._status(task) is None for task in self._trainers
         ):
+            self._pass_signal_on()
             time.sleep(_POLL_SECONDS)
+
+    def _say_who_failed(self) -> None:
+        ended = {task: self._status(task) for task in self._processes}
+        said = ["{} {} ended with {}".format(*task, code) for task, code in ended.items() if code]
+        if said:
+            print("; ".join(said), file=sys.stderr, flush=True)
+
+    def _pass_signal_on(self) -> None:
+        if self._signal is not None:
+            number, self._signal, self._is_stopping = self._signal, None, True
+            self._send(number, self._trainers)
 
     def _send(self, number: int, tasks: list[Task]) -> None:
         for task in tasks:

@@ -4,6 +4,7 @@ As in the paper (section 3.1) a share of the workers trains inference and the ot
 selection. Each worker reads files of its own; a step is one worker's batch.
 """
 
+import logging
 import time
 from collections import deque
 from typing import Any
@@ -13,7 +14,7 @@ import orbit
 import tensorflow as tf
 import tf_keras
 
-from model import inputs, step
+from model import cluster, inputs, step
 from model.dual_encoder import DualEncoder
 from model.errors import InputError, TrainingError
 from model.schedule import Phase, Schedule
@@ -48,6 +49,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         self._task_steps = task_steps
         self._signals = signals
         self._sources = inputs.make_sources(parts, seed=schedule.seed)
+        tf.get_logger().addFilter(_say_in_a_line)
         self._coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         # There is no public way to give workers different data.
         self._workers = self._coordinator._cluster.workers
@@ -186,6 +188,16 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
             return task, values, named
 
         return train_step
+
+
+def _say_in_a_line(record: logging.LogRecord) -> bool:
+    """Of what the coordinator logs, at length and often, only that a worker is lost is told."""
+    if record.module != "cluster_coordinator":
+        return True
+    if str(record.msg).startswith("Worker %s failed"):
+        lost = cluster.named_in(record.getMessage())
+        print(f"{lost} does not answer; the others do its steps until it is back")
+    return False
 
 
 def _of_any_length(rows: tf.Tensor) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import signal
 import time
 from posixpath import join
 from typing import NamedTuple
@@ -29,6 +30,8 @@ from model.tasks import Part, parts_of
 from model.trainer import Trainer
 from model.validation import Validator
 
+_NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
+"""What stands before the reason in TensorFlow's errors."""
 ParameterServerStrategy = tf.distribute.ParameterServerStrategy
 
 
@@ -64,6 +67,16 @@ class Run(NamedTuple):
         """How many steps are done."""
         return int(self.state.global_step.numpy())
 
+    @property
+    def last_checkpoint(self) -> str | None:
+        """The one to go on from; workers other than the chief keep none of their own."""
+        return tf.train.latest_checkpoint(self.folder)
+
+    def close(self) -> None:
+        """Removes what workers wrote that is not for the model folder."""
+        self.checkpoints.close()
+        self.best.close()
+
 
 def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
     """Trains, validates or both; goes on from the last checkpoint of the model folder.
@@ -76,20 +89,24 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
     """
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
-    try:
-        made = _make_run(params, mode=mode, folder=folder)
-        controller = _controller(made)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"the parameters do not fit together: {error}") from error
-    if mode == "eval":
-        with contextlib.redirect_stdout(BesideProgress()):
-            controller.evaluate(steps=params.trainer.validation_steps)
-    elif made.step >= params.trainer.train_steps:
-        print(f"{folder} is trained already, to step {made.step}; nothing to do")
-    else:
-        _train(made, controller)
+    with contextlib.ExitStack() as stack:
+        try:
+            made = _make_run(params, mode=mode, folder=folder)
+            stack.enter_context(contextlib.closing(made))
+            controller = _controller(made)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"the parameters do not fit together: {error}") from error
+        except tf.errors.OpError as error:
+            raise TrainingError(f"before the first step {_reason(error)}") from error
+        if mode == "eval":
+            with contextlib.redirect_stdout(BesideProgress()):
+                controller.evaluate(steps=params.trainer.validation_steps)
+        elif made.step >= params.trainer.train_steps:
+            print(f"{folder} is trained already, to step {made.step}; nothing to do")
+        else:
+            _train(made, controller)
 
 
 def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> Run:
@@ -143,12 +160,16 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    return distribute_utils.get_distribution_strategy(
+    handler = signal.getsignal(signal.SIGTERM)
+    strategy = distribute_utils.get_distribution_strategy(
         distribution_strategy=runtime.distribution_strategy,
         num_gpus=runtime.num_gpus,
         all_reduce_alg=runtime.all_reduce_alg,
         tpu_address=runtime.tpu,
     )
+    # In a cluster TensorFlow has put its own there, which does nothing but note the signal.
+    signal.signal(signal.SIGTERM, handler)
+    return strategy
 
 
 def _make_state(
@@ -249,7 +270,6 @@ def _train(run: Run, controller: orbit.Controller) -> None:
     validated: dict[str, float] = {}
     with (
         run.signals,
-        contextlib.closing(run.checkpoints),
         contextlib.closing(progress),
         contextlib.redirect_stdout(BesideProgress()),
         contextlib.closing(run.profiler),
@@ -264,15 +284,12 @@ def _train(run: Run, controller: orbit.Controller) -> None:
             said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
             raise StoppedError(said, status=stopped.status) from stopped
         except tf.errors.OpError as error:
-            root = re.search(r"\(0\) *(.*)", error.message)
-            reason = root[1] if root else error.message.partition("\n")[0]
+            last = run.last_checkpoint or "none yet"
             raise TrainingError(
-                f"a step, or a process that it needs, failed: {type(error).__name__}: {reason}. "
-                "The last checkpoint is "
-                f"{run.checkpoints.latest_checkpoint or 'none yet'}; the same command goes on"
+                f"{_reason(error)}. The last checkpoint is {last}; the same command goes on"
             ) from error
         except TrainingError as error:
-            last = run.checkpoints.latest_checkpoint or "none yet"
+            last = run.last_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
     print(_summary(run, progress.logs, validated, begin, time.monotonic() - began))
 
@@ -300,6 +317,18 @@ def _until_multiple(step: int, of: int) -> int:
     return of - int(step) % of
 
 
+def _reason(error: tf.errors.OpError) -> str:
+    """TensorFlow's error in one line."""
+    name, peer = type(error).__name__, cluster.named_in(error.message)
+    if peer and isinstance(error, tf.errors.UnavailableError | tf.errors.AbortedError):
+        return f"{peer} does not answer ({name})"
+    root = re.search(r"\(0\) *(.*)", error.message)
+    if root:
+        return f"a step failed: {name}: {root[1]}"
+    lines = [line for line in error.message.splitlines() if not _NO_REASON.match(line)]
+    return f"a step failed: {name}: {' '.join(lines[:1])}"
+
+
 def _summary(
     run: Run, training: dict[str, float], validated: dict[str, float], begin: int, seconds: float
 ) -> str:
@@ -312,5 +341,5 @@ def _summary(
     facts["minutes"] = f"{seconds / 60:.1f}"
     if run.best.best:
         facts["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
-    facts["last checkpoint"] = run.checkpoints.latest_checkpoint
+    facts["last checkpoint"] = run.last_checkpoint
     return console.summary(facts, trained=training, validated=validated)

@@ -9,22 +9,20 @@ from typing import NamedTuple
 
 import orbit
 import tensorflow as tf
-import tf_keras
 from absl import logging
 from official.common import distribute_utils
 from official.core import config_definitions
-from official.modeling import optimization, performance
+from official.modeling import performance
 
-from model import cluster, configs, console, model_dir, record_files, trained
-from model.average import WeightAverage
+from model import cluster, configs, console, model_dir, record_files
 from model.checkpoints import BestCheckpoint, Checkpoints
 from model.console import BesideProgress, Progress
-from model.dual_encoder import DualEncoder, build
 from model.errors import InputError, StoppedError, TrainingError
 from model.parameter_server import AsynchronousTrainer
 from model.profiler import Profiler
 from model.schedule import Schedule
 from model.signals import Signals
+from model.state import State, make_state
 from model.sts import StsPairs
 from model.tasks import Part, parts_of
 from model.trainer import Trainer
@@ -32,18 +30,6 @@ from model.validation import Validator
 
 _NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
 """What stands before the reason in TensorFlow's errors."""
-ParameterServerStrategy = tf.distribute.ParameterServerStrategy
-
-
-class State(NamedTuple):
-    """What training changes. Where a run stands in its data follows from the step."""
-
-    model: DualEncoder
-    optimizer: tf_keras.optimizers.legacy.Optimizer
-    average: WeightAverage
-    global_step: tf.Variable
-    task_steps: list[tf.Variable]
-    """How many steps each task had where workers step each for itself, else 0."""
 
 
 class Run(NamedTuple):
@@ -120,7 +106,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state, signals = _make_state(params, strategy, folder, tasks=len(parts)), Signals()
+    state, signals = make_state(params, strategy, folder, tasks=len(parts)), Signals()
     return Run(
         params=params,
         mode=mode,
@@ -172,39 +158,6 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
     return strategy
 
 
-def _make_state(
-    params: config_definitions.ExperimentConfig,
-    strategy: tf.distribute.Strategy,
-    folder: str,
-    *,
-    tasks: int,
-) -> State:
-    with strategy.scope():
-        model = build(params.task.model, seed=params.task.seed)
-        # A run that goes on has its own weights; the other run may be gone by then.
-        if params.task.init_checkpoint and tf.train.latest_checkpoint(folder) is None:
-            trained.initialize(model, params.task.init_checkpoint)
-        factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
-        optimizer = performance.configure_optimizer(
-            factory.build_optimizer(factory.build_learning_rate()),
-            use_float16=params.runtime.mixed_precision_dtype == "float16",
-            loss_scale=params.runtime.loss_scale,
-        )
-        if isinstance(strategy, ParameterServerStrategy):
-            # Workers cannot make variables.
-            optimizer._create_all_weights(model.trainable_variables)
-        return State(
-            model=model,
-            optimizer=optimizer,
-            average=WeightAverage(model, params.trainer),
-            global_step=orbit.utils.create_global_step(),
-            task_steps=[
-                tf.Variable(0, dtype=tf.int64, trainable=False, name=f"steps_of_task_{task}")
-                for task in range(tasks)
-            ],
-        )
-
-
 def _controller(run: Run) -> orbit.Controller:
     """Orbit's loop, its state restored from the last checkpoint."""
     trainer = run.params.trainer
@@ -226,7 +179,7 @@ def _controller(run: Run) -> orbit.Controller:
 
 def _trainer(run: Run) -> orbit.AbstractTrainer:
     state = run.state
-    if isinstance(run.strategy, ParameterServerStrategy):
+    if isinstance(run.strategy, tf.distribute.ParameterServerStrategy):
         return AsynchronousTrainer(
             run.parts,
             schedule=run.schedule,

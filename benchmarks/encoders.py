@@ -1,0 +1,75 @@
+"""All encoders on the same number of real pairs: size, speed, P@N, STS.
+
+    python -m benchmarks.encoders --pairs DIR --sts_dev DIR/sts-dev.csv
+
+Trains each `laptop_` preset with `python -m model`, its warm-up and decay brought to the number
+of pairs, and validates once, at the end: on the test pairs and on STS-B dev.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from tabulate import tabulate
+
+from benchmarks import runs
+from model import dual_encoder, parameters
+
+PRESETS = ("laptop_dan", "laptop_transformer", "laptop_lstm", "laptop_bilstm")
+TABLES = ("words", "bigrams")
+
+
+def main() -> None:
+    """Trains one after the other, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and test-*")
+    parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
+    parser.add_argument("--train_pairs", type=int, default=100_000, metavar="N")
+    parser.add_argument("--presets", nargs="+", default=PRESETS, metavar="NAME")
+    arguments = parser.parse_args()
+    rows = []
+    for preset in arguments.presets:
+        with TemporaryDirectory() as folder:
+            rows.append((preset, *train(preset, arguments, Path(folder))))
+        print(f"{preset} done", flush=True)
+    header = ("", "parameters", "without tables", "pairs/s", "P@1", "P@10", "STS-B dev Pearson")
+    print(f"\n{arguments.train_pairs:,} pairs each")
+    print(tabulate(rows, header, floatfmt=("", "", "", ",.0f", ".3f", ".3f", ".3f"), intfmt=","))
+
+
+def train(preset: str, arguments: argparse.Namespace, folder: Path) -> tuple[float, ...]:
+    """What stands in a preset's row."""
+    path = str(runs.CONFIGS / f"{preset}.yaml")
+    params = parameters.parse(experiment="reddit", config_files=[path])
+    steps = arguments.train_pairs // params.task.train_data.global_batch_size
+    override = {
+        "task.train_data.input_path": f"{arguments.pairs}/train-*",
+        "task.validation_data.input_path": f"{arguments.pairs}/test-*",
+        "task.sts_dev": arguments.sts_dev,
+        "trainer.train_steps": steps,
+        "trainer.steps_per_loop": max(steps // 15, 1),
+        "trainer.summary_interval": max(steps // 15, 1),
+        "trainer.checkpoint_interval": steps,
+        "trainer.validation_interval": steps,
+        "trainer.optimizer_config.learning_rate.polynomial.decay_steps": steps,
+        "trainer.optimizer_config.warmup.linear.warmup_steps": max(steps // 10, 1),
+    }
+    runs.wait(runs.start(folder, preset, override, mode="train_and_eval"))
+    found = runs.last(folder / "validation")
+    weights = dual_encoder.build(params.task.model, seed=0).trainable_variables
+    sizes = [(weight.name, int(weight.shape.num_elements())) for weight in weights]
+    return (
+        sum(size for _, size in sizes),
+        sum(size for name, size in sizes if not any(f"/{table}/" in name for table in TABLES)),
+        runs.pairs_per_second(folder),
+        found["p_at_1"],
+        found["p_at_10"],
+        found["sts_dev_pearson"],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Runs of `python -m model` as a user starts them, and what their event files say of them."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import tensorflow as tf
+
+REPOSITORY = Path(__file__).parents[1]
+CONFIGS = REPOSITORY / "model" / "configs"
+SPEED = "pairs_per_second"
+
+
+class Started(NamedTuple):
+    """A run that goes on in a process of its own."""
+
+    process: subprocess.Popen
+    said: Path
+    """The file that what it prints goes to."""
+
+
+def start(
+    folder: Path,
+    preset: str,
+    override: Mapping[str, object],
+    *,
+    mode: str = "train",
+    cores: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> Started:
+    """Starts a run.
+
+    Args:
+      folder: the model folder.
+      preset: which of `model/configs`.
+      override: parameters by their dotted names.
+      mode: as `--mode`.
+      cores: the processors it may use, as `taskset -c` takes them; all if left out.
+      environment: variables besides those of this process.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [
+        *(["taskset", "-c", cores] if cores else []),
+        *[sys.executable, "-m", "model", "--experiment", "reddit", "--mode", mode],
+        *["--model_dir", str(folder), "--config_file", str(CONFIGS / f"{preset}.yaml")],
+        *["--params_override", ",".join(f"{k}={v}" for k, v in override.items())],
+    ]
+    number, name = tempfile.mkstemp(dir=folder, prefix="said-", suffix=".txt")
+    with os.fdopen(number, "w") as said:
+        process = subprocess.Popen(
+            command,
+            cwd=REPOSITORY,
+            env=os.environ | (environment or {}),
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+    return Started(process, Path(name))
+
+
+def wait(*started: Started) -> None:
+    """Waits until all are done; ends this process with what one said that failed."""
+    try:
+        for process, said in started:
+            if process.wait():
+                lines = said.read_text().replace("\r", "\n").splitlines()
+                sys.exit("\n".join([*lines[-20:], f"{process.args!r} failed"]))
+    finally:
+        for process, _ in started:
+            process.kill()
+
+
+def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
+    """Step, name and value of the scalars in the event files of a folder."""
+    for file in sorted(folder.glob("events.out.tfevents.*")):
+        for record in tf.data.TFRecordDataset(str(file)):
+            event = tf.compat.v1.Event.FromString(record.numpy())
+            for value in event.summary.value:
+                found = tf.make_ndarray(value.tensor)
+                if found.shape == () and found.dtype.kind == "f":
+                    yield event.step, value.tag, float(found)
+
+
+def pairs_per_second(folder: Path) -> float:
+    """The median over the loops of a run's training, but for the first, which traces the step.
+
+    Raises:
+      ValueError: if the run had only one loop.
+    """
+    speeds = [value for _, name, value in scalars(folder / "train") if name == SPEED]
+    if len(speeds) < 2:
+        raise ValueError(f"{folder} has {len(speeds)} loops of training; at least 2")
+    return statistics.median(speeds[1:])
+
+
+def last(folder: Path) -> dict[str, float]:
+    """The last scalars of a folder of event files."""
+    return {name: value for _, name, value in scalars(folder)}

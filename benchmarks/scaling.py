@@ -1,0 +1,102 @@
+"""Two workers on this machine beside one: what `multi_worker_mirrored` gains and costs.
+
+    python -m benchmarks.scaling --pairs 'DIR/train-*'
+
+Each worker is a process of `python -m model` with a `TF_CONFIG` and one core of its own, as if
+each were a machine. The batch of each worker stays the same, so two workers take two times as
+many pairs a step; also printed is one process that has both cores and the batch of both. Pairs
+per second are without start-up.
+"""
+
+import argparse
+import json
+import os
+import socket
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from tabulate import tabulate
+
+from benchmarks import runs
+
+CORES = ("0", "1")
+
+
+def main() -> None:
+    """Trains in three ways, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
+    parser.add_argument("--preset", default="laptop_dan", metavar="NAME")
+    parser.add_argument("--batch", type=int, default=256, metavar="N", help="of each worker")
+    parser.add_argument("--steps", type=int, default=400, metavar="N")
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        work = Path(folder)
+        rows = [
+            ("one worker, one core", one(arguments, work / "one", 1)),
+            ("two workers, a core each", two(arguments, work / "two")),
+            ("one process, two cores", one(arguments, work / "both", 2)),
+        ]
+    table = [(name, speed, speed / rows[0][1]) for name, speed in rows]
+    header = (arguments.preset, "pairs/s", "of one worker")
+    print(tabulate(table, header, floatfmt=("", ",.0f", ".2f")))
+
+
+def one(arguments: argparse.Namespace, folder: Path, cores: int) -> float:
+    """Pairs per second of one process with the batch of as many workers as it has cores."""
+    override = override_of(arguments, workers=cores)
+    runs.wait(runs.start(folder, arguments.preset, override, cores=",".join(CORES[:cores])))
+    return runs.pairs_per_second(folder)
+
+
+def two(arguments: argparse.Namespace, folder: Path) -> float:
+    """Pairs per second of two workers."""
+    override = override_of(arguments, workers=len(CORES))
+    override["runtime.distribution_strategy"] = "multi_worker_mirrored"
+    workers = [f"localhost:{port}" for port in free_ports(len(CORES))]
+    runs.wait(
+        *(
+            runs.start(
+                folder,
+                arguments.preset,
+                override,
+                cores=core,
+                environment={
+                    "TF_CONFIG": json.dumps(
+                        {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
+                    )
+                },
+            )
+            for index, core in enumerate(CORES)
+        )
+    )
+    return runs.pairs_per_second(folder)
+
+
+def override_of(arguments: argparse.Namespace, *, workers: int) -> dict[str, object]:
+    """What is other than in the preset."""
+    loop = max(arguments.steps // 10, 1)
+    return {
+        "task.train_data.input_path": arguments.pairs,
+        "task.train_data.global_batch_size": arguments.batch * workers,
+        "trainer.train_steps": arguments.steps,
+        "trainer.steps_per_loop": loop,
+        "trainer.summary_interval": loop,
+    }
+
+
+def free_ports(number: int) -> list[int]:
+    """Ports of this machine that nobody listens to."""
+    sockets = [socket.socket() for _ in range(number)]
+    for each in sockets:
+        each.bind(("localhost", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""The DAN's training from TFRecords, text handling included, beside sentence-transformers.
+
+    python -m benchmarks.training --pairs 'DIR/train-*' --peer_python VENV/bin/python
+
+In turn, `--rounds` times: `python -m model` trains `laptop_dan` at batch 256, the same with
+512-d words and embeddings, and sentence-transformers' StaticEmbedding (512-d, 30,000 words,
+MultipleNegativesRankingLoss) trains on the same pairs. Without `--peer_python` (an interpreter
+that has sentence-transformers, which this project does not) only we train. Prints pairs per
+second without start-up, and the ratios of the medians.
+
+Then, in this process, where the time of the preset goes: the input alone, over whole epochs of
+the pairs; and, on batches made beforehand, the forward pass, the forward and backward pass, and
+the whole step. On a machine with other work the processor time there says more than the rates.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+from official.core.config_definitions import ExperimentConfig
+from official.modeling import optimization
+from tabulate import tabulate
+
+from benchmarks import runs
+from data_pipeline import records
+from model import dual_encoder, inputs, parameters, record_files, step
+from model.schedule import Schedule
+from model.tasks import Part, parts_of
+from model.text import PADDING, WORDS
+
+PRESET = "laptop_dan"
+PEER = runs.REPOSITORY / "benchmarks" / "peers" / "static_embedding.py"
+WIDE: dict[str, object] = {
+    "task.model.encoder.averaging.word_dim": 512,
+    "task.model.encoder.averaging.embedding_dim": 512,
+}
+TEXT_OF_PAIR = {
+    name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)
+}
+
+
+def main() -> None:
+    """Trains, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
+    parser.add_argument("--peer_python", metavar="PYTHON", help="has sentence-transformers")
+    parser.add_argument("--batch", type=int, default=256, metavar="N")
+    parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of our training")
+    parser.add_argument("--peer_steps", type=int, default=200, metavar="N")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--epochs", type=int, default=2, metavar="N", help="of the input alone")
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        trained = compare(arguments, Path(folder)) if arguments.rounds else None
+    take_apart(arguments, trained)
+
+
+def compare(arguments: argparse.Namespace, work: Path) -> float:
+    """Trains with both; returns our pairs per second."""
+    ways: dict[str, Callable[[Path], float]] = {
+        PRESET: lambda folder: ours(arguments, folder, {}),
+        f"{PRESET}, 512-d": lambda folder: ours(arguments, folder, WIDE),
+    }
+    if arguments.peer_python:
+        write_pairs(arguments.pairs, work / "pairs.jsonl")
+        ways["StaticEmbedding, 512-d"] = lambda _: peer(arguments, work / "pairs.jsonl")
+    speeds: dict[str, list[float]] = {name: [] for name in ways}
+    for number, (name, way) in itertools.product(range(arguments.rounds), ways.items()):
+        speeds[name].append(way(work / f"{number}-{name}"))
+        print(f"round {number + 1}: {name}: {speeds[name][-1]:,.0f} pairs/s", flush=True)
+    medians = {name: statistics.median(some) for name, some in speeds.items()}
+    last = medians[list(ways)[-1]]
+    table = [(name, *some, medians[name], medians[name] / last) for name, some in speeds.items()]
+    rounds = [f"round {number + 1}" for number in range(arguments.rounds)]
+    header = ("pairs/s in training", *rounds, "median", "of the last")
+    print(tabulate(table, header, floatfmt=("", *[",.0f"] * (len(rounds) + 1), ".2f")))
+    return medians[PRESET]
+
+
+def ours(arguments: argparse.Namespace, folder: Path, override: dict[str, object]) -> float:
+    """Pairs per second of `python -m model`."""
+    runs.wait(runs.start(folder, PRESET, ours_override(arguments) | override))
+    return runs.pairs_per_second(folder)
+
+
+def ours_override(arguments: argparse.Namespace) -> dict[str, object]:
+    """What is other than in the preset."""
+    loop = max(arguments.steps // 10, 1)
+    return {
+        "task.train_data.input_path": arguments.pairs,
+        "task.train_data.global_batch_size": arguments.batch,
+        "trainer.train_steps": arguments.steps,
+        "trainer.steps_per_loop": loop,
+        "trainer.summary_interval": loop,
+    }
+
+
+def peer(arguments: argparse.Namespace, pairs: Path) -> float:
+    """Pairs per second of sentence-transformers."""
+    sizes = ["--steps", str(arguments.peer_steps), "--batch", str(arguments.batch)]
+    command = [arguments.peer_python, str(PEER), "--pairs", str(pairs), *sizes]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr[-2000:]}\n{' '.join(command)} failed")
+    return json.loads(done.stdout.splitlines()[-1])["pairs_per_second"]
+
+
+def write_pairs(pattern: str, path: Path) -> None:
+    """The pairs' texts as JSON lines."""
+    with path.open("w") as file:
+        for serialized in record_files.read_records(tf.io.gfile.glob(pattern)).batch(1000):
+            texts = tf.io.parse_example(serialized, TEXT_OF_PAIR)
+            columns = (texts[name].numpy() for name in TEXT_OF_PAIR)
+            for pair in zip(*columns, strict=True):
+                decoded = (text.decode(errors="replace") for text in pair)
+                file.write(json.dumps(dict(zip(TEXT_OF_PAIR, decoded, strict=True))) + "\n")
+
+
+def take_apart(arguments: argparse.Namespace, trained: float | None) -> None:
+    """Prints where the time of the preset's training goes."""
+    override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
+    preset = str(runs.CONFIGS / f"{PRESET}.yaml")
+    params = parameters.parse(experiment="reddit", config_files=[preset], params_override=override)
+    (part,) = parts_of(params.task)
+    source = inputs.make_source("pairs", part.train_data, seed=0)
+    batches = inputs.training_batches(
+        source,
+        part,
+        schedule=Schedule([part.train_data], share=0.0, seed=0),
+        task=0,
+        start=0,
+        context=tf.distribute.InputContext(),
+    )
+    pairs = sum(source.sizes) * arguments.epochs // arguments.batch * arguments.batch
+    reading = measure(lambda: exhaust(batches.take(pairs // arguments.batch)), pairs)
+    some = list(batches.take(50))
+    rows = [("input alone", *reading)]
+    for name, function in steps_of(params, part).items():
+        exhaust(map(function, some))  # traces
+        spent = measure(partial(exhaust, map(function, some)), len(some) * arguments.batch)
+        rows.append((f"{name}, batches made", *spent))
+    ids = [batch[side][WORDS] for batch in some for side in TEXT_OF_PAIR]
+    words = sum(int(tf.math.count_nonzero(of_side != PADDING)) for of_side in ids)
+    per_pair = words / (len(some) * arguments.batch)
+    print(f"\n{PRESET}, batch {arguments.batch}, {per_pair:.0f} words a pair")
+    header = ("", "pairs/s", "processor microseconds a pair")
+    print(tabulate(rows, header, floatfmt=("", ",.0f", ".1f")))
+    if trained:
+        print(f"input alone against training: {reading[0] / trained:.1f}")
+
+
+def measure(work: Callable[[], None], pairs: int) -> tuple[float, float]:
+    """Pairs per second of some work, and the microseconds of all processors that a pair takes."""
+    began, spent = time.perf_counter(), time.process_time()
+    work()
+    seconds = time.perf_counter() - began
+    return pairs / seconds, 1e6 * (time.process_time() - spent) / pairs
+
+
+def exhaust(values: Iterable[Any]) -> None:
+    """Waits for all of them; on a CPU a step is done when its function returns."""
+    for _ in values:
+        pass
+
+
+def steps_of(params: ExperimentConfig, part: Part) -> dict[str, Callable[[dict], Any]]:
+    """Parts of a step, each longer than the one before it."""
+    model = dual_encoder.build(params.task.model, seed=0)
+    factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
+    optimizer = factory.build_optimizer(factory.build_learning_rate())
+
+    def forward(batch: dict) -> Any:
+        return part.task.outcome(model, batch, training=True).loss
+
+    def and_backward(batch: dict) -> Any:
+        with tf.GradientTape() as tape:
+            loss = forward(batch)
+        return tape.gradient(loss, model.trainable_variables)
+
+    def and_update(batch: dict) -> Any:
+        measured = tf.constant(False)
+        return step.train(part.task, batch, model=model, optimizer=optimizer, measured=measured)
+
+    named = {
+        "forward": forward,
+        "forward and backward": and_backward,
+        "the whole step": and_update,
+    }
+    return {name: tf.function(way, reduce_retracing=True) for name, way in named.items()}
+
+
+if __name__ == "__main__":
+    main()

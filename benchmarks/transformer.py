@@ -1,0 +1,245 @@
+"""A step of our Transformer beside the Model Garden's dual encoder, and what padding costs.
+
+    python -m benchmarks.transformer --pairs 'DIR/train-*'
+
+Both dual encoders have the same layers, heads, hidden and filter sizes, vocabulary, dropout and
+optimizer (Adam), and train on the same ids: made-up sentences of the same length without
+padding. The Model Garden's is the one of its `DualEncoderTask`, with its BERT encoder; what is
+beyond the blocks differs (BERT: token types, pooler; ours: projection, response network), and
+where there is dropout, ours has it inside the feed-forward layers too, as tensor2tensor does.
+Steps alternate, so that other work on the machine disturbs all; the times are medians.
+
+Then our step on real batches: each padded to its longest sentence (the default), all padded to
+`max_tokens` (`fixed_length`), and batches of sentences of like length, as if the pairs of a
+window were sorted by length.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+from official.modeling import optimization
+from official.nlp.configs import encoders
+from official.nlp.tasks import dual_encoder as garden
+from tabulate import tabulate
+
+from data_pipeline import records
+from model import configs, dual_encoder, record_files, step
+from model.tasks import ResponseSelection
+from model.text import BIGRAMS, PADDING, WORDS, TextToIds
+
+SIDES = (records.INPUT, records.RESPONSE)
+Step = Callable[[Any], Any]
+
+
+def main() -> None:
+    """Measures both parts, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--pairs", metavar="GLOB", help="TFRecords; without them no second part")
+    parser.add_argument("--layers", type=int, default=2, metavar="N")
+    parser.add_argument("--hidden", type=int, default=256, metavar="N")
+    parser.add_argument("--heads", type=int, default=4, metavar="N")
+    parser.add_argument("--filter", type=int, default=1024, metavar="N")
+    parser.add_argument("--words", type=int, default=30_000, metavar="N", help="vocabulary")
+    parser.add_argument("--batch", type=int, default=64, metavar="N")
+    parser.add_argument("--length", type=int, default=32, metavar="N")
+    parser.add_argument("--max_tokens", type=int, default=64, metavar="N", help="second part")
+    parser.add_argument("--steps", type=int, default=20, metavar="N", help="timed ones of each")
+    parser.add_argument("--window", type=int, default=100, metavar="N", help="batches sorted")
+    arguments = parser.parse_args()
+    for dropout in (0.0, 0.1):
+        beside_the_garden(arguments, dropout)
+    if arguments.pairs:
+        padding(arguments)
+
+
+def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
+    """Prints the times of a step."""
+    ids = {
+        side: tf.random.stateless_uniform(
+            [arguments.batch, arguments.length], [0, number], 1, arguments.words, tf.int32
+        )
+        for number, side in enumerate(SIDES)
+    }
+    ways = {
+        "ours": (our_step(arguments, dropout), our_batch(ids)),
+        "Model Garden's": (garden_step(arguments, dropout), garden_batch(ids)),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(arguments.steps + 3):  # the first ones trace and warm up
+        for name, (function, batch) in ways.items():
+            began = time.perf_counter()
+            function(batch).numpy()
+            if number >= 3:
+                seconds[name].append(time.perf_counter() - began)
+    medians = {name: statistics.median(some) for name, some in seconds.items()}
+    base = medians["Model Garden's"]
+    rows = [(name, 1000 * each, each / base) for name, each in medians.items()]
+    print(
+        f"{arguments.layers} layers, hidden {arguments.hidden}, {arguments.heads} heads, "
+        f"filter {arguments.filter}, batch {arguments.batch}, length {arguments.length}, "
+        f"dropout {dropout}"
+    )
+    header = ("dual encoder", "ms a step", "of the Garden's")
+    print(tabulate(rows, header, floatfmt=("", ".0f", ".2f")), end="\n\n")
+
+
+def our_step(arguments: argparse.Namespace, dropout: float) -> Step:
+    """A step of our training."""
+    config = our_config(arguments, dropout)
+    task = ResponseSelection(TextToIds(config.text), configs.Objective())
+    model, optimizer = dual_encoder.build(config, seed=0), adam()
+
+    @tf.function(reduce_retracing=True)
+    def train(batch: dict) -> tf.Tensor:
+        measured = tf.constant(False)
+        return step.train(task, batch, model=model, optimizer=optimizer, measured=measured)[0]
+
+    return train
+
+
+def our_config(arguments: argparse.Namespace, dropout: float = 0.0) -> configs.DualEncoder:
+    """Our model, as like the Model Garden's as it can be."""
+    text = configs.Text(word_buckets=arguments.words, max_tokens=arguments.max_tokens)
+    transformer = configs.Transformer(
+        layers=arguments.layers,
+        heads=arguments.heads,
+        hidden=arguments.hidden,
+        filter=arguments.filter,
+        embedding_dim=arguments.hidden,
+        dropout=dropout,
+    )
+    return configs.DualEncoder(
+        text=text,
+        encoder=configs.Encoder(type="transformer", transformer=transformer),
+        response_network=configs.ResponseNetwork(hidden=[], normalize=True),
+        score_scale=20.0,
+    )
+
+
+def adam() -> tf.keras.optimizers.Optimizer:
+    """The optimizer of both."""
+    config = optimization.OptimizationConfig(
+        {
+            "optimizer": {"type": "adam"},
+            "learning_rate": {"type": "constant", "constant": {"learning_rate": 0.0001}},
+        }
+    )
+    factory = optimization.OptimizerFactory(config)
+    return factory.build_optimizer(factory.build_learning_rate())
+
+
+def our_batch(ids: dict[str, tf.Tensor]) -> dict[str, Any]:
+    """A batch as our task parses it."""
+    keys = {f"{side}_key": tf.range(len(of_side), dtype=tf.int64) for side, of_side in ids.items()}
+    return {side: {WORDS: of_side, BIGRAMS: of_side} for side, of_side in ids.items()} | keys
+
+
+def garden_step(arguments: argparse.Namespace, dropout: float) -> Step:
+    """A step of the Model Garden's task."""
+    bert = encoders.BertEncoderConfig(
+        vocab_size=arguments.words,
+        hidden_size=arguments.hidden,
+        num_layers=arguments.layers,
+        num_attention_heads=arguments.heads,
+        intermediate_size=arguments.filter,
+        hidden_activation="relu",
+        dropout_rate=dropout,
+        attention_dropout_rate=dropout,
+        max_position_embeddings=arguments.length,
+    )
+    model_config = garden.ModelConfig(
+        max_sequence_length=arguments.length,
+        logit_scale=20.0,
+        encoder=encoders.EncoderConfig(type="bert", bert=bert),
+    )
+    task = garden.DualEncoderTask(garden.DualEncoderConfig(model=model_config))
+    model, optimizer = task.build_model(), adam()
+
+    @tf.function
+    def train(batch: dict) -> tf.Tensor:
+        return task.train_step((batch, None), model, optimizer)[task.loss]
+
+    return train
+
+
+def garden_batch(ids: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """A batch as the Model Garden's task takes it."""
+    batch = {}
+    for name, of_side in zip(("left", "right"), ids.values(), strict=True):
+        batch[f"{name}_word_ids"] = of_side
+        batch[f"{name}_mask"] = tf.ones_like(of_side)
+        batch[f"{name}_type_ids"] = tf.zeros_like(of_side)
+    return batch
+
+
+def padding(arguments: argparse.Namespace) -> None:
+    """Prints what padding costs on real pairs."""
+    pairs = read_ids(arguments)
+    longest = tf.reduce_max([tf.math.count_nonzero(ids, axis=1) for ids in pairs], axis=0)
+    by_length = tf.argsort(longest, stable=True)
+    ways = {
+        "to the longest of the batch": batches(pairs, arguments),
+        "to max_tokens": batches(pairs, arguments, trim=False),
+        "sorted by length": batches([tf.gather(ids, by_length) for ids in pairs], arguments),
+    }
+    train = our_step(arguments, dropout=0.0)
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(arguments.steps):
+        for name, made in ways.items():
+            batch = our_batch(made[number * len(made) // arguments.steps])  # of all lengths
+            train(batch).numpy()  # a length that is new takes longer
+            began = time.perf_counter()
+            train(batch).numpy()
+            seconds[name].append(time.perf_counter() - began)
+    means = {name: 1000 * statistics.mean(some) for name, some in seconds.items()}
+    base = means["to the longest of the batch"]
+    table = [(name, real_part(ways[name]), each, each / base) for name, each in means.items()]
+    print(f"real pairs, batch {arguments.batch}, max_tokens {arguments.max_tokens}")
+    header = ("padded", "real of all positions", "ms a step", "of the first")
+    print(tabulate(table, header, floatfmt=("", ".2f", ".0f", ".2f")))
+
+
+def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
+    """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
+    text = TextToIds(our_config(arguments).text)
+    task = ResponseSelection(text, configs.Objective())
+    files = record_files.read_records(tf.io.gfile.glob(arguments.pairs))
+    # Neighbours in a file may be of one thread.
+    window = files.take(arguments.batch * arguments.window * 4).shuffle(1_000_000, seed=0)
+    (serialized,) = window.batch(arguments.batch * arguments.window, drop_remainder=True).take(1)
+    parsed = task.parse(serialized)
+    return [
+        tf.pad(ids, [[0, 0], [0, text.longest - ids.shape[1]]], constant_values=PADDING)
+        for ids in (parsed[side][WORDS] for side in SIDES)
+    ]
+
+
+def batches(
+    pairs: list[tf.Tensor], arguments: argparse.Namespace, *, trim: bool = True
+) -> list[dict[str, tf.Tensor]]:
+    """Batches in the order of the pairs, trimmed to their longest sentence or not."""
+    made = []
+    for start in range(0, len(pairs[0]), arguments.batch):
+        rows = [ids[start : start + arguments.batch] for ids in pairs]
+        if trim:
+            rows = [ids[:, : int(tf.reduce_max(tf.math.count_nonzero(ids, 1)))] for ids in rows]
+        made.append(dict(zip(SIDES, rows, strict=True)))
+    return made
+
+
+def real_part(made: list[dict[str, tf.Tensor]]) -> float:
+    """How much of all positions is no padding."""
+    ids = [of_side for batch in made for of_side in batch.values()]
+    real = sum(int(tf.math.count_nonzero(of_side)) for of_side in ids)
+    return real / sum(int(tf.size(of_side)) for of_side in ids)
+
+
+if __name__ == "__main__":
+    main()

@@ -62,6 +62,7 @@ def test_the_step_its_records_and_the_checkpoint_are_named(
     assert "Traceback" not in output.err
 
 
+@pytest.mark.slow
 def test_before_the_first_checkpoint_there_is_none_to_name(ends, tmp_path):
     rate = "trainer__optimizer_config__learning_rate__constant__learning_rate"
     status, output = ends(tmp_path / "run", **{rate: "1e+30"})

@@ -10,6 +10,8 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import tensorflow as tf
@@ -61,6 +63,19 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
             "runtime.distribution_strategy: parameter_server needs a TF_CONFIG that names chief, "
             f"worker and ps; {', '.join(sorted(missing))} missing"
         )
+
+
+@contextmanager
+def term_stays_ours() -> Iterator[None]:
+    """Takes away the handler of TERM that TensorFlow installs when it joins a cluster.
+
+    That one does nothing that helps here. What comes while others are waited for is lost.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def named_in(message: str) -> str | None:

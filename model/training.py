@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import signal
 import time
 from posixpath import join
 from typing import NamedTuple
@@ -146,16 +145,13 @@ def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strate
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    handler = signal.getsignal(signal.SIGTERM)
-    strategy = distribute_utils.get_distribution_strategy(
-        distribution_strategy=runtime.distribution_strategy,
-        num_gpus=runtime.num_gpus,
-        all_reduce_alg=runtime.all_reduce_alg,
-        tpu_address=runtime.tpu,
-    )
-    # In a cluster TensorFlow has put its own there, which does nothing but note the signal.
-    signal.signal(signal.SIGTERM, handler)
-    return strategy
+    with cluster.term_stays_ours():
+        return distribute_utils.get_distribution_strategy(
+            distribution_strategy=runtime.distribution_strategy,
+            num_gpus=runtime.num_gpus,
+            all_reduce_alg=runtime.all_reduce_alg,
+            tpu_address=runtime.tpu,
+        )
 
 
 def _controller(run: Run) -> orbit.Controller:

@@ -85,6 +85,13 @@ def test_more_workers_than_files_are_refused(source):
         source.part(tf.distribute.InputContext(9, 8, 9))
 
 
+def test_each_worker_of_each_task_needs_files_with_records(source):
+    inputs.require_enough_files([source, source], [3, 2])
+    # The second file has none.
+    with pytest.raises(InputError, match=r"7 files .* too few for 7 workers"):
+        inputs.require_enough_files([source, source], [3, 7])
+
+
 def pairs_part(pairs_folder, **options):
     config = configs.ResponseSelection()
     config.model.text = configs.Text(max_tokens=8, word_buckets=300, bigram_buckets=300)
@@ -119,6 +126,26 @@ def test_a_workers_batches_go_on_from_a_step(pairs_folder):
         assert keys(15, 10, context) == whole[30:]
     alone = keys(0, 12, tf.distribute.InputContext())
     assert len({key for batch in alone for key in batch}) == 12 * 32
+
+
+def test_replicas_of_one_process_read_different_records(pairs_folder):
+    part = pairs_part(pairs_folder)
+    source = inputs.make_source("task.train_data", part.train_data, seed=0)
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+    def dataset(context):
+        schedule = Schedule([part.train_data], 0.0, 0)
+        return inputs.training_batches(
+            source, part, schedule=schedule, task=0, start=0, context=context
+        )
+
+    batches = iter(strategy.distribute_datasets_from_function(dataset))
+    seen = []
+    for _ in range(400 // 32):  # all steps of an epoch that are whole
+        replicas = strategy.experimental_local_results(next(batches)["input_key"])
+        assert [len(keys) for keys in replicas] == [16, 16]
+        seen += [key for keys in replicas for key in keys.numpy().tolist()]
+    assert len(set(seen)) == len(seen) == 384
 
 
 def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):

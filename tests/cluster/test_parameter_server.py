@@ -1,0 +1,89 @@
+"""Workers that step each for itself, parameter servers, and a chief that hands out the steps."""
+
+import signal
+
+import psutil
+import pytest
+
+from tests.cluster.conftest import PARAMETER_SERVER, kill
+from tests.engines.processes import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
+
+RESPONSES, INFERENCE = "of response_selection", "of inference"
+LONG = {"trainer__train_steps": 300}
+
+
+def count(fact, launched, name):
+    """The last number of a fact, such as the last step of "0 to 1,500"."""
+    return int(fact(launched, name)[-1])
+
+
+def test_a_share_of_the_workers_trains_inference(launch, saved, fact):
+    launched = launch(PARAMETER_SERVER, workers=3, experiment="reddit_nli", mode="train_and_eval")
+    assert launched.wait() == 0, launched.said
+    assert fact(launched, "steps") == ["0", "to", "40"]
+    assert 0 < float(fact(launched, "nli_share")[0]) < 1
+    responses, inference = (count(fact, launched, name) for name in (RESPONSES, INFERENCE))
+    assert responses + inference == 40
+    assert inference > 0
+    assert "nli_accuracy" in launched.said
+    assert "Traceback" not in launched.said
+    assert saved() == [20, 40]
+    again = launch(PARAMETER_SERVER, workers=3, experiment="reddit_nli", trainer__train_steps=70)
+    assert again.wait() == 0, again.said
+    assert fact(again, "steps") == ["40", "to", "70"]
+    more_responses, more_inference = (count(fact, again, name) for name in (RESPONSES, INFERENCE))
+    assert more_responses + more_inference == 70
+    assert more_responses >= responses
+    assert more_inference >= inference
+
+
+def test_a_worker_that_dies_is_replaced(launch, saved, fact):
+    launched = launch(PARAMETER_SERVER, **LONG)
+    launched.wait_for(saved, "a checkpoint")
+    dead = launched.member("worker", 1)
+    kill(dead)
+    assert launched.wait() == 0, launched.said
+    assert "worker 1 does not answer; the others do its steps" in launched.said
+    assert "worker 1 died; it is started again" in launched.said
+    assert launched.log("worker", 1).count("worker 1 serves") == 2
+    assert fact(launched, "steps") == ["0", "to", "300"]
+    assert count(fact, launched, RESPONSES) == 300
+    assert saved()[-1] == 300
+
+
+def test_a_dead_parameter_server_ends_the_job_which_can_go_on(launch, run_folder, saved, fact):
+    launched = launch(PARAMETER_SERVER, **LONG)
+    launched.wait_for(saved, "a checkpoint")
+    kill(launched.member("ps", 0))
+    assert launched.wait() == 1, launched.said
+    (error,) = launched.errors
+    step = saved()[-1]
+    assert f"The last checkpoint is {run_folder}/ckpt-{step}; the same command goes on" in error
+    assert error.startswith("error: ps 0 does not answer (")
+    assert "ps 0 ended with 137" in launched.said
+    assert "Traceback" not in launched.said
+    again = launch(PARAMETER_SERVER, trainer__train_steps=step + 10)
+    assert again.wait() == 0, again.said
+    assert fact(again, "steps") == [str(step), "to", str(step + 10)]
+
+
+def test_told_to_stop_the_chief_saves(launch, saved):
+    long = ("train_steps", "steps_per_loop", "summary_interval")
+    launched = launch(PARAMETER_SERVER, **{f"trainer__{name}": 10_000 for name in long})
+    launched.wait_for(lambda: "training:" in launched.shown, "the first step")
+    launched.process.send_signal(signal.SIGTERM)
+    assert launched.wait() == 128 + signal.SIGTERM, launched.said
+    (step,) = saved()
+    assert 0 <= step < 10_000
+    assert f"stopped by SIGTERM at step {step}, which is saved" in launched.said
+    assert launched.errors == []
+
+
+def test_without_its_launcher_nothing_of_a_cluster_stays(launch):
+    launched = launch(PARAMETER_SERVER, workers=1)
+    launched.wait_for(lambda: len(launched.family()) == 3, "three processes")
+    family = launched.family()
+    kill(launched.process)
+    wait_until(lambda: not any(map(psutil.Process.is_running, family)), seconds=10, what="the end")

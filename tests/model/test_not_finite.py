@@ -7,8 +7,9 @@ import pytest
 import tensorflow as tf
 
 from model import inputs
+from model.inputs import ids_of
 from model.schedule import Phase, Schedule
-from model.tasks import ids_of, parts_of
+from model.tasks import parts_of
 
 LAST_GOOD = 27
 BLOWN_UP = {

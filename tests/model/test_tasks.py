@@ -9,7 +9,8 @@ import tensorflow as tf
 from data_pipeline.records import encode_example
 from model import configs, training
 from model.dual_encoder import Encoded
-from model.tasks import Inference, ResponseSelection, ids_of, parts_of
+from model.inputs import ids_of
+from model.tasks import Inference, ResponseSelection, parts_of
 from model.text import TextToIds
 
 TEXT = TextToIds(configs.Text(max_tokens=8, word_buckets=30, bigram_buckets=30))

@@ -89,3 +89,13 @@ def test_ids_stay_in_their_buckets(text_to_ids):
 
 def test_a_batch_of_none_works(text_to_ids):
     assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
+
+
+def test_bytes_that_are_not_utf_8_change_nothing_of_the_other_sentences():
+    # From letters to surrogates' neighbours, the marks of byte order and the last code point.
+    sentence = "naïve don’t 你好 \x00 \ud7ff \ue000 \ufeff \ufffe \U0010ffff 🎂"
+    alone = tokenize(tf.constant([sentence, ""])).to_list()
+    for wrong in (b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"a\xe2\x82"):
+        beside = tokenize(tf.constant([sentence.encode(), wrong])).to_list()
+        assert beside[0] == alone[0]
+        assert "\ufffd".encode() in beside[1]

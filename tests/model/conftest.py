@@ -1,5 +1,4 @@
 import logging
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -154,12 +153,8 @@ def ends(arguments, capfd):
 
     def status_and_output(folder, *experiment, **options):
         capfd.readouterr()
-        with pytest.raises(SystemExit) as raised:
-            main(arguments(folder, *experiment, **options))
-        if isinstance(raised.value.code, str):  # Python prints it and exits with 1
-            print(raised.value.code, file=sys.stderr)
-            return 1, capfd.readouterr()
-        return raised.value.code, capfd.readouterr()
+        status = main(arguments(folder, *experiment, **options))
+        return status, capfd.readouterr()
 
     return status_and_output
 

@@ -29,7 +29,7 @@ def batch_ids(params, step):
     source = inputs.make_source("any", part.train_data, seed=params.task.seed)
     phase = Phase(place + 1, part.train_data.global_batch_size)
     *_, batch = source.part(tf.distribute.InputContext()).batches(0, [phase])
-    return part.task.name, ids_of(part.task, batch)
+    return part.task.name, [own.decode() for own in ids_of(part.task, batch).numpy()]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_compressed_and_plain_files_do_not_mix():
 
 def test_test_files_are_not_trained_on(pairs_folder):
     assert len(find_files("task.validation_data", data(f"{pairs_folder}/t*"))) == 4
-    with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is held out"):
+    with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is test data"):
         find_files("task.train_data", data(f"{pairs_folder}/t*", is_training=True))
 
 

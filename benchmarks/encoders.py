@@ -3,7 +3,8 @@
     python -m benchmarks.encoders --pairs DIR --sts_dev DIR/sts-dev.csv
 
 Trains each `laptop_` preset with `python -m model`, its warm-up and decay brought to the number
-of pairs, and validates once, at the end: on the test pairs and on STS-B dev.
+of pairs, and validates once, at the end: on held-out pairs (`validation-*` where the pipeline
+was asked for them, `test-*` else) and on STS-B dev.
 """
 
 import argparse
@@ -16,7 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
-from model import dual_encoder, parameters
+from model import dual_encoder
 
 PRESETS = ("laptop_dan", "laptop_transformer", "laptop_lstm", "laptop_bilstm")
 TABLES = ("words", "bigrams")
@@ -25,7 +26,7 @@ TABLES = ("words", "bigrams")
 def main() -> None:
     """Trains one after the other, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and test-*")
+    parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and others")
     parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
     parser.add_argument("--train_pairs", type=int, default=100_000, metavar="N")
     parser.add_argument("--presets", nargs="+", default=PRESETS, metavar="NAME")
@@ -42,21 +43,9 @@ def main() -> None:
 
 def train(preset: str, arguments: argparse.Namespace, folder: Path) -> tuple[float, ...]:
     """What stands in a preset's row."""
-    path = str(runs.CONFIGS / f"{preset}.yaml")
-    params = parameters.parse(experiment="reddit", config_files=[path])
-    steps = arguments.train_pairs // params.task.train_data.global_batch_size
-    override = {
-        "task.train_data.input_path": f"{arguments.pairs}/train-*",
-        "task.validation_data.input_path": f"{arguments.pairs}/test-*",
-        "task.sts_dev": arguments.sts_dev,
-        "trainer.train_steps": steps,
-        "trainer.steps_per_loop": max(steps // 15, 1),
-        "trainer.summary_interval": max(steps // 15, 1),
-        "trainer.checkpoint_interval": steps,
-        "trainer.validation_interval": steps,
-        "trainer.optimizer_config.learning_rate.polynomial.decay_steps": steps,
-        "trainer.optimizer_config.warmup.linear.warmup_steps": max(steps // 10, 1),
-    }
+    params, override = runs.brought_to(
+        preset, arguments.train_pairs, folder=arguments.pairs, sts_dev=arguments.sts_dev
+    )
     runs.wait(runs.start(folder, preset, override, mode="train_and_eval"))
     found = runs.last(folder / "validation")
     weights = dual_encoder.build(params.task.model, seed=0).trainable_variables

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tensorflow as tf
+from official.core.config_definitions import ExperimentConfig
+
+from model import parameters
 
 REPOSITORY = Path(__file__).parents[1]
 CONFIGS = REPOSITORY / "model" / "configs"
@@ -60,6 +63,38 @@ def start(
             stderr=subprocess.STDOUT,
         )
     return Started(process, Path(name))
+
+
+def brought_to(
+    preset: str, pairs: int, *, folder: str, sts_dev: str
+) -> tuple[ExperimentConfig, dict[str, object]]:
+    """A preset's parameters, and those that bring it to a number of pairs.
+
+    Warm-up and decay become as long as the run, which validates once, at its end.
+
+    Args:
+      preset: which of `model/configs`; its learning rate is polynomial, after a linear warm-up.
+      pairs: how many it trains on, however often it reads each.
+      folder: pairs in `train-*` and `validation-*`, or `test-*` where it has none of those.
+      sts_dev: a file of the STS Benchmark.
+    """
+    path = str(CONFIGS / f"{preset}.yaml")
+    params = parameters.parse(experiment="reddit", config_files=[path])
+    steps = pairs // params.task.train_data.global_batch_size
+    held_out = "validation" if any(Path(folder).glob("validation-*")) else "test"
+    loop = max(steps // 15, 1)
+    return params, {
+        "task.train_data.input_path": f"{folder}/train-*",
+        "task.validation_data.input_path": f"{folder}/{held_out}-*",
+        "task.sts_dev": sts_dev,
+        "trainer.train_steps": steps,
+        "trainer.steps_per_loop": loop,
+        "trainer.summary_interval": loop,
+        "trainer.checkpoint_interval": steps,
+        "trainer.validation_interval": steps,
+        "trainer.optimizer_config.learning_rate.polynomial.decay_steps": steps,
+        "trainer.optimizer_config.warmup.linear.warmup_steps": max(steps // 10, 1),
+    }
 
 
 def wait(*started: Started) -> None:

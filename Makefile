@@ -56,11 +56,13 @@ has_data:
 reproduce: has_data $(INSTALLED)
 	$(call four_steps,runs/reproduce,$(DATA),laptop_dan)
 
+# Two processes, each with a file of tests at a time.
 test: $(INSTALLED)
-	$(RUN) -m pytest -m "not slow"
+	$(RUN) -m pytest -m "not slow" -n 2 --dist loadfile
 
-test-all: $(INSTALLED)
-	$(RUN) -m pytest
+# What is slow measures memory or starts processes of its own: one at a time.
+test-all: test
+	$(RUN) -m pytest -m slow
 
 # Flink, Beam's job server for it and Prism, for the tests that need them; says what it could not get.
 engines: $(INSTALLED)

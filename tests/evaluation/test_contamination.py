@@ -111,3 +111,28 @@ def test_an_evaluation_set_is_needed(write_text, tmp_path, capsys):
     train = write_text("sts-train.csv", ROW.format(1, "a", "b"))
     assert main(["contamination", "--training", str(train), "--output", str(tmp_path)]) == 1
     assert "no evaluation sets: give some of --response_ranking" in capsys.readouterr().err
+
+
+def test_tfrecords_of_pairs_and_of_inference(tmp_path):
+    import tensorflow as tf
+
+    def write(name, *records):
+        with tf.io.TFRecordWriter(str(tmp_path / name)) as writer:
+            for record in records:
+                features = {
+                    key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
+                    for key, text in record.items()
+                }
+                example = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(example.SerializeToString())
+
+    write("train-0.tfrecord", {"input": "a", "response": "b", "thread_id": "t"})
+    write("train-1.tfrecord")
+    write("nli-0.tfrecord", {"premise": "p", "hypothesis": "h"}, {"premise": "q"})
+    first, *rest = training_texts.find(tmp_path)
+    assert [path.name for path in (first, *rest)] == [
+        *("nli-0.tfrecord", "train-0.tfrecord", "train-1.tfrecord"),
+    ]
+    assert [pair for path in rest for pair in training_texts.read(path)] == [("a", "b")]
+    with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: feature 'hypothesis' has 0"):
+        list(training_texts.read(first))

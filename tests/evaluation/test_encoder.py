@@ -178,24 +178,3 @@ def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
     assert fingerprint(copy) == expected
     provenance = Encoder(lengths).provenance()
     assert provenance == {"path": str(lengths), "fingerprint": found}
-
-
-class Tuned(tf.Module):
-    """The root gives tuned embeddings; the input side of ranking is what was trained."""
-
-    @tf.function(input_signature=STRINGS)
-    def __call__(self, texts):
-        return tf.fill([tf.size(texts), 2], 7.0)
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="inputs")])
-    def side(self, inputs):
-        return {"outputs": tf.fill([tf.size(inputs), 2], 3.0)}
-
-
-def test_ranking_inputs_have_a_signature_of_their_own(tmp_path):
-    module = Tuned()
-    tf.saved_model.save(module, str(tmp_path), signatures={"encode_input": module.side})
-    encoder = Encoder(tmp_path)
-    assert encoder.encode(["a"]).tolist() == [[7.0, 7.0]]
-    assert encoder.encode_inputs(["a"]).tolist() == [[3.0, 3.0]]
-    assert encoder.encode_responses(["a"]).tolist() == [[7.0, 7.0]]

@@ -27,36 +27,56 @@ class Encoder:
     """Loads a module once and encodes sentences with it.
 
     Any SavedModel serves that maps strings [batch] to floats [batch, dim], through its root
-    `__call__` or else through its signature `serving_default`. A signature `encode_response`
-    gives the response side (the paper's v'); without it both sides are the same.
+    `__call__` or else through its signature `serving_default`. Signatures `encode_input` and
+    `encode_response` give the two sides of response ranking (the paper's u and v'); without
+    them a side is encoded like any sentence. `signatures` are the module's own, by name. A
+    module that gives no embeddings loads as well: encoding with it is an error.
     """
 
     def __init__(self, path: Path):
         self.path = path
         module = _load(path)
         self._module = module  # signatures live no longer than the object they came from
-        signatures = getattr(module, "signatures", {})
+        self.signatures = getattr(module, "signatures", {})
+        self._encode: Apply | None = None
         if callable(module):
-            self._encode: Apply = module
-        elif "serving_default" in signatures:
-            self._encode = _from_signature(signatures["serving_default"], path=path)
-        else:
-            raise InputError(
-                f"{path}: has neither a callable root nor a signature serving_default; "
-                f"signatures found: {', '.join(signatures) or 'none'}"
-            )
-        self._encode_response = self._encode
-        if "encode_response" in signatures:
-            self._encode_response = _from_signature(signatures["encode_response"], path=path)
+            self._encode = module
+        elif "serving_default" in self.signatures:
+            self._encode = _from_signature(self.signatures["serving_default"], path=path)
+        elif "similarity" not in self.signatures:
+            raise InputError(f"{path}: {self._lacks()}")
+        self._encode_input = self._side("encode_input")
+        self._encode_response = self._side("encode_response")
+
+    @property
+    def gives_embeddings(self) -> bool:
+        """Whether `encode` has what it needs."""
+        return self._encode is not None
+
+    def _side(self, name: str) -> Apply | None:
+        """Return a side's function: its signature, or else what encodes any sentence."""
+        if name in self.signatures:
+            return _from_signature(self.signatures[name], path=self.path)
+        return self._encode
+
+    def _lacks(self) -> str:
+        return (
+            "has neither a callable root nor a signature serving_default; "
+            f"signatures found: {', '.join(self.signatures) or 'none'}"
+        )
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the input-side embeddings: float32 [len(sentences), dim], in their order."""
+        """Return the embeddings: float32 [len(sentences), dim], in their order."""
         return self._encode_all(sentences, apply=self._encode, label="encoding")
 
-    def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the response-side vectors: float32 [len(sentences), dim], in their order.
+    def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the input side's u: float32 [len(sentences), dim], in their order."""
+        return self._encode_all(sentences, apply=self._encode_input, label="inputs")
 
-        Their dot product with an input's embedding scores the response (section 2.2).
+    def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the response side's v': float32 [len(sentences), dim], in their order.
+
+        Its dot product with an input's u scores the response (section 2.2).
         """
         return self._encode_all(sentences, apply=self._encode_response, label="responses")
 
@@ -64,8 +84,12 @@ class Encoder:
         """Return what identifies the module: its path as given, and its fingerprint."""
         return {"path": str(self.path), "fingerprint": fingerprint(self.path)}
 
-    def _encode_all(self, sentences: Sequence[str], *, apply: Apply, label: str) -> np.ndarray:
+    def _encode_all(
+        self, sentences: Sequence[str], *, apply: Apply | None, label: str
+    ) -> np.ndarray:
         """Encode each different sentence once, similar lengths together to save padding."""
+        if apply is None:
+            raise InputError(f"{self.path}: gives no embeddings: {self._lacks()}")
         if not sentences:
             raise ValueError("sentences: at least one is needed, received none")
         unique = sorted(set(sentences), key=lambda text: (len(text), text))

@@ -12,18 +12,18 @@ Two rules for the rank of the true response:
 """
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from evaluation import metrics, similarity
+from evaluation import metrics, similarity, tfrecords
 from evaluation.errors import InputError
-from evaluation.files import Source, existing, without_gz
+from evaluation.files import Source, existing
 from evaluation.result import Result
 
+AT = (1, 3, 10)
 FEATURES = ("input", "response", "input_id", "response_id")
 
 # Embeddings of one text differ by about 1e-7 of their size between batches.
@@ -62,56 +62,27 @@ def find(path: Path) -> list[Source]:
 
 def read(source: Source) -> RankingData:
     """Read every pair. Single shards may be empty: a small data set leaves some so."""
-    pairs = [pair for path in source.files for pair in _read_file(path)]
+    pairs = [
+        Pair(*tfrecords.texts(features, FEATURES, place=place))
+        for path in source.files
+        for features, place in tfrecords.read(path)
+    ]
     if not pairs:
         raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
     return RankingData(source.name, pairs)
 
 
-def _read_file(path: Path) -> list[Pair]:
-    """Read one TFRecord file of tf.Examples."""
-    import tensorflow as tf  # here, because importing it takes seconds that `find` can save
-
-    compression = "" if without_gz(path) == path.name else "GZIP"
-    pairs: list[Pair] = []
-    try:
-        records = tf.data.TFRecordDataset(str(path), compression_type=compression)
-        for record in records.as_numpy_iterator():
-            place = f"{path}: record {len(pairs) + 1}"
-            pairs.append(_parse(record, example=tf.train.Example, place=place))
-    except tf.errors.OpError as error:
-        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
-        raise InputError(
-            f"{path}: damaged after record {len(pairs)}, or no TFRecord file ({reason})"
-        ) from error
-    return pairs
-
-
-def _parse(record: bytes, *, example, place: str) -> Pair:
-    """Parse one serialized tf.Example."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        features = example.FromString(record).features.feature
-    except DecodeError as error:
-        raise InputError(f"{place}: not a tf.Example ({error})") from error
-    values = []
-    for name in FEATURES:
-        found: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
-        if len(found) != 1:
-            raise InputError(
-                f"{place}: feature {name!r} has {len(found)} byte strings; one is needed "
-                f"in each of {', '.join(FEATURES)}"
-            )
-        try:
-            values.append(found[0].decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{place}: feature {name!r} is not UTF-8 ({error.reason})") from error
-    return Pair(*values)
-
-
-def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
-    """Rank each true response by dot product among `candidates` and return P@1, P@3, P@10."""
+def evaluate(
+    encoder,
+    data: RankingData,
+    *,
+    candidates: int = 100,
+    seed: int = 0,
+    at: Sequence[int] = AT,
+) -> Result:
+    """Rank each true response by dot product among `candidates`; return P@N for each N in `at`."""
+    if bad := [n for n in at if n < 1]:
+        raise InputError(f"--at is {bad[0]}; 1 or more is accepted")
     if candidates < 2:
         raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
     if len(data.pairs) < candidates:
@@ -128,17 +99,25 @@ def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0
         task="response_ranking",
         name=data.name,
         system="module",
-        metrics=_figures(ranks),
+        metrics=_figures(ranks, at),
         n=len(pairs),
         baselines={
-            "word_overlap": _figures(overlap_ranks),
-            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in (1, 3, 10)},
+            "word_overlap": _figures(overlap_ranks, at),
+            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at},
         },
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         items=[
-            {"input_id": pair.input_id, "response_id": pair.response_id, "rank": int(rank)}
-            for pair, rank in zip(pairs, ranks, strict=True)
+            {
+                "input_id": pair.input_id,
+                "response_id": pair.response_id,
+                "block": row // candidates,
+                "rank": int(rank),
+                "baselines": {"word_overlap": int(overlap_rank)},
+            }
+            for row, (pair, rank, overlap_rank) in enumerate(
+                zip(pairs, ranks, overlap_ranks, strict=True)
+            )
         ],
     )
 
@@ -174,7 +153,7 @@ def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
 
 def _module_ranks(encoder, pairs: list[Pair], *, layout: list[Block], masks: list) -> np.ndarray:
     """Return the rank of each true response by dot product: int [pairs], from 1."""
-    inputs = encoder.encode([pair.input for pair in pairs]).astype(np.float64)
+    inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
     ranks = []
     for (rows, columns), negative in zip(layout, masks, strict=True):
@@ -215,6 +194,6 @@ def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np
     return better.sum(axis=1), same.sum(axis=1)
 
 
-def _figures(ranks: np.ndarray) -> dict[str, float]:
-    """Return the three precisions of table 1."""
-    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in (1, 3, 10)}
+def _figures(ranks: np.ndarray, at: Sequence[int]) -> dict[str, float]:
+    """Return the precision at each of these ranks (table 1)."""
+    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in at}

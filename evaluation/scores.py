@@ -13,20 +13,37 @@ LABELS = {
     "map": "MAP",
     "avg_rec": "AvgRec",
     "mrr": "MRR",
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "mean_of_sets": "mean of sets",
+    "pairs_in_training": "pairs in training",
+    "texts_in_training": "texts in training",
 }
 SYSTEMS = {
     "module": "this module",
+    "module_tuned": "this module, tuned",
     "word_overlap": "word overlap",
     "search_engine": "search engine",
     "chance": "chance",
+    "untuned": "this module, untuned",
+    "ceiling": "ceiling",
+    "none": "all items",
+    "majority": "most frequent label",
 }
 
 
-def figure(value: float | None) -> str:
-    """Return a figure with four decimals; a dash where it is undefined."""
+def figure(value: float | None, interval: list[float] | None = None) -> str:
+    """Return a figure, and its interval where it has one; a dash where it is undefined."""
     if value is None or value != value:
         return "-"
-    return f"{value:.4f}"
+    return f"{value:.4f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
+
+
+def label(name: str) -> str:
+    """Return a figure's name as people write it."""
+    return LABELS.get(name, name.replace("p_at_", "P@"))
 
 
 def systems(result: Result) -> list[tuple[str, Metrics]]:
@@ -39,14 +56,28 @@ def table(result: Result) -> str:
     """Return one result as a small text table: systems, and groups where it has them."""
     keys = list(result.metrics)
     (scored, ours), *baselines = systems(result)
-    rows = [(scored, result.n, ours)]
+    rows = [(scored, result.n, ours, result.intervals)]
     rows += [
-        (f"{scored}, {name}", group["n"], group["metrics"]) for name, group in result.groups.items()
+        (f"{scored}, {name}", group["n"], group["metrics"], group.get("intervals", {}))
+        for name, group in result.groups.items()
     ]
-    rows += [(label, result.n, metrics) for label, metrics in baselines]
-    body = [[label, n, *(figure(metrics.get(key)) for key in keys)] for label, n, metrics in rows]
-    headers = [result.name, "n", *(LABELS.get(key, key) for key in keys)]
+    rows += [
+        (label, result.n, metrics, result.baseline_intervals.get(name, {}))
+        for (label, metrics), name in zip(baselines, result.baselines, strict=True)
+    ]
+    body = [
+        [label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)]
+        for label, n, metrics, ends in rows
+    ]
+    headers = [result.name, "n", *map(label, keys)]
     return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
+
+
+def printed(result: Result) -> str:
+    """Return a result for the terminal: its table, what it counted, what must be known of it."""
+    counted = [f"{name.replace('_', ' ')} {count:,}" for name, count in result.counts.items()]
+    lines = [table(result), ", ".join(counted), *result.notes]
+    return "\n".join(line for line in lines if line)
 
 
 def overview(results: list[Result]) -> str:
@@ -57,7 +88,7 @@ def overview(results: list[Result]) -> str:
         for key, value in result.metrics.items():
             beside = [figure(result.baselines.get(name, {}).get(key)) for name in baselines]
             system = SYSTEMS.get(result.system, result.system)
-            body.append([result.name, LABELS.get(key, key), system, figure(value), *beside])
+            body.append([result.name, label(key), system, figure(value), *beside])
     headers = ["result", "figure", "scored", "score", *(SYSTEMS.get(b, b) for b in baselines)]
     aligned = ["left"] * 3 + ["right"] * (1 + len(baselines))
     return tabulate(body, headers=headers, disable_numparse=True, colalign=aligned)

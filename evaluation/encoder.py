@@ -1,156 +1,221 @@
-"""A SavedModel seen as two functions from sentences to vectors."""
+"""A SavedModel seen as functions from sentences to vectors, and from pairs of them to scores."""
 
-import hashlib
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  (registers the ops that a module's tokenizer may use)
 from tqdm import tqdm
 
+from evaluation import module as modules
+from evaluation.cache import RowCache
+from evaluation.chunks import Spread, by_length, chunks, in_halves
 from evaluation.errors import InputError
+from evaluation.module import Apply
 
-with warnings.catch_warnings():
-    # tensorflow-hub 0.16 imports pkg_resources, which warns of its end at every import.
-    warnings.filterwarnings("ignore", message="pkg_resources is deprecated")
-    warnings.filterwarnings("ignore", message="Deprecated call to `pkg_resources")
-    import tensorflow_hub as hub
+# The second is what the modules of TensorFlow 1 call it.
+EMBEDDINGS = ("serving_default", "default")
 
-CHUNK = 256
 
-Apply = Callable[[tf.Tensor], tf.Tensor]
+class Side:
+    """One function from sentences to rows, and the rows it gave before."""
+
+    def __init__(self, apply: Apply, label: str):
+        self.apply, self.label, self.cache = apply, label, RowCache()
 
 
 class Encoder:
-    """Loads a module once and encodes sentences with it.
+    """Loads a module once and scores sentences with it.
 
     Any SavedModel serves that maps strings [batch] to floats [batch, dim], through its root
-    `__call__` or else through its signature `serving_default`. A signature `encode_response`
-    gives the response side (the paper's v'); without it both sides are the same.
+    `__call__` or else through its signature `serving_default`. Signatures `encode_input` and
+    `encode_response` give the two sides of response ranking (the paper's u and v'); without
+    one, that side is the embedding. A module without embeddings serves where it has what a
+    task asks for: `similarity`, `classify_nli` or `word_vectors`.
     """
 
-    def __init__(self, path: Path):
-        self.path = path
-        module = _load(path)
-        self._module = module  # signatures live no longer than the object they came from
-        signatures = getattr(module, "signatures", {})
-        if callable(module):
-            self._encode: Apply = module
-        elif "serving_default" in signatures:
-            self._encode = _from_signature(signatures["serving_default"], path=path)
-        else:
+    def __init__(self, module: str | Path):
+        """`module` is the folder of a SavedModel or a URL that tensorflow-hub resolves.
+
+        Raises:
+          InputError: if there is no SavedModel, or nothing in it that can be used.
+        """
+        self.path = str(module)
+        self.folder = modules.resolve(module)
+        self._module = modules.load(self.folder)  # signatures live no longer than it
+        self.signatures = dict(getattr(self._module, "signatures", {}))
+        embed = self._embed()
+        usable = ("similarity", "classify_nli", "word_vectors")
+        if embed is None and not any(map(self.has, usable)):
             raise InputError(
-                f"{path}: has neither a callable root nor a signature serving_default; "
-                f"signatures found: {', '.join(signatures) or 'none'}"
+                f"{self.path}: has neither a callable root nor a signature serving_default; "
+                f"signatures found: {', '.join(self.signatures) or 'none'}"
             )
-        self._encode_response = self._encode
-        if "encode_response" in signatures:
-            self._encode_response = _from_signature(signatures["encode_response"], path=path)
+        self._embeddings = Side(embed, "encoding") if embed else None
+        self._inputs = self._side("encode_input", "inputs") or self._embeddings
+        self._responses = self._side("encode_response", "responses") or self._embeddings
+
+    @property
+    def gives_embeddings(self) -> bool:
+        """Whether `encode` can be asked; where not, `similarity` may stand in its place."""
+        return self._embeddings is not None
+
+    def has(self, signature: str) -> bool:
+        """Say whether the module has a signature of that name."""
+        return signature in self.signatures
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the input-side embeddings: float32 [len(sentences), dim], in their order."""
-        return self._encode_all(sentences, apply=self._encode, label="encoding")
+        """Return the embeddings: float32 [len(sentences), dim], in their order."""
+        return self._encode_all(sentences, side=self._embeddings)
+
+    def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the input side of response ranking: float32 [len(sentences), dim]."""
+        return self._encode_all(sentences, side=self._inputs)
 
     def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the response-side vectors: float32 [len(sentences), dim], in their order.
 
-        Their dot product with an input's embedding scores the response (section 2.2).
+        Their dot product with an input's vector scores the response (section 2.2).
         """
-        return self._encode_all(sentences, apply=self._encode_response, label="responses")
+        return self._encode_all(sentences, side=self._responses)
+
+    def word_vectors(self, words: Sequence[str]) -> np.ndarray:
+        """Return the rows of the module's word table: float32 [len(words), word_dim].
+
+        A text of several words has their mean; one without a word may have zeros.
+        """
+        self._needs("word_vectors")
+        side = self._side("word_vectors", "word vectors")
+        return self._encode_all(words, side=side, zeros_allowed=True)
+
+    def similarity(self, sentences1: Sequence[str], sentences2: Sequence[str]) -> np.ndarray:
+        """Return the module's own score of each pair, higher is more alike: float32 [n]."""
+        inputs, pairs = ("sentences1", "sentences2"), list(zip(sentences1, sentences2, strict=True))
+        return self._pairs("similarity", pairs, inputs=inputs, output="score", shape=())
+
+    def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        """Return probabilities of entailment, neutral and contradiction: float32 [n, 3]."""
+        inputs, pairs = ("premise", "hypothesis"), list(zip(premises, hypotheses, strict=True))
+        return self._pairs("classify_nli", pairs, inputs=inputs, output="outputs", shape=(3,))
 
     def provenance(self) -> dict:
         """Return what identifies the module: its path as given, and its fingerprint."""
-        return {"path": str(self.path), "fingerprint": fingerprint(self.path)}
+        return {"path": self.path, "fingerprint": modules.fingerprint(self.folder)}
 
-    def _encode_all(self, sentences: Sequence[str], *, apply: Apply, label: str) -> np.ndarray:
+    def _embed(self) -> Apply | None:
+        """Return what embeds sentences, where the module has it."""
+        if callable(self._module):
+            return self._module
+        for name in EMBEDDINGS:
+            if self.has(name):
+                return modules.of_sentences(self.signatures[name], module=self.path)
+        return None
+
+    def _side(self, name: str, label: str) -> Side | None:
+        """Return a signature of sentences, where the module has it."""
+        if not self.has(name):
+            return None
+        return Side(modules.of_sentences(self.signatures[name], module=self.path), label)
+
+    def _needs(self, name: str) -> None:
+        if not self.has(name):
+            found = ", ".join(self.signatures) or "none"
+            raise InputError(f"{self.path}: has no signature {name}; signatures found: {found}")
+
+    def _encode_all(
+        self, sentences: Sequence[str], *, side: Side | None, zeros_allowed: bool = False
+    ) -> np.ndarray:
         """Encode each different sentence once, similar lengths together to save padding."""
         if not sentences:
             raise ValueError("sentences: at least one is needed, received none")
-        unique = sorted(set(sentences), key=lambda text: (len(text), text))
-        chunks = []
-        with tqdm(total=len(unique), desc=label, unit=" sentences", leave=False) as progress:
-            for start in range(0, len(unique), CHUNK):
-                chunk = unique[start : start + CHUNK]
-                chunks.append(self._encode_chunk(chunk, apply=apply))
-                progress.update(len(chunk))
-        widths = {rows.shape[1] for rows in chunks}
-        if len(widths) > 1:
-            raise InputError(f"{self.path}: rows of different widths: {sorted(widths)}")
-        row_of = {text: row for row, text in enumerate(unique)}
-        return np.concatenate(chunks)[[row_of[text] for text in sentences]]
+        if side is None:
+            raise InputError(f"{self.path}: gives no embeddings, which this task needs")
+        different = set(sentences)
+        known = [text for text in different if text in side.cache]
+        new = by_length(different.difference(known))
+        spread = Spread(sentences, known + new)
+        if known:
+            spread.write(side.cache.rows(known))
+        with tqdm(total=len(new), desc=side.label, unit=" sentences", leave=False) as progress:
+            for start, end in chunks([len(text) for text in new]):
+                texts = new[start:end]
+                rows = self._rows(side.apply, texts, zeros_allowed=zeros_allowed)
+                width = spread.rows.shape[1] or rows.shape[1]
+                if rows.shape[1] != width:
+                    widths = sorted({width, rows.shape[1]})
+                    raise InputError(f"{self.path}: rows of different widths: {widths}")
+                spread.write(rows)
+                side.cache.add(texts, rows)
+                progress.update(len(texts))
+        return spread.rows
 
-    def _encode_chunk(self, chunk: list[str], *, apply: Apply) -> np.ndarray:
-        """Encode one chunk and check what came back: float32 [len(chunk), dim]."""
-        try:
-            outputs = apply(tf.constant(chunk))
-        except tf.errors.OpError as error:
-            if len(chunk) == 1:
-                reason = str(error).strip().splitlines()[0]
-                raise InputError(
-                    f"{self.path}: fails on the sentence {chunk[0]!r}: {reason}"
-                ) from error
-            # Once more, one by one, to find the sentence it fails on.
-            return np.concatenate([self._encode_chunk([text], apply=apply) for text in chunk])
-        return self._checked(outputs, chunk=chunk)
-
-    def _checked(self, outputs: tf.Tensor, *, chunk: list[str]) -> np.ndarray:
-        """Return the outputs as float32, or raise InputError naming the first bad sentence."""
-        if not tf.is_tensor(outputs) or not outputs.dtype.is_floating:
-            kind = outputs.dtype.name if tf.is_tensor(outputs) else type(outputs).__name__
-            raise InputError(f"{self.path}: gives {kind} for {chunk[0]!r}, not a float tensor")
-        rows = tf.cast(outputs, tf.float32).numpy()
-        if rows.ndim != 2 or len(rows) != len(chunk):
-            raise InputError(
-                f"{self.path}: gives shape {list(rows.shape)} for {len(chunk)} sentences from "
-                f"{chunk[0]!r} on; [{len(chunk)}, dim] is needed"
-            )
-        for problem, bad in (
-            ("a NaN or infinite value", ~np.isfinite(rows).all(axis=1)),
-            ("an all-zero row", ~rows.any(axis=1)),
-        ):
-            if bad.any():
-                sentence = chunk[int(np.argmax(bad))]
-                raise InputError(f"{self.path}: gives {problem} for the sentence {sentence!r}")
+    def _rows(self, apply: Apply, texts: list[str], *, zeros_allowed: bool) -> np.ndarray:
+        """Encode one chunk: float32 [len(texts), dim], finite."""
+        rows = in_halves(
+            lambda part: self._applied(apply, [(text,) for text in part], shape=(None,)),
+            texts,
+            retry=tf.errors.OpError,
+        )
+        if not zeros_allowed:
+            self._require(rows.any(axis=1), [(text,) for text in texts], "an all-zero row")
         return rows
 
+    def _pairs(self, name: str, pairs: list, *, inputs: tuple, output: str, shape: tuple):
+        """Return a signature's values for pairs of sentences: float32 [len(pairs), *shape]."""
+        if not pairs:
+            raise ValueError("sentences: at least one pair is needed, received none")
+        self._needs(name)
+        signature = self.signatures[name]
+        apply = modules.of_named(signature, module=self.path, inputs=inputs, output=output)
+        lengths = np.array([max(map(len, pair)) for pair in pairs])
+        order = np.argsort(lengths, kind="stable")
+        values = np.empty((len(pairs), *shape), dtype=np.float32)
+        with tqdm(total=len(pairs), desc=name, unit=" pairs", leave=False) as progress:
+            for start, end in chunks(lengths[order].tolist()):
+                chunk = [pairs[i] for i in order[start:end]]
+                values[order[start:end]] = in_halves(
+                    lambda part: self._applied(apply, part, shape=shape),
+                    chunk,
+                    retry=tf.errors.OpError,
+                )
+                progress.update(len(chunk))
+        return values
 
-def _load(path: Path):
-    """Load the SavedModel at `path`, or raise InputError in one line."""
-    if not (path / "saved_model.pb").is_file():
-        raise InputError(f"{path}: no SavedModel here (a folder with saved_model.pb is needed)")
-    try:
-        return hub.load(str(path))
-    except Exception as error:  # the loader raises a dozen kinds, all about this folder
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: cannot be loaded as a SavedModel: {reason}") from error
+    def _applied(self, apply: Apply, items: Sequence[tuple[str, ...]], *, shape: tuple):
+        """Return what a function gives for items of one or two texts, as checked float32."""
+        named = _named(items[0])
+        try:
+            outputs = apply(*(tf.constant(column) for column in zip(*items, strict=True)))
+        except tf.errors.OpError as error:
+            if len(items) > 1:
+                raise
+            reason = modules.first_line(error)
+            raise InputError(f"{self.path}: fails on the sentence {named}: {reason}") from error
+        except (TypeError, ValueError) as error:
+            reason = modules.first_line(error)
+            raise InputError(f"{self.path}: takes no batch of strings: {reason}") from error
+        if not tf.is_tensor(outputs) or not outputs.dtype.is_floating:
+            kind = outputs.dtype.name if tf.is_tensor(outputs) else type(outputs).__name__
+            raise InputError(f"{self.path}: gives {kind} for {named}, not a float tensor")
+        values = tf.cast(outputs, tf.float32).numpy()
+        wanted = tf.TensorShape([len(items), *shape])
+        if not wanted.is_compatible_with(values.shape):
+            sizes = ["dim" if size is None else size for size in wanted]
+            raise InputError(
+                f"{self.path}: gives shape {list(values.shape)} for {len(items)} sentences from "
+                f"{named} on; [{', '.join(map(str, sizes))}] is needed"
+            )
+        finite = np.isfinite(values).reshape(len(items), -1).all(axis=1)
+        self._require(finite, items, "a NaN or infinite value")
+        return values
+
+    def _require(self, good: np.ndarray, items: Sequence[tuple[str, ...]], problem: str) -> None:
+        """Raise InputError that names the first item which is not good."""
+        if not good.all():
+            named = _named(items[int(np.argmin(good))])
+            raise InputError(f"{self.path}: gives {problem} for the sentence {named}")
 
 
-def _from_signature(signature, *, path: Path) -> Apply:
-    """Return a signature with one string input as a function of that input alone."""
-    inputs = list(signature.structured_input_signature[1])
-    outputs = list(signature.structured_outputs)
-    output = "outputs" if "outputs" in outputs else outputs[0]
-    if len(inputs) != 1 or (len(outputs) != 1 and output != "outputs"):
-        raise InputError(
-            f"{path}: a signature maps {inputs} to {outputs}; one input, and one output "
-            "or one named outputs, are needed"
-        )
-    return lambda sentences: signature(**{inputs[0]: sentences})[output]
-
-
-def fingerprint(path: Path) -> str:
-    """Return a hex string that stays the same as long as the SavedModel does."""
-    try:
-        found = tf.saved_model.experimental.read_fingerprint(str(path))
-    except FileNotFoundError:
-        return hashlib.sha256((path / "saved_model.pb").read_bytes()).hexdigest()
-    checksums = (
-        found.saved_model_checksum,
-        found.graph_def_program_hash,
-        found.signature_def_hash,
-        found.saved_object_graph_hash,
-        found.checkpoint_hash,
-    )
-    return "".join(f"{checksum:016x}" for checksum in checksums)
+def _named(item: tuple[str, ...]) -> str:
+    """Return one text, or the two of a pair, as a message shows them."""
+    return " and ".join(map(repr, item))

@@ -64,24 +64,21 @@ def read(source: Source) -> QueryData:
 def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or by the search engine where there is no text."""
     queries = data.queries
-    search_engine = [_search_engine(query) for query in queries]
-    baselines = {}
-    scores = search_engine
+    scores = search_engine = [_search_engine(query) for query in queries]
+    others = {"ceiling": [_labels(query).astype(np.float64) for query in queries]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         scores = _cosines(encoder, queries)
-        baselines = {
-            "search_engine": _figures(queries, search_engine),
-            "word_overlap": _figures(queries, [_overlaps(query) for query in queries]),
-        }
+        others["search_engine"] = search_engine
+        others["word_overlap"] = [_overlaps(query) for query in queries]
     return Result(
         task="cqa",
         name=data.name,
         system="module" if data.has_text else "search_engine",
         metrics=_figures(queries, scores),
         n=len(queries),
-        baselines=baselines,
+        baselines={name: _figures(queries, rows) for name, rows in others.items()},
         counts={
             "candidates": sum(len(query.candidates) for query in queries),
             "queries_with_a_relevant_candidate": sum(
@@ -93,12 +90,18 @@ def evaluate(encoder, data: QueryData) -> Result:
                 "query_id": query.id,
                 "candidate_id": candidate.id,
                 "relevant": candidate.relevant,
-                "score": float(score),
+                "score": float(scores[i][j]),
+                "baselines": {name: float(rows[i][j]) for name, rows in others.items()},
             }
-            for query, row in zip(queries, scores, strict=True)
-            for candidate, score in zip(query.candidates, row, strict=True)
+            for i, query in enumerate(queries)
+            for j, candidate in enumerate(query.candidates)
         ],
     )
+
+
+def _labels(query: Query) -> np.ndarray:
+    """Return which candidates are relevant, bool [candidates]: scores that no order can beat."""
+    return np.array([candidate.relevant for candidate in query.candidates])
 
 
 def _search_engine(query: Query) -> np.ndarray:
@@ -130,8 +133,7 @@ def _overlaps(query: Query) -> np.ndarray:
 def _figures(queries: list[Query], scores: list[np.ndarray]) -> dict[str, float]:
     """Return MAP, AvgRec and MRR of the order that these scores give."""
     rankings = [
-        metrics.ranked(row, np.array([candidate.relevant for candidate in query.candidates]))
-        for query, row in zip(queries, scores, strict=True)
+        metrics.ranked(row, _labels(query)) for query, row in zip(queries, scores, strict=True)
     ]
     return {
         "map": metrics.mean_average_precision(rankings),

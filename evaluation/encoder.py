@@ -1,6 +1,7 @@
-"""A SavedModel seen as functions from sentences to vectors, and from pairs of them to scores."""
+"""A SavedModel seen as functions from sentences to vectors."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from evaluation.module import Apply
 # The second is what the modules of TensorFlow 1 call it.
 EMBEDDINGS = ("serving_default", "default")
 
+INSTEAD = ("similarity", "classify_nli")
+
 
 class Side:
     """One function from sentences to rows, and the rows it gave before."""
@@ -30,8 +33,8 @@ class Encoder:
     Any SavedModel serves that maps strings [batch] to floats [batch, dim], through its root
     `__call__` or else through its signature `serving_default`. Signatures `encode_input` and
     `encode_response` give the two sides of response ranking (the paper's u and v'); without
-    one, that side is the embedding. A module without embeddings serves where it has what a
-    task asks for: `similarity`, `classify_nli` or `word_vectors`.
+    one, that side is the embedding. A module without embeddings loads where it has what a task
+    may ask for instead, in its `signatures`: `similarity` or `classify_nli`.
     """
 
     def __init__(self, module: str | Path):
@@ -45,8 +48,7 @@ class Encoder:
         self._module = modules.load(self.folder)  # signatures live no longer than it
         self.signatures = dict(getattr(self._module, "signatures", {}))
         embed = self._embed()
-        usable = ("similarity", "classify_nli", "word_vectors")
-        if embed is None and not any(map(self.has, usable)):
+        if embed is None and not any(map(self.has, INSTEAD)):
             raise InputError(
                 f"{self.path}: has neither a callable root nor a signature serving_default; "
                 f"signatures found: {', '.join(self.signatures) or 'none'}"
@@ -57,7 +59,7 @@ class Encoder:
 
     @property
     def gives_embeddings(self) -> bool:
-        """Whether `encode` can be asked; where not, `similarity` may stand in its place."""
+        """Whether `encode` has what it needs."""
         return self._embeddings is not None
 
     def has(self, signature: str) -> bool:
@@ -87,16 +89,6 @@ class Encoder:
         self._needs("word_vectors")
         side = self._side("word_vectors", "word vectors")
         return self._encode_all(words, side=side, zeros_allowed=True)
-
-    def similarity(self, sentences1: Sequence[str], sentences2: Sequence[str]) -> np.ndarray:
-        """Return the module's own score of each pair, higher is more alike: float32 [n]."""
-        inputs, pairs = ("sentences1", "sentences2"), list(zip(sentences1, sentences2, strict=True))
-        return self._pairs("similarity", pairs, inputs=inputs, output="score", shape=())
-
-    def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
-        """Return probabilities of entailment, neutral and contradiction: float32 [n, 3]."""
-        inputs, pairs = ("premise", "hypothesis"), list(zip(premises, hypotheses, strict=True))
-        return self._pairs("classify_nli", pairs, inputs=inputs, output="outputs", shape=(3,))
 
     def provenance(self) -> dict:
         """Return what identifies the module: its path as given, and its fingerprint."""
@@ -151,71 +143,38 @@ class Encoder:
 
     def _rows(self, apply: Apply, texts: list[str], *, zeros_allowed: bool) -> np.ndarray:
         """Encode one chunk: float32 [len(texts), dim], finite."""
-        rows = in_halves(
-            lambda part: self._applied(apply, [(text,) for text in part], shape=(None,)),
-            texts,
-            retry=tf.errors.OpError,
-        )
-        if not zeros_allowed:
-            self._require(rows.any(axis=1), [(text,) for text in texts], "an all-zero row")
+        encode = partial(self._applied, apply)
+        rows = in_halves(encode, texts, retry=tf.errors.OpError)
+        for good, problem in (
+            (np.isfinite(rows).all(axis=1), "a NaN or infinite value"),
+            (zeros_allowed | rows.any(axis=1), "an all-zero row"),
+        ):
+            if not good.all():
+                text = texts[int(np.argmin(good))]
+                raise InputError(f"{self.path}: gives {problem} for the sentence {text!r}")
         return rows
 
-    def _pairs(self, name: str, pairs: list, *, inputs: tuple, output: str, shape: tuple):
-        """Return a signature's values for pairs of sentences: float32 [len(pairs), *shape]."""
-        if not pairs:
-            raise ValueError("sentences: at least one pair is needed, received none")
-        self._needs(name)
-        signature = self.signatures[name]
-        apply = modules.of_named(signature, module=self.path, inputs=inputs, output=output)
-        lengths = np.array([max(map(len, pair)) for pair in pairs])
-        order = np.argsort(lengths, kind="stable")
-        values = np.empty((len(pairs), *shape), dtype=np.float32)
-        with tqdm(total=len(pairs), desc=name, unit=" pairs", leave=False) as progress:
-            for start, end in chunks(lengths[order].tolist()):
-                chunk = [pairs[i] for i in order[start:end]]
-                values[order[start:end]] = in_halves(
-                    lambda part: self._applied(apply, part, shape=shape),
-                    chunk,
-                    retry=tf.errors.OpError,
-                )
-                progress.update(len(chunk))
-        return values
-
-    def _applied(self, apply: Apply, items: Sequence[tuple[str, ...]], *, shape: tuple):
-        """Return what a function gives for items of one or two texts, as checked float32."""
-        named = _named(items[0])
+    def _applied(self, apply: Apply, texts: list[str]) -> np.ndarray:
+        """Return what a function gives for texts: float32 [len(texts), dim]."""
         try:
-            outputs = apply(*(tf.constant(column) for column in zip(*items, strict=True)))
+            outputs = apply(tf.constant(texts))
         except tf.errors.OpError as error:
-            if len(items) > 1:
+            if len(texts) > 1:
                 raise
             reason = modules.first_line(error)
-            raise InputError(f"{self.path}: fails on the sentence {named}: {reason}") from error
+            raise InputError(
+                f"{self.path}: fails on the sentence {texts[0]!r}: {reason}"
+            ) from error
         except (TypeError, ValueError) as error:
             reason = modules.first_line(error)
             raise InputError(f"{self.path}: takes no batch of strings: {reason}") from error
         if not tf.is_tensor(outputs) or not outputs.dtype.is_floating:
             kind = outputs.dtype.name if tf.is_tensor(outputs) else type(outputs).__name__
-            raise InputError(f"{self.path}: gives {kind} for {named}, not a float tensor")
-        values = tf.cast(outputs, tf.float32).numpy()
-        wanted = tf.TensorShape([len(items), *shape])
-        if not wanted.is_compatible_with(values.shape):
-            sizes = ["dim" if size is None else size for size in wanted]
+            raise InputError(f"{self.path}: gives {kind} for {texts[0]!r}, not a float tensor")
+        rows = tf.cast(outputs, tf.float32).numpy()
+        if rows.ndim != 2 or len(rows) != len(texts):
             raise InputError(
-                f"{self.path}: gives shape {list(values.shape)} for {len(items)} sentences from "
-                f"{named} on; [{', '.join(map(str, sizes))}] is needed"
+                f"{self.path}: gives shape {list(rows.shape)} for {len(texts)} sentences from "
+                f"{texts[0]!r} on; [{len(texts)}, dim] is needed"
             )
-        finite = np.isfinite(values).reshape(len(items), -1).all(axis=1)
-        self._require(finite, items, "a NaN or infinite value")
-        return values
-
-    def _require(self, good: np.ndarray, items: Sequence[tuple[str, ...]], problem: str) -> None:
-        """Raise InputError that names the first item which is not good."""
-        if not good.all():
-            named = _named(items[int(np.argmin(good))])
-            raise InputError(f"{self.path}: gives {problem} for the sentence {named}")
-
-
-def _named(item: tuple[str, ...]) -> str:
-    """Return one text, or the two of a pair, as a message shows them."""
-    return " and ".join(map(repr, item))
+        return rows

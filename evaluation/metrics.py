@@ -61,12 +61,12 @@ def mean_average_precision(rankings: Sequence[np.ndarray]) -> float:
     10, of the precision at their rank. `rankings` holds for each query its labels,
     bool [candidates], best candidate first, as `ranked` gives them.
     """
-    return float(np.mean([_average_precision(labels[:CUT]) for labels in rankings]))
+    return float(np.mean([average_precision(labels) for labels in rankings]))
 
 
-def _average_precision(labels: np.ndarray) -> float:
-    """Return the mean precision at the relevant ranks of one cut list; 0 without any."""
-    positions = np.flatnonzero(labels) + 1
+def average_precision(labels: np.ndarray) -> float:
+    """Return one query's average precision; 0 without a relevant candidate in the first 10."""
+    positions = np.flatnonzero(labels[:CUT]) + 1
     if not len(positions):
         return 0.0
     return float(np.mean(np.arange(1, len(positions) + 1) / positions))
@@ -74,8 +74,13 @@ def _average_precision(labels: np.ndarray) -> float:
 
 def mean_reciprocal_rank(rankings: Sequence[np.ndarray]) -> float:
     """Return MRR: the mean of 1 / rank of the first relevant candidate, 0 beyond rank 10."""
-    firsts = [np.flatnonzero(labels[:CUT]) for labels in rankings]
-    return float(np.mean([1.0 / (found[0] + 1) if len(found) else 0.0 for found in firsts]))
+    return float(np.mean([reciprocal_rank(labels) for labels in rankings]))
+
+
+def reciprocal_rank(labels: np.ndarray) -> float:
+    """Return 1 / rank of one query's first relevant candidate, 0 beyond rank 10."""
+    found = np.flatnonzero(labels[:CUT])
+    return 1.0 / (found[0] + 1) if len(found) else 0.0
 
 
 def average_recall(rankings: Sequence[np.ndarray]) -> float:
@@ -92,3 +97,29 @@ def average_recall(rankings: Sequence[np.ndarray]) -> float:
         hits = sum(int(np.sum(labels[:k])) for labels in rankings)
         ratios.append(hits / np.minimum(k, relevant).sum())
     return float(np.mean(ratios))
+
+
+def classification(predicted: np.ndarray, relevant: np.ndarray) -> dict[str, float]:
+    """Return the scorer's accuracy, precision, recall and F1 of the label "true".
+
+    Both are bool [candidates], those of all queries pooled. A ratio without a denominator is 0,
+    as the scorer has it.
+    """
+    predicted, relevant = np.asarray(predicted, dtype=bool), np.asarray(relevant, dtype=bool)
+    hits = int((predicted & relevant).sum())
+    precision = hits / max(1, int(predicted.sum()))
+    recall = hits / max(1, int(relevant.sum()))
+    both = precision + recall
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": 2 * precision * recall / both if both else 0.0,
+        "accuracy": accuracy(predicted, relevant),
+    }
+
+
+def accuracy(predicted: np.ndarray, gold: np.ndarray) -> float:
+    """Return how often two [n] vectors of labels agree (table 2)."""
+    if len(predicted) != len(gold) or not len(gold):
+        raise ValueError(f"{len(predicted)} predicted labels for {len(gold)} gold labels")
+    return float(np.mean(np.asarray(predicted) == np.asarray(gold)))

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
@@ -16,8 +16,8 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message="Deprecated call to `pkg_resources")
     import tensorflow_hub as hub
 
-Apply = Callable[..., tf.Tensor]
-"""String tensors [batch] to one float tensor [batch, ...]."""
+Apply = Callable[[tf.Tensor], tf.Tensor]
+"""Strings [batch] to floats [batch, dim]."""
 
 
 def resolve(module: str | Path) -> Path:
@@ -55,18 +55,6 @@ def of_sentences(signature, *, module: str) -> Apply:
             "or one named outputs, are needed"
         )
     return lambda sentences: signature(**{inputs[0]: sentences})[output]
-
-
-def of_named(signature, *, module: str, inputs: Iterable[str], output: str) -> Apply:
-    """Return a signature as a function of these inputs, in this order, to one of its outputs."""
-    names = list(inputs)
-    found = sorted(signature.structured_input_signature[1])
-    if found != sorted(names) or output not in signature.structured_outputs:
-        raise InputError(
-            f"{module}: a signature maps {found} to {sorted(signature.structured_outputs)}; "
-            f"{names} to {output!r} is needed"
-        )
-    return lambda *columns: signature(**dict(zip(names, columns, strict=True)))[output]
 
 
 def first_line(error: Exception) -> str:

@@ -137,8 +137,16 @@ def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         items=[
-            {"input_id": pair.input_id, "response_id": pair.response_id, "rank": int(rank)}
-            for pair, rank in zip(pairs, ranks, strict=True)
+            {
+                "input_id": pair.input_id,
+                "response_id": pair.response_id,
+                "block": row // candidates,
+                "rank": int(rank),
+                "baselines": {"word_overlap": int(overlap_rank)},
+            }
+            for row, (pair, rank, overlap_rank) in enumerate(
+                zip(pairs, ranks, overlap_ranks, strict=True)
+            )
         ],
     )
 
@@ -174,7 +182,7 @@ def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
 
 def _module_ranks(encoder, pairs: list[Pair], *, layout: list[Block], masks: list) -> np.ndarray:
     """Return the rank of each true response by dot product: int [pairs], from 1."""
-    inputs = encoder.encode([pair.input for pair in pairs]).astype(np.float64)
+    inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
     ranks = []
     for (rows, columns), negative in zip(layout, masks, strict=True):

@@ -12,8 +12,9 @@ from pathlib import Path
 from evaluation.errors import InputError
 from evaluation.files import write_whole
 
-TASKS = ("response_ranking", "sts", "cqa")
+TASKS = ("response_ranking", "snli", "sts", "cqa")
 Metrics = Mapping[str, float | None]
+Intervals = Mapping[str, list[float]]
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 
@@ -22,9 +23,11 @@ PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 class Result:
     """One task on one data set.
 
-    A task fills the first block; `stamped` adds the second, where the figures come from.
+    A task fills the first block, but for the intervals, which `per_item.with_intervals` adds;
+    `stamped` adds the second, where the figures come from.
     All figures are fractions (correlations in [-1, 1], the others in [0, 1]); None stands
-    for a figure that is undefined, such as the correlation of a single pair.
+    for a figure that is undefined, such as the correlation of a single pair. Intervals are
+    [low, high], 95%; a figure without one was not resampled.
     """
 
     task: str
@@ -32,10 +35,13 @@ class Result:
     system: str  # "module", or what was scored where the data hold no text
     metrics: Metrics
     n: int  # pairs; queries for cqa
-    groups: dict[str, dict] = field(default_factory=dict)  # name -> {"n": ..., "metrics": ...}
+    intervals: Intervals = field(default_factory=dict)
+    groups: dict[str, dict] = field(default_factory=dict)  # name -> n, metrics, intervals
     baselines: Mapping[str, Metrics] = field(default_factory=dict)
+    baseline_intervals: Mapping[str, Intervals] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    settings: dict[str, int] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # sentences: what must be known to read it
     items: list[dict] = field(default_factory=list)
 
     data: dict = field(default_factory=dict)
@@ -61,9 +67,14 @@ def stamped(
     )
 
 
+def path_of(name: str, folder: Path) -> Path:
+    """Return where the result of this name stands in a folder."""
+    return folder / f"{name}.json"
+
+
 def write(result: Result, folder: Path) -> Path:
     """Write `<name>.json` into the folder and return its path."""
-    path = folder / f"{result.name}.json"
+    path = path_of(result.name, folder)
     text = json.dumps(
         _defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
     )

@@ -13,20 +13,28 @@ LABELS = {
     "map": "MAP",
     "avg_rec": "AvgRec",
     "mrr": "MRR",
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "mean_of_sets": "mean of sets",
 }
 SYSTEMS = {
     "module": "this module",
+    "module_tuned": "this module, tuned",
     "word_overlap": "word overlap",
     "search_engine": "search engine",
     "chance": "chance",
+    "ceiling": "ceiling",
+    "majority": "most frequent label",
 }
 
 
-def figure(value: float | None) -> str:
-    """Return a figure with four decimals; a dash where it is undefined."""
+def figure(value: float | None, interval: list[float] | None = None) -> str:
+    """Return a figure, and its interval where it has one; a dash where it is undefined."""
     if value is None or value != value:
         return "-"
-    return f"{value:.4f}"
+    return f"{value:.4f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
 
 
 def systems(result: Result) -> list[tuple[str, Metrics]]:
@@ -39,12 +47,19 @@ def table(result: Result) -> str:
     """Return one result as a small text table: systems, and groups where it has them."""
     keys = list(result.metrics)
     (scored, ours), *baselines = systems(result)
-    rows = [(scored, result.n, ours)]
+    rows = [(scored, result.n, ours, result.intervals)]
     rows += [
-        (f"{scored}, {name}", group["n"], group["metrics"]) for name, group in result.groups.items()
+        (f"{scored}, {name}", group["n"], group["metrics"], group.get("intervals", {}))
+        for name, group in result.groups.items()
     ]
-    rows += [(label, result.n, metrics) for label, metrics in baselines]
-    body = [[label, n, *(figure(metrics.get(key)) for key in keys)] for label, n, metrics in rows]
+    rows += [
+        (label, result.n, metrics, result.baseline_intervals.get(name, {}))
+        for (label, metrics), name in zip(baselines, result.baselines, strict=True)
+    ]
+    body = [
+        [label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)]
+        for label, n, metrics, ends in rows
+    ]
     headers = [result.name, "n", *(LABELS.get(key, key) for key in keys)]
     return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
 

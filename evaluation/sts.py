@@ -97,6 +97,7 @@ def evaluate(encoder, data: SimilarityData) -> Result:
     )
     scores = similarity.negative_angle(embeddings[: len(pairs)], embeddings[len(pairs) :])
     gold = np.array([pair.gold for pair in pairs])
+    overlaps = _overlaps(pairs)
     return Result(
         task="sts",
         name=data.name,
@@ -104,7 +105,7 @@ def evaluate(encoder, data: SimilarityData) -> Result:
         metrics=_correlations(scores, gold),
         n=len(pairs),
         groups=_by_genre(scores, gold, genres=np.array([pair.genre for pair in pairs])),
-        baselines={"word_overlap": _correlations(_overlaps(pairs), gold)},
+        baselines={"word_overlap": _correlations(overlaps, gold)},
         items=[
             {
                 "gold": pair.gold,
@@ -112,8 +113,9 @@ def evaluate(encoder, data: SimilarityData) -> Result:
                 "genre": pair.genre,
                 "sentence1": pair.sentence1,
                 "sentence2": pair.sentence2,
+                "baselines": {"word_overlap": float(overlap)},
             }
-            for pair, score in zip(pairs, scores, strict=True)
+            for pair, score, overlap in zip(pairs, scores, overlaps, strict=True)
         ],
     )
 

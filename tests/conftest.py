@@ -48,7 +48,7 @@ def four_steps():
         return {
             "table": table,
             "page": report.read_text(),
-            "results": {path.stem: json.loads(path.read_text()) for path in results.iterdir()},
+            "results": {path.stem: json.loads(path.read_text()) for path in results.glob("*.json")},
         }
 
     return walk

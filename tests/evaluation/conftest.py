@@ -14,6 +14,8 @@ class FakeEncoder:
     def encode(self, sentences):
         return np.array([self.vectors[text] for text in sentences], dtype=np.float32)
 
+    encode_inputs = encode
+
     def encode_responses(self, sentences):
         return np.array([self.responses[text] for text in sentences], dtype=np.float32)
 
@@ -28,7 +30,7 @@ class WordEncoder:
                 row[sum(word.encode()) * 31 % 512] += 1.0
         return rows
 
-    encode_responses = encode
+    encode_inputs = encode_responses = encode
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from evaluation import bootstrap
 from evaluation.__main__ import main
 
 ROWS = "".join(
@@ -105,7 +106,9 @@ def test_response_ranking_passes_its_settings(module, tmp_path, capsys):
     argv = [str(argument) for argument in [*argv, "--candidates", 5, "--seed", 3]]
     assert main(argv) == 0
     found = json.loads((tmp_path / "response_ranking.json").read_text())
-    assert found["settings"] == {"candidates": 5, "seed": 3}
+    assert found["settings"] == {"candidates": 5, "seed": 3, "resamples": bootstrap.RESAMPLES}
+    low, high = found["intervals"]["p_at_3"]
+    assert low <= found["metrics"]["p_at_3"] <= high
     assert found["n"] == 7
     assert set(found["metrics"]) == {"p_at_1", "p_at_3", "p_at_10"}
 

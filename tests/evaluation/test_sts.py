@@ -133,6 +133,7 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
         "genre": "main-news",
         "sentence1": "east",
         "sentence2": "north",
+        "baselines": {"word_overlap": 0.0},
     }
 
 

@@ -1,0 +1,37 @@
+"""`response_ranking`: table 1.
+
+python -m evaluation response_ranking --module DIR --data PATH --output DIR
+"""
+
+import argparse
+from functools import partial
+
+from evaluation.commands import options
+
+
+def add(commands) -> None:
+    """Add the command `response_ranking`."""
+    parser = options.task(
+        commands,
+        "response_ranking",
+        summary="P@1, P@3, P@10: the true response among others (table 1)",
+        data="folder with test-*.tfrecord, or one such file",
+    )
+    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Rank the responses of the data."""
+    from evaluation import response_ranking, runs
+
+    (source,) = response_ranking.find(arguments.data)
+    data = response_ranking.read(source)
+    settings = {"candidates": arguments.candidates, "seed": arguments.seed}
+    encoder = options.encoder(arguments.module)
+    runs.run_of(arguments, command=command).result(
+        source,
+        partial(response_ranking.evaluate, encoder, data, **settings),
+        module=encoder.provenance(),
+        settings=settings,
+    )

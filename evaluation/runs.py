@@ -1,0 +1,84 @@
+"""From data to result files: what is there already stays, what is new is written at once."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation import per_item, result, scores
+from evaluation.errors import InputError
+from evaluation.files import Source
+from evaluation.result import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where one command writes its results, and what it may not take for them.
+
+    A result of the same data, module and settings is not computed again unless `again` says so.
+    One of other data, another module or other settings is an error: it is neither passed off as
+    the one asked for nor overwritten unasked.
+    """
+
+    output: Path
+    command: str
+    seed: int = 0
+    again: bool = False
+
+    def result(
+        self,
+        source: Source,
+        compute: Callable[[], Result],
+        *,
+        module: dict | None,
+        settings: Mapping[str, float] | None = None,
+    ) -> Result:
+        """Return the result named as its source, from its file or computed; print its table.
+
+        `module` is the module's provenance, or None where none is scored; `settings` what a
+        stored result must have been computed with, besides the seed. `compute` need not know of
+        intervals and provenance: they are added here.
+        """
+        path = result.path_of(source.name, self.output)
+        wanted = {"seed": self.seed} | dict(settings or {})
+        data = source.provenance()
+        if path.exists() and not self.again:
+            found = result.read(path)
+            _check_same(found, path=path, data=data, module=module, settings=wanted)
+            print(f"{scores.table(found)}\n{path}: there already; --again computes it anew\n")
+            return found
+        started = time.perf_counter()
+        found = per_item.with_intervals(compute(), seed=self.seed)
+        found = result.stamped(
+            found,
+            data=data,
+            module=module,
+            command=self.command,
+            seconds=time.perf_counter() - started,
+        )
+        result.write(found, self.output)
+        print(f"{scores.table(found)}\n-> {path}\n", flush=True)
+        return found
+
+
+def _check_same(
+    found: Result, *, path: Path, data: dict, module: dict | None, settings: Mapping[str, float]
+) -> None:
+    """Raise InputError unless a stored result is the one that was asked for."""
+    asked = {"data": data["sha256"], "module": module and module["fingerprint"]} | dict(settings)
+    stored = {
+        "data": found.data.get("sha256"),
+        "module": found.module and found.module.get("fingerprint"),
+    }
+    stored |= {name: found.settings.get(name) for name in settings}
+    for name, value in asked.items():
+        if stored[name] != value:
+            raise InputError(
+                f"{path}: there already, of {name} {stored[name]} where {value} is asked for; "
+                "--again replaces it, another --output keeps it"
+            )
+
+
+def run_of(arguments, *, command: str) -> Run:
+    """Return the run that a command's shared options ask for."""
+    return Run(output=arguments.output, command=command, seed=arguments.seed, again=arguments.again)

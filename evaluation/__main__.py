@@ -1,9 +1,11 @@
 """Command line of the evaluation.
 
 python -m evaluation response_ranking --module DIR --data PATH --output DIR
+python -m evaluation snli --module DIR --data PATH --output DIR
 python -m evaluation sts --module DIR --data PATH --output DIR
 python -m evaluation cqa --module DIR --data PATH --output DIR
-python -m evaluation compare DIR_OF_A DIR_OF_B
+python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
+python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
 python -m evaluation report --results DIR --output FILE.html
 """
 
@@ -12,10 +14,10 @@ import os
 import shlex
 import sys
 
-from evaluation.commands import cqa, report, response_ranking, sts
+from evaluation.commands import compare, contamination, cqa, report, response_ranking, snli, sts
 from evaluation.errors import InputError
 
-COMMANDS = (response_ranking, sts, cqa, report)
+COMMANDS = (response_ranking, snli, sts, cqa, compare, contamination, report)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,19 +3,26 @@
 Ranks the forum questions that a search engine returned for a new question by their cosine
 with it. The organisers' `.relevancy` files hold labels and the search engine's order but no
 text: there only that order is scored, and the result says so.
+
+P, R, F1 and accuracy need a yes or no to each candidate: a score from a threshold on is a yes.
+The threshold is the one with the highest F1 on a dev file, for every system its own.
 """
 
+import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from evaluation import metrics, similarity
+from evaluation import metrics, per_item, similarity
 from evaluation.cqa_files import Query, QueryData, read_relevancy, read_xml
 from evaluation.errors import InputError
 from evaluation.files import Source, existing, without_gz
 from evaluation.result import Result
 
 RELEVANCY = ".relevancy"
+PREDICTIONS = ".subtaskB.pred"
+SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
 
 
 def find(path: Path) -> list[Source]:
@@ -65,17 +72,17 @@ def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or by the search engine where there is no text."""
     queries = data.queries
     scores = search_engine = [_search_engine(query) for query in queries]
-    others = {"ceiling": [_labels(query).astype(np.float64) for query in queries]}
+    others = {CEILING: [_labels(query).astype(np.float64) for query in queries]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         scores = _cosines(encoder, queries)
-        others["search_engine"] = search_engine
+        others[SEARCH_ENGINE] = search_engine
         others["word_overlap"] = [_overlaps(query) for query in queries]
     return Result(
         task="cqa",
         name=data.name,
-        system="module" if data.has_text else "search_engine",
+        system="module" if data.has_text else SEARCH_ENGINE,
         metrics=_figures(queries, scores),
         n=len(queries),
         baselines={name: _figures(queries, rows) for name, rows in others.items()},
@@ -140,3 +147,69 @@ def _figures(queries: list[Query], scores: list[np.ndarray]) -> dict[str, float]
         "avg_rec": metrics.average_recall(rankings),
         "mrr": metrics.mean_reciprocal_rank(rankings),
     }
+
+
+def thresholds(dev: Result) -> dict[str, float]:
+    """Return for each system of a result the threshold that gives it the highest F1 there."""
+    relevant = np.array([item["relevant"] for item in dev.items])
+    columns = {dev.system: [item["score"] for item in dev.items]}
+    columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
+    return {name: _best_threshold(np.array(row), relevant) for name, row in columns.items()}
+
+
+def _best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
+    """Return the middle of the gap below the lowest score that is a yes at the highest F1.
+
+    Of equal F1 the highest threshold is taken; float64 [candidates], bool [candidates].
+    """
+    distinct = np.unique(scores)
+    f1 = [metrics.classification(scores >= value, relevant)["f1"] for value in distinct]
+    best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
+    return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
+
+
+def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:
+    """Return the result with P, R, F1 and accuracy at thresholds chosen on the data `dev`."""
+    relevant = np.array([item["relevant"] for item in result.items])
+
+    def figures(name: str, scores: list[float]) -> dict[str, float]:
+        return metrics.classification(np.array(scores) >= chosen[name], relevant)
+
+    own = figures(result.system, [item["score"] for item in result.items])
+    baselines = {
+        name: {**found, **figures(name, [item["baselines"][name] for item in result.items])}
+        for name, found in result.baselines.items()
+    }
+    settings = {per_item.threshold_name(None): chosen[result.system]}
+    settings |= {per_item.threshold_name(name): chosen[name] for name in result.baselines}
+    where = "the same data, so they are optimistic" if dev == result.name else dev
+    return dataclasses.replace(
+        result,
+        metrics=dict(result.metrics) | own,
+        baselines=baselines,
+        settings=dict(result.settings) | settings,
+        notes=[
+            *result.notes,
+            f"P, R, F1 and accuracy are at thresholds that were chosen by F1 on {where}.",
+        ],
+    )
+
+
+def predictions(result: Result) -> str:
+    """Return the module's scores and labels as the organisers' scorer reads them.
+
+    A line is query, candidate, 0 (the scorer reads no rank), score and label, tab-separated, in
+    the order of the question file. Without a threshold every label is false.
+    """
+    threshold = result.settings.get(per_item.threshold_name(None), float("inf"))
+    rows = [
+        (
+            item["query_id"],
+            item["candidate_id"],
+            "0",
+            repr(item["score"]),
+            "true" if item["score"] >= threshold else "false",
+        )
+        for item in result.items
+    ]
+    return "".join("\t".join(row) + "\n" for row in rows)

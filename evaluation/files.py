@@ -5,6 +5,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,25 +14,39 @@ from evaluation.errors import InputError
 
 @dataclass(frozen=True)
 class Source:
-    """The files behind one result, and the name that the result gets."""
+    """The files behind one result, and the name that the result gets.
+
+    `learned_from` are files that something was trained or chosen on before these were scored.
+    """
 
     name: str
     files: tuple[Path, ...]
+    learned_from: tuple[Path, ...] = ()
 
     def provenance(self) -> dict:
         """Return what identifies the data: file names, and SHA-256 over their bytes in order."""
-        digest = hashlib.sha256()
-        for path in self.files:
-            with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
         first, last = self.files[0].name, self.files[-1].name
-        name = first if len(self.files) == 1 else f"{first} ... {last}"
-        return {
-            "file": name,
+        found: dict = {
+            "file": first if len(self.files) == 1 else f"{first} ... {last}",
             "files": [path.name for path in self.files],
-            "sha256": digest.hexdigest(),
+            "sha256": sha256(self.files),
         }
+        if self.learned_from:
+            found["learned_from"] = {
+                "files": [path.name for path in self.learned_from],
+                "sha256": sha256(self.learned_from),
+            }
+        return found
+
+
+def sha256(paths: tuple[Path, ...]) -> str:
+    """Return the SHA-256 over the bytes of files, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
 
 
 def existing(path: Path) -> Path:
@@ -52,11 +67,18 @@ def open_bytes(path: Path):
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file aside and rename it, so that a reader never sees half of it."""
+    """Write a text file so that a reader never sees half of it."""
+    with write_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def write_aside(path: Path) -> Iterator[Path]:
+    """Yield a path to write to, which becomes `path` at the end, unless there is an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        aside.write_text(text, encoding="utf-8")
+        yield aside
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

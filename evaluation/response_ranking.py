@@ -12,16 +12,14 @@ Two rules for the rank of the true response:
 """
 
 import hashlib
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from evaluation import metrics, similarity
+from evaluation import metrics, similarity, tfrecords
 from evaluation.errors import InputError
-from evaluation.files import Source, existing, without_gz
+from evaluation.files import Source, existing
 from evaluation.result import Result
 
 FEATURES = ("input", "response", "input_id", "response_id")
@@ -62,52 +60,14 @@ def find(path: Path) -> list[Source]:
 
 def read(source: Source) -> RankingData:
     """Read every pair. Single shards may be empty: a small data set leaves some so."""
-    pairs = [pair for path in source.files for pair in _read_file(path)]
+    pairs = [
+        Pair(*tfrecords.texts(features, FEATURES, place=place))
+        for path in source.files
+        for features, place in tfrecords.read(path)
+    ]
     if not pairs:
         raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
     return RankingData(source.name, pairs)
-
-
-def _read_file(path: Path) -> list[Pair]:
-    """Read one TFRecord file of tf.Examples."""
-    import tensorflow as tf  # here, because importing it takes seconds that `find` can save
-
-    compression = "" if without_gz(path) == path.name else "GZIP"
-    pairs: list[Pair] = []
-    try:
-        records = tf.data.TFRecordDataset(str(path), compression_type=compression)
-        for record in records.as_numpy_iterator():
-            place = f"{path}: record {len(pairs) + 1}"
-            pairs.append(_parse(record, example=tf.train.Example, place=place))
-    except tf.errors.OpError as error:
-        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
-        raise InputError(
-            f"{path}: damaged after record {len(pairs)}, or no TFRecord file ({reason})"
-        ) from error
-    return pairs
-
-
-def _parse(record: bytes, *, example, place: str) -> Pair:
-    """Parse one serialized tf.Example."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        features = example.FromString(record).features.feature
-    except DecodeError as error:
-        raise InputError(f"{place}: not a tf.Example ({error})") from error
-    values = []
-    for name in FEATURES:
-        found: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
-        if len(found) != 1:
-            raise InputError(
-                f"{place}: feature {name!r} has {len(found)} byte strings; one is needed "
-                f"in each of {', '.join(FEATURES)}"
-            )
-        try:
-            values.append(found[0].decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{place}: feature {name!r} is not UTF-8 ({error.reason})") from error
-    return Pair(*values)
 
 
 def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:

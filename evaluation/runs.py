@@ -1,7 +1,8 @@
 """From data to result files: what is there already stays, what is new is written at once."""
 
+import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Run:
         if path.exists() and not self.again:
             found = result.read(path)
             _check_same(found, path=path, data=data, module=module, settings=wanted)
-            print(f"{scores.table(found)}\n{path}: there already; --again computes it anew\n")
+            print(f"{scores.printed(found)}\n{path}: there already; --again computes it anew\n")
             return found
         started = time.perf_counter()
         found = per_item.with_intervals(compute(), seed=self.seed)
@@ -57,7 +58,7 @@ class Run:
             seconds=time.perf_counter() - started,
         )
         result.write(found, self.output)
-        print(f"{scores.table(found)}\n-> {path}\n", flush=True)
+        print(f"{scores.printed(found)}\n-> {path}\n", flush=True)
         return found
 
 
@@ -65,11 +66,16 @@ def _check_same(
     found: Result, *, path: Path, data: dict, module: dict | None, settings: Mapping[str, float]
 ) -> None:
     """Raise InputError unless a stored result is the one that was asked for."""
-    asked = {"data": data["sha256"], "module": module and module["fingerprint"]} | dict(settings)
-    stored = {
-        "data": found.data.get("sha256"),
-        "module": found.module and found.module.get("fingerprint"),
-    }
+
+    def identity(data: dict, module: dict | None) -> dict:
+        return {
+            "data": data.get("sha256"),
+            "training or dev data": data.get("learned_from", {}).get("sha256"),
+            "module": module and module.get("fingerprint"),
+        }
+
+    asked = identity(data, module) | dict(settings)
+    stored = identity(found.data, found.module)
     stored |= {name: found.settings.get(name) for name in settings}
     for name, value in asked.items():
         if stored[name] != value:
@@ -77,6 +83,12 @@ def _check_same(
                 f"{path}: there already, of {name} {stored[name]} where {value} is asked for; "
                 "--again replaces it, another --output keeps it"
             )
+
+
+def learned(source: Source, sources: Sequence[Source]) -> Source:
+    """Return a source whose result rests on what was learned from others."""
+    files = tuple(path for other in sources for path in other.files)
+    return dataclasses.replace(source, learned_from=files)
 
 
 def run_of(arguments, *, command: str) -> Run:

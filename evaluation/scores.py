@@ -18,6 +18,8 @@ LABELS = {
     "f1": "F1",
     "accuracy": "accuracy",
     "mean_of_sets": "mean of sets",
+    "pairs_in_training": "pairs in training",
+    "texts_in_training": "texts in training",
 }
 SYSTEMS = {
     "module": "this module",
@@ -25,7 +27,9 @@ SYSTEMS = {
     "word_overlap": "word overlap",
     "search_engine": "search engine",
     "chance": "chance",
+    "untuned": "this module, untuned",
     "ceiling": "ceiling",
+    "none": "all items",
     "majority": "most frequent label",
 }
 
@@ -62,6 +66,13 @@ def table(result: Result) -> str:
     ]
     headers = [result.name, "n", *(LABELS.get(key, key) for key in keys)]
     return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
+
+
+def printed(result: Result) -> str:
+    """Return a result for the terminal: its table, what it counted, what must be known of it."""
+    counted = [f"{name.replace('_', ' ')} {count:,}" for name, count in result.counts.items()]
+    lines = [table(result), ", ".join(counted), *result.notes]
+    return "\n".join(line for line in lines if line)
 
 
 def overview(results: list[Result]) -> str:

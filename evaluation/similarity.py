@@ -20,6 +20,11 @@ def negative_angle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return -np.arccos(cosine(left, right))
 
 
+def scale_0_to_5(angles: np.ndarray) -> np.ndarray:
+    """Return negative angles [n] on the scale of people's scores, 0 to 5 (equation 2)."""
+    return 5.0 * (1.0 + angles / np.pi)
+
+
 def words(text: str) -> frozenset[str]:
     """Return the set of lower-cased words of a text."""
     return frozenset(re.findall(r"\w+", text.lower()))

@@ -1,145 +1,138 @@
-"""STS Benchmark (section 4.3): how well -arccos(cosine) follows people's similarity scores."""
+"""Semantic textual similarity (section 4.3): how well scores follow people's.
 
-from dataclasses import dataclass
-from pathlib import Path
+The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix (`sts_tuning.py`)
+the embeddings are transformed first and the score is equation 2's, 5 (1 - arccos(cosine) / pi).
+A module that gives no embeddings but has the signature `similarity` is scored by that.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
-from evaluation import metrics, similarity
-from evaluation.errors import InputError
-from evaluation.files import Source, existing, numbered_lines, without_gz
+from evaluation import metrics, overlap, pair_signatures, similarity
 from evaluation.result import Result
+from evaluation.sts_files import OFFICIAL_COUNTS, Pair, SimilarityData, find, read
 
-# The official train file is left out of a folder: it is there to learn from.
-FOLDER_FILES = ("sts-dev.csv", "sts-test.csv")
+__all__ = ["evaluate", "evaluate_tuned", "find", "of_scores", "read"]
 
-COLUMNS = "genre, file, year, id, score, sentence1, sentence2"
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two sentences and how similar people found them, from 0 to 5."""
-
-    genre: str
-    gold: float
-    sentence1: str
-    sentence2: str
-
-
-@dataclass(frozen=True)
-class SimilarityData:
-    """One file of the benchmark."""
-
-    name: str
-    pairs: list[Pair]
-
-
-def find(path: Path) -> list[Source]:
-    """Return the benchmark file itself, or the dev and test files of a folder."""
-    if existing(path).is_file():
-        return [Source(without_gz(path).removesuffix(".csv"), (path,))]
-    sources = []
-    for name in FOLDER_FILES:
-        for candidate in (path / name, path / f"{name}.gz"):
-            if candidate.is_file():
-                sources.append(Source(name.removesuffix(".csv"), (candidate,)))
-                break
-    if not sources:
-        raise InputError(f"{path}: holds none of {', '.join(FOLDER_FILES)} (plain or .gz)")
-    return sources
-
-
-def read(source: Source) -> SimilarityData:
-    """Read one file: tab separated, raw quotes, 503 official rows with 2 licence columns."""
-    (path,) = source.files
-    lines = [(f"{path}:{number}", line) for number, line in numbered_lines(path)]
-    while lines and not lines[-1][1]:
-        lines.pop()  # empty lines at the end are no pairs
-    pairs = [_pair(line, place=place) for place, line in lines]
-    if len(pairs) < 2:
-        raise InputError(f"{path}: holds {len(pairs)} pairs; a correlation needs at least 2")
-    if len({pair.gold for pair in pairs}) == 1:
-        raise InputError(f"{path}: every score is {pairs[0].gold}; a correlation needs two values")
-    return SimilarityData(source.name, pairs)
-
-
-def _pair(line: str, *, place: str) -> Pair:
-    """Parse one row."""
-    columns = line.split("\t")
-    if len(columns) not in (7, 9):
-        raise InputError(
-            f"{place}: {len(columns)} columns; 7 tab-separated ({COLUMNS}) are accepted, "
-            "or 9 with two licence columns"
-        )
-    genre, _, _, _, score, sentence1, sentence2 = columns[:7]
-    for column, value in (("genre", genre), ("sentence1", sentence1), ("sentence2", sentence2)):
-        if not value.strip():
-            raise InputError(f"{place}: {column} is {value!r}; text is needed")
-    return Pair(genre, _gold(score, place=place), sentence1, sentence2)
-
-
-def _gold(score: str, *, place: str) -> float:
-    """Parse a gold score."""
-    try:
-        gold = float(score)
-    except ValueError:
-        gold = float("nan")
-    if not 0.0 <= gold <= 5.0:
-        raise InputError(f"{place}: score is {score!r}; a number from 0 to 5 is accepted")
-    return gold
+Scores = np.ndarray
 
 
 def evaluate(encoder, data: SimilarityData) -> Result:
-    """Score every pair by -arccos(cosine), in [-pi, 0], and correlate with the gold scores."""
-    pairs = data.pairs
+    """Score every pair of the module as it is, and correlate with the gold scores."""
+    left, right = [p.sentence1 for p in data.pairs], [p.sentence2 for p in data.pairs]
+    notes = []
+    if not getattr(encoder, "gives_embeddings", True):
+        scores = pair_signatures.similarity(encoder, left, right)
+        notes.append("The module gives no embeddings: scores are those of its similarity.")
+    else:
+        embeddings = encoder.encode(left + right)
+        scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
+    return of_scores(data, scores, notes=notes)
+
+
+def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: str) -> Result:
+    """Score every pair by equation 2 after the matrix, float32 [dim, dim], beside the untuned.
+
+    `name` is the result's, which differs from the untuned one's.
+    """
+    count = len(data.pairs)
     embeddings = encoder.encode(
-        [pair.sentence1 for pair in pairs] + [pair.sentence2 for pair in pairs]
+        [p.sentence1 for p in data.pairs] + [p.sentence2 for p in data.pairs]
     )
-    scores = similarity.negative_angle(embeddings[: len(pairs)], embeddings[len(pairs) :])
+    untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
+    tuned = embeddings @ matrix
+    scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
+    found = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
+    return dataclasses.replace(found, name=name)
+
+
+def of_scores(
+    data: SimilarityData,
+    scores: Scores,
+    *,
+    others: Mapping[str, Scores] | None = None,
+    system: str = "module",
+    notes: list[str] | None = None,
+) -> Result:
+    """Return the result of scores, float [pairs], beside those of other systems."""
+    pairs = data.pairs
+    others = {"word_overlap": _overlaps(pairs)} | dict(others or {})
     gold = np.array([pair.gold for pair in pairs])
-    overlaps = _overlaps(pairs)
+    genres = np.array([pair.genre for pair in pairs])
+    sets = genres if data.sets else None
     return Result(
         task="sts",
         name=data.name,
-        system="module",
-        metrics=_correlations(scores, gold),
+        system=system,
+        metrics=_correlations(scores, gold, sets=sets),
         n=len(pairs),
-        groups=_by_genre(scores, gold, genres=np.array([pair.genre for pair in pairs])),
-        baselines={"word_overlap": _correlations(overlaps, gold)},
+        groups={
+            str(genre): {
+                "n": int((genres == genre).sum()),
+                "metrics": _correlations(scores[genres == genre], gold[genres == genre]),
+            }
+            for genre in sorted(set(genres))
+        },
+        baselines={name: _correlations(row, gold, sets=sets) for name, row in others.items()},
+        counts={"unjudged_pairs": data.unjudged} | _repeats(pairs),
+        notes=[*(notes or []), *_unofficial(data)],
         items=[
             {
                 "gold": pair.gold,
-                "score": float(score),
+                "score": float(scores[i]),
                 "genre": pair.genre,
                 "sentence1": pair.sentence1,
                 "sentence2": pair.sentence2,
-                "baselines": {"word_overlap": float(overlap)},
+                "baselines": {name: float(row[i]) for name, row in others.items()},
             }
-            for pair, score, overlap in zip(pairs, scores, overlaps, strict=True)
+            for i, pair in enumerate(pairs)
         ],
     )
 
 
-def _correlations(scores: np.ndarray, gold: np.ndarray) -> dict[str, float]:
-    """Return both correlations of two [n] vectors."""
-    return {
+def _correlations(
+    scores: Scores, gold: np.ndarray, *, sets: np.ndarray | None = None
+) -> dict[str, float]:
+    """Return both correlations of two [n] vectors; with data sets, also their mean Pearson.
+
+    That mean, by the sets' sizes, is what SemEval's years report; pooled it is another figure.
+    """
+    found = {
         "pearson": metrics.pearson(scores, gold),
         "spearman": metrics.spearman(scores, gold),
     }
+    if sets is not None:
+        by_set = [(sets == name).nonzero()[0] for name in sorted(set(sets))]
+        found["mean_of_sets"] = float(
+            np.average(
+                [metrics.pearson(scores[rows], gold[rows]) for rows in by_set],
+                weights=[len(rows) for rows in by_set],
+            )
+        )
+    return found
 
 
-def _by_genre(scores: np.ndarray, gold: np.ndarray, *, genres: np.ndarray) -> dict[str, dict]:
-    """Return the correlations within each genre (table 4); their mean is not the overall one."""
-    return {
-        str(genre): {
-            "n": int((genres == genre).sum()),
-            "metrics": _correlations(scores[genres == genre], gold[genres == genre]),
-        }
-        for genre in sorted(set(genres))
-    }
+def _repeats(pairs: list[Pair]) -> dict[str, int]:
+    """Count pairs that occur again, and those whose gold scores then differ."""
+    return overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs)
 
 
-def _overlaps(pairs: list[Pair]) -> np.ndarray:
+def _unofficial(data: SimilarityData) -> list[str]:
+    """Say so where a file has a benchmark file's name but not its pairs."""
+    official = OFFICIAL_COUNTS.get(data.name)
+    counts = Counter(pair.genre for pair in data.pairs)
+    if official is None or counts == official:
+        return []
+    return [
+        f"{data.name} has {len(data.pairs):,} pairs here and {sum(official.values()):,} in the "
+        "STS Benchmark: it is other data."
+    ]
+
+
+def _overlaps(pairs: list[Pair]) -> Scores:
     """Return the word overlap of each pair: float64 [n] in [0, 1]."""
     return np.array(
         [

@@ -4,7 +4,8 @@ python -m evaluation cqa --module DIR --data PATH --output DIR
 """
 
 import argparse
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 from evaluation.commands import options
 
@@ -19,20 +20,54 @@ def add(commands) -> None:
         module=f"{options.MODULE_HELP}; not needed for files without text (.relevancy)",
         needed=False,
     )
+    parser.add_argument(
+        "--dev",
+        type=Path,
+        help="question file to choose the thresholds of P, R, F1 and accuracy on; default: the "
+        'one in --data with "dev" in its name',
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score the module, or the search engine where there is no text, on every data set found."""
     from evaluation import cqa, runs
+    from evaluation.files import without_gz, write_whole
 
     sources = cqa.find(arguments.data)
-    data_sets = [cqa.read(source) for source in sources]  # before the slow load of the module
+    data = {source: cqa.read(source) for source in sources}  # before the slow load of the module
+    dev = _dev_source(sources, arguments.dev)
     encoder = options.encoder(arguments.module) if arguments.module else None
+
+    @cache
+    def chosen() -> dict[str, float]:
+        return cqa.thresholds(cqa.evaluate(encoder, data.get(dev) or cqa.read(dev)))
+
+    def compute(source):
+        found = cqa.evaluate(encoder, data[source])
+        return cqa.classified(found, chosen(), dev=dev.name) if dev else found
+
     run = runs.run_of(arguments, command=command)
-    for source, data in zip(sources, data_sets, strict=True):
-        run.result(
-            source,
-            partial(cqa.evaluate, encoder, data),
-            module=encoder.provenance() if encoder and data.has_text else None,
+    for source in sources:
+        found = run.result(
+            runs.learned(source, [dev] if dev and dev != source else []),
+            partial(compute, source),
+            module=encoder.provenance() if encoder and data[source].has_text else None,
         )
+        if found.system == "module":
+            path = arguments.output / f"{without_gz(source.files[0])}{cqa.PREDICTIONS}"
+            write_whole(path, cqa.predictions(found))
+            print(f"-> {path}\n")
+
+
+def _dev_source(sources: list, given: Path | None):
+    """Return the source to choose thresholds on, or None."""
+    from evaluation import cqa
+    from evaluation.errors import InputError
+
+    if given:
+        found = cqa.find(given)
+        if len(found) != 1:
+            raise InputError(f"--dev {given}: {len(found)} data sets; one is needed")
+        return next((source for source in sources if source == found[0]), found[0])
+    return next((source for source in sources if "dev" in source.name.lower()), None)

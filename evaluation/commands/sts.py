@@ -1,10 +1,10 @@
 """`sts`: tables 3, 4, 5 and figure 7.
 
-python -m evaluation sts --module DIR --data PATH --output DIR
+python -m evaluation sts --module DIR --data PATH --output DIR [--tune]
 """
 
 import argparse
-from functools import partial
+from functools import cache, partial
 
 from evaluation.commands import options
 
@@ -14,19 +14,75 @@ def add(commands) -> None:
     parser = options.task(
         commands,
         "sts",
-        summary="Pearson and Spearman on the STS Benchmark (tables 3, 4, 5, figure 7)",
-        data="an STS Benchmark csv, or the folder of sts-dev.csv and sts-test.csv; plain or .gz",
+        summary="Pearson and Spearman on the STS Benchmark, a SemEval year or SICK",
+        data="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
+        "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file",
+    )
+    parser.add_argument(
+        "--tune",
+        action="store_true",
+        help="besides, learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
+        "and write it to sts_matrix.npz",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Score the module on every data set found."""
-    from evaluation import runs, sts
+    """Score the module on every data set found, as it is and, if asked, tuned."""
+    from evaluation import runs, sts, sts_files
 
-    sources = sts.find(arguments.data)
-    data_sets = [sts.read(source) for source in sources]  # before the slow load of the module
+    sources = sts_files.find(arguments.data)
+    data = {source.name: sts_files.read(source) for source in sources}  # before the slow load
+    tuning = _tuning_sources(arguments.data, sources) if arguments.tune else []
     encoder = options.encoder(arguments.module)
     run = runs.run_of(arguments, command=command)
-    for source, data in zip(sources, data_sets, strict=True):
-        run.result(source, partial(sts.evaluate, encoder, data), module=encoder.provenance())
+    for source in sources:
+        run.result(
+            source, partial(sts.evaluate, encoder, data[source.name]), module=encoder.provenance()
+        )
+    if tuning:
+        _tuned(run, sources, data=data, tuning=tuning, encoder=encoder)
+
+
+def _tuning_sources(path, sources: list) -> list:
+    """Return the train and the dev source."""
+    from evaluation import sts_files
+    from evaluation.errors import InputError
+
+    dev = [source for source in sources if source.name == "sts-dev"]
+    if not dev:
+        raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
+    return [sts_files.train_of(path), *dev]
+
+
+def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
+    """Learn the matrix once, unless every result that it gives is there; score with it."""
+    import dataclasses
+
+    from evaluation import runs, sts, sts_files, sts_tuning
+
+    train, dev = tuning
+
+    @cache
+    def matrix():
+        found = sts_tuning.learn(encoder, sts_files.read(train), data[dev.name])
+        about = {
+            "module": encoder.provenance(),
+            "train": train.provenance(),
+            "dev": dev.provenance(),
+            "command": run.command,
+        }
+        path = sts_tuning.write(found, run.output, about=about)
+        print(f"{found.summary()}\n-> {path}\n", flush=True)
+        return found.matrix
+
+    def compute(source):
+        return sts.evaluate_tuned(
+            encoder, data[source.name], matrix=matrix(), name=f"{source.name}-tuned"
+        )
+
+    for source in sources:
+        named = dataclasses.replace(source, name=f"{source.name}-tuned")
+        run.result(
+            runs.learned(named, tuning), partial(compute, source), module=encoder.provenance()
+        )

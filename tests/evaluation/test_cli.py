@@ -59,7 +59,10 @@ def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
     assert "word overlap" in printed
     assert "search engine" in printed
     names = sorted(path.name for path in results.iterdir())
-    assert names == ["cqa-dev.json", "cqa-test.json", "sts-dev.json", "sts-test.json"]
+    assert names == [
+        *("cqa-dev.json", "cqa-test.json", "dev.xml.subtaskB.pred"),
+        *("sts-dev.json", "sts-test.json"),
+    ]
     found = json.loads((results / "sts-test.json").read_text())
     assert found["n"] == 4
     assert found["data"]["file"] == "sts-test.csv.gz"

@@ -1,0 +1,61 @@
+"""`compare`: whether two modules' figures differ by more than chance.
+
+python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from evaluation.commands import options
+from evaluation.errors import InputError
+
+
+def add(commands) -> None:
+    """Add the command `compare`."""
+    summary = "a paired test of two modules, from their stored results"
+    parser = commands.add_parser("compare", help=summary, description=summary)
+    for side in "ab":
+        parser.add_argument(side, type=Path, help="folder of result files, or one of them")
+    for side in "ab":
+        parser.add_argument(
+            f"--system_{side}", help=f"a baseline in {side}'s results to compare, not its module"
+        )
+    parser.add_argument("--output", type=Path, help="a JSON file to write the differences to")
+    options.seeded(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Test what both sides have, and print the differences."""
+    from evaluation import bootstrap, paired, result
+    from evaluation.files import write_whole
+
+    sides = [
+        result.read_all(path) if path.is_dir() else [result.read(path)]
+        for path in (arguments.a, arguments.b)
+    ]
+    pairs = paired.pairs_of(*sides)
+    if not pairs:
+        raise InputError(f"{arguments.a} and {arguments.b}: no result of the same name in both")
+    found = []
+    for a, b in pairs:
+        found += paired.compare(
+            a,
+            b,
+            seed=arguments.seed,
+            system_a=arguments.system_a,
+            system_b=arguments.system_b,
+        )
+    print(paired.table(found))
+    print(
+        f"{len(found)} tests, {bootstrap.RESAMPLES} resamples each, p not corrected for their "
+        f"number: with one wrong in 20 in mind, trust p below {0.05 / len(found):.4f}"
+    )
+    if arguments.output:
+        stored = paired.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {
+            "command": command,
+            "seed": arguments.seed,
+        }
+        write_whole(arguments.output, json.dumps(stored, indent=1) + "\n")
+        print(f"-> {arguments.output}")

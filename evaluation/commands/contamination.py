@@ -1,0 +1,92 @@
+"""`contamination`: what of the evaluation sets stands in training data, and scores without it.
+
+python -m evaluation contamination --training pairs/ --sts stsb/ --results results/ --output out/
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from evaluation.commands import options
+from evaluation.errors import InputError
+
+TASKS = ("response_ranking", "snli", "sts", "cqa")
+
+
+def add(commands) -> None:
+    """Add the command `contamination`."""
+    summary = "overlaps between training records and evaluation sets, and scores without them"
+    parser = commands.add_parser("contamination", help=summary, description=summary)
+    parser.add_argument(
+        "--training",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="files or folders: .tfrecord pairs, SNLI's .jsonl or .txt, STS Benchmark's .csv",
+    )
+    for task in TASKS:
+        parser.add_argument(
+            f"--{task}", type=Path, nargs="+", default=[], help=f"data as of the command {task}"
+        )
+    parser.add_argument(
+        "--results", type=Path, help="results on these data, to score without the overlaps"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="folder for the result files")
+    options.seeded(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Read the training data once; write and print what each evaluation set has of it."""
+    from tqdm import tqdm
+
+    from evaluation import contamination, overlap, result, scores, training_texts
+
+    started = time.perf_counter()
+    sets = [
+        found
+        for task in TASKS
+        for path in getattr(arguments, task)
+        for found in contamination.find(task, path, seed=arguments.seed)
+    ]
+    if not sets:
+        raise InputError(f"no evaluation sets: give some of --{', --'.join(TASKS)}")
+    files = [file for path in arguments.training for file in training_texts.find(path)]
+    records = tqdm(
+        (pair for file in files for pair in training_texts.read(file)),
+        desc="training records",
+        unit="",
+        leave=False,
+    )
+    overlaps = overlap.find({each.source.name: each.items for each in sets}, records)
+    scored = _scored(arguments.results)
+    for each in sets:
+        mine = scored.get(each.source.name)
+        found = contamination.result_of(
+            overlaps[each.source.name], of=each, records=records.n, scored=mine, seed=arguments.seed
+        )
+        found = result.stamped(
+            found,
+            data=_data(each, files),
+            module=mine.module if mine else None,
+            command=command,
+            seconds=time.perf_counter() - started,
+        )
+        path = result.write(found, arguments.output)
+        print(f"{scores.printed(found)}\n-> {path}\n")
+
+
+def _data(each, files: list[Path]) -> dict:
+    """Return the provenance of an evaluation set and of the training files."""
+    from evaluation.files import Source
+
+    return Source(each.source.name, each.source.files, tuple(files)).provenance()
+
+
+def _scored(folder: Path | None) -> dict:
+    """Return the results of a folder by name."""
+    if folder is None:
+        return {}
+    from evaluation import result
+
+    return {found.name: found for found in result.read_all(folder)}

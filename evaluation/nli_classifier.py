@@ -1,0 +1,106 @@
+"""A classifier of premise and hypothesis by their embeddings, trained here (sections 2.3, 4.2).
+
+Its features are the paper's (u1, u2, |u1 - u2|, u1 * u2); the module's weights stay as they are.
+Softmax regression and one hidden layer of 512, the paper's, are both trained, each for as many
+passes as the dev set's accuracy asks for, and the dev set chooses between them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tf_keras
+
+from evaluation import metrics
+from evaluation.snli_files import LABELS, NliData
+
+HIDDEN_SIZES: tuple[int, ...] = (0, 512)
+BATCH = 256
+MOST_PASSES = 30
+PATIENCE = 3  # passes without a better dev accuracy
+LEARNING_RATE = 1e-3
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A trained classifier, its accuracy on dev, and a sentence about how it came to be."""
+
+    network: Any
+    dev_accuracy: float
+    about: str
+
+    def probabilities(
+        self, encoder, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> np.ndarray:
+        """Return float32 [pairs, 3] in the order of LABELS."""
+        return self.network.predict(
+            _embeddings(encoder, premises, hypotheses), batch_size=BATCH, verbose=0
+        )
+
+
+def train(encoder, training: NliData, dev: NliData, *, seed: int) -> Classifier:
+    """Train on one file, choose on another; the seed decides the first weights and the order."""
+    inputs, labels = _examples(encoder, training)
+    dev_inputs, dev_labels = _examples(encoder, dev)
+    best: Classifier | None = None
+    for hidden in HIDDEN_SIZES:
+        tf_keras.utils.set_random_seed(seed)
+        network = _network(inputs[0].shape[1], hidden=hidden)
+        stop = tf_keras.callbacks.EarlyStopping(
+            "val_accuracy", patience=PATIENCE, restore_best_weights=True
+        )
+        history = network.fit(
+            inputs,
+            labels,
+            batch_size=BATCH,
+            epochs=MOST_PASSES,
+            validation_data=(dev_inputs, dev_labels),
+            callbacks=[stop],
+            verbose=0,
+        )
+        predicted = network.predict(dev_inputs, batch_size=BATCH, verbose=0).argmax(axis=1)
+        accuracy = metrics.accuracy(predicted, dev_labels)
+        if best is None or accuracy > best.dev_accuracy:
+            shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
+            about = (
+                f"The module has no classify_nli: labels are those of a classifier ({shape}, "
+                f"{len(history.epoch)} passes) on (u1, u2, |u1-u2|, u1*u2), trained here on "
+                f"{len(labels):,} pairs and chosen on the {len(dev_labels):,} of {dev.name}."
+            )
+            best = Classifier(network, accuracy, about)
+    assert best is not None
+    return best
+
+
+def _network(dim: int, *, hidden: int):
+    """Return a network from two embeddings [batch, dim] to probabilities [batch, 3]."""
+    u1, u2 = tf_keras.Input([dim]), tf_keras.Input([dim])
+    features = tf_keras.layers.Concatenate()([u1, u2, tf.abs(u1 - u2), u1 * u2])
+    if hidden:
+        features = tf_keras.layers.Dense(hidden, activation="tanh")(features)
+    outputs = tf_keras.layers.Dense(len(LABELS), activation="softmax")(features)
+    network = tf_keras.Model([u1, u2], outputs)
+    network.compile(
+        tf_keras.optimizers.Adam(LEARNING_RATE),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    return network
+
+
+def _examples(encoder, data: NliData) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the embeddings of both sides, float32 [pairs, dim] each, and labels, int [pairs]."""
+    inputs = _embeddings(
+        encoder, [p.premise for p in data.pairs], [p.hypothesis for p in data.pairs]
+    )
+    return inputs, np.array([LABELS.index(pair.gold) for pair in data.pairs])
+
+
+def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> list[np.ndarray]:
+    """Encode both sides at once, so that a sentence on both is encoded once."""
+    rows = encoder.encode_inputs([*premises, *hypotheses])
+    # Sides of unit length, as in the paper, so that one learning rate fits every module.
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return [rows[: len(premises)], rows[len(premises) :]]

@@ -1,0 +1,112 @@
+import json
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from evaluation import sts, sts_tuning
+from evaluation.sts_files import Pair, SimilarityData
+
+DIM = 6
+
+
+class Noisy:
+    """Embeddings of two dimensions that mean something and four louder ones that do not."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def encode(self, sentences):
+        return np.array([self.rows[text] for text in sentences], dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def world():
+    """An encoder, and train, dev and test whose gold scores are of its first two dimensions."""
+    random = np.random.default_rng(0)
+    encoder = Noisy()
+
+    def data(name, count):
+        pairs = []
+        for i in range(count):
+            texts = [f"{name} {i} {side}" for side in "ab"]
+            meaning = random.normal(size=(2, 2))
+            for text, row in zip(texts, meaning, strict=True):
+                encoder.rows[text] = [*row, *(3 * random.normal(size=DIM - 2))]
+            cosine = meaning[0] @ meaning[1] / np.prod(np.linalg.norm(meaning, axis=1))
+            pairs.append(Pair("main-news", 5 * (1 - np.arccos(cosine) / np.pi), *texts))
+        return SimilarityData(name, pairs)
+
+    return encoder, data("sts-train", 400), data("sts-dev", 150), data("sts-test", 150)
+
+
+@pytest.fixture(scope="module")
+def tuned(world):
+    encoder, train, dev, _ = world
+    return sts_tuning.learn(encoder, train, dev)
+
+
+def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
+    encoder, _, dev, test = world
+    assert tuned.matrix.shape == (DIM, DIM)
+    assert tuned.matrix.dtype == np.float32
+    before = sts.evaluate(encoder, test)
+    after = sts.evaluate_tuned(encoder, test, matrix=tuned.matrix, name="sts-test-tuned")
+    assert before.metrics["pearson"] < 0.4
+    assert after.metrics["pearson"] > 0.9
+    assert (after.name, after.system) == ("sts-test-tuned", "module_tuned")
+    assert after.baselines["untuned"] == before.metrics
+    found = sts.evaluate_tuned(encoder, dev, matrix=tuned.matrix, name="x")
+    assert found.metrics["pearson"] == pytest.approx(tuned.scores["dev"], abs=1e-6)
+    assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
+
+
+def test_it_is_the_same_each_time(world, tuned):
+    encoder, train, dev, _ = world
+    assert (sts_tuning.learn(encoder, train, dev).matrix == tuned.matrix).all()
+
+
+def test_tuned_scores_are_equation_2(world):
+    encoder, _, _, test = world
+    found = sts.evaluate_tuned(encoder, test, matrix=np.eye(DIM, dtype=np.float32), name="x")
+    for item in found.items:
+        angle = -item["baselines"]["untuned"]
+        assert item["score"] == pytest.approx(5 * (1 - angle / np.pi), abs=1e-6)
+
+
+def test_the_gradient_is_the_slope():
+    random = np.random.default_rng(1)
+    left, right = random.normal(size=(2, 30, 4))
+    left /= np.linalg.norm(left, axis=1, keepdims=True)
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    pairs = sts_tuning.Pairs(left, right, random.random(30))
+    at = (np.eye(4) + 0.3 * random.normal(size=(4, 4))).ravel()
+
+    def value(flat):
+        return sts_tuning._loss(flat.reshape(4, 4), pairs, penalty=0.01)[0]
+
+    slope = sts_tuning._loss(at.reshape(4, 4), pairs, penalty=0.01)[1]
+    assert slope == pytest.approx(scipy.optimize.approx_fprime(at, value, 1e-6), abs=1e-4)
+    assert np.abs(slope).max() > 0.01
+
+
+def test_identical_sentences_do_no_harm():
+    random = np.random.default_rng(2)
+    left = random.normal(size=(20, 3)).astype(np.float32)
+    right = left.copy()
+    right[10:] = -left[10:]
+    pairs = sts_tuning.Pairs(left, right, random.random(20))
+    loss, slope = sts_tuning._loss(np.eye(3, dtype=np.float32), pairs, penalty=0.0)
+    assert np.isfinite(loss)
+    assert (slope == 0).all()
+
+
+def test_the_file(tuned, tmp_path):
+    path = sts_tuning.write(tuned, tmp_path / "results", about={"module": {"fingerprint": "c0"}})
+    assert [file.name for file in path.parent.iterdir()] == ["sts_matrix.npz"]
+    with np.load(path) as found:
+        assert found["matrix"].dtype == np.float32
+        assert (found["matrix"] == tuned.matrix).all()
+        about = json.loads(str(found["about"]))
+    assert about["module"]["fingerprint"] == "c0"
+    assert about["scores"]["dev"] == tuned.scores["dev"]

@@ -86,7 +86,7 @@ class Encoder:
 
         A text of several words has their mean; one without a word may have zeros.
         """
-        self._needs("word_vectors")
+        self.require("word_vectors")
         side = self._side("word_vectors", "word vectors")
         return self._encode_all(words, side=side, zeros_allowed=True)
 
@@ -109,7 +109,8 @@ class Encoder:
             return None
         return Side(modules.of_sentences(self.signatures[name], module=self.path), label)
 
-    def _needs(self, name: str) -> None:
+    def require(self, name: str) -> None:
+        """Raise InputError unless the module has a signature of that name."""
         if not self.has(name):
             found = ", ".join(self.signatures) or "none"
             raise InputError(f"{self.path}: has no signature {name}; signatures found: {found}")

@@ -79,7 +79,10 @@ def run(sweep: Sweep, *, processes: int, say: Callable[[str], None]) -> list[int
     Raises:
       InputError: if the work folder is another sweep's, or a command fails.
     """
-    _prepare(sweep)
+    sweep.work.mkdir(parents=True, exist_ok=True)
+    with (sweep.work / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process that begins waits until it is cut
+        _prepare(sweep)
     running = _Running()
     with ThreadPoolExecutor(processes) as pool:
         try:
@@ -117,13 +120,11 @@ def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:
     """
     import tensorflow as tf  # here, because importing it takes seconds
 
-    from evaluation import tfrecords
-
-    records = [record for file in files for record in tfrecords.read(file)]
+    records = [record for file in files for record in _records(file)]
     if len(records) < TENTHS:
         raise InputError(f"{files[0].parent}: {len(records)} NLI records; {TENTHS} or more needed")
     records.sort(key=lambda record: hashlib.sha256(b"%d\0" % seed + record).digest())
-    aside = folder.with_name(f".{folder.name}.{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}")
+    aside = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     for tenth in range(TENTHS):
@@ -131,6 +132,17 @@ def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:
             for record in records[tenth::TENTHS]:
                 writer.write(record)
     aside.rename(folder)
+
+
+def _records(file: Path) -> list[bytes]:
+    """Read the records of a TFRecord file, plain or .gz, as they are."""
+    import tensorflow as tf
+
+    compression = "GZIP" if file.suffix == ".gz" else ""
+    try:
+        return list(tf.data.TFRecordDataset(str(file), compression).as_numpy_iterator())
+    except tf.errors.OpError as error:
+        raise InputError(f"{file}: damaged, or no TFRecord file") from error
 
 
 def _point(sweep: Sweep, share: int, running: "_Running", say: Callable[[str], None]) -> None:

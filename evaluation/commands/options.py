@@ -33,8 +33,10 @@ def again(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def encoder(module: str):
-    """Load a module."""
+def encoder(module):
+    """Load a module, or return what is an encoder already."""
+    if not isinstance(module, str):
+        return module
     from evaluation.encoder import Encoder
 
     return Encoder(module)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from evaluation import comparison, examples, figure7, paper, report, result, scores
+from evaluation import comparison, examples, figure7, paper, report, result, scores, svg
 from evaluation.errors import InputError
 from evaluation.result import Result
 
@@ -141,14 +141,14 @@ def test_text_is_escaped():
 
 
 def test_figure_follows_the_pages_colours():
-    svg = figure7.scatter(sts_result(n=57))
-    assert svg.startswith("<svg")
-    assert "http" not in svg
-    assert svg.count("currentColor") > 10
-    assert figure7.INK not in svg
-    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', svg, flags=re.DOTALL)
+    drawn = figure7.scatter(sts_result(n=57))
+    assert drawn.startswith("<svg")
+    assert "http" not in drawn
+    assert drawn.count("currentColor") > 10
+    assert svg.INK not in drawn
+    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
     assert points.count("<use") == 57
-    assert figure7.scatter(sts_result(n=57)) == svg
+    assert figure7.scatter(sts_result(n=57)) == drawn
 
 
 def test_figure_shows_the_test_set_where_there_is_one(page):

@@ -97,7 +97,8 @@ class Encoder:
     def _embed(self) -> Apply | None:
         """Return what embeds sentences, where the module has it."""
         if callable(self._module):
-            return self._module
+            # Called as it is, it would be traced anew for every size of a batch.
+            return tf.function(self._module, input_signature=[tf.TensorSpec([None], tf.string)])
         for name in EMBEDDINGS:
             if self.has(name):
                 return modules.of_sentences(self.signatures[name], module=self.path)

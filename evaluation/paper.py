@@ -9,6 +9,14 @@ TABLE_1 = {
     "DAN": {"p_at_1": 0.561, "p_at_3": 0.702, "p_at_10": 0.836},
 }
 
+# Table 2: accuracy on SNLI's test set.
+TABLE_2 = {
+    "Reddit+SNLI": 0.841,
+    "InferSent": 0.845,
+    "KIM Ensemble": 0.890,
+    "Gumbel TreeLSTM": 0.860,
+}
+
 # Table 3: Pearson's r on the STS Benchmark.
 TABLE_3 = {
     "Reddit+SNLI tuned": {"dev": 0.835, "test": 0.808},
@@ -45,6 +53,32 @@ TABLE_4 = {
         "test": (0.781, 0.843, 0.762, 0.668),
     },
 }
+
+# Table 5: the paper's own examples, from the test set.
+TABLE_5 = (
+    (
+        "good",
+        -0.51,
+        4.2,
+        "a small bird sitting on a branch in winter.",
+        "a small bird perched on an icy branch.",
+    ),
+    ("good", -1.23, 0.0, "microwave would be your best bet.", "your best bet is research."),
+    (
+        "bad",
+        -0.42,
+        2.2,
+        "a little boy is singing and playing a guitar.",
+        "a man is singing and playing the guitar.",
+    ),
+    (
+        "bad",
+        -0.45,
+        1.0,
+        "yes, you have to file a tax return in canada.",
+        "you are not required to file a tax return in canada if you have no taxable income.",
+    ),
+)
 
 # Table 6: MAP on CQA subtask B, the test set of SemEval-2017.
 TABLE_6 = {

@@ -13,15 +13,11 @@ locked by the process that works on it and its commands, so any number of proces
 work folder, and one whose command was killed is not trained twice at a time.
 """
 
-import contextlib
 import fcntl
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +26,7 @@ from evaluation import result
 from evaluation.errors import InputError
 from evaluation.files import Source, write_whole
 from evaluation.result import Result
+from evaluation.running import Running, locked
 
 TENTHS = 10
 SETTINGS = "sweep.json"
@@ -83,7 +80,7 @@ def run(sweep: Sweep, *, processes: int, say: Callable[[str], None]) -> list[int
     with (sweep.work / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process that begins waits until it is cut
         _prepare(sweep)
-    running = _Running()
+    running = Running()
     with ThreadPoolExecutor(processes) as pool:
         try:
             found = [pool.submit(_point, sweep, share, running, say) for share in sweep.shares]
@@ -145,14 +142,14 @@ def _records(file: Path) -> list[bytes]:
         raise InputError(f"{file}: damaged, or no TFRecord file") from error
 
 
-def _point(sweep: Sweep, share: int, running: "_Running", say: Callable[[str], None]) -> None:
+def _point(sweep: Sweep, share: int, running: Running, say: Callable[[str], None]) -> None:
     """Train, export and score one share, from where an earlier attempt stopped."""
     if sweep.finished(share):
         say(f"{share}%: there already")
         return
     folder = sweep.folder(share)
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "lock") as lock:
+    with locked(folder / "lock") as lock:
         if lock is None:
             say(f"{share}%: another process is at it")
             return
@@ -186,63 +183,16 @@ def _parameters(sweep: Sweep, share: int) -> dict:
     return {"task": task}
 
 
-def _train_command(sweep: Sweep, folder: Path) -> list:
+def _train_command(sweep: Sweep, folder: Path) -> list[str]:
     """Return the arguments of python -m for a training."""
     configs = [*sweep.config_files, folder / "params.yaml"]
     command = ["model", "--experiment", "reddit_nli", "--mode", "train"]
-    command += ["--model_dir", folder / "model"]
+    command += ["--model_dir", str(folder / "model")]
     for config in configs:
-        command += ["--config_file", config]
+        command += ["--config_file", str(config)]
     if sweep.params_override:
         command += ["--params_override", sweep.params_override]
     return command
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[int | None]:
-    """Hold a lock that ends with the process and its commands; None where another holds it."""
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-        else:
-            yield file.fileno()
-
-
-class _Running:
-    """The commands that run now, so that they end with this one."""
-
-    def __init__(self) -> None:
-        self._processes: set[subprocess.Popen] = set()
-        self._guard = threading.Lock()
-        self._stopped = False
-
-    def run(self, arguments: Sequence, *, folder: Path, lock: int) -> None:
-        """Run `python -m ARGUMENTS`, its output into log.txt; InputError where it fails."""
-        command = [sys.executable, "-m", *map(str, arguments)]
-        log = folder / "log.txt"
-        with log.open("a") as output:
-            with self._guard:
-                if self._stopped:
-                    raise InputError("stopped")
-                process = subprocess.Popen(
-                    command, stdout=output, stderr=subprocess.STDOUT, pass_fds=[lock]
-                )
-                self._processes.add(process)
-            status = process.wait()
-            self._processes.discard(process)
-        if status:
-            said = log.read_text(errors="replace").replace("\r", "\n").split("\n")
-            last = next((line.strip() for line in reversed(said) if line.strip()), "")
-            raise InputError(f"{log}: python -m {arguments[0]} failed with status {status}: {last}")
-
-    def stop(self) -> None:
-        """Ask all commands to end; a training saves first."""
-        with self._guard:
-            self._stopped = True
-            for process in self._processes:
-                process.terminate()
 
 
 def summary(sweep: Sweep) -> Result:

@@ -109,10 +109,9 @@ def _encoders(arguments: argparse.Namespace) -> Iterator:
     from evaluation.baselines import averages, tfidf, word_vectors
 
     yield tfidf.TfIdf()
-    vectors = [(word_vectors.of_file, path) for path in arguments.vectors]
-    vectors += [(word_vectors.of_module, module) for module in arguments.module_words]
-    for find, where in vectors:
-        name, source, lookup = find(where)
+    vectors = [word_vectors.of_file(path) for path in arguments.vectors]
+    vectors += [word_vectors.of_module(module) for module in arguments.module_words]
+    for name, source, lookup in vectors:
         yield averages.Averaged(name, source=source, lookup=lookup)
         yield averages.Sif(name, source=source, lookup=lookup)
     for name in arguments.sentence_transformers:

@@ -28,8 +28,8 @@ class Cell:
 
     @property
     def interval_text(self) -> str:
-        """The interval as the table prints it; empty without one."""
-        if self.value is None or not self.interval:
+        """The interval as the table prints it; empty without one, or where nothing can vary."""
+        if self.value is None or not self.interval or self.interval[0] == self.interval[1]:
             return ""
         low, high = self.interval
         return f"[{self._printed(low)}, {self._printed(high)}]"
@@ -40,11 +40,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table; `kind` is ours, other, baseline or paper."""
+    """One line of a table; `kind` is ours, other, baseline or paper.
+
+    Rows of one `group` stand under its name.
+    """
 
     label: str
     cells: list[Cell]
     kind: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -200,12 +204,13 @@ def _table_6(found: Sequence[System], names: list[str]) -> Table:
     keys = ("map", "avg_rec", "mrr", "precision", "recall", "f1", "accuracy")
     how: dict = {"percent": True, "decimals": 2}
     rows = [
-        Row(f"{one.label}, {name.removeprefix('cqa-')}", _cells(one, keys, **how), one.kind)
+        Row(one.label, _cells(one, keys, **how), one.kind, name.removeprefix("cqa-"))
         for name in names
         for one in systems.scored(found, name)
     ]
     for label, figure in paper.TABLE_6.items():
-        rows.append(Row(label, _paper({"map": figure}, keys, **how), PAPER))
+        cells = _paper({"map": figure}, keys, **how)
+        rows.append(Row(label, cells, PAPER, "SemEval-2017 test, in the paper"))
     notes = [
         "The paper's rows are on the test set of SemEval-2017. Queries without a relevant "
         "candidate count as 0, which sets the highest MAP a file allows (the ceiling): figures on "

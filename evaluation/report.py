@@ -86,15 +86,15 @@ def _modules(results: list[Result]) -> list[str]:
 def markdown(tables: Sequence[Table]) -> str:
     """Return every figure of every table in one Markdown table, a row each."""
     body = [
-        [table.title, row.label, row.kind, header, cell.text, cell.interval_text]
+        [table.title, row.group, row.label, row.kind, header, cell.text, cell.interval_text]
         for table in tables
         for row in table.rows
         for header, cell in zip(table.headers, row.cells, strict=True)
         if cell.value is not None
     ]
     escaped = [[value.replace("|", "\\|") for value in row] for row in body]
-    headers = ["table", "system", "kind", "figure", "score", "95% interval"]
-    aligned = ["left"] * 4 + ["right"] * 2
+    headers = ["table", "data", "system", "kind", "figure", "score", "95% interval"]
+    aligned = ["left"] * 5 + ["right"] * 2
     return tabulate(escaped, headers, "pipe", disable_numparse=True, colalign=aligned) + "\n"
 
 

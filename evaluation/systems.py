@@ -77,9 +77,10 @@ def scored(systems: Sequence[System], name: str) -> Iterator[Scored]:
     for system in systems:
         for one, suffix in ((name, ""), (f"{name}-tuned", ", tuned")):
             found = system.results.get(one)
-            if found is not None:
+            own = found is not None and found.system.startswith("module")
+            # What no module was scored on is the same in every folder.
+            if found is not None and (own or first is None):
                 first = first or found
-                own = found.system.startswith("module")
                 label = system.label + suffix if own else scores.SYSTEMS[found.system]
                 kind = system.kind if own else BASELINE
                 yield Scored(label, kind, found.metrics, found.intervals, found)

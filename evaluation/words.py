@@ -56,7 +56,7 @@ def _task(
     result = ours.result
     cell = Cell(ours.metrics.get(key), ours.intervals.get(key), **how)
     units = {"cqa": "questions"}.get(result.task, "pairs")
-    sure = f", 95% interval {_range(cell)}" if cell.interval else ", without an interval"
+    sure = f", 95% interval {_range(cell)}" if cell.interval_text else ", without an interval"
     yield f"{data} ({result.n:,} {units}): {name} is {_figure(cell)}{sure}."
     tuned = [one for one in rest if one.result.system == "module_tuned" and one.label[:4] == "this"]
     yield from _verdicts(ours, tuned, key=key, seed=seed, what="The same module tuned on STS train")

@@ -16,7 +16,7 @@ class Averaged(FittedEncoder):
     """The mean of the vectors of a text's words; words without a vector do not count."""
 
     def __init__(self, name: str, *, source: str, lookup: Lookup, kind: str = "averaged"):
-        super().__init__(f"{name}, {kind}", source=source)
+        super().__init__(f"{name} ({kind})", source=source)
         self._lookup = lookup
         self._table: Table = {}
 

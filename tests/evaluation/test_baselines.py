@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import sys
 import types
 
@@ -68,7 +69,7 @@ def test_a_text_without_known_words_gets_the_mean_and_is_counted():
     encoder = average_of({"dog": [1, 0], "cat": [0, 2]}).fit(["dog", "cat", "?", "??", "?"])
     assert encoder.encode(["?"]).tolist() == [[0.5, 1.0]]
     assert encoder.provenance()["texts_without_a_known_word"] == 2
-    with pytest.raises(InputError, match="toy, averaged: knows no word of the 2 texts"):
+    with pytest.raises(InputError, match=r"toy \(averaged\): knows no word of the 2 texts"):
         average_of({"dog": [1, 0]}).fit(["?", "!"])
 
 
@@ -174,7 +175,8 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     for folder in folders:
         found = json.loads((folder / "sts-test.json").read_text())
         assert found["metrics"]["pearson"] is not None
-        assert found["module"]["path"].replace(", ", "_").replace("/", "_") == folder.name
+        name = found["module"]["path"]
+        assert re.sub(r"[ (/]+", "_", name).rstrip(")") == folder.name
         assert (folder / "cqa-dev.json").exists()
     found = json.loads((folders[0] / "cqa-dev.json").read_text())
     assert found["metrics"]["map"] == 1.0

@@ -108,7 +108,7 @@ def table(found: list[Difference]) -> str:
     body = [
         [
             row.name,
-            scores.LABELS.get(row.figure, row.figure),
+            scores.label(row.figure),
             row.n,
             scores.figure(row.a),
             scores.figure(row.b),

@@ -115,7 +115,8 @@ def _response_ranking(items: list[dict], system: str | None, result: Result) -> 
     def weigh(weights: np.ndarray) -> dict[str, np.ndarray]:
         return {
             f"p_at_{n}": weighted.ratio(weights, np.bincount(block, ranks <= n), size)
-            for n in (1, 3, 10)
+            for name in result.metrics
+            for n in [int(name.removeprefix("p_at_"))]
         }
 
     return weigh, len(size)

@@ -12,6 +12,7 @@ Two rules for the rank of the true response:
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from evaluation.errors import InputError
 from evaluation.files import Source, existing
 from evaluation.result import Result
 
+AT = (1, 3, 10)
 FEATURES = ("input", "response", "input_id", "response_id")
 
 # Embeddings of one text differ by about 1e-7 of their size between batches.
@@ -70,8 +72,17 @@ def read(source: Source) -> RankingData:
     return RankingData(source.name, pairs)
 
 
-def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
-    """Rank each true response by dot product among `candidates` and return P@1, P@3, P@10."""
+def evaluate(
+    encoder,
+    data: RankingData,
+    *,
+    candidates: int = 100,
+    seed: int = 0,
+    at: Sequence[int] = AT,
+) -> Result:
+    """Rank each true response by dot product among `candidates`; return P@N for each N in `at`."""
+    if bad := [n for n in at if n < 1]:
+        raise InputError(f"--at is {bad[0]}; 1 or more is accepted")
     if candidates < 2:
         raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
     if len(data.pairs) < candidates:
@@ -88,11 +99,11 @@ def evaluate(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0
         task="response_ranking",
         name=data.name,
         system="module",
-        metrics=_figures(ranks),
+        metrics=_figures(ranks, at),
         n=len(pairs),
         baselines={
-            "word_overlap": _figures(overlap_ranks),
-            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in (1, 3, 10)},
+            "word_overlap": _figures(overlap_ranks, at),
+            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at},
         },
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
@@ -183,6 +194,6 @@ def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np
     return better.sum(axis=1), same.sum(axis=1)
 
 
-def _figures(ranks: np.ndarray) -> dict[str, float]:
-    """Return the three precisions of table 1."""
-    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in (1, 3, 10)}
+def _figures(ranks: np.ndarray, at: Sequence[int]) -> dict[str, float]:
+    """Return the precision at each of these ranks (table 1)."""
+    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in at}

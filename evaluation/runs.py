@@ -33,11 +33,13 @@ class Run:
         *,
         module: dict | None,
         settings: Mapping[str, float] | None = None,
+        figures: Sequence[str] = (),
     ) -> Result:
         """Return the result named as its source, from its file or computed; print its table.
 
         `module` is the module's provenance, or None where none is scored; `settings` what a
-        stored result must have been computed with, besides the seed. `compute` need not know of
+        stored result must have been computed with, besides the seed; `figures` what it must hold
+        where that is a choice. `compute` need not know of
         intervals and provenance: they are added here.
         """
         path = result.path_of(source.name, self.output)
@@ -46,6 +48,8 @@ class Run:
         if path.exists() and not self.again:
             found = result.read(path)
             _check_same(found, path=path, data=data, module=module, settings=wanted)
+            if missing := [name for name in figures if name not in found.metrics]:
+                raise InputError(f"{path}: there already, without {missing[0]}; --again adds it")
             print(f"{scores.printed(found)}\n{path}: there already; --again computes it anew\n")
             return found
         started = time.perf_counter()

@@ -41,6 +41,11 @@ def figure(value: float | None, interval: list[float] | None = None) -> str:
     return f"{value:.4f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
 
 
+def label(name: str) -> str:
+    """Return a figure's name as people write it."""
+    return LABELS.get(name, name.replace("p_at_", "P@"))
+
+
 def systems(result: Result) -> list[tuple[str, Metrics]]:
     """Return (label, metrics) of what was scored and of every baseline."""
     rows = [(result.system, result.metrics), *result.baselines.items()]
@@ -64,7 +69,7 @@ def table(result: Result) -> str:
         [label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)]
         for label, n, metrics, ends in rows
     ]
-    headers = [result.name, "n", *(LABELS.get(key, key) for key in keys)]
+    headers = [result.name, "n", *map(label, keys)]
     return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
 
 
@@ -83,7 +88,7 @@ def overview(results: list[Result]) -> str:
         for key, value in result.metrics.items():
             beside = [figure(result.baselines.get(name, {}).get(key)) for name in baselines]
             system = SYSTEMS.get(result.system, result.system)
-            body.append([result.name, LABELS.get(key, key), system, figure(value), *beside])
+            body.append([result.name, label(key), system, figure(value), *beside])
     headers = ["result", "figure", "scored", "score", *(SYSTEMS.get(b, b) for b in baselines)]
     aligned = ["left"] * 3 + ["right"] * (1 + len(baselines))
     return tabulate(body, headers=headers, disable_numparse=True, colalign=aligned)

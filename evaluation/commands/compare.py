@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         )
     print(paired.table(found))
     print(
-        f"{len(found)} tests, {bootstrap.RESAMPLES} resamples each, p not corrected for their "
-        f"number: with one wrong in 20 in mind, trust p below {0.05 / len(found):.4f}"
+        f"{len(found)} tests of {bootstrap.RESAMPLES} resamples; p is not corrected for their "
+        f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"
     )
     if arguments.output:
         stored = paired.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {

@@ -8,6 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from evaluation.commands import options
+from evaluation.errors import InputError
 
 
 def add(commands) -> None:
@@ -45,7 +46,11 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
 
     def compute(source):
         found = cqa.evaluate(encoder, data[source])
-        return cqa.classified(found, chosen(), dev=dev.name) if dev else found
+        if dev and found.system in chosen():
+            return cqa.classified(found, chosen(), dev=dev.name)
+        if arguments.dev:
+            raise InputError(f"--dev {arguments.dev}: has no text to choose a threshold on")
+        return found
 
     run = runs.run_of(arguments, command=command)
     for source in sources:
@@ -63,7 +68,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
 def _dev_source(sources: list, given: Path | None):
     """Return the source to choose thresholds on, or None."""
     from evaluation import cqa
-    from evaluation.errors import InputError
 
     if given:
         found = cqa.find(given)

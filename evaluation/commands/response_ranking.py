@@ -14,10 +14,13 @@ def add(commands) -> None:
     parser = options.task(
         commands,
         "response_ranking",
-        summary="P@1, P@3, P@10: the true response among others (table 1)",
+        summary="P@N: the true response among others (table 1)",
         data="folder with test-*.tfrecord, or one such file",
     )
     parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    parser.add_argument(
+        "--at", type=int, nargs="+", default=[1, 3, 10], help="the Ns of P@N; default: 1 3 10"
+    )
     parser.set_defaults(run=run)
 
 
@@ -31,7 +34,8 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     encoder = options.encoder(arguments.module)
     runs.run_of(arguments, command=command).result(
         source,
-        partial(response_ranking.evaluate, encoder, data, **settings),
+        partial(response_ranking.evaluate, encoder, data, at=arguments.at, **settings),
         module=encoder.provenance(),
         settings=settings,
+        figures=[f"p_at_{n}" for n in arguments.at],
     )

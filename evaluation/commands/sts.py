@@ -56,7 +56,7 @@ def _tuning_sources(path, sources: list) -> list:
 
 
 def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
-    """Learn the matrix once, unless every result that it gives is there; score with it."""
+    """Learn the matrix once, unless it and every result that it gives are there; score with it."""
     import dataclasses
 
     from evaluation import runs, sts, sts_files, sts_tuning
@@ -75,6 +75,9 @@ def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
         path = sts_tuning.write(found, run.output, about=about)
         print(f"{found.summary()}\n-> {path}\n", flush=True)
         return found.matrix
+
+    if not (run.output / sts_tuning.MATRIX_FILE).exists():
+        matrix()
 
     def compute(source):
         return sts.evaluate_tuned(

@@ -90,6 +90,30 @@ def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
     assert [path.name for path in page.parent.iterdir()] == ["report.html"]
 
 
+def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, capsys):
+    write_text("data/sts-dev.csv", ROWS)
+    argv = ["sts", "--tune", "--module", module, "--data", tmp_path / "data"]
+    argv += ["--output", tmp_path / "results"]
+    assert "no sts-train.csv" in fails(capsys, *argv)
+    write_text("data/sts-train.csv", ROWS + ROWS.replace("dog", "hound"))
+    write_text("data/sts-test.csv", ROWS)
+    argv = [str(argument) for argument in argv]
+    assert main(argv) == 0
+    assert "sts_matrix: start" in capsys.readouterr().out
+    names = {path.name for path in (tmp_path / "results").iterdir()}
+    matrix = tmp_path / "results" / "sts_matrix.npz"
+    results = {f"sts-{split}{end}.json" for split in ("dev", "test") for end in ("", "-tuned")}
+    assert names == {*results, matrix.name}
+    found = json.loads((tmp_path / "results" / "sts-test-tuned.json").read_text())
+    assert found["system"] == "module_tuned"
+    assert {"untuned", "word_overlap"} == set(found["baselines"])
+    assert found["data"]["learned_from"]["files"] == ["sts-train.csv", "sts-dev.csv"]
+    before = matrix.stat().st_mtime_ns
+    assert main(argv) == 0
+    assert capsys.readouterr().out.count("there already") == 4
+    assert matrix.stat().st_mtime_ns == before
+
+
 def test_response_ranking_passes_its_settings(module, tmp_path, capsys):
     import tensorflow as tf
 

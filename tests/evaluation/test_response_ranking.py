@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from evaluation import per_item
 from evaluation import response_ranking as ranking
 from evaluation.errors import InputError
 
@@ -179,3 +180,14 @@ def test_settings_are_checked(fake_encoder):
         ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs))
     with pytest.raises(InputError, match="--candidates is 1; 2 or more"):
         ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=1)
+
+
+def test_any_n(fake_encoder):
+    pairs = [pair(i) for i in range(12)]
+    encoder = one_hot_encoder(fake_encoder, pairs)
+    found = ranking.evaluate(encoder, data(pairs), candidates=6, at=(2, 5))
+    assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
+    assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
+    assert set(per_item.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
+    with pytest.raises(InputError, match="--at is 0; 1 or more"):
+        ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, 0))

@@ -88,9 +88,11 @@ def _paper(figures: Mapping[str, float], keys: Iterable[str], **how) -> list[Cel
 
 def _table_1(found: Sequence[System], name: str) -> Table:
     """Response prediction."""
-    keys = ("p_at_1", "p_at_3", "p_at_10")
     how: dict = {"percent": True, "decimals": 1}
     scored = list(systems.scored(found, name))
+    keys = sorted(
+        paper.TABLE_1["DAN"].keys() | scored[0].metrics, key=lambda key: int(key.split("_")[-1])
+    )
     rows = [Row(one.label, _cells(one, keys, **how), one.kind) for one in scored]
     rows += [Row(label, _paper(row, keys, **how), PAPER) for label, row in paper.TABLE_1.items()]
     result = scored[0].result
@@ -102,7 +104,7 @@ def _table_1(found: Sequence[System], name: str) -> Table:
     if candidates != paper.RANKING_CANDIDATES:
         notes.append("The paper ranks among 100: its rows do not compare with these.")
     title = "Table 1: finding the true response, precision at N (%)"
-    return Table(title, [scores.LABELS[key] for key in keys], rows, notes)
+    return Table(title, [scores.label(key) for key in keys], rows, notes)
 
 
 def _table_2(found: Sequence[System], names: list[str]) -> Table:

@@ -69,18 +69,18 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
                 encoder.fit(texts[task])
-            asked = argparse.Namespace(
-                module=encoder,
-                data=path,
-                output=folder,
-                seed=arguments.seed,
-                again=arguments.again,
-                candidates=arguments.candidates,
-                tune=False,
-                train=None,
-                dev=None,
-            )
+            asked = _arguments(commands[task], task, data=path, output=folder)
+            asked.module = encoder
+            asked.seed, asked.again = arguments.seed, arguments.again
+            asked.candidates = arguments.candidates
             commands[task].run(asked, command=command)
+
+
+def _arguments(command, task: str, *, data: Path, output: Path) -> argparse.Namespace:
+    """Return what a task's command takes, but for data and output by default."""
+    root = argparse.ArgumentParser()
+    command.add(root.add_subparsers())
+    return root.parse_args([task, "--module=", f"--data={data}", f"--output={output}"])
 
 
 def _texts(task: str, path: Path) -> list[str]:

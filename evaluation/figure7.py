@@ -14,7 +14,7 @@ def scatter(result: Result) -> str:
 
 
 def _figure(result: Result) -> Figure:
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = Figure(figsize=(5.2, 3.8), layout="constrained")
     axes = figure.add_subplot()
     gold = [item["gold"] for item in result.items]
     score = [item["score"] for item in result.items]

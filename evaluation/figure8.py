@@ -28,7 +28,7 @@ def document(result: Result) -> str:
 
 def _figure(result: Result) -> Figure:
     """Draw a line each for dev and test, all pairs and captions, with 95% intervals as bars."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = Figure(figsize=(5.2, 3.8), layout="constrained")
     axes = figure.add_subplot()
     for split, kind, color, style, marker in LINES:
         points = [
@@ -50,5 +50,5 @@ def _figure(result: Result) -> Figure:
     axes.grid(axis="y", linewidth=0.5, alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     if axes.lines:
-        figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=9.5)
+        figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9.5)
     return figure

@@ -20,9 +20,8 @@ def element(found: Sequence[System], name: str) -> str:
 def _figure(found: Sequence[System], name: str) -> Figure:
     """Draw our rows, the best baseline, and the paper's two untuned models as points."""
     shown = _shown(found, name)
-    figure = Figure(
-        figsize=(6.4, 0.55 + 0.27 * len(shown) * len(paper.GENRES)), layout="constrained"
-    )
+    tall = 1.3 + 0.2 * (len(shown) + 1) * len(paper.GENRES)
+    figure = Figure(figsize=(5.2, tall), layout="constrained")
     axes = figure.add_subplot()
     step, height = len(shown) + 1, 0.8
     for i, one in enumerate(shown):
@@ -41,7 +40,7 @@ def _figure(found: Sequence[System], name: str) -> Figure:
     axes.set_xlabel("Pearson's r")
     axes.set_xlim(right=1.0)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9.5)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9.5)
     return figure
 
 

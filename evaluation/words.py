@@ -118,6 +118,8 @@ def _beside_the_paper(result: Result, cell: Cell) -> Iterator[str]:
     if result.name in paper.STS_PAIRS and result.n == paper.STS_PAIRS[result.name]:
         split = result.name.removeprefix("sts-")
         figures = {name: paper.TABLE_3[name][split] for name in ("Reddit", "Reddit+SNLI")}
+    elif result.n == paper.SNLI_PAIRS.get(result.name):
+        figures = {"Reddit+SNLI": paper.TABLE_2["Reddit+SNLI"]}
     elif result.task == "cqa" and comparison.same_cqa(result):
         figures = {name: paper.TABLE_6[name] for name in ("Reddit", "Reddit+SNLI")}
     if not figures:

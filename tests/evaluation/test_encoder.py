@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from evaluation import chunks
+from evaluation import chunks, sts, sts_files
 from evaluation.encoder import Encoder
 from evaluation.errors import InputError
 from evaluation.module import fingerprint
@@ -152,6 +152,15 @@ def test_word_vectors_may_be_zero(save, lengths):
         words.encode(["a"])
     with pytest.raises(InputError, match="no signature word_vectors; signatures found: serving"):
         Encoder(lengths).word_vectors(["a"])
+
+
+def test_a_module_that_only_scores_pairs_is_scored_on_sts(save):
+    module = Words()
+    path = save(module, similarity=module.alike)
+    pairs = [sts_files.Pair("g", gold, "a" * int(gold), "aaaaa") for gold in (1.0, 2.0, 5.0)]
+    found = sts.evaluate(Encoder(path), sts_files.SimilarityData("x", pairs))
+    assert [item["score"] for item in found.items] == [1, 2, 5]
+    assert found.metrics["pearson"] == pytest.approx(1.0)
 
 
 def test_encodes_each_text_once_in_length_sorted_chunks(lengths, monkeypatch):

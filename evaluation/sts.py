@@ -123,8 +123,7 @@ def _repeats(pairs: list[Pair]) -> dict[str, int]:
 def _unofficial(data: SimilarityData) -> list[str]:
     """Say so where a file has a benchmark file's name but not its pairs."""
     official = OFFICIAL_COUNTS.get(data.name)
-    counts = Counter(pair.genre for pair in data.pairs)
-    if official is None or counts == official:
+    if official is None or dict(Counter(pair.genre for pair in data.pairs)) == official:
         return []
     return [
         f"{data.name} has {len(data.pairs):,} pairs here and {sum(official.values()):,} in the "

@@ -24,7 +24,7 @@ COLUMNS = "genre, file, year, id, score, sentence1, sentence2"
 OFFICIAL_COUNTS = {
     "sts-dev": {"main-captions": 625, "main-forums": 375, "main-news": 500},
     "sts-test": {"main-captions": 625, "main-forums": 254, "main-news": 500},
-    "sts-train": {"main-captions": 2000, "main-forums": 450, "main-news": 3299},
+    "sts-train": {"main-captions": 2000, "main-forum": 450, "main-news": 3299},
 }
 INPUT, GOLD = ".input.", ".gs."
 SICK_COLUMNS = ("sentence_A", "sentence_B", "relatedness_score")

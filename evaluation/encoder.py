@@ -97,8 +97,13 @@ class Encoder:
     def _embed(self) -> Apply | None:
         """Return what embeds sentences, where the module has it."""
         if callable(self._module):
+
+            def embed(texts: tf.Tensor) -> tf.Tensor:
+                return self._module(texts)
+
             # Called as it is, it would be traced anew for every size of a batch.
-            return tf.function(self._module, input_signature=[tf.TensorSpec([None], tf.string)])
+            strings = tf.TensorSpec([None], tf.string)
+            return tf.function(embed, input_signature=[strings], autograph=False)
         for name in EMBEDDINGS:
             if self.has(name):
                 return modules.of_sentences(self.signatures[name], module=self.path)

@@ -40,7 +40,10 @@ def _figure(found: Sequence[System], name: str) -> Figure:
     axes.set_xlabel("Pearson's r")
     axes.set_xlim(right=1.0)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9.5)
+    handles = zip(*axes.get_legend_handles_labels(), strict=True)
+    bars_first = sorted(handles, key=lambda pair: pair[1].endswith("(paper)"))
+    keys = {"loc": "outside upper center", "ncols": 2, "frameon": False, "fontsize": 9.5}
+    figure.legend(*zip(*bars_first, strict=True), **keys)
     return figure
 
 

@@ -4,6 +4,8 @@ python -m evaluation response_ranking --module DIR --data PATH --output DIR
 python -m evaluation snli --module DIR --data PATH --output DIR
 python -m evaluation sts --module DIR --data PATH --output DIR
 python -m evaluation cqa --module DIR --data PATH --output DIR
+python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
+python -m evaluation snli_sweep --init_checkpoint DIR --nli PATTERN ... --output DIR
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
 python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
 python -m evaluation report --results DIR --output FILE.html
@@ -14,10 +16,30 @@ import os
 import shlex
 import sys
 
-from evaluation.commands import compare, contamination, cqa, report, response_ranking, snli, sts
+from evaluation.commands import (
+    baselines,
+    compare,
+    contamination,
+    cqa,
+    report,
+    response_ranking,
+    snli,
+    snli_sweep,
+    sts,
+)
 from evaluation.errors import InputError
 
-COMMANDS = (response_ranking, snli, sts, cqa, compare, contamination, report)
+COMMANDS = (
+    response_ranking,
+    snli,
+    sts,
+    cqa,
+    baselines,
+    snli_sweep,
+    compare,
+    contamination,
+    report,
+)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,20 +1,54 @@
-"""The paper's tables with our rows in them, as text cells ready to be laid out."""
+"""The paper's tables with every system's rows in them."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluation import paper, scores
-from evaluation.result import Metrics, Result
+from evaluation import paper, scores, systems
+from evaluation.result import Result
+from evaluation.systems import Scored, System
 
 NONE = "-"
+PAPER = "paper"
+SPLITS = ("dev", "test")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure with its 95% interval, both as fractions; None where there is none."""
+
+    value: float | None = None
+    interval: Sequence[float] | None = None
+    percent: bool = False
+    decimals: int = 3
+
+    @property
+    def text(self) -> str:
+        """The figure as the table prints it."""
+        return NONE if self.value is None else self._printed(self.value)
+
+    @property
+    def interval_text(self) -> str:
+        """The interval as the table prints it; empty without one, or where nothing can vary."""
+        if self.value is None or not self.interval or self.interval[0] == self.interval[1]:
+            return ""
+        low, high = self.interval
+        return f"[{self._printed(low)}, {self._printed(high)}]"
+
+    def _printed(self, value: float) -> str:
+        return f"{100 * value if self.percent else value:.{self.decimals}f}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table; `kind` is ours, baseline or paper."""
+    """One line of a table; `kind` is ours, other, baseline or paper.
+
+    Rows of one `group` stand under its name.
+    """
 
     label: str
-    cells: list[str]
+    cells: list[Cell]
     kind: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,50 +61,41 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-def tables(results: list[Result]) -> list[Table]:
-    """Return every table of the paper that these results have a row for."""
-    sts = {result.name: result for result in results if result.task == "sts"}
-    splits = {"dev": sts.get("sts-dev"), "test": sts.get("sts-test")}
-    found = []
-    for result in results:
-        if result.task == "response_ranking":
-            found.append(_table_1(result))
+def tables(found: Sequence[System]) -> list[Table]:
+    """Return every table of the paper that these systems have a row for, but for table 5."""
+    made = [_table_1(found, name) for name in systems.names(found, "response_ranking")]
+    if snli := systems.names(found, "snli"):
+        made.append(_table_2(found, snli))
+    splits = {split: list(systems.scored(found, f"sts-{split}")) for split in SPLITS}
     if any(splits.values()):
-        found += [_table_3(splits), _table_4(splits)]
-    cqa = [result for result in results if result.task == "cqa"]
-    if cqa:
-        found.append(_table_6(cqa))
-    return found
+        made += [_table_3(splits), _table_4(splits)]
+    if other := _other_sts(found):
+        made.append(_table_other_sts(found, other))
+    if cqa := systems.names(found, "cqa"):
+        made.append(_table_6(found, cqa))
+    return made
 
 
-def _percent(value: float | None, *, decimals: int = 1) -> str:
-    """Return a fraction in percent."""
-    return NONE if value is None else f"{100 * value:.{decimals}f}"
+def _cells(scored: Scored, keys: Iterable[str], *, percent: bool, decimals: int) -> list[Cell]:
+    return [
+        Cell(scored.metrics.get(key), scored.intervals.get(key), percent, decimals) for key in keys
+    ]
 
 
-def _r(value: float | None) -> str:
-    """Return a correlation as the paper prints it."""
-    return NONE if value is None else f"{value:.3f}"
+def _paper(figures: Mapping[str, float], keys: Iterable[str], **how) -> list[Cell]:
+    return [Cell(figures.get(key), **how) for key in keys]
 
 
-def _systems(result: Result) -> list[tuple[str, Metrics, str]]:
-    """Return (label, metrics, kind) for what was scored and its baselines."""
-    kinds = ["ours" if result.system == "module" else "baseline"]
-    kinds += ["baseline"] * len(result.baselines)
-    return [(*row, kind) for row, kind in zip(scores.systems(result), kinds, strict=True)]
-
-
-def _table_1(result: Result) -> Table:
+def _table_1(found: Sequence[System], name: str) -> Table:
     """Response prediction."""
-    keys = ("p_at_1", "p_at_3", "p_at_10")
-    rows = [
-        Row(label, [_percent(metrics.get(key)) for key in keys], kind)
-        for label, metrics, kind in _systems(result)
-    ]
-    rows += [
-        Row(name, [_percent(metrics[key]) for key in keys], "paper")
-        for name, metrics in paper.TABLE_1.items()
-    ]
+    how: dict = {"percent": True, "decimals": 1}
+    scored = list(systems.scored(found, name))
+    keys = sorted(
+        paper.TABLE_1["DAN"].keys() | scored[0].metrics, key=lambda key: int(key.split("_")[-1])
+    )
+    rows = [Row(one.label, _cells(one, keys, **how), one.kind) for one in scored]
+    rows += [Row(label, _paper(row, keys, **how), PAPER) for label, row in paper.TABLE_1.items()]
+    result = scored[0].result
     candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
     notes = [
         f"Ours: {result.n:,} pairs, the true response among {candidates}. The paper's test set is "
@@ -79,84 +104,128 @@ def _table_1(result: Result) -> Table:
     if candidates != paper.RANKING_CANDIDATES:
         notes.append("The paper ranks among 100: its rows do not compare with these.")
     title = "Table 1: finding the true response, precision at N (%)"
-    return Table(title, [scores.LABELS[key] for key in keys], rows, notes)
+    return Table(title, [scores.label(key) for key in keys], rows, notes)
 
 
-def _size_notes(splits: dict[str, Result | None]) -> list[str]:
-    """Say so where a file is not the STS Benchmark's, which its size tells."""
-    return [
-        f"{result.name} has {result.n:,} pairs here and {paper.STS_PAIRS[result.name]:,} in the "
-        "STS Benchmark: the paper's rows do not compare with these."
-        for result in splits.values()
-        if result is not None and result.n != paper.STS_PAIRS[result.name]
-    ]
-
-
-def _table_3(splits: dict[str, Result | None]) -> Table:
-    """STS Benchmark, overall."""
-    systems: dict[str, dict[str, str]] = {}
-    kinds = {}
-    for split, result in splits.items():
-        for label, metrics, kind in _systems(result) if result else []:
-            systems.setdefault(label, {})[split] = _r(metrics.get("pearson"))
-            kinds[label] = kind
-    rows = [
-        Row(label, [cells.get(split, NONE) for split in splits], kinds[label])
-        for label, cells in systems.items()
-    ]
+def _table_2(found: Sequence[System], names: list[str]) -> Table:
+    """Natural language inference."""
+    how: dict = {"percent": True, "decimals": 1}
+    columns = {name: {one.label: one for one in systems.scored(found, name)} for name in names}
+    rows = _joined(columns, "accuracy", **how)
+    blank = [Cell()] * (len(names) - 1)
+    place = names.index("snli-test") if "snli-test" in names else 0
     rows += [
-        Row(name, [_r(figures[split]) for split in splits], "paper")
-        for name, figures in paper.TABLE_3.items()
+        Row(label, [*blank[:place], Cell(value, **how), *blank[place:]], PAPER)
+        for label, value in paper.TABLE_2.items()
     ]
+    results = [one.result for name in names for one in systems.scored(found, name)]
+    notes = list(dict.fromkeys(note for result in results for note in result.notes))
+    if "snli-test" not in names:
+        notes.append("The paper's rows are on SNLI's test set, which was not scored here.")
+    sizes = [f"{name}: {next(iter(columns[name].values())).result.n:,} pairs" for name in names]
+    notes.insert(0, f"{', '.join(sizes)}. The paper trained on 550,152 pairs.")
+    title = "Table 2: natural language inference, accuracy (%)"
+    return Table(title, [name.removeprefix("snli-") for name in names], rows, notes)
+
+
+def _joined(columns: Mapping[str, Mapping[str, Scored]], key: str, **how) -> list[Row]:
+    """Return a row for each label in any column, with one figure of each column."""
+    kinds = {label: one.kind for column in columns.values() for label, one in column.items()}
+    empty = Scored("", "", {}, {}, None)  # type: ignore[arg-type]
+    return [
+        Row(label, [_cells(c.get(label, empty), [key], **how)[0] for c in columns.values()], kind)
+        for label, kind in kinds.items()
+    ]
+
+
+def _size_notes(splits: Mapping[str, list[Scored]]) -> list[str]:
+    """Say so where a file is not the STS Benchmark's, which its size tells."""
+    results = {scored[0].result.name: scored[0].result for scored in splits.values() if scored}
+    return [
+        f"{name} has {result.n:,} pairs here and {paper.STS_PAIRS[name]:,} in the "
+        "STS Benchmark: the paper's rows do not compare with these."
+        for name, result in results.items()
+        if result.n != paper.STS_PAIRS.get(name, result.n)
+    ]
+
+
+def _table_3(splits: dict[str, list[Scored]]) -> Table:
+    """STS Benchmark, overall."""
+    columns = {split: {one.label: one for one in scored} for split, scored in splits.items()}
+    rows = _joined(columns, "pearson", percent=False, decimals=3)
+    rows += [Row(name, _paper(row, SPLITS), PAPER) for name, row in paper.TABLE_3.items()]
     title = "Table 3: Pearson's r on the STS Benchmark"
     return Table(title, list(splits), rows, _size_notes(splits))
 
 
-def _table_4(splits: dict[str, Result | None]) -> Table:
+def _table_4(splits: dict[str, list[Scored]]) -> Table:
     """STS Benchmark, by genre."""
-    cells = []
-    for result in splits.values():
-        cells += [_r(_genre_pearson(result, genre)) for genre in paper.GENRES]
-    rows = [Row(scores.SYSTEMS["module"], cells, "ours")]
+    rows: dict[str, Row] = {}
+    for place, scored in enumerate(splits.values()):
+        for one in scored:
+            if one.column is None:
+                width = len(paper.GENRES)
+                empty = Row(one.label, [Cell()] * width * len(splits), one.kind)
+                cells = rows.setdefault(one.label, empty).cells
+                cells[place * width : (place + 1) * width] = genres(one)
+    made = list(rows.values())
     for name, figures in paper.TABLE_4.items():
-        rows.append(Row(name, [_r(r) for split in splits for r in figures[split]], "paper"))
+        made.append(Row(name, [Cell(r) for split in splits for r in figures[split]], PAPER))
     headers = [f"{split} {genre}" for split in splits for genre in paper.GENRES]
-    title = "Table 4: Pearson's r by genre"
-    return Table(title, headers, rows, _size_notes(splits))
+    return Table("Table 4: Pearson's r by genre", headers, made, _size_notes(splits))
 
 
-def _genre_pearson(result: Result | None, genre: str) -> float | None:
-    """Return one genre's Pearson's r; the files name the genres main-captions and so on."""
-    if result is None:
-        return None
-    if genre == "all":
-        return result.metrics["pearson"]
-    return result.groups.get(f"main-{genre}", {"metrics": {}})["metrics"].get("pearson")
+def genres(scored: Scored) -> list[Cell]:
+    """Return Pearson's r over all and by genre, which the files call main-captions and so on."""
+    cells = [Cell(scored.metrics.get("pearson"), scored.intervals.get("pearson"))]
+    for genre in paper.GENRES[1:]:
+        group = scored.result.groups.get(f"main-{genre}", {})
+        figures, ends = group.get("metrics", {}), group.get("intervals", {})
+        cells.append(Cell(figures.get("pearson"), ends.get("pearson")))
+    return cells
 
 
-def _table_6(results: list[Result]) -> Table:
+def _other_sts(found: Sequence[System]) -> list[str]:
+    """Return the names of similarity data that the paper does not have."""
+    known = {f"sts-{split}" for split in SPLITS}
+    names = systems.names(found, "sts")
+    return [name for name in names if name.removesuffix("-tuned") not in known]
+
+
+def _table_other_sts(found: Sequence[System], names: list[str]) -> Table:
+    """Other similarity data."""
+    plain = [name for name in names if not name.endswith("-tuned")]
+    columns = {name: {one.label: one for one in systems.scored(found, name)} for name in plain}
+    rows = _joined(columns, "pearson", percent=False, decimals=3)
+    headers = [name.removeprefix("sts-") for name in plain]
+    return Table("Other similarity data: Pearson's r, not in the paper", headers, rows)
+
+
+def _table_6(found: Sequence[System], names: list[str]) -> Table:
     """Community question answering."""
-    keys = ("map", "avg_rec", "mrr")
-    rows = []
-    for result in results:
-        answerable = result.counts.get("queries_with_a_relevant_candidate", 0) / result.n
-        for label, metrics, kind in _systems(result):
-            cells = [_percent(metrics.get(key), decimals=2) for key in keys]
-            cells.append(_percent(answerable, decimals=2))
-            rows.append(Row(f"{label}, {result.name.removeprefix('cqa-')}", cells, kind))
-    for name, figure in paper.TABLE_6.items():
-        rows.append(Row(name, [_percent(figure, decimals=2), NONE, NONE, NONE], "paper"))
+    keys = ("map", "avg_rec", "mrr", "precision", "recall", "f1", "accuracy")
+    how: dict = {"percent": True, "decimals": 2}
+    rows = [
+        Row(one.label, _cells(one, keys, **how), one.kind, name.removeprefix("cqa-"))
+        for name in names
+        for one in systems.scored(found, name)
+    ]
+    for label, figure in paper.TABLE_6.items():
+        cells = _paper({"map": figure}, keys, **how)
+        rows.append(Row(label, cells, PAPER, "SemEval-2017 test, in the paper"))
     notes = [
         "The paper's rows are on the test set of SemEval-2017. Queries without a relevant "
-        "candidate count as 0, which sets the highest MAP a file allows: figures on different "
-        "files do not compare."
+        "candidate count as 0, which sets the highest MAP a file allows (the ceiling): figures on "
+        "different files do not compare."
     ]
-    compared = any(
-        result.system == "module" and result.n == paper.CQA_QUERIES.get(result.name)
-        for result in results
-    )
-    if not compared:
+    results = [system.results[name] for system in found for name in names if name in system.results]
+    if not any(map(same_cqa, results)):
         notes.append("None of our rows scores this module on that test set.")
-    headers = [*(scores.LABELS[key] for key in keys), "highest MAP"]
+    headers = [scores.LABELS[key] for key in keys]
     title = "Table 6: community question answering, subtask B (%)"
     return Table(title, headers, rows, notes)
+
+
+def same_cqa(result: Result) -> bool:
+    """Say whether a module was scored on the very queries of the paper."""
+    return result.system == "module" and result.n == paper.CQA_QUERIES.get(result.name)

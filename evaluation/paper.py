@@ -9,6 +9,14 @@ TABLE_1 = {
     "DAN": {"p_at_1": 0.561, "p_at_3": 0.702, "p_at_10": 0.836},
 }
 
+# Table 2: accuracy on SNLI's test set.
+TABLE_2 = {
+    "Reddit+SNLI": 0.841,
+    "InferSent": 0.845,
+    "KIM Ensemble": 0.890,
+    "Gumbel TreeLSTM": 0.860,
+}
+
 # Table 3: Pearson's r on the STS Benchmark.
 TABLE_3 = {
     "Reddit+SNLI tuned": {"dev": 0.835, "test": 0.808},
@@ -46,6 +54,32 @@ TABLE_4 = {
     },
 }
 
+# Table 5: the paper's own examples, from the test set.
+TABLE_5 = (
+    (
+        "good",
+        -0.51,
+        4.2,
+        "a small bird sitting on a branch in winter.",
+        "a small bird perched on an icy branch.",
+    ),
+    ("good", -1.23, 0.0, "microwave would be your best bet.", "your best bet is research."),
+    (
+        "bad",
+        -0.42,
+        2.2,
+        "a little boy is singing and playing a guitar.",
+        "a man is singing and playing the guitar.",
+    ),
+    (
+        "bad",
+        -0.45,
+        1.0,
+        "yes, you have to file a tax return in canada.",
+        "you are not required to file a tax return in canada if you have no taxable income.",
+    ),
+)
+
 # Table 6: MAP on CQA subtask B, the test set of SemEval-2017.
 TABLE_6 = {
     "Reddit+SNLI": 0.4742,
@@ -58,5 +92,6 @@ TABLE_6 = {
 # How many pairs or queries the paper's figures are over (section 4.3; SemEval-2017 Task 3).
 # A file of another size is other data, and no figure on it compares with the paper's.
 STS_PAIRS = {"sts-dev": 1500, "sts-test": 1379}
+SNLI_PAIRS = {"snli-test": 9824}  # those that have a label
 CQA_QUERIES = {"cqa-SemEval2017-Task3-CQA-QL-test": 88}
 RANKING_CANDIDATES = 100

@@ -1,38 +1,69 @@
-"""The report: one self-contained HTML page made of nothing but the result files."""
+"""The report, made of nothing but the result files: an HTML page, a Markdown table, a JSON file."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
+from tabulate import tabulate
 
-from evaluation import comparison, examples, figure7, scores
+from evaluation import comparison, examples, figure7, figure8, genres, paper, scores, words
+from evaluation.comparison import Table
 from evaluation.files import write_whole
 from evaluation.result import Result
+from evaluation.systems import System
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 
 
-def write(results: list[Result], path: Path) -> None:
-    """Write the page."""
-    write_whole(path, render(results))
+FIELDS = (
+    *("task", "name", "n", "metrics", "intervals", "groups", "counts", "settings", "notes"),
+    *("data", "module", "versions", "command", "seconds"),
+)
+"""What the JSON file has of each result: all but the items."""
 
 
-def render(results: list[Result]) -> str:
+def write(systems: Sequence[System], path: Path) -> list[Path]:
+    """Write the page, and beside it the same as .md and .json; return the three paths."""
+    tables, text = comparison.tables(systems), words.paragraphs(systems)
+    files = {
+        path: render(systems, tables=tables, text=text),
+        path.with_suffix(".md"): markdown(tables),
+        path.with_suffix(".json"): as_json(systems, tables=tables, text=text),
+    }
+    for file, content in files.items():
+        write_whole(file, content)
+    return list(files)
+
+
+def render(
+    systems: Sequence[System], *, tables: list[Table] | None = None, text: list[str] | None = None
+) -> str:
     """Return the page. Everything but our own SVG is escaped: the texts are other people's."""
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["figure"] = scores.figure
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    results = list(systems[0].results.values())
     shown = _shown(results)
+    sweep = next((result for result in results if result.task == "snli_sweep"), None)
     return template.render(
+        systems=systems,
         results=results,
         modules=_modules(results),
-        headline=[_headline(result) for result in results],
-        tables=comparison.tables(results),
+        text=words.paragraphs(systems) if text is None else text,
+        tables=comparison.tables(systems) if tables is None else tables,
+        contamination=[result for result in results if result.task == "contamination"],
         shown=shown,
         scatter=Markup(figure7.scatter(shown)) if shown else None,
+        bars=Markup(genres.element(systems, shown.name)) if shown and _genres(shown) else None,
         examples=examples.examples(shown) if shown else [],
+        papers_examples=paper.TABLE_5,
+        sweep=sweep,
+        curves=Markup(figure8.element(sweep)) if sweep and sweep.items else None,
     )
 
 
@@ -42,25 +73,44 @@ def _shown(results: list[Result]) -> Result | None:
     return sts.get("sts-test") or sts.get("sts-dev") or next(iter(sts.values()), None)
 
 
+def _genres(result: Result) -> bool:
+    """Say whether a result has the genres of table 4."""
+    return any(f"main-{genre}" in result.groups for genre in paper.GENRES)
+
+
 def _modules(results: list[Result]) -> list[str]:
     """Return the fingerprints of the modules scored: one, unless results were mixed."""
     return sorted({result.module["fingerprint"] for result in results if result.module})
 
 
-def _headline(result: Result) -> dict:
-    """Return one result's row group: its figures, each beside the baselines'."""
-    (scored, ours), *baselines = scores.systems(result)
-    return {
-        "name": result.name,
-        "n": result.n,
-        "scored": scored,
-        "is_module": result.system == "module",
-        "figures": [
-            {
-                "label": scores.LABELS.get(key, key),
-                "ours": value,
-                "beside": [(label, metrics.get(key)) for label, metrics in baselines],
-            }
-            for key, value in ours.items()
-        ],
+def markdown(tables: Sequence[Table]) -> str:
+    """Return every figure of every table in one Markdown table, a row each."""
+    body = [
+        [table.title, row.group, row.label, row.kind, header, cell.text, cell.interval_text]
+        for table in tables
+        for row in table.rows
+        for header, cell in zip(table.headers, row.cells, strict=True)
+        if cell.value is not None
+    ]
+    escaped = [[value.replace("|", "\\|") for value in row] for row in body]
+    headers = ["table", "data", "system", "kind", "figure", "score", "95% interval"]
+    aligned = ["left"] * 5 + ["right"] * 2
+    return tabulate(escaped, headers, "pipe", disable_numparse=True, colalign=aligned) + "\n"
+
+
+def as_json(systems: Sequence[System], *, tables: Sequence[Table], text: list[str]) -> str:
+    """Return tables (figures and intervals as fractions), text, and where the figures come from."""
+    provenance = [
+        {"system": system.label, "kind": system.kind}
+        | {field: getattr(result, field) for field in FIELDS}
+        for system in systems
+        for result in system.results.values()
+    ]
+    results = [result for system in systems for result in system.results.values()]
+    content = {
+        "text": text,
+        "tables": [asdict(table) for table in tables],
+        "snli_sweep": [found.items for found in results if found.task == "snli_sweep"],
+        "results": provenance,
     }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

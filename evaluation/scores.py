@@ -97,3 +97,17 @@ def overview(results: list[Result]) -> str:
 def _aligned(figures: int) -> list[str]:
     """Return tabulate's alignment for a label, a count and this many figures."""
     return ["left"] + ["right"] * (1 + figures)
+
+
+def sweep_table(result: Result) -> str:
+    """Return figure 8's points as a text table, one row a share."""
+    headers = ["share", "dev", "test", "dev captions", "test captions"]
+    body = []
+    for item in result.items:
+        found = [
+            figure(item[split][kind], item[split][interval])
+            for kind, interval in (("pearson", "interval"), ("captions", "captions_interval"))
+            for split in ("dev", "test")
+        ]
+        body.append([f"{item['share']:.0%}", *found])
+    return tabulate(body, headers=headers, disable_numparse=True, colalign=["right"] * 5)

@@ -8,6 +8,8 @@ from typing import Any
 from evaluation.errors import InputError
 from evaluation.files import without_gz
 
+BATCH = 1024
+
 
 def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield each record's features and its place for an error, `file: record 1` and on."""
@@ -18,7 +20,7 @@ def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     number = 0
     try:
         records = tf.data.TFRecordDataset(str(path), compression_type=compression)
-        for number, record in enumerate(records.as_numpy_iterator(), start=1):
+        for number, record in enumerate(_in_batches(records, tf.errors.OpError), start=1):
             place = f"{path}: record {number}"
             try:
                 yield tf.train.Example.FromString(record).features.feature, place
@@ -29,6 +31,20 @@ def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
         raise InputError(
             f"{path}: damaged after record {number}, or no TFRecord file ({reason})"
         ) from error
+
+
+def _in_batches(records: Any, error: type[Exception]) -> Iterator[bytes]:
+    """Yield each record; in batches, since a call of TensorFlow costs more than a record.
+
+    A batch that fails is read again one by one, for the records before the damage.
+    """
+    done = 0
+    try:
+        for batch in records.batch(BATCH).as_numpy_iterator():
+            yield from batch
+            done += len(batch)
+    except error:
+        yield from records.skip(done).as_numpy_iterator()
 
 
 def texts(features: Mapping[str, Any], names: Sequence[str], *, place: str) -> list[str]:

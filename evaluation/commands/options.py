@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-MODULE_HELP = "folder of a SavedModel"
+MODULE_HELP = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
 
 
 def task(
@@ -11,7 +11,7 @@ def task(
 ) -> argparse.ArgumentParser:
     """Add a command that scores a module on data, and return its parser."""
     parser = commands.add_parser(name, help=summary, description=summary)
-    parser.add_argument("--module", type=Path, required=needed, help=module)
+    parser.add_argument("--module", metavar="DIR|URL", required=needed, help=module)
     parser.add_argument("--data", type=Path, required=True, help=data)
     parser.add_argument("--output", type=Path, required=True, help="folder for the result files")
     seeded(parser)
@@ -33,8 +33,10 @@ def again(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def encoder(module: Path):
-    """Load a module."""
+def encoder(module):
+    """Load a module, or return what is an encoder already."""
+    if not isinstance(module, str):
+        return module
     from evaluation.encoder import Encoder
 
     return Encoder(module)

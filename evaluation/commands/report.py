@@ -1,4 +1,4 @@
-"""`report`: all results on one page.
+"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others.
 
 python -m evaluation report --results DIR --output FILE.html
 """
@@ -9,16 +9,36 @@ from pathlib import Path
 
 def add(commands) -> None:
     """Add the command `report`."""
-    parser = commands.add_parser("report", help="one HTML page from the results of the others")
-    parser.add_argument("--results", type=Path, required=True, help="folder of result files")
-    parser.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    parser = commands.add_parser(
+        "report", help="one HTML page, one Markdown table, one JSON file from stored results"
+    )
+    parser.add_argument("--results", type=Path, required=True, help="folder of a module's results")
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="folders of other modules' results, for rows beside",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE.html",
+        help="the page to write; the others stand beside it as .md and .json",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the report and print the table of all scores."""
-    from evaluation import report, result, scores
+    from evaluation import report, scores, systems
+    from evaluation.errors import InputError
 
-    results = result.read_all(arguments.results)
-    report.write(results, arguments.output)
-    print(f"{scores.overview(results)}\n-> {arguments.output}")
+    if arguments.output.suffix in (".md", ".json"):
+        raise InputError(f"--output is {arguments.output}; the name of an HTML file is accepted")
+    found = systems.read(arguments.results, arguments.beside)
+    paths = report.write(found, arguments.output)
+    print(scores.overview(list(found[0].results.values())))
+    print(f"-> {', '.join(map(str, paths))}")

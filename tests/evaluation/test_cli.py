@@ -87,7 +87,8 @@ def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
     assert "sts-test" in printed
     assert f"{found['metrics']['pearson']:.4f}" in printed
     assert f"{found['metrics']['pearson']:.4f}" in page.read_text()
-    assert [path.name for path in page.parent.iterdir()] == ["report.html"]
+    names = sorted(path.name for path in page.parent.iterdir())
+    assert names == ["report.html", "report.json", "report.md"]
 
 
 def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, capsys):

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from evaluation import comparison, examples, figure7, paper, report, result, scores
+from evaluation import comparison, examples, figure7, paper, report, result, scores, svg
 from evaluation.errors import InputError
 from evaluation.result import Result
+from evaluation.systems import OURS, System
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 
@@ -72,11 +73,17 @@ def cqa_result(name="cqa-SemEval2017-Task3-CQA-QL-test", *, system="search_engin
     )
 
 
+def ours(*results, label="this module", kind=OURS):
+    return System(label, kind, {found.name: found for found in results})
+
+
+def render(*results):
+    return report.render([ours(*results)])
+
+
 @pytest.fixture(scope="module")
 def page():
-    return report.render(
-        [ranking_result(), sts_result("sts-dev", n=1500), sts_result(n=1379), cqa_result()]
-    )
+    return render(ranking_result(), sts_result("sts-dev", n=1500), sts_result(n=1379), cqa_result())
 
 
 def rows(page):
@@ -93,8 +100,8 @@ def test_the_papers_numbers_stand_there(page):
         "Reddit (paper) 0.762 0.731",
         "InferSent (paper) 0.801 0.758",
         "Reddit+SNLI (paper) 0.814 0.885 0.756 0.646 0.782 0.891 0.764 0.585",
-        "Reddit (paper) 47.07 - - -",
-        "SimBow-primary (paper) 47.22 - - -",
+        "Reddit (paper) 47.07 - - - - - -",
+        "SimBow-primary (paper) 47.22 - - - - - -",
     ]:
         assert expected in found
 
@@ -107,9 +114,7 @@ def test_our_numbers_stand_beside_them(page):
         "this module 0.654 0.654",
         "word overlap 0.247 0.247",
         "this module 0.654 - - 0.432 0.654 - - 0.432",
-        "search engine, SemEval2017-Task3-CQA-QL-test 41.85 77.59 46.42 67.05",
-        "Pearson 0.6543 word overlap 0.2468",
-        "MAP 0.4185 -",
+        "search engine 41.85 77.59 46.42 - - - -",
     ]:
         assert expected in found
 
@@ -135,26 +140,26 @@ def test_text_is_escaped():
         command=NASTY,
         module={"path": NASTY, "fingerprint": NASTY},
     )
-    page = report.render([hostile])
+    page = render(hostile)
     assert "<script>" not in page
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;" in page
 
 
 def test_figure_follows_the_pages_colours():
-    svg = figure7.scatter(sts_result(n=57))
-    assert svg.startswith("<svg")
-    assert "http" not in svg
-    assert svg.count("currentColor") > 10
-    assert figure7.INK not in svg
-    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', svg, flags=re.DOTALL)
+    drawn = figure7.scatter(sts_result(n=57))
+    assert drawn.startswith("<svg")
+    assert "http" not in drawn
+    assert drawn.count("currentColor") > 10
+    assert svg.INK not in drawn
+    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
     assert points.count("<use") == 57
-    assert figure7.scatter(sts_result(n=57)) == svg
+    assert figure7.scatter(sts_result(n=57)) == drawn
 
 
 def test_figure_shows_the_test_set_where_there_is_one(page):
     assert "Figure 7: scores against people's judgement, sts-test" in page
     assert "1,379 in all" in page
-    assert "judgement, sts-dev" in report.render([sts_result("sts-dev")])
+    assert "judgement, sts-dev" in render(sts_result("sts-dev"))
 
 
 @pytest.mark.parametrize("slope", [1.0, -1.0])
@@ -173,23 +178,22 @@ def test_examples_are_the_best_and_the_worst(slope):
 def test_no_examples_without_a_correlation():
     flat = dataclasses.replace(sts_result(), metrics={"pearson": None, "spearman": None})
     assert examples.examples(flat) == []
-    assert "Table 5" not in report.render([flat])
+    assert "Table 5" not in render(flat)
 
 
 def test_other_data_than_the_papers_is_called_so():
-    (_, table_3, _, _) = comparison.tables(
-        [ranking_result(), sts_result(n=200), sts_result("sts-dev", n=1500), cqa_result()]
-    )
+    results = ranking_result(), sts_result(n=200), sts_result("sts-dev", n=1500), cqa_result()
+    (_, table_3, _, _) = comparison.tables([ours(*results)])
     assert table_3.notes == [
         "sts-test has 200 pairs here and 1,379 in the STS Benchmark: the paper's rows do not "
         "compare with these."
     ]
-    (fewer,) = comparison.tables([ranking_result(candidates=20)])
+    (fewer,) = comparison.tables([ours(ranking_result(candidates=20))])
     assert any("paper ranks among 100" in note for note in fewer.notes)
-    (same,) = comparison.tables([ranking_result()])
+    (same,) = comparison.tables([ours(ranking_result())])
     assert not any("paper ranks among 100" in note for note in same.notes)
-    (scored,) = comparison.tables([cqa_result(system="module")])
-    (unscored,) = comparison.tables([cqa_result()])
+    (scored,) = comparison.tables([ours(cqa_result(system="module"))])
+    (unscored,) = comparison.tables([ours(cqa_result())])
     assert any("None of our rows" in note for note in unscored.notes)
     assert not any("None of our rows" in note for note in scored.notes)
     assert [row.kind for row in unscored.rows][:2] == ["baseline", "paper"]
@@ -201,14 +205,14 @@ def test_mixed_modules_are_called_so(page):
     other = dataclasses.replace(
         sts_result("sts-dev"), module={"path": "m2", "fingerprint": "decade"}
     )
-    assert "2 different modules" in report.render([sts_result(), other])
+    assert "2 different modules" in render(sts_result(), other)
 
 
 @pytest.mark.parametrize("make", [sts_result, ranking_result, cqa_result])
 def test_some_tasks_alone_still_render(make):
-    page = report.render([make()])
+    page = render(make())
     assert make().name in page
-    assert page.count("<h2>") >= 3
+    assert page.count("<h2>") >= 2
 
 
 def test_paper_tables_agree_with_each_other():

@@ -1,0 +1,122 @@
+"""`baselines`: the same tasks for what needs no training.
+
+python -m evaluation baselines --sts DIR --cqa DIR --vectors glove.txt --output results
+"""
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaluation.commands import options
+
+FOLDER = "baselines"
+"""Where the results stand, in the output folder: a folder for each baseline."""
+TASKS = ("response_ranking", "snli", "sts", "cqa")
+
+
+def add(commands) -> None:
+    """Add the command `baselines`."""
+    summary = "the same tasks for TF-IDF, word vectors and models that are installed"
+    parser = commands.add_parser("baselines", help=summary, description=summary)
+    for task in TASKS:
+        parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
+    several: dict = {"nargs": "+", "default": []}
+    parser.add_argument(
+        "--vectors",
+        **several,
+        type=Path,
+        metavar="FILE",
+        help="word vectors in GloVe's format, plain or .gz: averaged, and weighted as in SIF",
+    )
+    parser.add_argument(
+        "--module_words",
+        **several,
+        metavar="DIR|URL",
+        help="modules whose signature word_vectors is used likewise",
+    )
+    parser.add_argument(
+        "--sentence_transformers",
+        **several,
+        metavar="NAME|DIR",
+        help="models of sentence-transformers, where that package is installed",
+    )
+    parser.add_argument(
+        "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, help=f"results go to {FOLDER}/NAME in this folder"
+    )
+    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    options.seeded(parser)
+    options.again(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Score every baseline on every data set that is given; TF-IDF is always among them."""
+    from evaluation.commands import cqa, response_ranking, snli, sts
+    from evaluation.errors import InputError
+
+    given = {task: path for task in TASKS if (path := getattr(arguments, task))}
+    if not given:
+        raise InputError(f"no data: one or more of {', '.join(f'--{task}' for task in TASKS)}")
+    texts = {task: _texts(task, path) for task, path in given.items()}
+    commands = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
+    for encoder in _encoders(arguments):
+        folder = arguments.output / FOLDER / re.sub(r"[^\w.+-]+", "_", encoder.path).strip("_")
+        for task, path in given.items():
+            print(f"== {encoder.path}: {task} ==", flush=True)
+            if hasattr(encoder, "fit"):
+                encoder.fit(texts[task])
+            asked = _arguments(commands[task], task, data=path, output=folder)
+            asked.module = encoder
+            asked.seed, asked.again = arguments.seed, arguments.again
+            asked.candidates = arguments.candidates
+            commands[task].run(asked, command=command)
+
+
+def _arguments(command, task: str, *, data: Path, output: Path) -> argparse.Namespace:
+    """Return what a task's command takes, but for data and output by default."""
+    root = argparse.ArgumentParser()
+    command.add(root.add_subparsers())
+    return root.parse_args([task, "--module=", f"--data={data}", f"--output={output}"])
+
+
+def _texts(task: str, path: Path) -> list[str]:
+    """Return all texts of a task's data, those of its train file included."""
+    from evaluation import cqa, response_ranking, snli_files, sts_files
+
+    if task == "sts":
+        pairs = [pair for source in sts_files.find(path) for pair in sts_files.read(source).pairs]
+        return [text for pair in pairs for text in (pair.sentence1, pair.sentence2)]
+    if task == "snli":
+        found = [snli_files.read(source) for source in snli_files.find(path).values()]
+        return [text for data in found for p in data.pairs for text in (p.premise, p.hypothesis)]
+    if task == "cqa":
+        queries = [query for source in cqa.find(path) for query in cqa.read(source).queries]
+        return [text for q in queries for text in (q.text, *(c.text for c in q.candidates))]
+    ranked = [
+        pair
+        for source in response_ranking.find(path)
+        for pair in response_ranking.read(source).pairs
+    ]
+    return [text for pair in ranked for text in (pair.input, pair.response)]
+
+
+def _encoders(arguments: argparse.Namespace) -> Iterator:
+    """Yield the baselines, each loaded when its turn comes."""
+    from evaluation.baselines import averages, tfidf, word_vectors
+
+    yield tfidf.TfIdf()
+    vectors = [word_vectors.of_file(path) for path in arguments.vectors]
+    vectors += [word_vectors.of_module(module) for module in arguments.module_words]
+    for name, source, lookup in vectors:
+        yield averages.Averaged(name, source=source, lookup=lookup)
+        yield averages.Sif(name, source=source, lookup=lookup)
+    for name in arguments.sentence_transformers:
+        from evaluation.baselines.installed import SentenceTransformersEncoder
+
+        yield SentenceTransformersEncoder(name)
+    for module in arguments.modules:
+        yield options.encoder(module)

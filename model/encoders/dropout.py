@@ -31,10 +31,15 @@ class IdDropout(BaseRandomLayer):
         super().__init__()
         self._rate = rate
 
-    def call(self, ids: tf.Tensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """int32 [batch, tokens] -> the same shape; every row keeps its end mark."""
-        if not training or not self._rate:
+        if not self._rate:
             return ids
+        if tf.is_tensor(training):
+            return tf.cond(training, lambda: self._thinned(ids), lambda: ids)
+        return self._thinned(ids) if training else ids
+
+    def _thinned(self, ids: tf.Tensor) -> tf.Tensor:
         following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         drawn = self._random_generator.random_uniform(tf.shape(ids))
         return tf.where((drawn < self._rate) & (following != PADDING), PADDING, ids)

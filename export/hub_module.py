@@ -72,7 +72,7 @@ class HubModule(Part):
             self.variables.append(self.sts_matrix)
             self.trainable_variables.append(self.sts_matrix)
         heads: dict[str, Callable[..., Outputs]] = {
-            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self(inputs)},
+            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._tuned(self._encode(inputs))},
             ENCODE_INPUT: lambda inputs: {OUTPUTS: self._encode(inputs)},
             SIMILARITY: self._similarity,
             WORD_VECTORS: self._word_vectors,
@@ -104,7 +104,7 @@ class HubModule(Part):
 
     def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """u: string [batch] -> float32 [batch, dim]."""
-        return self.encoder(self.preprocessor(sentences), training)[DEFAULT]
+        return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
 
     def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
         """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""
@@ -114,11 +114,12 @@ class HubModule(Part):
 
     def _encode_responses(self, sentences: tf.Tensor) -> tf.Tensor:
         """v': string [batch] -> float32 [batch, dim]."""
-        return self.response_encoder(self.preprocessor(sentences))[DEFAULT]
+        return self.response_encoder.encode(self.preprocessor(sentences), False)[DEFAULT]
 
     def _similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> Outputs:
         """Equation 2 of the first version of the paper, and what it is made of."""
-        cosine = tf.reduce_sum(self(sentences1) * self(sentences2), axis=-1)
+        first, second = (self._tuned(self._encode(side)) for side in (sentences1, sentences2))
+        cosine = tf.reduce_sum(first * second, axis=-1)
         # Rounding alone can leave [-1, 1], where arccos is not a number.
         angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
         return {ANGULAR: angular, SCORE: 5 * angular}

@@ -65,6 +65,10 @@ class Encoder(Part):
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
         """Int32 [batch, tokens] `words` and `bigrams` -> `default`, and what else there is."""
+        return self.encode(ids, training)
+
+    def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
+        """The same, inside another function; a Python bool leaves out what is not done."""
         return self._layer(ids, training=training)
 
 
@@ -80,6 +84,10 @@ class ResponseEncoder(Part):
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
         """Int32 [batch, tokens] `words` and `bigrams` -> `default`, float32 [batch, dim]."""
+        return self.encode(ids, training)
+
+    def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
+        """The same, inside another function; a Python bool leaves out what is not done."""
         return {DEFAULT: self._network(self._encoder(ids, training=training)[DEFAULT])}
 
 

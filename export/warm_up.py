@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from tensorflow.core.framework import tensor_pb2
 
 from export.signatures import SIGNATURES
 
@@ -62,7 +63,7 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, tf.Tensor]]]:
         request = _message("PredictionLog").FromString(record.numpy()).predict_log.request
         arguments = {
             entry.key: tf.constant(
-                tf.make_ndarray(tf.compat.v1.TensorProto.FromString(_bytes(entry.value)))
+                tf.make_ndarray(tensor_pb2.TensorProto.FromString(_bytes(entry.value)))
             )
             for entry in request.inputs
         }
@@ -101,7 +102,7 @@ def _message(name: str) -> Any:
 def _pool() -> descriptor_pool.DescriptorPool:
     """A pool of its own: the server's package, imported beside us, has the same names."""
     pool = descriptor_pool.DescriptorPool()
-    tensor = tf.compat.v1.TensorProto.DESCRIPTOR.file
+    tensor = tensor_pb2.TensorProto.DESCRIPTOR.file
     _add(pool, tensor)
     file = descriptor_pb2.FileDescriptorProto(
         name="prediction_log.proto", package=_PACKAGE, syntax="proto3", dependency=[tensor.name]

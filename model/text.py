@@ -38,7 +38,7 @@ _APOSTROPHES = r"[’ʼ＇`´‘]"
 _BEFORE_APOSTROPHE = r"([\pL\pN])'"
 _SYMBOL = r"([^\pL\pM\pN\s'])"
 _UNSEEN = r"[\pC]+"
-_SPACE = r"[\s\pC]+"
+_SPACE = r"\s+"
 
 
 class TextToIds(tf.Module):

@@ -15,6 +15,10 @@ import tensorflow_hub as hub  # noqa: E402
 import tensorflow_text  # noqa: E402, F401
 import tf_keras  # noqa: E402
 
+# Before anything is made on it.
+(CPU,) = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(CPU, [tf.config.LogicalDeviceConfiguration()] * 2)
+
 SENTENCES = tf.constant(["two words", "", "word " * 100, "🎂 \x00 שלום"])
 TEXTS = tf.constant(["a b c", "d e", "f g h i", "j"])
 TARGETS = tf.constant([[1.0], [0.0], [1.0], [0.0]])
@@ -89,8 +93,6 @@ def check_two_replicas(path):
 
 
 def main(path, scratch):
-    (cpu,) = tf.config.list_physical_devices("CPU")
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     rows = tf.saved_model.load(path)(SENTENCES).numpy()
     check_hub_load(path, rows)
     check_frozen_layer(path, rows)

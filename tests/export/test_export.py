@@ -186,7 +186,9 @@ def test_the_classifier_says_what_the_model_says(shared):
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
     output = tmp_path / "module"
     output.mkdir()

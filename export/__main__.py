@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         run: Callable[[argparse.Namespace], None] = getattr(commands, arguments.command)
         run(arguments)
     except (InputError, OSError, write.VerificationError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {' '.join(str(error).split())}")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -59,8 +59,14 @@ def convert(encoder: tf.Module) -> bytes:
         try:
             return converter.convert()
         except Exception as error:  # of several kinds, some of them private
-            reason = str(error).strip().splitlines()[0]
-            raise InputError(f"--model_dir: TensorFlow Lite cannot have it: {reason}") from error
+            raise InputError(f"--model_dir: TensorFlow Lite lacks {_lacking(error)}") from error
+
+
+def _lacking(error: Exception) -> str:
+    """The operations that the converter names, or else how it begins."""
+    lines = str(error).strip().splitlines()
+    named = [line.strip() for line in lines if line.startswith(("TF Select ops", "Custom ops"))]
+    return "; ".join(named) or lines[0][:200]
 
 
 @contextmanager
@@ -76,6 +82,6 @@ def _dense_lookups() -> Iterator[None]:
 
 def _sum_of_all(layer: SqrtNEmbedding, ids: tf.Tensor) -> tf.Tensor:
     """What `SqrtNEmbedding` says, padding being looked up too: int32 [batch, tokens]."""
-    real = tf.cast(ids != PADDING, tf.float32)[:, :, tf.newaxis]
+    real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)  # it has no new axes
     vectors = tf.gather(tf.convert_to_tensor(layer.table), ids) * real
     return tf.reduce_sum(vectors, axis=1) / tf.sqrt(tf.reduce_sum(real, axis=1))

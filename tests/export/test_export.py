@@ -117,7 +117,7 @@ def test_verifying_notices_a_difference(shared, tmp_path):
         found = {"call": module(probes), "encode_response/outputs": responses + wrong}
         np.savez(tmp_path / name, feeds=feeds, **found)
     measured = verify.check(path, str(tmp_path / "right.npz"))
-    assert set(measured["batch_seconds"]) == {"1", "32", "256"}
+    assert set(measured["batches"]) == {"1", "32", "256"}
     with pytest.raises(ValueError, match="encode_response, outputs differs by"):
         verify.check(path, str(tmp_path / "wrong.npz"))
 

@@ -50,6 +50,9 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     module = _from_model(commands, MODULE, "a module; without a command's name it is this one")
     module.add_argument("--variant", choices=VARIANTS, default=FLOAT32, help="of its weights")
+    module.add_argument(
+        "--results", type=Path, metavar="DIR", help="of evaluation, of a module with these weights"
+    )
     _tuned(module)
     variants = _from_model(commands, "variants", "a module of each variant, with size and scores")
     variants.add_argument("--sts", type=Path, metavar="PATH", help="STS Benchmark to score them on")

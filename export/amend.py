@@ -1,6 +1,5 @@
 """Scores into a module that exists: a folder made anew takes the old one's place."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -18,10 +17,17 @@ def with_scores(module: Path, results: Path) -> int:
     found = scores.read(results, fingerprint=about["fingerprint"])
     with replace.aside(module) as new:
         # The weights are not written again: both folders name the same files for a moment.
-        shutil.copytree(module, new, copy_function=os.link)
+        shutil.copytree(module, new, copy_function=_linked)
         for name in (f"{identity.FOLDER}/{identity.SCORES}", card.FILE):
             (new / name).unlink(missing_ok=True)
-        text = json.dumps(found, indent=1, ensure_ascii=False)
-        (new / identity.FOLDER / identity.SCORES).write_text(text + "\n", encoding="utf-8")
+        scores.write(new / identity.FOLDER / identity.SCORES, found)
         card.write(new)
     return len(found)
+
+
+def _linked(source: str, to: str) -> None:
+    """One file under two names, where the file system can."""
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copy2(source, to)

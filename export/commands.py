@@ -22,12 +22,18 @@ def module(arguments: argparse.Namespace) -> None:
         arguments.output,
         variant=arguments.variant,
         matrix_file=arguments.with_sts_matrix,
+        results=arguments.results,
     )
     print(f"verified in a fresh process; written to {arguments.output}")
 
 
 def write_module(
-    model_dir: Path, output: Path, *, variant: str, matrix_file: Path | None = None
+    model_dir: Path,
+    output: Path,
+    *,
+    variant: str,
+    matrix_file: Path | None = None,
+    results: Path | None = None,
 ) -> None:
     """Writes one variant of a model's module, verified.
 
@@ -42,11 +48,14 @@ def write_module(
         matrix, tuned = sts_matrix.read(matrix_file, dim=model.encoder.embedding_dim)
     made = HubModule(model, text, variant=variant, sts_matrix=matrix)
     about = identity.describe(model_dir, made, sts_matrix=tuned)
-    write.write(made, output.resolve(), about=about, params=model_dir / PARAMS_FILE)
+    params = model_dir / PARAMS_FILE
+    write.write(made, output.resolve(), about=about, params=params, results=results)
 
 
 def variants(arguments: argparse.Namespace) -> None:
     """Writes a module of each variant, and prints what each costs and scores."""
+    if arguments.sts and not arguments.sts.exists():
+        raise InputError(f"--sts: {str(arguments.sts)!r}: no such file or folder")
     sizes, pearsons = {}, {}
     for variant in VARIANTS:
         output = arguments.output.resolve() / variant

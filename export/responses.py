@@ -21,16 +21,15 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops)
 from tqdm import tqdm
 
-from data_pipeline import records
 from export import identity, replace
 from export.signatures import ENCODE_INPUT, ENCODE_RESPONSE, INPUTS, OUTPUTS
 from model.errors import InputError
+from model.tasks import RESPONSE
 
 INDEX, MATRIX, OFFSETS, TEXTS = "index.json", "matrix.npy", "offsets.npy", "texts.bin"
 BLOCK = 8192
 """Texts that are sorted by length together, so that little is padded."""
 BATCH = 256
-_PAIR = {records.RESPONSE: tf.io.FixedLenFeature([], tf.string)}
 
 
 class Module(NamedTuple):
@@ -179,7 +178,8 @@ def _open_plain(path: Path) -> BinaryIO:
 def _of_pairs(path: Path) -> Iterator[bytes]:
     compression = "GZIP" if path.suffix == ".gz" else ""
     for serialized in tf.data.TFRecordDataset(str(path), compression).batch(1000):
-        yield from tf.io.parse_example(serialized, _PAIR)[records.RESPONSE].numpy()
+        (parsed,) = tf.io.parse_example(serialized, RESPONSE).values()
+        yield from parsed.numpy()
 
 
 def _sha256(path: Path) -> str:

@@ -8,14 +8,18 @@ from model.errors import InputError
 
 MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
 """The order of the figures; others follow by name."""
+WEIGHTS = 16
+"""Digits at the end of a fingerprint that are of the weights."""
 
 
-def read(folder: Path, *, fingerprint: str) -> list[dict[str, Any]]:
-    """One dict a result file: task, name, n, metrics, intervals, data, settings, file.
+def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[str, Any]]:
+    """One dict a result file: task, name, n, metrics, intervals, data, settings.
 
     Args:
       folder: where the files are.
       fingerprint: of the module; files about another one are refused.
+      exactly: whether only this very module will do, or another with the same weights too, such
+        as an earlier export of the same checkpoint.
 
     Raises:
       InputError: if there are none, or one is none or of another module.
@@ -23,7 +27,8 @@ def read(folder: Path, *, fingerprint: str) -> list[dict[str, Any]]:
     paths = sorted(folder.glob("*.json"))
     if not paths:
         raise InputError(f"--results: {str(folder)!r} holds no *.json of `python -m evaluation`")
-    return [_read(path, fingerprint) for path in paths]
+    compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
+    return [_read(path, compared) for path in paths]
 
 
 def _read(path: Path, fingerprint: str) -> dict[str, Any]:
@@ -39,17 +44,25 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any]:
         scores["data"] = result["data"]["sha256"]
         scores["settings"] = result.get("settings", {})
         of_module = result["module"]["fingerprint"]
+        if not isinstance(of_module, str):
+            raise TypeError(f"fingerprint is {of_module!r}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"--results: {str(path)!r} is no result of a module: {error!r}; accepted are the files "
             "that `python -m evaluation` writes to its --output"
         ) from error
-    if of_module != fingerprint:
+    if not of_module.endswith(fingerprint):
         raise InputError(
             f"--results: {str(path)!r} is about another module: its fingerprint is {of_module}, "
-            f"this module's {fingerprint}; evaluate this one"
+            f"this module's {'ends in ' * (len(fingerprint) == WEIGHTS)}{fingerprint}; evaluate "
+            "this one"
         )
     return scores
+
+
+def write(path: Path, found: list[dict[str, Any]]) -> None:
+    """Keeps in a module what `read` found."""
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load(path: Path) -> list[dict[str, Any]]:

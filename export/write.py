@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from export import card, identity, replace, verify, warm_up
+from export import card, identity, replace, scores, verify, warm_up
 from export.hub_module import HubModule
 from export.signatures import RANK_RESPONSES, SIGNATURES
 from model.errors import InputError
@@ -21,7 +21,14 @@ class VerificationError(Exception):
     """The module, loaded in a fresh process, does not say what the model says."""
 
 
-def write(module: HubModule, output: Path, *, about: dict[str, Any], params: Path) -> None:
+def write(
+    module: HubModule,
+    output: Path,
+    *,
+    about: dict[str, Any],
+    params: Path,
+    results: Path | None = None,
+) -> None:
     """Writes the module to `output`, replacing a module that is there already.
 
     Args:
@@ -29,6 +36,7 @@ def write(module: HubModule, output: Path, *, about: dict[str, Any], params: Pat
       output: the folder.
       about: what `identity.describe` says of it.
       params: the parameters of its training, which travel inside.
+      results: scores of a module with the same weights, if there are any.
 
     Raises:
       InputError: if `output` is something else than a module, or cannot be written.
@@ -47,6 +55,9 @@ def write(module: HubModule, output: Path, *, about: dict[str, Any], params: Pat
             "measured": _verify(module, new),
         }
         identity.write(new, about)
+        if results is not None:
+            found = scores.read(results, fingerprint=about["fingerprint"], exactly=False)
+            scores.write(extra / identity.SCORES, found)
         card.write(new)
 
 

@@ -120,6 +120,15 @@ def test_scores_are_put_into_a_module(module, results, capsys):
     assert {path.name for path in module.parent.iterdir()} == {"module", "results"}
 
 
+def test_scores_of_an_earlier_export_are_taken_along(shared, results):
+    fingerprint = "f" * 64 + identity.read(shared / "module")["fingerprint"][-16:]
+    put(results, result(fingerprint))
+    found = scores.read(results, fingerprint="e" * 64 + fingerprint[-16:], exactly=False)
+    assert found[0]["metrics"]["spearman"] == 0.5
+    with pytest.raises(InputError, match="this module's ends in 0123456789abcdef;"):
+        scores.read(results, fingerprint="f" * 64 + "0123456789abcdef", exactly=False)
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

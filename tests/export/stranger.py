@@ -170,6 +170,15 @@ def check_what_signatures_say(module):
     assert np.abs(one - two).max() > 1e-3
 
 
+def check_an_empty_batch(module):
+    for name, signature in module.signatures.items():
+        empty = {key: tf.constant([], tf.string) for key in SIGNATURES[name][0]}
+        if name == "rank_responses":
+            empty["input"] = tf.constant(["a"])
+        for outputs in signature(**empty).values():
+            assert outputs.shape[0] == 0
+
+
 def check_parts(module):
     ids = module.preprocessor(tf.constant(SENTENCES))
     assert {name: some.dtype for name, some in ids.items()} == dict.fromkeys(ids, tf.int32)

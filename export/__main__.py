@@ -1,37 +1,115 @@
-"""Writes the hub module of a trained model.
+"""Writes the hub module of a trained model, and what goes with it.
 
-python -m export --model_dir run/ --output module/
+python -m export --model_dir run/ --output module/ [--variant int8] [--with_sts_matrix FILE.npz]
+python -m export variants --model_dir run/ --output modules/ [--sts stsb/]
+python -m export card --module module/ --results results/
+python -m export tflite --model_dir run/ --output encoder.tflite
+python -m export index --module module/ --responses replies.txt [--input TEXT]
 """
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
+
+from export import FLOAT32, VARIANTS
+
+MODULE = "module"
+TERMINATED = 128 + signal.SIGTERM
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on what the user can mend."""
-    parser = argparse.ArgumentParser(prog="python -m export", description=__doc__)
-    parser.add_argument("--model_dir", type=Path, required=True, help="of python -m model")
-    parser.add_argument("--output", type=Path, required=True, help="the folder to write")
-    arguments = parser.parse_args(argv)
-
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+        argv.insert(0, MODULE)
+    arguments = parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from export import checkpoint, write
-    from export.hub_module import HubModule
+    from export import commands, write
     from model.errors import InputError
-    from model.model_dir import PARAMS_FILE
 
+    signal.signal(signal.SIGTERM, _stop)  # what is half written is removed, as after Ctrl-C
     try:
-        model, text = checkpoint.load(arguments.model_dir)
-        output = arguments.output.resolve()
-        print(f"exporting {arguments.model_dir}", flush=True)
-        write.write(HubModule(model, text), output, params=arguments.model_dir / PARAMS_FILE)
+        run: Callable[[argparse.Namespace], None] = getattr(commands, arguments.command)
+        run(arguments)
     except (InputError, OSError, write.VerificationError) as error:
-        sys.exit(f"error: {error}")
-    print(f"verified in a fresh process; written to {arguments.output}")
+        sys.exit(f"error: {' '.join(str(error).split())}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    root = argparse.ArgumentParser(
+        prog="python -m export",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    module = _from_model(commands, MODULE, "a module; without a command's name it is this one")
+    module.add_argument("--variant", choices=VARIANTS, default=FLOAT32, help="of its weights")
+    module.add_argument(
+        "--results", type=Path, metavar="DIR", help="of evaluation, of a module with these weights"
+    )
+    _tuned(module)
+    variants = _from_model(commands, "variants", "a module of each variant, with size and scores")
+    variants.add_argument("--sts", type=Path, metavar="PATH", help="STS Benchmark to score them on")
+    _tuned(variants)
+    _from_model(commands, "tflite", "the encoder behind the preprocessor, for TensorFlow Lite")
+    card = commands.add_parser("card", help="scores into a module that exists, and its model card")
+    card.add_argument("--module", type=Path, required=True, metavar="DIR")
+    card.add_argument("--results", type=Path, required=True, metavar="DIR", help="of evaluation")
+    _index(commands)
+    return root
+
+
+def _from_model(commands, name: str, says: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=says, description=says)
+    command.add_argument(
+        "--model_dir", type=Path, required=True, metavar="DIR", help="of python -m model"
+    )
+    command.add_argument("--output", type=Path, required=True, metavar="PATH", help="to write")
+    return command
+
+
+def _tuned(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--with_sts_matrix",
+        type=Path,
+        metavar="FILE.npz",
+        help="of python -m evaluation sts --tune: the embeddings go through it",
+    )
+
+
+def _index(commands) -> None:
+    says = "encode many responses once; find the best for an input"
+    index = commands.add_parser("index", help=says, description=says)
+    index.add_argument("--module", type=Path, required=True, metavar="DIR")
+    index.add_argument(
+        "--responses",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="a response a line, plain or .gz, or TFRecords of pairs",
+    )
+    index.add_argument(
+        "--output", type=Path, metavar="DIR", help="of the index; default: FILE.index"
+    )
+    index.add_argument("--dtype", choices=("float16", "float32"), default="float16")
+    index.add_argument(
+        "--input",
+        action="append",
+        metavar="TEXT",
+        help="what was said; may be repeated; - reads a line each from the standard input, "
+        "which a terminal does by itself",
+    )
+    index.add_argument("--top", type=int, default=10, metavar="K", help="default: %(default)s")
+
+
+def _stop(*_: object) -> NoReturn:
+    sys.exit(TERMINATED)
 
 
 if __name__ == "__main__":

@@ -5,69 +5,145 @@ callable on strings, has `variables`, `trainable_variables` and `regularization_
 needs nothing of this project: only `import tensorflow_text`, whose ops its text handling uses.
 """
 
+import math
 from collections.abc import Callable
 
+import numpy as np
 import tensorflow as tf
 
+from export import FLOAT32, weights
+from export.parts import DEFAULT, SENTENCES, TRAINING, Encoder, Part, Preprocessor, ResponseEncoder
+from export.signatures import (
+    ANGULAR,
+    CLASSIFY_NLI,
+    ENCODE_INPUT,
+    ENCODE_RESPONSE,
+    OUTPUTS,
+    RANK_RESPONSES,
+    SCORE,
+    SCORES,
+    SERVING_DEFAULT,
+    SIGNATURES,
+    SIMILARITY,
+    WORD_VECTORS,
+)
 from model import configs
 from model.dual_encoder import DualEncoder
-from model.text import TextToIds
+from model.text import PADDING, WORDS, TextToIds
 
-INPUTS = "inputs"
-OUTPUTS = "outputs"
-SERVING_DEFAULT = "serving_default"
-ENCODE_RESPONSE = "encode_response"
-CLASSIFY_NLI = "classify_nli"
-PREMISE = "premise"
-HYPOTHESIS = "hypothesis"
-
-_SENTENCES = tf.TensorSpec([None], tf.string, name=INPUTS)
-_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in (PREMISE, HYPOTHESIS)]
+Outputs = dict[str, tf.Tensor]
 
 
-class HubModule(tf.train.Checkpoint):
+class HubModule(Part):
     """Sentences, string [batch] -> embeddings, float32 [batch, dim], each of unit length.
 
     One finite row for every input, whatever its bytes; a row does not depend on the others.
-    Text beyond the model's `max_tokens` is cut off. What a model was not trained for it has no
-    signature for: `encode_response` needs response selection, `classify_nli` inference.
+    Text beyond the model's `max_tokens` is cut off. Parts: `preprocessor`, `encoder` and, where
+    the model was trained for response selection, `response_encoder`. What a model was not
+    trained for it has no signature for.
+
+    Args:
+      model: the trained model.
+      text: its text handling.
+      variant: one of `export.VARIANTS`.
+      sts_matrix: float32 [dim, dim], or None; the embeddings are then u @ sts_matrix, brought to
+        unit length, but for the signatures of the tasks that were trained.
     """
 
-    def __init__(self, model: DualEncoder, text: TextToIds):
-        super().__init__(preprocessor=text, model=model)
-        # What a gradient from __call__ reaches; the response network is not among it.
-        self.variables = model.encoder.variables
-        self.trainable_variables = model.encoder.trainable_variables
+    def __init__(
+        self,
+        model: DualEncoder,
+        text: TextToIds,
+        *,
+        variant: str = FLOAT32,
+        sts_matrix: np.ndarray | None = None,
+    ):
+        encoder = weights.keep(model.encoder, variant)
+        random = model.encoder.random_state
+        super().__init__(encoder, random=random)
+        self.variant = variant
+        self.preprocessor = Preprocessor(text)
+        self.encoder = Encoder(encoder, random=random)
         self.regularization_losses: list[Callable[[], tf.Tensor]] = []
-        self.heads: dict[str, Callable[..., dict[str, tf.Tensor]]] = {}
-        """The signatures besides `serving_default`."""
+        self._word_rows = lambda ids: encoder.rows(WORDS, ids)
+        self.sts_matrix = None
+        if sts_matrix is not None:
+            self.sts_matrix = tf.Variable(sts_matrix, dtype=tf.float32, name="sts_matrix")
+            self.variables.append(self.sts_matrix)
+            self.trainable_variables.append(self.sts_matrix)
+        heads: dict[str, Callable[..., Outputs]] = {
+            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._tuned(self._encode(inputs))},
+            ENCODE_INPUT: lambda inputs: {OUTPUTS: self._encode(inputs)},
+            SIMILARITY: self._similarity,
+            WORD_VECTORS: self._word_vectors,
+        }
         if configs.RESPONSE_SELECTION in model.heads:
-            self.heads[ENCODE_RESPONSE] = tf.function(self._encode_response, [_SENTENCES])
+            network = weights.keep(model.response_network, variant)
+            self.response_encoder = ResponseEncoder(encoder, network, random=random)
+            heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
+            heads[RANK_RESPONSES] = self._rank
         if configs.INFERENCE in model.heads:
-            self.heads[CLASSIFY_NLI] = tf.function(self._classify_nli, _PAIRS)
+            head = weights.keep(model.nli_head, variant)
+            self.nli_head = Part(head)
+            heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
+                OUTPUTS: tf.nn.softmax(head(self._encode(premise), self._encode(hypothesis)))
+            }
+        self.heads: dict[str, Callable[..., Outputs]] = {
+            name: _traced(name, head) for name, head in heads.items()
+        }
+        """The signatures."""
 
-    @tf.function
-    def __call__(self, sentences: tf.Tensor, training: bool = False) -> tf.Tensor:
+    @tf.function(input_signature=[SENTENCES, TRAINING])
+    def __call__(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Embeds sentences: string [batch] -> float32 [batch, dim]."""
-        return self.model.encode_inputs(self.preprocessor(sentences), training=training)
-
-    @tf.function(input_signature=[_SENTENCES])
-    def serving_default(self, inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        """The same as `__call__`, named as the Universal Sentence Encoder names it."""
-        return {OUTPUTS: self(inputs)}
-
-    def _encode_response(self, inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Responses as the score sees them: its dot product with an input's embedding."""
-        return {OUTPUTS: self.model.encode_responses(self.preprocessor(inputs))}
-
-    def _classify_nli(self, premise: tf.Tensor, hypothesis: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Probabilities of entailment, neutral and contradiction: float32 [batch, 3]."""
-        logits = self.model.classify(self.preprocessor(premise), self.preprocessor(hypothesis))
-        return {OUTPUTS: tf.nn.softmax(logits)}
+        return self._tuned(self._encode(sentences, training))
 
     def save(self, folder: str) -> None:
-        """Writes the SavedModel, with `__call__` traced for both values of `training`."""
-        for training in (False, True):
-            self.__call__.get_concrete_function(_SENTENCES, training=training)
-        signatures = {SERVING_DEFAULT: self.serving_default, **self.heads}
-        tf.saved_model.save(self, folder, signatures=signatures)
+        """Writes the SavedModel."""
+        tf.saved_model.save(self, folder, signatures=dict(self.heads))
+
+    def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """u: string [batch] -> float32 [batch, dim]."""
+        return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
+
+    def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
+        """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""
+        if self.sts_matrix is None:
+            return embeddings
+        return tf.math.l2_normalize(tf.matmul(embeddings, self.sts_matrix), axis=-1)
+
+    def _encode_responses(self, sentences: tf.Tensor) -> tf.Tensor:
+        """v': string [batch] -> float32 [batch, dim]."""
+        return self.response_encoder.encode(self.preprocessor(sentences), False)[DEFAULT]
+
+    def _similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> Outputs:
+        """Equation 2 of the first version of the paper, and what it is made of."""
+        first, second = (self._tuned(self._encode(side)) for side in (sentences1, sentences2))
+        cosine = tf.reduce_sum(first * second, axis=-1)
+        # Rounding alone can leave [-1, 1], where arccos is not a number.
+        angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
+        return {ANGULAR: angular, SCORE: 5 * angular}
+
+    def _rank(self, input: tf.Tensor, responses: tf.Tensor) -> Outputs:  # noqa: A002
+        """Dot products, as in section 2.2, but for the scale, which changes no order."""
+        scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
+        return {SCORES: scores}
+
+    def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
+        """Every row of ids ends in the mark of the end, which is no word."""
+        words = self.preprocessor(inputs)[WORDS]
+        following = tf.pad(words[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
+        real = tf.cast(following != PADDING, tf.float32)[:, :, tf.newaxis]
+        total = tf.reduce_sum(self._word_rows(words) * real, axis=1)
+        return {OUTPUTS: tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1))}
+
+
+def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
+    """The head as a function that takes and gives what the signature of that name says."""
+    signature = SIGNATURES[name]
+    traced = tf.function(head, input_signature=signature.specs())
+    found = traced.get_concrete_function().structured_outputs
+    for output, tensor in signature.outputs.items():
+        if found[output].dtype != tensor.dtype or found[output].shape.rank != len(tensor.shape):
+            raise TypeError(f"{name}: {output} is {found[output]}, not {tensor}")
+    return traced

@@ -1,10 +1,14 @@
-"""Loads a module as a stranger would, and compares what it says.
+"""Loads a module as a stranger would, compares what it says, and measures it.
 
 Run as a program of its own, `python -I verify.py MODULE EXPECTED.npz`, so that nothing of this
-project can be imported: what the module needs must be in the module.
+project can be imported: what the module needs must be in the module. Prints a JSON line of what
+it measured.
 """
 
+import json
+import statistics
 import sys
+import time
 
 import numpy as np
 
@@ -17,10 +21,21 @@ PROBES = (
 )
 """Sentences that modules have failed on: empty, emoji, NUL, other scripts, too long."""
 TOLERANCE = 1e-5
+MEASURED_BATCHES = (1, 32, 256)
+MEASURED_TEXT = "I agree with most of what you say, but how would that work where I live?"
+CALLS = 10
 
 
-def check(module_path: str, expected_path: str) -> None:
+def check(module_path: str, expected_path: str) -> dict:
     """Compares the reloaded module with what it gave before it was saved.
+
+    Args:
+      module_path: a SavedModel.
+      expected_path: `feeds`, the JSON of each signature's arguments; `call`, what the root gives
+        for `PROBES`; and `SIGNATURE/OUTPUT` for each output of each signature.
+
+    Returns:
+      What loading and calling it took.
 
     Raises:
       ValueError: naming the first difference.
@@ -28,30 +43,67 @@ def check(module_path: str, expected_path: str) -> None:
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  (registers the ops)
 
+    tf.constant(1)  # starts TensorFlow
+    resting, began = _memory(), time.perf_counter()
     module = tf.saved_model.load(module_path)
-    signatures = module.signatures
+    measured: dict = {"load_seconds": time.perf_counter() - began}
+    measured["memory_bytes"] = _memory() - resting
     sentences = tf.constant(PROBES)
     alone = [module(sentences[row : row + 1]) for row in range(len(PROBES))]
-    found = {
-        "__call__": module(sentences),
-        "__call__, one sentence at a time": tf.concat(alone, axis=0),
-        "serving_default": signatures["serving_default"](inputs=sentences)["outputs"],
-    }
-    if "encode_response" in signatures:
-        found["encode_response"] = signatures["encode_response"](inputs=sentences)["outputs"]
-    if "classify_nli" in signatures:
-        pairs = {"premise": sentences, "hypothesis": sentences[::-1]}
-        found["classify_nli"] = signatures["classify_nli"](**pairs)["outputs"]
     with np.load(expected_path) as expected:
-        for name, rows in found.items():
-            wanted = expected[name if name in expected else "__call__"]
-            difference = float(np.max(np.abs(rows.numpy() - wanted)))
-            if not difference <= TOLERANCE:
-                raise ValueError(f"{name} differs by {difference} after reloading")
+        _compare("__call__", module(sentences), expected["call"])
+        _compare("__call__, one sentence at a time", tf.concat(alone, axis=0), expected["call"])
+        for name, feed in json.loads(str(expected["feeds"])).items():
+            arguments = {key: tf.constant(value) for key, value in feed.items()}
+            outputs = module.signatures[name](**arguments)
+            for output, rows in outputs.items():
+                _compare(f"{name}, {output}", rows, expected[f"{name}/{output}"])
+    _compare("a batch of zero", tf.shape(module(tf.constant([], tf.string)))[:1], np.zeros(1))
+    return measured | {"batches": _batches(module)}
+
+
+def _compare(name: str, found, wanted: np.ndarray) -> None:
+    rows = found.numpy()
+    if rows.shape != wanted.shape:
+        raise ValueError(f"{name} is of shape {rows.shape} after reloading, was {wanted.shape}")
+    difference = float(np.max(np.abs(rows - wanted), initial=0))
+    if not difference <= TOLERANCE:
+        raise ValueError(f"{name} differs by {difference} after reloading")
+
+
+def _memory(kind: str = "VmRSS") -> int:
+    """Bytes that this process holds at the moment; `VmHWM` is the most since `_forget_peak`."""
+    with open("/proc/self/status") as file:  # noqa: PTH123
+        (line,) = (line for line in file if line.startswith(f"{kind}:"))
+    return 1024 * int(line.split()[1])
+
+
+def _forget_peak() -> None:
+    with open("/proc/self/clear_refs", "w") as file:  # noqa: PTH123
+        file.write("5")
+
+
+def _batches(module) -> dict[str, dict[str, float]]:
+    """By batch size: median seconds for sentences of 17 words, and bytes more than at rest."""
+    import tensorflow as tf
+
+    found = {}
+    for size in MEASURED_BATCHES:
+        batch = tf.constant([MEASURED_TEXT] * size)
+        module(batch)
+        _forget_peak()
+        before, taken = _memory(), []
+        for _ in range(CALLS):
+            began = time.perf_counter()
+            module(batch)
+            taken.append(time.perf_counter() - began)
+        grown = max(_memory("VmHWM") - before, 0)
+        found[str(size)] = {"seconds": statistics.median(taken), "bytes": grown}
+    return found
 
 
 if __name__ == "__main__":
     try:
-        check(*sys.argv[1:])
+        print(json.dumps(check(*sys.argv[1:])))
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {error}")

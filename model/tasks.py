@@ -12,6 +12,8 @@ from model.text import TextToIds
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
 _PAIR = {records.INPUT: _STRING, records.RESPONSE: _STRING}
+RESPONSE = {records.RESPONSE: _STRING}
+"""Of a pair its response alone, for `tf.io.parse_example`."""
 _NLI_PAIR = {
     records.PREMISE: _STRING,
     records.HYPOTHESIS: _STRING,

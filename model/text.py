@@ -3,7 +3,8 @@
 1. Bytes that are not UTF-8 become U+FFFD; Unicode NFKC; case folding.
 2. Tokens: runs of letters and digits, an apostrophe with what follows it ("man 's"), and each
    other visible character by itself.
-3. At most `max_tokens` tokens; what follows is cut off.
+3. At most `max_tokens` tokens; what follows is cut off. So that a megabyte costs no more than
+   its bytes, of a long text only 64 characters a token are looked at, white space counted once.
 4. An end mark, so that even the empty string has one id; words and adjacent pairs of them
    (bigrams, with a mark at the beginning too) are hashed into a fixed number of buckets.
    Where the config names a vocabulary, what stands in it has an id of its own instead.
@@ -29,11 +30,15 @@ _HASHES = 2**31 - 1
 _BIGRAM_FACTOR = 1_000_003
 """Prime, so that the two words of a bigram are told apart, and small enough for int64."""
 
+_LOOKED_AT = 64
+"""Characters of a text for each of its `max_tokens`."""
+
 _UTF_8 = r"[\x{0}-\x{D7FF}\x{E000}-\x{10FFFF}]*"
 _APOSTROPHES = r"[’ʼ＇`´‘]"
 _BEFORE_APOSTROPHE = r"([\pL\pN])'"
 _SYMBOL = r"([^\pL\pM\pN\s'])"
 _UNSEEN = r"[\pC]+"
+_SPACE = r"\s+"
 
 
 class TextToIds(tf.Module):
@@ -59,7 +64,8 @@ class TextToIds(tf.Module):
           longest sentence's, the end mark included. A row has as many bigrams as words: (begin,
           w1) to (wn, end).
         """
-        tokens = tokenize(sentences)[:, : self._max_tokens]
+        looked_at = _cut(sentences, self._max_tokens * _LOOKED_AT)
+        tokens = tokenize(looked_at)[:, : self._max_tokens]
         hashes = tf.strings.to_hash_bucket_fast(tokens, _HASHES)
         marks = tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES)
         column = tf.ones([tf.shape(sentences)[0], 1], tf.int64)
@@ -73,6 +79,19 @@ class TextToIds(tf.Module):
             WORDS: self._words(words, strings.get(WORDS)),
             BIGRAMS: self._bigrams(bigrams, strings.get(BIGRAMS)),
         }
+
+
+def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:
+    """The beginning of those with more bytes, white space shortened: string [batch]."""
+
+    def cut() -> tf.Tensor:
+        short = tf.strings.regex_replace(sentences, _SPACE, " ")
+        short = tf.strings.substr(short, 0, characters, unit="UTF8_CHAR")
+        return tf.where(is_long, short, sentences)
+
+    # A mark is a token of one byte, and each token takes some 100 bytes on its way.
+    is_long = tf.strings.length(sentences) > characters
+    return tf.cond(tf.reduce_any(is_long), cut, lambda: sentences)
 
 
 def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:

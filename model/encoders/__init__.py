@@ -2,7 +2,9 @@
 
 An encoder is a Keras layer: `encoder(ids, training=...)` with the ids of `model.text` gives a
 dict whose `default` is float32 [batch, embedding_dim]. Sequence encoders add
-`sequence_output`, [batch, tokens, hidden]. `encoder.embedding_dim` says how wide it is.
+`sequence_output`, [batch, tokens, hidden], and `mask`, bool [batch, tokens], which of those
+positions have a word. `encoder.embedding_dim` says how wide it is; `encoder.tables` are the
+vectors of each kind of ids.
 """
 
 import tensorflow as tf

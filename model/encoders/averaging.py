@@ -37,6 +37,11 @@ class AveragingEncoder(tf_keras.layers.Layer):
         ]
         self._layers.append(tf_keras.layers.Dense(config.embedding_dim, name="embedding"))
 
+    @property
+    def tables(self) -> dict[str, tf.Variable]:
+        """The vectors of the ids of each kind: [ids, word_dim]."""
+        return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}

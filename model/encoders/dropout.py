@@ -31,10 +31,13 @@ class IdDropout(BaseRandomLayer):
         super().__init__()
         self._rate = rate
 
-    def call(self, ids: tf.Tensor, training: bool = False) -> tf.Tensor:
+    def call(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """int32 [batch, tokens] -> the same shape; every row keeps its end mark."""
-        if not training or not self._rate:
+        if not self._rate or training is False:
             return ids
         following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         drawn = self._random_generator.random_uniform(tf.shape(ids))
-        return tf.where((drawn < self._rate) & (following != PADDING), PADDING, ids)
+        # Where `training` is a tensor a `tf.cond` would cost as much, and TensorFlow's optimizer
+        # warns of those that hold a random state.
+        is_dropped = (drawn < self._rate) & (following != PADDING) & training
+        return tf.where(is_dropped, PADDING, ids)

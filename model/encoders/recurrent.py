@@ -42,8 +42,13 @@ class RecurrentEncoder(tf_keras.layers.Layer):
             else None
         )
 
+    @property
+    def tables(self) -> dict[str, tf.Variable]:
+        """The vectors of the words' ids: [ids, word_dim]."""
+        return {WORDS: self._table.embeddings}
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
-        """int32 [batch, tokens] `words` -> `default` and `sequence_output`, 0 at padding."""
+        """int32 [batch, tokens] `words` -> `default`, `sequence_output` (0 at padding), `mask`."""
         words = _padding_last(self._word_dropout(ids[WORDS], training=training))
         real = words != PADDING
         sequence = self._table(words)
@@ -56,6 +61,7 @@ class RecurrentEncoder(tf_keras.layers.Layer):
         return {
             "default": tf.math.l2_normalize(tf.cast(pooled, tf.float32), axis=-1),
             "sequence_output": sequence,
+            "mask": real,
         }
 
 

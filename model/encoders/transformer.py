@@ -45,8 +45,13 @@ class TransformerEncoder(tf_keras.layers.Layer):
         self._norm = tf_keras.layers.LayerNormalization(epsilon=1e-6, name="norm")
         self._projection = tf_keras.layers.Dense(config.embedding_dim, name="embedding")
 
+    @property
+    def tables(self) -> dict[str, tf.Variable]:
+        """The vectors of the words' ids: [ids, hidden]."""
+        return {WORDS: self._table.embeddings}
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
-        """int32 [batch, tokens] `words` -> `default` and `sequence_output`."""
+        """int32 [batch, tokens] `words` -> `default`, `sequence_output` and `mask`."""
         words = self._word_dropout(ids[WORDS], training=training)
         real = tf.cast(words != PADDING, tf.float32)
         hidden = self._table(words) * self._hidden**0.5
@@ -64,4 +69,5 @@ class TransformerEncoder(tf_keras.layers.Layer):
         return {
             "default": tf.math.l2_normalize(embedding, axis=-1),
             "sequence_output": hidden,
+            "mask": words != PADDING,
         }

@@ -1,10 +1,18 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import tensorflow as tf
 import yaml
 
+from export.__main__ import main
 from model import configs
 from model.dual_encoder import build
 
+HERE = Path(__file__).parent
+BOTH = ["response_selection", "inference"]
 MODEL = {
     "text": {"max_tokens": 8, "word_buckets": 300, "bigram_buckets": 400},
     "encoder": {
@@ -13,22 +21,61 @@ MODEL = {
     },
     "response_network": {"hidden": [4]},
 }
+TRANSFORMER = {
+    "type": "transformer",
+    "transformer": {
+        **{"layers": 2, "heads": 2, "hidden": 8, "filter": 16, "embedding_dim": 7},
+        **{"dropout": 0.5, "word_dropout": 0.2},
+    },
+}
+RECURRENT = {
+    "type": "recurrent",
+    "recurrent": {"word_dim": 6, "units": 4, "embedding_dim": 7, "dropout": 0.5},
+}
+
+
+def make_model_dir(folder, *, params_model=None, encoder=None, heads=None):
+    """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
+    config = configs.ResponseSelection()
+    changes = {"encoder": encoder, "heads": heads}
+    changes = {key: value for key, value in changes.items() if value}
+    config.override({"model": MODEL | changes})
+    model = build(config.model, seed=0)
+    # Bigrams begin at zero: what is quantized and compared must not be nothing.
+    for table in model.encoder.tables.values():
+        table.assign(tf.random.stateless_normal(table.shape, seed=[1, 2]))
+    tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
+    params = {"task": {"model": params_model or config.model.as_dict()}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+    return folder
 
 
 @pytest.fixture
 def write_model_dir(tmp_path):
-    """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
-
-    def make(name="run", params_model=None, encoder=None, heads=None):
-        folder = tmp_path / name
-        config = configs.ResponseSelection()
-        changes = {"encoder": encoder, "heads": heads}
-        changes = {key: value for key, value in changes.items() if value}
-        config.override({"model": MODEL | changes})
-        model = build(config.model, seed=0)
-        tf.train.Checkpoint(model=model).save(str(folder / "ckpt"))
-        params = {"task": {"model": params_model or config.model.as_dict()}}
-        (folder / "params.yaml").write_text(yaml.safe_dump(params))
-        return folder
+    def make(name="run", **changes):
+        return make_model_dir(tmp_path / name, **changes)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    """A model folder, `run`, and its module, `module`, both heads; to be read only."""
+    folder = tmp_path_factory.mktemp("shared")
+    make_model_dir(folder / "run", heads=BOTH)
+    main(["--model_dir", str(folder / "run"), "--output", str(folder / "module")])
+    return folder
+
+
+def ask(program, *arguments, cwd):
+    """Runs a program of this folder as a stranger would, without this project on its path."""
+    done = subprocess.run(
+        [sys.executable, "-I", str(HERE / program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        check=False,
+    )
+    assert "all is well" in done.stdout, done.stderr[-4000:]
+    return done.stdout

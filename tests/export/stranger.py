@@ -1,79 +1,261 @@
-"""What a team downstream does with a module, in a process that cannot import this project."""
+"""What a team downstream does with a module, in a process that cannot import this project.
 
-import sys
+    python -I stranger.py MODULE
+
+The module is the tiny one of conftest.py: a DAN of 7 numbers, 8 tokens, both heads.
+"""
+
+import os
+import resource
 import warnings
 
 warnings.simplefilter("ignore")  # other people's packages, while they are imported
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-import tensorflow_hub as hub  # noqa: E402
 import tensorflow_text  # noqa: E402, F401
-import tf_keras  # noqa: E402
 
 SENTENCES = ["two words", "", "word " * 100, "🎂 \x00 שלום"]
+DIM, WORD_DIM, MAX_TOKENS = 7, 6, 8
+SIGNATURES = {
+    "serving_default": ({"inputs": [None]}, {"outputs": [None, DIM]}),
+    "encode_input": ({"inputs": [None]}, {"outputs": [None, DIM]}),
+    "encode_response": ({"inputs": [None]}, {"outputs": [None, DIM]}),
+    "similarity": (
+        {"sentences1": [None], "sentences2": [None]},
+        {"angular": [None], "score": [None]},
+    ),
+    "rank_responses": ({"input": [1], "responses": [None]}, {"scores": [None]}),
+    "word_vectors": ({"inputs": [None]}, {"outputs": [None, WORD_DIM]}),
+    "classify_nli": ({"premise": [None], "hypothesis": [None]}, {"outputs": [None, 3]}),
+}
+MEGABYTE = 1 << 20
 
 
-def main(path):
-    for name in ("model", "export", "data_pipeline"):
+def check_nothing_of_ours_is_here():
+    for name in ("model", "export", "data_pipeline", "evaluation"):
         try:
             __import__(name)
         except ImportError:
             continue
         raise AssertionError(f"{name} can be imported here: this proves nothing")
-    module = tf.saved_model.load(path)
-    rows = check_rows(module)
-    check_signatures(module, rows)
-    np.testing.assert_allclose(hub.load(path)(SENTENCES), rows, atol=1e-6)
-    check_keras(path, rows)
-    check_parts(module)
-    print("all is well")
 
 
 def check_rows(module):
     rows = module(SENTENCES).numpy()
-    assert rows.shape == (4, 7), rows.shape
+    assert rows.shape == (4, DIM)
     assert rows.dtype == np.float32
-    assert np.isfinite(rows).all()
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
     for sentence, row in zip(SENTENCES, rows, strict=True):
         np.testing.assert_allclose(module([sentence])[0], row, atol=1e-5)
     np.testing.assert_allclose(module(SENTENCES[::-1])[::-1], rows, atol=1e-5)
+    long = " ".join(f"word{number}" for number in range(10_000))
+    np.testing.assert_allclose(module([*SENTENCES, long])[:-1], rows, atol=1e-5)
+
+
+def check_empty_strings(module):
+    (empty,) = module([""]).numpy()
+    (words,) = module(["two words"]).numpy()
+    assert np.isfinite(empty).all()
+    assert np.abs(empty - words).max() > 1e-3
+    for batch in (["", "two words"], ["two words", ""], ["", "", "two words", ""], ["", ""]):
+        expected = [words if sentence else empty for sentence in batch]
+        np.testing.assert_allclose(module(batch), expected, atol=1e-5)
+    assert module(tf.constant([], tf.string)).shape == (0, DIM)
+
+
+def check_any_bytes(module):
+    batch = [
+        *[b"\x00", b"\x00\x00a\x00", b"\xff\xfe\xfd", b"caf\xe9", b"\xed\xa0\x80", b"\xf0\x9f"],
+        *["🎂", "👩‍👩‍👧", "מה שלומך", "كيف حالك", "\u202eabc", "\u0301", "\ufeff", "ﷺ"],
+    ]
+    rows = module(tf.constant(batch)).numpy()
+    assert np.isfinite(rows).all()
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
-    assert module(tf.constant([], tf.string)).shape == (0, 7)
-    assert np.abs(module(["a b c d"] * 2, training=True) - module(["a b c d"] * 2)).max() > 1e-3
-    return rows
+    for text, row in zip(batch, rows, strict=True):
+        np.testing.assert_allclose(module([text])[0], row, atol=1e-5)
 
 
-def check_signatures(module, rows):
-    assert set(module.signatures) == {"serving_default", "encode_response"}
+def check_truncation(module):
+    words = [f"w{number}" for number in range(MAX_TOKENS + 1)]
+    full = " ".join(words[:MAX_TOKENS])
+    just, more, less = module([full, " ".join(words), " ".join(words[: MAX_TOKENS - 1])]).numpy()
+    np.testing.assert_array_equal(just, more)
+    assert np.abs(just - less).max() > 1e-4
+    spread = full.replace(" ", " \n\t" * (MEGABYTE // 64))
+    np.testing.assert_allclose(module([spread + " and more"])[0], just, atol=1e-5)
+    (marks,) = module(["!" * MAX_TOKENS]).numpy()
+    np.testing.assert_allclose(module(["!" * MEGABYTE])[0], marks, atol=1e-5)
+
+
+def check_memory_is_bounded(module):
+    shapes = ["a", "!", " ", "a ", "\x00", "ﷺ", "🎂", "'", b"\xff"]
+    texts = [
+        tf.constant([shape * (MEGABYTE // len(tf.compat.as_bytes(shape)))]) for shape in shapes
+    ]
+    before = peak()
+    for text in texts:
+        row = module(text).numpy()
+        assert np.isfinite(row).all()
+        assert row.shape == (1, DIM)
+    batch = tf.concat(texts * 2, axis=0)
+    assert np.isfinite(module(batch)).all()
+    grown = peak() - before
+    assert grown < 30 * len(texts) * MEGABYTE, f"{grown / MEGABYTE:.0f} MB for megabytes of text"
+
+
+def peak():
+    """Bytes that this process held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def check_calls_leave_nothing_behind(module):
+    signature = module.signatures["serving_default"]
+    for size in range(1, 51):
+        module(["some words"] * size)
+    assert module.__call__.experimental_get_tracing_count() == 1
+    before = resident()
+    for call in range(1000):
+        batch = tf.constant([f"word{call} word"] * (call % 50 + 1))
+        module(batch, training=call % 2 == 0)
+        signature(inputs=batch)
+    assert module.__call__.experimental_get_tracing_count() == 1
+    grown = resident() - before
+    assert grown < 8 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB in 1,000 calls"
+
+
+def resident():
+    with open("/proc/self/statm") as file:  # noqa: PTH123
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def check_signatures(module):
+    assert set(module.signatures) == set(SIGNATURES)
+    for name, (inputs, outputs) in SIGNATURES.items():
+        signature = module.signatures[name]
+        taken = signature.structured_input_signature[1]
+        assert {key: spec.shape.as_list() for key, spec in taken.items()} == inputs, name
+        assert {spec.dtype for spec in taken.values()} == {tf.string}
+        given = signature.structured_outputs
+        assert {key: spec.shape.as_list() for key, spec in given.items()} == outputs, name
+        assert {spec.dtype for spec in given.values()} == {tf.float32}
+
+
+def check_what_signatures_say(module):
+    def call(name, output="outputs", **texts):
+        arguments = {key: tf.constant(value) for key, value in texts.items()}
+        return module.signatures[name](**arguments)[output].numpy()
+
+    rows = module(SENTENCES).numpy()
+    np.testing.assert_allclose(call("serving_default", inputs=SENTENCES), rows, atol=1e-6)
+    np.testing.assert_allclose(call("encode_input", inputs=SENTENCES), rows, atol=1e-6)
+    responses = call("encode_response", inputs=SENTENCES)
+    assert np.abs(responses - rows).max() > 1e-3
+    scores = call("rank_responses", "scores", input=SENTENCES[:1], responses=SENTENCES)
+    np.testing.assert_allclose(scores, responses @ rows[0], atol=1e-5)
+
+    pair = {"sentences1": SENTENCES, "sentences2": SENTENCES[::-1]}
+    cosines = np.clip((rows * rows[::-1]).sum(axis=1), -1, 1)
+    angular = 1 - np.arccos(cosines) / np.pi
+    np.testing.assert_allclose(call("similarity", "angular", **pair), angular, atol=1e-4)
+    np.testing.assert_allclose(call("similarity", "score", **pair), 5 * angular, atol=5e-4)
+    same = call("similarity", "score", sentences1=SENTENCES, sentences2=SENTENCES)
+    np.testing.assert_allclose(same, 5, atol=5e-3)  # arccos is steep at 1
+
+    nli = call("classify_nli", premise=SENTENCES, hypothesis=SENTENCES[::-1])
+    np.testing.assert_allclose(nli.sum(axis=1), 1, atol=1e-6)
+    one, two, both, none = call("word_vectors", inputs=["red", "fish", "Red fish", ""])
+    np.testing.assert_allclose(both, (one + two) / 2, atol=1e-6)
+    assert not none.any()
+    assert np.abs(one - two).max() > 1e-3
+
+
+def check_an_empty_batch(module):
     for name, signature in module.signatures.items():
-        outputs = signature(inputs=tf.constant(SENTENCES))
-        assert set(outputs) == {"outputs"}
-        same = np.abs(outputs["outputs"] - rows).max() < 1e-5
-        assert same == (name == "serving_default"), name
-        assert signature.structured_outputs["outputs"].shape.as_list() == [None, 7]
-
-
-def check_keras(path, rows):
-    layer = hub.KerasLayer(path, input_shape=[], dtype=tf.string, trainable=True)
-    model = tf_keras.Sequential([layer, tf_keras.layers.Dense(1)])
-    np.testing.assert_allclose(layer(tf.constant(SENTENCES)), rows, atol=1e-6)
-    model.compile("sgd", "mse")
-    before = [variable.numpy() for variable in layer.trainable_variables]
-    assert len(before) == 6  # two tables, two dense layers
-    model.fit(tf.constant(["a b c", "d e"]), tf.constant([[1.0], [0.0]]), epochs=3, verbose=0)
-    for old, new in zip(before, layer.trainable_variables, strict=True):
-        assert np.abs(old - new.numpy()).max() > 0, new.name
+        empty = {key: tf.constant([], tf.string) for key in SIGNATURES[name][0]}
+        if name == "rank_responses":
+            empty["input"] = tf.constant(["a"])
+        for outputs in signature(**empty).values():
+            assert outputs.shape[0] == 0
 
 
 def check_parts(module):
+    ids = module.preprocessor(tf.constant(SENTENCES))
+    assert {name: some.dtype for name, some in ids.items()} == dict.fromkeys(ids, tf.int32)
+    rows = module(SENTENCES)
+    np.testing.assert_allclose(module.encoder(ids)["default"], rows, atol=1e-6)
+    responses = module.signatures["encode_response"](inputs=tf.constant(SENTENCES))["outputs"]
+    np.testing.assert_allclose(module.response_encoder(ids)["default"], responses, atol=1e-6)
+    counts = {"preprocessor": 0, "encoder": 6, "response_encoder": 10}
+    for name, count in counts.items():
+        assert len(getattr(module, name).variables) == count, name
     assert len(module.variables) == len(module.trainable_variables) == 6
     assert len(module.regularization_losses) == 0
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(module(["two words"])[:, 0])
-    gradients = tape.gradient(loss, list(module.trainable_variables))
-    assert all(gradient is not None for gradient in gradients)
+
+    mapped = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(3).map(module.preprocessor)
+    some = [module.encoder(batch)["default"] for batch in mapped]
+    np.testing.assert_allclose(tf.concat(some, axis=0), rows, atol=1e-5)
+
+
+def check_gradients(module):
+    def reach(part, call):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(call()[:, 0])
+        gradients = tape.gradient(loss, list(part.trainable_variables))
+        assert len(gradients) >= 6
+        for variable, gradient in zip(part.trainable_variables, gradients, strict=True):
+            assert gradient is not None, variable.name
+            assert np.abs(tf.convert_to_tensor(gradient)).max() > 0, variable.name
+
+    words = tf.constant(["two more words", "another one"])
+    ids = module.preprocessor(words)
+    for training in (False, True):
+        reach(module, lambda: module(words, training=training))  # noqa: B023
+        for part in (module.encoder, module.response_encoder):
+            reach(part, lambda: part(ids, training=training)["default"])  # noqa: B023
+
+
+def check_dropout(module):
+    batch = tf.constant(["a b c d"] * 8)
+    rows = module(batch).numpy()
+    np.testing.assert_array_equal(module(batch, training=False), rows)
+    first, second = module(batch, training=True).numpy(), module(batch, training=True).numpy()
+    assert np.abs(first - rows).max() > 1e-3
+    assert np.abs(first - second).max() > 1e-3
+    np.testing.assert_array_equal(module(batch), rows)
+
+
+def check_the_c_api_can_run_it(path):
+    """Its view: a graph, feeds and fetches; no Python function and no Keras layer in it."""
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    with open(f"{path}/saved_model.pb", "rb") as file:  # noqa: PTH123
+        (graph,) = saved_model_pb2.SavedModel.FromString(file.read()).meta_graphs
+    nodes = [graph.graph_def.node, *(f.node_def for f in graph.graph_def.library.function)]
+    assert not {node.op for some in nodes for node in some if "Py" in node.op}
+    kinds = {node.user_object.identifier for node in graph.object_graph_def.nodes}
+    assert not {kind for kind in kinds if "keras" in kind}
+
+    expected = tf.saved_model.load(path)(SENTENCES).numpy()
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], path)
+        signature = meta.signature_def["serving_default"]
+        names = signature.inputs["inputs"].name, signature.outputs["outputs"].name
+        rows = session.run(names[1], {names[0]: SENTENCES})
+    np.testing.assert_allclose(rows, expected, atol=1e-6)
+
+
+def main(path):
+    check_nothing_of_ours_is_here()
+    module = tf.saved_model.load(path)
+    for name, check in list(globals().items()):
+        if name.startswith("check_") and check.__code__.co_varnames[:1] == ("module",):
+            check(module)
+    check_the_c_api_can_run_it(path)
+    print("all is well")
 
 
 if __name__ == "__main__":
+    import sys
+
     main(*sys.argv[1:])

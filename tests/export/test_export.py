@@ -1,8 +1,11 @@
 """The hub module: what strangers can do with it, and when it is not written."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,10 @@ import tensorflow as tf
 from export import checkpoint, verify, write
 from export.__main__ import main
 from model.configs import ResponseSelection
+from tests.export.conftest import RECURRENT, TRANSFORMER, ask
 
-STRANGER = Path(__file__).with_name("stranger.py")
+REPOSITORY = Path(__file__).parents[2]
+ALWAYS = {"serving_default", "encode_input", "similarity", "word_vectors"}
 
 
 def export(model_dir, output):
@@ -32,40 +37,43 @@ def contents(folder):
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_stranger_can_use_it(write_model_dir, tmp_path, capsys):
-    export(write_model_dir(), tmp_path / "module")
-    assert "verified in a fresh process" in capsys.readouterr().out
-    done = subprocess.run(
-        [sys.executable, "-I", str(STRANGER), str(tmp_path / "module")],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        check=False,
-    )
-    assert "all is well" in done.stdout, done.stderr
+def test_a_stranger_can_use_it(shared, tmp_path):
+    ask("stranger.py", shared / "module", cwd=tmp_path)
 
 
-def test_a_transformer_is_exported_too(write_model_dir, tmp_path):
-    sizes = {"layers": 2, "heads": 2, "hidden": 8, "filter": 16, "embedding_dim": 7}
-    encoder = {"type": "transformer", "transformer": sizes | {"dropout": 0.5}}
+def test_other_libraries_can_use_it(shared, tmp_path):
+    ask("doors.py", shared / "module", tmp_path, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "hidden"),
+    [pytest.param(TRANSFORMER, 8), pytest.param(RECURRENT, 8, marks=pytest.mark.slow)],
+)
+def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encoder, hidden):
     export(write_model_dir(encoder=encoder), tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))
-    sentences = ["dog bites man", "man bites dog"]
+    sentences = tf.constant(["dog bites man", "man bites", "", "man bites dog"])
     rows = module(sentences).numpy()
-    assert rows.shape == (2, 7)
-    assert np.abs(rows[0] - rows[1]).max() > 1e-3
+    assert rows.shape == (4, 7)
+    assert np.abs(rows[0] - rows[3]).max() > 1e-3
     np.testing.assert_array_equal(module(sentences), rows)
     assert np.abs(module(sentences, training=True) - rows).max() > 1e-3
+    assert module.__call__.experimental_get_tracing_count() == 1
+    for text, row in zip(sentences, rows, strict=True):
+        np.testing.assert_allclose(module([text])[0], row, atol=1e-5)
+
+    found = module.encoder(module.preprocessor(sentences))
+    assert set(found) == {"default", "sequence_output", "mask"}
+    np.testing.assert_allclose(found["default"], rows, atol=1e-6)
+    assert found["sequence_output"].shape == (4, 4, hidden)
+    # Each ends in a mark of its own.
+    expected = [[1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 1]]
+    np.testing.assert_array_equal(found["mask"], np.array(expected, bool))
 
 
-def test_it_says_what_the_model_says(write_model_dir, tmp_path):
-    from export import checkpoint
-
-    model_dir = write_model_dir()
-    export(model_dir, tmp_path / "module")
-    model, text = checkpoint.load(model_dir)
-    module = tf.saved_model.load(str(tmp_path / "module"))
+def test_it_says_what_the_model_says(shared):
+    model, text = checkpoint.load(shared / "run")
+    module = tf.saved_model.load(str(shared / "module"))
     sentences = tf.constant(["some words", "other words of this"])
     np.testing.assert_allclose(module(sentences), model.encode_inputs(text(sentences)), atol=1e-6)
     np.testing.assert_allclose(
@@ -73,13 +81,6 @@ def test_it_says_what_the_model_says(write_model_dir, tmp_path):
         model.encode_responses(text(sentences)),
         atol=1e-6,
     )
-
-
-def test_the_configuration_travels_inside(write_model_dir, tmp_path):
-    model_dir = write_model_dir()
-    export(model_dir, tmp_path / "module")
-    inside = tmp_path / "module" / "assets.extra" / "params.yaml"
-    assert inside.read_text() == (model_dir / "params.yaml").read_text()
 
 
 def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
@@ -106,17 +107,19 @@ def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, m
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".module")]
 
 
-def test_verifying_notices_a_difference(write_model_dir, tmp_path):
-    export(write_model_dir(), tmp_path / "module")
-    module = tf.saved_model.load(str(tmp_path / "module"))
-    rows = module(tf.constant(verify.PROBES)).numpy()
-    responses = module.signatures["encode_response"](inputs=tf.constant(verify.PROBES))["outputs"]
-    right, wrong = tmp_path / "right.npz", tmp_path / "wrong.npz"
-    np.savez(right, __call__=rows, encode_response=responses)
-    np.savez(wrong, __call__=rows, encode_response=responses + 1e-3)
-    verify.check(str(tmp_path / "module"), str(right))
-    with pytest.raises(ValueError, match="encode_response differs by"):
-        verify.check(str(tmp_path / "module"), str(wrong))
+def test_verifying_notices_a_difference(shared, tmp_path):
+    path = str(shared / "module")
+    module = tf.saved_model.load(path)
+    probes = tf.constant(verify.PROBES)
+    responses = module.signatures["encode_response"](inputs=probes)["outputs"].numpy()
+    feeds = np.array(json.dumps({"encode_response": {"inputs": verify.PROBES}}))
+    for name, wrong in (("right", 0), ("wrong", 1e-3)):
+        found = {"call": module(probes), "encode_response/outputs": responses + wrong}
+        np.savez(tmp_path / name, feeds=feeds, **found)
+    measured = verify.check(path, str(tmp_path / "right.npz"))
+    assert set(measured["batches"]) == {"1", "32", "256"}
+    with pytest.raises(ValueError, match="encode_response, outputs differs by"):
+        verify.check(path, str(tmp_path / "wrong.npz"))
 
 
 def test_folders_that_are_not_what_they_should_be(write_model_dir, tmp_path):
@@ -160,11 +163,8 @@ def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_p
 @pytest.mark.parametrize(
     ("heads", "signatures"),
     [
-        (["inference"], {"serving_default", "classify_nli"}),
-        (
-            ["response_selection", "inference"],
-            {"serving_default", "encode_response", "classify_nli"},
-        ),
+        (["inference"], {"classify_nli"}),
+        (["response_selection"], {"encode_response", "rank_responses"}),
     ],
 )
 def test_a_module_has_signatures_for_what_it_was_trained_for(
@@ -173,10 +173,34 @@ def test_a_module_has_signatures_for_what_it_was_trained_for(
     model_dir = write_model_dir(heads=heads)
     export(model_dir, tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))
-    assert set(module.signatures) == signatures
+    assert set(module.signatures) == ALWAYS | signatures
+
+
+def test_the_classifier_says_what_the_model_says(shared):
+    module = tf.saved_model.load(str(shared / "module"))
     pair = {"premise": tf.constant(["a b", ""]), "hypothesis": tf.constant(["b", "c d"])}
     found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
-    model, text = checkpoint.load(model_dir)
+    model, text = checkpoint.load(shared / "run")
     logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
     np.testing.assert_allclose(found, tf.nn.softmax(logits), atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
+    output = tmp_path / "module"
+    output.mkdir()
+    (output / "saved_model.pb").write_text("the old module")
+    command = [sys.executable, "-m", "export", "--model_dir", shared / "run", "--output", output]
+    process = subprocess.Popen(command, cwd=REPOSITORY, env=os.environ)
+    while not list(tmp_path.glob(".module.*/new/saved_model.pb")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait() in (-number, 128 + number)
+    assert {path.name for path in output.iterdir()} == {"saved_model.pb"}
+    assert (output / "saved_model.pb").read_text() == "the old module"
+    if number == signal.SIGTERM:
+        assert {path.name for path in tmp_path.iterdir()} == {"module"}

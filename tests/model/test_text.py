@@ -99,3 +99,15 @@ def test_bytes_that_are_not_utf_8_change_nothing_of_the_other_sentences():
         beside = tokenize(tf.constant([sentence.encode(), wrong])).to_list()
         assert beside[0] == alone[0]
         assert "\ufffd".encode() in beside[1]
+
+
+def test_of_a_long_text_only_its_beginning_is_looked_at(text_to_ids):
+    looked_at = 4 * 64
+    four = ids_of(text_to_ids, "a b c d")
+    spread = " \n\t".join("abcd").replace(" ", " " * 1000)
+    assert ids_of(text_to_ids, spread + " e" * 1000) == four
+    word = "é" * (looked_at - 2)
+    assert ids_of(text_to_ids, f"a {word}éé b c d") == ids_of(text_to_ids, f"a {word}")
+    # Others in the batch are read as ever, white space of theirs that is no token included.
+    alone, beside = (ids_of(text_to_ids, "c\u200bd  x", *more) for more in ([], ["y" * 1000]))
+    assert beside[WORDS][0][:3] == alone[WORDS][0]

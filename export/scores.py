@@ -1,0 +1,96 @@
+"""Scores of a module, from the result files that `python -m evaluation` has written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from model.errors import InputError
+
+MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
+"""The order of the figures; others follow by name."""
+WEIGHTS = 16
+"""Digits at the end of a fingerprint that are of the weights."""
+
+
+def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[str, Any]]:
+    """One dict a result file: task, name, n, metrics, intervals, data, settings.
+
+    Args:
+      folder: where the files are.
+      fingerprint: of the module; files about another one are refused.
+      exactly: whether only this very module will do, or another with the same weights too, such
+        as an earlier export of the same checkpoint.
+
+    Raises:
+      InputError: if there are none, or one is none or of another module.
+    """
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise InputError(f"--results: {str(folder)!r} holds no *.json of `python -m evaluation`")
+    compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
+    return [_read(path, compared) for path in paths]
+
+
+def _read(path: Path, fingerprint: str) -> dict[str, Any]:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        scores = {key: result[key] for key in ("task", "name", "n")}
+        scores["metrics"] = {name: _figure(value) for name, value in result["metrics"].items()}
+        scores["intervals"] = {
+            name: [_figure(end) for end in ends]
+            for name, ends in (result.get("intervals") or {}).items()
+            if ends is not None
+        }
+        scores["data"] = result["data"]["sha256"]
+        scores["settings"] = result.get("settings", {})
+        of_module = result["module"]["fingerprint"]
+        if not isinstance(of_module, str):
+            raise TypeError(f"fingerprint is {of_module!r}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"--results: {str(path)!r} is no result of a module: {error!r}; accepted are the files "
+            "that `python -m evaluation` writes to its --output"
+        ) from error
+    if not of_module.endswith(fingerprint):
+        raise InputError(
+            f"--results: {str(path)!r} is about another module: its fingerprint is {of_module}, "
+            f"this module's {'ends in ' * (len(fingerprint) == WEIGHTS)}{fingerprint}; evaluate "
+            "this one"
+        )
+    return scores
+
+
+def write(path: Path, found: list[dict[str, Any]]) -> None:
+    """Keeps in a module what `read` found."""
+    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """What `read` found, as it is kept in a module; nothing if there is no such file."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+
+
+def _figure(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def rows(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What stands in the card: a row for each figure, in the order of `MAIN`."""
+    return [
+        {
+            "task": score["task"],
+            "name": score["name"],
+            "n": score["n"],
+            "metric": metric,
+            "value": score["metrics"][metric],
+            "interval": score["intervals"].get(metric),
+            "data": score["data"],
+        }
+        for score in scores
+        for metric in sorted(score["metrics"], key=_place)
+        if score["metrics"][metric] is not None
+    ]
+
+
+def _place(metric: str) -> tuple[int, str]:
+    return (MAIN.index(metric) if metric in MAIN else len(MAIN), metric)

@@ -1,0 +1,33 @@
+"""The transformation of embeddings that `python -m evaluation sts --tune` has learned."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from model.errors import InputError
+
+MATRIX, ABOUT = "matrix", "about"
+
+
+def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """The matrix, float32 [dim, dim], and what is known of it.
+
+    Raises:
+      InputError: if the file holds none for embeddings of that width.
+    """
+    accepted = f"accepted is a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
+    try:
+        with np.load(path) as file:
+            matrix, about = file[MATRIX], json.loads(str(file[ABOUT]))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"--with_sts_matrix: {str(path)!r}: {error}; {accepted}") from error
+    if matrix.shape != (dim, dim) or matrix.dtype.kind != "f" or not np.isfinite(matrix).all():
+        raise InputError(
+            f"--with_sts_matrix: {str(path)!r} holds {matrix.dtype} {list(matrix.shape)}"
+            f"{'' if matrix.dtype.kind != 'f' or np.isfinite(matrix).all() else ', not finite'}; "
+            f"{accepted}"
+        )
+    return matrix.astype(np.float32), about

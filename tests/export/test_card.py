@@ -1,0 +1,200 @@
+"""What a module says of itself: identity, model card, scores."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import yaml
+
+from export import amend, identity, scores, sts_matrix
+from export.__main__ import main
+from export.hub_module import HubModule
+from model.errors import InputError
+
+REQUIREMENTS = Path(__file__).parents[2] / "requirements.txt"
+
+
+def result(fingerprint, **changes):
+    return {
+        "task": "sts",
+        "name": "sts-test",
+        "n": 1379,
+        "metrics": {"spearman": 0.5, "pearson": 0.684, "extra": None},
+        "intervals": {"pearson": [0.65, 0.7123]},
+        "data": {"sha256": "abcdef0123456789"},
+        "module": {"fingerprint": fingerprint},
+        "settings": {"seed": 3},
+    } | changes
+
+
+@pytest.fixture
+def module(shared, tmp_path):
+    """A module whose card may be changed."""
+    folder = tmp_path / "module"
+    main(["--model_dir", str(shared / "run"), "--output", str(folder)])
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    return folder
+
+
+def put(results, found):
+    (results / f"{found['name']}.json").write_text(json.dumps(found))
+
+
+def test_its_identity_is_inside(shared):
+    about = identity.read(shared / "module")
+    found = tf.saved_model.experimental.read_fingerprint(str(shared / "module"))
+    assert about["fingerprint"].startswith(f"{found.saved_model_checksum:016x}")
+    assert about["fingerprint"].endswith(f"{found.checkpoint_hash:016x}")
+    assert about["version"] == identity.version() == "0.1.0"
+    assert (about["max_tokens"], about["dim"], about["encoder"]) == (8, 7, "averaging")
+    inside = shared / "module" / "assets.extra" / "params.yaml"
+    assert inside.read_text() == (shared / "run" / "params.yaml").read_text()
+
+
+def test_the_card_says_how_to_load_it(shared):
+    card = (shared / "module" / "README.md").read_text()
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)$", REQUIREMENTS.read_text(), re.MULTILINE))
+    (line,) = re.findall(r"pip install (.*)", card)
+    assert line.split() == [f"{name}=={pins[name]}" for name in identity.NEEDED]
+    assert "import tensorflow_text" in card
+    assert "| longest text | 8 tokens" in card
+    assert identity.read(shared / "module")["fingerprint"] in card
+    assert "`similarity` | `sentences1`: string [batch]; `sentences2`: string [batch] |" in card
+    assert "None were added." in card
+    for heading in ("## Limits", "## Memory and time", "## Trained on"):
+        assert heading in card
+
+
+def test_checksums_of_the_training_files_come_from_their_manifest(shared, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "train-0.tfrecord").write_text("")
+    (data / "test-0.tfrecord").write_text("")
+    outputs = {
+        "train-0.tfrecord": {"bytes": 0, "crc32c": "00000000", "records": 12},
+        "test-0.tfrecord": {"bytes": 0, "crc32c": "00000000", "records": 1},
+    }
+    (data / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    params = yaml.safe_load((shared / "run" / "params.yaml").read_text())
+    params["task"]["train_data"] = {"input_path": f"{data}/train-*"}
+    params["task"]["nli"] = {"train_data": {"input_path": f"{tmp_path}/gone/nli-*"}}
+    found = list(identity.training_data(params["task"], ["response_selection", "inference"]))
+    assert found == [
+        {
+            "task": "response_selection",
+            "files": f"{data}/train-*",
+            "manifest": {"train-0.tfrecord": outputs["train-0.tfrecord"]},
+        },
+        {"task": "inference", "files": f"{tmp_path}/gone/nli-*", "manifest": None},
+    ]
+
+
+def test_scores_are_put_into_a_module(module, results, capsys):
+    fingerprint = identity.read(module)["fingerprint"]
+    weights = (module / "variables" / "variables.index").stat().st_ino
+    put(results, result(fingerprint))
+    main(["card", "--module", str(module), "--results", str(results)])
+    assert "1 results" in capsys.readouterr().out
+    card = (module / "README.md").read_text()
+    row = "| sts | sts-test (`abcdef012345`) | pearson | 0.6840 | 0.6500 to 0.7123 | 1,379 |"
+    assert row in card
+    assert card.index("| pearson |") < card.index("| spearman |")
+    assert "| extra |" not in card
+    assert "`sts-test`: seed 3." in card
+    assert scores.load(module / "assets.extra" / "scores.json")[0]["metrics"]["pearson"] == 0.684
+    assert (module / "variables" / "variables.index").stat().st_ino == weights
+    assert tf.saved_model.load(str(module))(["a"]).shape == (1, 7)
+
+    put(results, result(fingerprint, name="sts-dev"))
+    amend.with_scores(module, results)
+    assert "sts-dev" in (module / "README.md").read_text()
+    assert {path.name for path in module.parent.iterdir()} == {"module", "results"}
+
+
+def test_scores_of_an_earlier_export_are_taken_along(shared, results):
+    fingerprint = "f" * 64 + identity.read(shared / "module")["fingerprint"][-16:]
+    put(results, result(fingerprint))
+    found = scores.read(results, fingerprint="e" * 64 + fingerprint[-16:], exactly=False)
+    assert found[0]["metrics"]["spearman"] == 0.5
+    with pytest.raises(InputError, match="this module's ends in 0123456789abcdef;"):
+        scores.read(results, fingerprint="f" * 64 + "0123456789abcdef", exactly=False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (result("0" * 80), "is about another module: its fingerprint is 000"),
+        ({"name": "x"}, "is no result of a module: KeyError('task')"),
+        (result("", metrics={"pearson": "high"}), "is no result of a module: ValueError"),
+    ],
+)
+def test_wrong_results_leave_the_module_as_it_was(shared, results, wrong, says):
+    before = (shared / "module" / "README.md").read_bytes()
+    put(results, wrong)
+    with pytest.raises(InputError, match=re.escape(says)):
+        amend.with_scores(shared / "module", results)
+    assert (shared / "module" / "README.md").read_bytes() == before
+
+
+def test_what_is_no_module_of_ours_is_refused(tmp_path, results):
+    for folder in (tmp_path / "nowhere", results):
+        with pytest.raises(SystemExit) as raised:
+            main(["card", "--module", str(folder), "--results", str(results)])
+        assert "is no module that `python -m export` has written" in str(raised.value.code)
+
+
+def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
+    from export import checkpoint
+
+    model, text = checkpoint.load(shared / "run")
+    matrix = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)
+    np.savez(tmp_path / "sts_matrix.npz", matrix=matrix, about=np.array('{"seed": 3}'))
+    read, about = sts_matrix.read(tmp_path / "sts_matrix.npz", dim=7)
+    assert about == {"seed": 3}
+    module = HubModule(model, text, sts_matrix=read)
+    sentences = tf.constant(["a b c", "", "d"])
+    rows = model.encode_inputs(text(sentences)).numpy()
+    tuned = rows @ matrix
+    tuned /= np.linalg.norm(tuned, axis=1, keepdims=True)
+    np.testing.assert_allclose(module(sentences), tuned, atol=1e-5)
+    np.testing.assert_allclose(
+        module.heads["serving_default"](sentences)["outputs"], tuned, atol=1e-5
+    )
+    np.testing.assert_allclose(module.heads["encode_input"](sentences)["outputs"], rows, atol=1e-5)
+    found = module.heads["similarity"](sentences, sentences[::-1])["angular"]
+    cosines = np.clip((tuned * tuned[::-1]).sum(axis=1), -1, 1)
+    np.testing.assert_allclose(found, 1 - np.arccos(cosines) / np.pi, atol=1e-3)
+    plain = HubModule(model, text)
+    for name in ("encode_response", "rank_responses", "classify_nli"):
+        sides = [sentences[:1], sentences][2 - len(module.heads[name].input_signature) :]
+        if name == "classify_nli":
+            sides = [sentences, sentences]
+        for output, value in plain.heads[name](*sides).items():
+            np.testing.assert_allclose(module.heads[name](*sides)[output], value, atol=1e-6)
+    assert any(weight is module.sts_matrix for weight in module.trainable_variables)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"matrix": np.eye(3), "about": np.array("{}")}, "holds float64 [3, 3]; accepted is"),
+        ({"matrix": np.full((7, 7), np.nan), "about": np.array("{}")}, "not finite"),
+        ({"about": np.array("{}")}, "matrix"),
+    ],
+)
+def test_a_wrong_matrix_is_refused(tmp_path, content, says):
+    np.savez(tmp_path / "m.npz", **content)
+    with pytest.raises(InputError, match=re.escape(says)):
+        sts_matrix.read(tmp_path / "m.npz", dim=7)
+    (tmp_path / "m.npz").write_text("no archive")
+    with pytest.raises(InputError, match="--with_sts_matrix"):
+        sts_matrix.read(tmp_path / "m.npz", dim=7)

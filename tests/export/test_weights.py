@@ -1,0 +1,105 @@
+"""Weights in fewer bits: what they may change, and what they save."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from export import checkpoint
+from export.__main__ import main
+from export.hub_module import HubModule
+from export.variants import size, table
+from export.weights import Half, Int8
+from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
+
+SENTENCES = tf.constant(["two words", "", "word " * 100, "some other words of this"])
+ENCODERS = [None, pytest.param(TRANSFORMER), pytest.param(RECURRENT, marks=pytest.mark.slow)]
+
+
+def test_eight_bits_are_integers_times_a_scale_a_row():
+    table = tf.Variable([[0.0, 0.0], [1.27, -0.5], [254.0, 3.0]])
+    kept = Int8(table)
+    assert [variable.dtype for variable in kept.variables] == [tf.int8, tf.float32]
+    np.testing.assert_array_equal(kept.variables[0], [[0, 0], [127, -50], [127, 2]])
+    np.testing.assert_allclose(kept.rows(tf.constant([2, 0, 1])), [[254, 4], [0, 0], [1.27, -0.5]])
+
+
+def test_sixteen_bits_are_widened_to_be_used():
+    kept = Half(tf.Variable([1.0, 1 + 2.0**-9]), tf.bfloat16)
+    np.testing.assert_array_equal(kept.whole(), [1.0, 1.0])
+    assert kept.whole().dtype == tf.float32
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_variants_say_nearly_the_same(write_model_dir, encoder):
+    model, text = checkpoint.load(write_model_dir(encoder=encoder, heads=BOTH))
+    before = [weight.numpy() for weight in model.variables]
+    whole = HubModule(model, text)
+    for variant, dtype in (("float16", tf.float16), ("bfloat16", tf.bfloat16), ("int8", tf.int8)):
+        module = HubModule(model, text, variant=variant)
+        assert dtype in {weight.dtype for weight in module.variables}
+        for name, head in whole.heads.items():
+            if name in ("serving_default", "encode_response", "word_vectors"):
+                wanted, found = head(SENTENCES)["outputs"], module.heads[name](SENTENCES)["outputs"]
+                np.testing.assert_allclose(found, wanted, atol=0.06)
+                assert np.abs(found - wanted).max() > 1e-7  # it is another module
+        trained(module)
+    for old, weight in zip(before, model.variables, strict=True):
+        np.testing.assert_array_equal(old, weight)
+
+
+def trained(module):
+    """A gradient reaches what can be trained; 8 bits cannot."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(module(SENTENCES, training=True)[:, 0])
+    gradients = tape.gradient(loss, list(module.trainable_variables))
+    assert gradients
+    assert all(gradient is not None for gradient in gradients)
+    assert tf.int8 not in {weight.dtype for weight in module.trainable_variables}
+
+
+def test_a_variant_is_saved_as_it_is(shared, tmp_path):
+    main(
+        [
+            *("--model_dir", str(shared / "run"), "--variant", "int8"),
+            *("--output", str(tmp_path / "int8")),
+        ]
+    )
+    module = tf.saved_model.load(str(tmp_path / "int8"))
+    whole = tf.saved_model.load(str(shared / "module"))
+    np.testing.assert_allclose(module(SENTENCES), whole(SENTENCES), atol=0.02)
+    data = "variables/variables.data-00000-of-00001"
+    assert (tmp_path / "int8" / data).stat().st_size < 0.6 * (
+        shared / "module" / data
+    ).stat().st_size
+    assert "int8, those of the tables" in (tmp_path / "int8" / "README.md").read_text()
+
+
+def test_the_table_of_variants_shows_what_changed():
+    sizes = {"float32": 4_000_000, "int8": 1_000_000}
+    pearsons = {"float32": {"sts-dev": 0.75}, "int8": {"sts-dev": 0.7488}}
+    lines = table(sizes, pearsons).splitlines()
+    assert lines[0].split("  ")[-1].strip() == "change"
+    assert lines[2].split() == ["float32", "4.0", "1.00", "0.7500", "+0.0000"]
+    assert lines[3].split() == ["int8", "1.0", "0.25", "0.7488", "-0.0012"]
+
+
+@pytest.mark.slow
+def test_all_variants_are_written_and_scored(shared, tmp_path, capsys):
+    sts = tmp_path / "sts-dev.csv"
+    rows = [("a man", "a man", 5.0), ("a dog", "red fish", 0.5), ("one two", "two one", 3.0)]
+    sts.write_text(
+        "".join(f"main\tfile\t2012\t{row}\t{g}\t{a}\t{b}\n" for row, (a, b, g) in enumerate(rows))
+    )
+    main(
+        [
+            *("variants", "--model_dir", str(shared / "run"), "--sts", str(sts)),
+            *("--output", str(tmp_path / "modules")),
+        ]
+    )
+    lines = capsys.readouterr().out.splitlines()[-4:]
+    assert [line.split()[0] for line in lines] == ["float32", "bfloat16", "float16", "int8"]
+    sizes = [size(tmp_path / "modules" / line.split()[0]) for line in lines]
+    assert sizes[1] < sizes[0]
+    for line in lines:
+        module = tmp_path / "modules" / line.split()[0]
+        assert f"| {float(line.split()[3]):.4f} |" in (module / "README.md").read_text()

@@ -40,7 +40,7 @@ def make(
     groups = group_of(pairs) if way == SENTENCES else np.arange(len(pairs))
     count = len(set(groups))
     if not 2 <= folds <= count:
-        what = f"{count} groups of pairs without a common sentence" if way == SENTENCES else "pairs"
+        what = "groups of pairs without a common sentence" if way == SENTENCES else "pairs"
         raise InputError(f"folds: {folds}; accepted are 2 to {count}, as there are {count} {what}")
     fold_of_group = _filled(np.bincount(groups), folds=folds, seed=seed)
     fold_of = fold_of_group[groups]

@@ -42,7 +42,9 @@ class Source(NamedTuple):
         digest = hashlib.sha256()
         for path in self.files:
             digest.update(path.read_bytes())
-        return {"files": [path.name for path in self.files], "sha256": digest.hexdigest()}
+        names = [path.name for path in self.files]
+        file = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
+        return {"file": file, "files": names, "sha256": digest.hexdigest()}
 
 
 def sts2016(data: Path) -> Source:

@@ -81,7 +81,7 @@ def _result(
         else {},
         "counts": _counts(found, finished, prepared),
         "settings": _settings(way, row, experiment, choices, len(found)),
-        "items": found,
+        "items": [{k: v for k, v in one.items() if k != "about"} for one in found],
         "data": prepared.corpus.provenance
         | {"tests": {name: part.provenance for name, part in prepared.tests.items()}}
         | {"word_vectors": Path(prepared.vectors.source).name},

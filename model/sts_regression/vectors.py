@@ -145,13 +145,14 @@ def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
             if dim > 1
             else f"{where}: no word and numbers behind spaces: {line[:40]!r}"
         )
-    numbers = line[len(word) :].lower()
-    if b"n" in numbers and _NOT_FINITE.search(numbers):
-        raise InputError(f"{where}: a number that is not finite, of the word {word!r}")
     try:
-        return word.decode("utf-8"), values
+        text = word.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: the word {word!r} is not UTF-8 ({error.reason})") from error
+    numbers = line[len(word) :].lower()
+    if b"n" in numbers and _NOT_FINITE.search(numbers):
+        raise InputError(f"{where}: a number that is not finite, of the word {text!r}")
+    return text, values
 
 
 def _row(values: list[bytes], *, where: str) -> np.ndarray:
@@ -159,7 +160,8 @@ def _row(values: list[bytes], *, where: str) -> np.ndarray:
     for value in values:
         if not _NUMBER.fullmatch(value):
             raise InputError(f"{where}: {value!r} is no number")
-    row = np.array(values, dtype=np.float64).astype(np.float32)
+    with np.errstate(over="ignore"):
+        row = np.array(values, dtype=np.float64).astype(np.float32)
     if not np.isfinite(row).all():
         raise InputError(f"{where}: a number beyond the range of float32")
     return row

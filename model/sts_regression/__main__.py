@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -227,4 +228,5 @@ def _vectors(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no process stays behind
     sys.exit(main())

@@ -10,6 +10,7 @@ before, which is most of the arithmetic, is one matrix product over all time ste
 holds one product. No length is unrolled: one graph serves all of them.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -66,7 +67,7 @@ class Lstm(tf.Module):
     ):
         """`forget_bias`: where b_f starts, 1 as in Keras; the other biases start at 0."""
         super().__init__(name="lstm")
-        self._gates = GATES[gates]
+        self._apply = _lstm(gates, input_dim, units)
         start = tf_keras.initializers.HeNormal(next(seeds))
         recurrent = tf_keras.initializers.get(
             {"class_name": recurrent_initializer, "config": {"seed": next(seeds)}}
@@ -89,12 +90,20 @@ class Lstm(tf.Module):
         Returns:
           float32 [time, batch, units]; the last step is the last real one of each row.
         """
-        return _lstm(self._gates)(inputs, real, self.kernel, self.recurrent, self.bias)
+        return self._apply(inputs, real, self.kernel, self.recurrent, self.bias)
 
 
-def _lstm(gates: Gates) -> Callable[..., tf.Tensor]:
-    """The layer as a function of its weights, with a gradient of its own."""
+@functools.cache
+def _lstm(name: str, input_dim: int, units: int) -> Callable[..., tf.Tensor]:
+    """The layer as a function of its weights, with a gradient of its own.
 
+    Layers of one shape share its graph: ten of them are traced once, and only once in a process.
+    """
+    gates = GATES[name]
+    shapes = ([None, None, input_dim], [None, None, 1], [input_dim, 4 * units])
+    shapes += ([units, 4 * units], [4 * units])
+
+    @functools.partial(tf.function, input_signature=[tf.TensorSpec(shape) for shape in shapes])
     @tf.custom_gradient
     def apply(
         inputs: tf.Tensor,
@@ -112,7 +121,7 @@ def _lstm(gates: Gates) -> Callable[..., tf.Tensor]:
             deltas = _backward(upstream, real, recurrent, activated, factors, through)
             return (
                 tf.tensordot(deltas, kernel, [[2], [1]]),
-                None,
+                tf.zeros_like(real),
                 tf.tensordot(inputs, deltas, [[0, 1], [0, 1]]),
                 tf.tensordot(before, deltas, [[0, 1], [0, 1]]),
                 tf.reduce_sum(deltas, [0, 1]),

@@ -11,6 +11,8 @@ from model.sts_regression.experiments import Experiment
 from model.sts_regression.pairs import HIGHEST
 from model.sts_regression.vectors import PADDING
 
+IDS = tf.TensorSpec([None, None], tf.int32)
+
 
 class Regressor(tf.Module):
     """Word vectors, a sentence embedding on each side, a comparator."""
@@ -41,6 +43,7 @@ class Regressor(tf.Module):
         embedded = [self._embed(e, ids) for e, ids in zip(sides, (first, second), strict=True)]
         return self._compare(*embedded)
 
+    @tf.function(input_signature=[IDS, IDS])
     def score(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
         """As `__call__`, but in [0, 5]: what lies outside is put at the nearer end."""
         return tf.clip_by_value(self(first, second), 0.0, HIGHEST)

@@ -3,6 +3,8 @@
 import dataclasses
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -129,16 +131,27 @@ def _results(
 def _start(
     prepared: Prepared, choices: Choices, rows_file: Path | None, threads: int, epochs: Any
 ) -> None:
-    """In a new process: keeps what all its folds need."""
+    """At the beginning of a process: keeps what all its folds need."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if threads:
         import tensorflow as tf
 
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
+    if epochs:
+        # Ctrl-C is told to all; the one that started the others ends them.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        threading.Thread(target=_end_with_parent, daemon=True).start()
     known = experiments.load(rows_file)
     _worker.update(prepared=prepared, choices=choices, known=known)
     _worker["tell"] = (lambda: epochs.put(1)) if epochs else (lambda: None)
+
+
+def _end_with_parent() -> None:
+    """Leaves no process behind where the first one was killed."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _compute(job: Job) -> dict:

@@ -10,14 +10,13 @@ import tf_keras
 
 from model.sts_regression.choices import Choices
 from model.sts_regression.experiments import Experiment
-from model.sts_regression.regressor import Regressor
+from model.sts_regression.regressor import IDS, Regressor
 from model.sts_regression.vectors import PADDING
 
 _POOL = 16
 """Batches whose pairs are sorted by length together: little padding, but not always the same
 pairs in one batch."""
 _AT_ONCE = 256
-_IDS = tf.TensorSpec([None, None], tf.int32)
 _SCORES = tf.TensorSpec([None], tf.float32)
 
 
@@ -98,7 +97,7 @@ def _step(regressor: Regressor, choices: Choices) -> Callable[..., tf.Tensor]:
     weights = regressor.trainable_variables
     optimizer.build(weights)
 
-    @tf.function(input_signature=[_IDS, _IDS, _SCORES])
+    @tf.function(input_signature=[IDS, IDS, _SCORES])
     def step(first: tf.Tensor, second: tf.Tensor, scores: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.math.squared_difference(regressor(first, second), scores))
@@ -133,12 +132,11 @@ def padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 def predict(regressor: Regressor, data: Data) -> np.ndarray:
     """The scores of all pairs: float32 [n], in [0, 5]."""
-    score = tf.function(regressor.score, input_signature=[_IDS, _IDS])
     lengths = [max(len(a), len(b)) for a, b in zip(data.first, data.second, strict=True)]
     order = np.argsort(lengths, kind="stable")
     found = np.zeros(len(order), np.float32)
     for start in range(0, len(order), _AT_ONCE):
         part = data.take(order[start : start + _AT_ONCE])
-        some = score(padded(part.first), padded(part.second))
+        some = regressor.score(padded(part.first), padded(part.second))
         found[order[start : start + _AT_ONCE]] = some.numpy()
     return found

@@ -100,8 +100,13 @@ def _lstm(name: str, input_dim: int, units: int) -> Callable[..., tf.Tensor]:
     Layers of one shape share its graph: ten of them are traced once, and only once in a process.
     """
     gates = GATES[name]
-    shapes = ([None, None, input_dim], [None, None, 1], [input_dim, 4 * units])
-    shapes += ([units, 4 * units], [4 * units])
+    shapes: list[list[int | None]] = [
+        [None, None, input_dim],
+        [None, None, 1],
+        [input_dim, 4 * units],
+        [units, 4 * units],
+        [4 * units],
+    ]
 
     @functools.partial(tf.function, input_signature=[tf.TensorSpec(shape) for shape in shapes])
     @tf.custom_gradient

@@ -72,6 +72,12 @@ def _fitted(
         return lambda part, some: cosine.score(_embeddings(part).take(some), matrix), {}
     from model.sts_regression import training
 
+    ends: list[float] = []
+
+    def epoch_ended() -> None:
+        ends.append(time.perf_counter())
+        tell()
+
     try:
         regressor, losses = training.train(
             experiment,
@@ -79,12 +85,14 @@ def _fitted(
             corpus.data.take(split.training),
             table=prepared.vectors.table,
             seed=1000 * choices.seed + job.number,
-            tell=tell,
+            tell=epoch_ended,
         )
     except training.DivergedError as error:
         return None, {"diverged_in_epoch": error.epoch}
     return lambda part, some: training.predict(regressor, part.data.take(some)), {
-        "losses": [round(loss, 5) for loss in losses]
+        "losses": [round(loss, 5) for loss in losses],
+        # The first one builds the graph.
+        "seconds_an_epoch": round(float(np.median(np.diff(ends))), 3) if len(ends) > 1 else None,
     }
 
 

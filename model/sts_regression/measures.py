@@ -32,8 +32,10 @@ def mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 
 
-def interval(values: Sequence[float | None]) -> list[float] | None:
+def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> list[float] | None:
     """95% of the mean over folds, by Student's t: [low, high]; None for fewer than 2 folds.
+
+    What lies beyond the bounds of the measure is cut off.
 
     Folds share training pairs, so that they are more alike than runs on new data would be.
     """
@@ -41,7 +43,7 @@ def interval(values: Sequence[float | None]) -> list[float] | None:
     if middle is None or len(values) < 2:
         return None
     half = stats.sem(values) * stats.t.ppf((1 + _LEVEL) / 2, len(values) - 1)
-    return [middle - float(half), middle + float(half)]
+    return np.clip([middle - half, middle + half], *bounds).tolist()
 
 
 def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[float] | None:

@@ -11,6 +11,7 @@ The files have the fields of every result: `task` is `sts_regression`, `name` as
 """
 
 import dataclasses
+import math
 import platform
 from collections.abc import Iterable
 from importlib import metadata
@@ -112,7 +113,12 @@ def _metrics(finished: list[dict], *, whole: bool) -> tuple[dict, dict]:
     if not columns:
         return {"pearson": None, "pearson_in_sample": None}, {}
     metrics = {name: measures.mean(values) if whole else None for name, values in columns.items()}
-    intervals = {name: measures.interval(values) for name, values in columns.items()}
+    intervals = {
+        name: measures.interval(
+            values, bounds=(-1, 1) if name.startswith("pearson") else (0, math.inf)
+        )
+        for name, values in columns.items()
+    }
     return metrics, {name: value for name, value in intervals.items() if whole and value}
 
 

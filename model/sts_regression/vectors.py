@@ -76,7 +76,7 @@ def load(
         `word_vectors`.
       wanted: words, looked up as they stand and in lower case.
       unknown_as: `zero` or `mean` (of all vectors kept): what a word without a vector gets.
-      dim: the width a file must have; by default its first line's.
+      dim: the width the vectors must have; by default that of a file's first line.
       first: so many words of a file are kept besides (its most frequent ones stand first).
 
     Raises:
@@ -84,7 +84,7 @@ def load(
     """
     asked = set(wanted)
     if path.is_dir():
-        found = _of_module(path, sorted(asked))
+        found = _of_module(path, sorted(asked), dim=dim)
     else:
         found = _of_file(path, asked | {word.lower() for word in asked}, dim=dim, first=first)
     if not found:
@@ -167,13 +167,15 @@ def _row(values: list[bytes], *, where: str) -> np.ndarray:
     return row
 
 
-def _of_module(path: Path, words: list[str]) -> dict[str, np.ndarray]:
+def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np.ndarray]:
     """The vectors that a module gives; words that it has none for (all zeros) are left out."""
     from model.sts_regression import modules
 
     vector_of = modules.word_vectors(path)
     rows = [vector_of(words[start : start + _CHUNK]) for start in range(0, len(words), _CHUNK)]
     table = np.concatenate(rows)
+    if dim not in (None, table.shape[1]):
+        raise InputError(f"{path}: {table.shape[1]} numbers a word, expected {dim}")
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
         raise InputError(f"{path}: a vector that is not finite, of {words[int(bad.argmax())]!r}")

@@ -7,14 +7,20 @@ then in lower case.
 
 import tensorflow as tf
 
+_POINT = "\x01"
+"""Stands for the point that ends an abbreviation, "p.m.", while others are split off."""
 _STEPS = (
     (r"[’ʼ`´‘]", "'"),
     (r"(?i)(\pL)(n't)", r"\1 \2 "),
     (r"(?i)([\pL\pN])('(?:s|re|ve|ll|d|m))(\PL|$)", r"\1 \2 \3"),
     (r"([^\pL\pM\pN\s'.,])", r" \1 "),
-    (r"([.,']+)(\s|$)", r" \1 \2"),
+    (r"(^|\s)((?:\pL\.)+\pL)\.(\s|$)", r"\1\2" + _POINT + r"\3"),
+    (r"('+)(\s|$)", r" \1 \2"),
+    (r"([.,]+)(\s|$)", r" \1 \2"),
+    (r"('+)(\s|$)", r" \1 \2"),
     (r"(^|\s)(''|[.,]+)([^\s.,])", r"\1\2 \3"),
     (r"(^|\s)'(\pL{3})", r"\1 ' \2"),
+    (_POINT, "."),
 )
 """What is replaced, in this order, and by what."""
 

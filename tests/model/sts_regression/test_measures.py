@@ -17,16 +17,17 @@ def test_a_constant_prediction_has_no_correlation():
 
 def test_the_interval_over_folds_is_students():
     # Mean 0.5, standard error 0.1 / sqrt(3), t(2 degrees, 97.5%) = 4.302653
-    low, high = measures.interval([0.4, 0.5, 0.6])
+    low, high = measures.interval([0.4, 0.5, 0.6], bounds=(-1, 1))
     assert (low, high) == pytest.approx(
         (0.5 - 4.302653 * 0.1 / 3**0.5, 0.5 + 4.302653 * 0.1 / 3**0.5)
     )
-    assert measures.interval([0.4]) is None
+    assert measures.interval([0.4], bounds=(-1, 1)) is None
+    assert measures.interval([0.0, 0.9], bounds=(-1, 1)) == [-1, 1]
 
 
 def test_a_fold_without_a_value_leaves_no_mean():
     assert measures.mean([0.4, None]) is None
-    assert measures.interval([0.4, None]) is None
+    assert measures.interval([0.4, None], bounds=(-1, 1)) is None
 
 
 def test_resampled_pairs_give_an_interval_around_r():

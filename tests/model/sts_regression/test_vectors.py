@@ -117,6 +117,8 @@ def test_a_module_gives_its_word_vectors(module, tmp_path):
     found = vectors.load(tmp_path / module, {"cat", "a"}, unknown_as="zero")
     assert found.words == ["cat"]
     np.testing.assert_allclose(found.table[2], [3, ord("c")])
+    with pytest.raises(InputError, match="2 numbers a word, expected 300"):
+        vectors.load(tmp_path / module, {"cat"}, unknown_as="zero", dim=300)
 
 
 def test_a_module_without_them_is_named(tmp_path):

@@ -70,8 +70,8 @@ def test_one_step_of_the_printed_gates_by_hand():
 def test_the_usual_lstm_is_that_of_keras():
     layer = lstm("standard")
     inputs, real = batch()
-    theirs = tf_keras.layers.LSTM(UNITS, time_major=True, return_sequences=True)
-    theirs.build([TIME, BATCH, DIM])
+    theirs = tf_keras.layers.LSTM(UNITS, return_sequences=True)
+    theirs.build([BATCH, TIME, DIM])
     i, f, o, c = range(4)  # Keras has the candidate third
 
     def reordered(weights):
@@ -79,8 +79,10 @@ def test_the_usual_lstm_is_that_of_keras():
         return np.concatenate([parts[k] for k in (i, f, c, o)], axis=-1)
 
     theirs.set_weights([reordered(w) for w in (layer.kernel, layer.recurrent, layer.bias)])
-    expected = theirs(inputs, mask=tf.cast(real[..., 0], bool))
-    np.testing.assert_allclose(layer(inputs, real), expected, atol=1e-6)
+    mask = tf.transpose(tf.cast(real[..., 0], bool))
+    expected = theirs(tf.transpose(inputs, [1, 0, 2]), mask=mask)
+    found = tf.transpose(layer(inputs, real), [1, 0, 2])
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_padding_changes_nothing_and_repeats_the_last_output():

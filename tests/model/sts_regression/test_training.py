@@ -41,9 +41,8 @@ def test_the_loss_falls(row):
     assert losses[-1] < 0.9 * losses[0]
 
 
-@pytest.mark.parametrize("gates", ["printed", "keras"])
-def test_ten_lstms_train_with_finite_losses(gates):
-    regressor, losses = trained("lstm10_perceptron", gates=gates)
+def test_ten_lstms_train_with_finite_losses():
+    regressor, losses = trained("lstm10_perceptron")
     assert len(losses) == 3
     assert np.isfinite(losses).all()
     # Over ten times as many words as training had, too.

@@ -10,7 +10,7 @@ from model.sts_regression.words import split_all
         ("You don't, do you?", "You do n't , do you ?"),
         ("It’s 3.5% of 1,000", "It 's 3.5 % of 1,000"),
         ("drive-ins (in the U.S.)", "drive - ins ( in the U.S. )"),
-        ("He said 'at 5 p.m.' or 'six'.", "He said ' at 5 p.m. ' or ' six ' ."),
+        ("at 5 p.m. or 'sixteen'.", "at 5 p.m. or ' sixteen ' ."),
         ("'quoted words'", "' quoted words '"),
         ("«Où est-ce?»", "« Où est - ce ? »"),
         ("wait...", "wait ..."),

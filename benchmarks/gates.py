@@ -1,0 +1,136 @@
+"""What ELU gates cost: our LSTM with each reading of section 3.2.2, against fused kernels.
+
+    python -m benchmarks.gates --rounds 5
+
+Forward and backward pass of one layer of 300 units on 32 sentences of 16 words, on one core. The
+fused kernel is TensorFlow's `BlockLSTMV2`, which has sigmoid and tanh only; Keras has no fused one
+on a CPU, and loops or unrolls. All take turns, so that what else the machine does hits them alike.
+"""
+
+import argparse
+import itertools
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import tensorflow as tf
+import tf_keras
+from tabulate import tabulate
+
+from model.sts_regression.recurrent import GATES, Lstm
+
+FUSED = "fused kernel (BlockLSTMV2), sigmoid and tanh"
+Step = Callable[[], object]
+
+
+def main() -> None:
+    """Measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--units", type=int, default=300, metavar="N")
+    parser.add_argument("--words", type=int, default=16, metavar="N")
+    parser.add_argument("--batch", type=int, default=32, metavar="N")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--steps", type=int, default=10, metavar="N", help="in each round")
+    arguments = parser.parse_args()
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    inputs = tf.random.stateless_normal(
+        [arguments.words, arguments.batch, arguments.units], [0, 1], stddev=0.4
+    )
+    steps = ours(inputs) | keras(inputs) | {FUSED: fused(inputs)}
+    spent: dict[str, list[float]] = {name: [] for name in steps}
+    for number in range(arguments.rounds + 1):
+        for name, step in steps.items():
+            began = time.perf_counter()
+            for _ in range(arguments.steps):
+                step()
+            if number:  # the first one traces
+                spent[name].append(1e3 * (time.perf_counter() - began) / arguments.steps)
+    medians = {name: statistics.median(times) for name, times in spent.items()}
+    rows = [(name, value, value / medians[FUSED]) for name, value in medians.items()]
+    print(tabulate(rows, ("", "ms a batch", "of the fused"), floatfmt=("", ".1f", ".2f")))
+
+
+def differentiated(outputs: Callable[[], tf.Tensor], weights: list[tf.Variable]) -> Step:
+    """A forward and a backward pass."""
+
+    @tf.function
+    def step() -> object:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(outputs()[-1]))
+        return tape.gradient(loss, weights)
+
+    return step
+
+
+def ours(inputs: tf.Tensor) -> dict[str, Step]:
+    """Our layer with all gates."""
+    real = tf.ones([*inputs.shape[:2], 1])
+    units = inputs.shape[2]
+    layers = {
+        gates: Lstm(
+            units,
+            units,
+            gates=gates,
+            recurrent_initializer="HeNormal",
+            seeds=itertools.count(),
+        )
+        for gates in GATES
+        if gates != "elu"  # whose numbers grow beyond all bounds
+    }
+    return {
+        f"ours, {gates}": differentiated(
+            lambda layer=layer: layer(inputs, real), list(layer.trainable_variables)
+        )
+        for gates, layer in layers.items()
+    }
+
+
+def keras(inputs: tf.Tensor) -> dict[str, Step]:
+    """Keras's layer: as it is, with ELU gates, and with these unrolled."""
+    printed = {"activation": "hard_sigmoid", "recurrent_activation": "elu"}
+    options = {
+        "Keras, sigmoid and tanh": {},
+        "Keras, printed": printed,
+        "Keras, printed, unrolled": printed | {"unroll": True},
+    }
+    steps = {}
+    for name, some in options.items():
+        layer = tf_keras.layers.LSTM(
+            inputs.shape[2], time_major=True, return_sequences=True, **some
+        )
+        layer.build(inputs.shape)
+        steps[name] = differentiated(lambda layer=layer: layer(inputs), layer.trainable_variables)
+    return steps
+
+
+def fused(inputs: tf.Tensor) -> Step:
+    """TensorFlow's kernel for all steps at once."""
+    words, batch, units = inputs.shape
+    kernel = tf.Variable(tf.random.stateless_normal([2 * units, 4 * units], [2, 3], stddev=0.05))
+    bias = tf.Variable(tf.zeros(4 * units))
+    zeros, peepholes = tf.zeros([batch, units]), tf.zeros([units])
+
+    def outputs() -> tf.Tensor:
+        return tf.raw_ops.BlockLSTMV2(
+            seq_len_max=tf.constant(words, tf.int64),
+            x=inputs,
+            cs_prev=zeros,
+            h_prev=zeros,
+            w=kernel,
+            wci=peepholes,
+            wcf=peepholes,
+            wco=peepholes,
+            b=bias,
+            cell_clip=0.0,
+            use_peephole=False,
+        ).h
+
+    return differentiated(outputs, [kernel, bias])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""Command line of the STS regressors of Prijatelj et al. 2017.
+
+python -m model.sts_regression run --data DIR --vectors FILE --output DIR --preset quick
+python -m model.sts_regression export --data DIR --vectors FILE --row lstm2_lstm2 --output DIR
+python -m model.sts_regression vectors --data DIR --module DIR --output FILE
+"""
+
+import argparse
+import dataclasses
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from model.errors import InputError, TrainingError
+from model.sts_regression.choices import PRESETS, Choices, accepted, of
+from model.sts_regression.folds import WAYS
+from model.sts_regression.pairs import CORPORA
+
+_FOLDS_BY = "folds_by"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    root = argparse.ArgumentParser(
+        prog="python -m model.sts_regression",
+        description="Trains simple networks that compare two sentences (Prijatelj et al. 2017).",
+    )
+    commands = root.add_subparsers(dest="command", required=True)
+    run = _command(commands, "run", "cross-validation of the rows of table 2")
+    _add_training(run)
+    run.add_argument("--rows", nargs="+", metavar="NAME", help="default: all 11 of table 2")
+    run.add_argument("--module", type=Path, help="SavedModel whose cosine is the row to beat")
+    run.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes; default: cores")
+    run.add_argument(
+        "--folds_by",
+        nargs="+",
+        choices=WAYS,
+        default=["random"],
+        help="sentences: a sentence is never on both sides; both: what that changes",
+    )
+    export = _command(commands, "export", "trains one row on all training pairs, as a SavedModel")
+    _add_training(export)
+    export.add_argument("--row", required=True, metavar="NAME")
+    export.add_argument(
+        "--export_words",
+        type=int,
+        default=50_000,
+        metavar="N",
+        help="words of the file, from its beginning, that the module knows besides those of the "
+        "data; default: %(default)s",
+    )
+    vectors = _command(commands, "vectors", "a module's word vectors as a file in GloVe's format")
+    vectors.add_argument("--module", type=Path, required=True, help="with signature word_vectors")
+    return root
+
+
+def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=summary, description=summary)
+    command.add_argument("--data", type=Path, required=True, help="with sts2016/ etc., or stsb/")
+    command.add_argument("--corpus", choices=CORPORA, default=CORPORA[0])
+    command.add_argument("--output", type=Path, required=True)
+    return command
+
+
+def _add_training(command: argparse.ArgumentParser) -> None:
+    """What is trained, and every choice as an option."""
+    command.add_argument(
+        "--vectors", type=Path, required=True, help="file in GloVe's format, or SavedModel"
+    )
+    command.add_argument("--dim", type=int, metavar="N", help="width the file must have")
+    command.add_argument("--preset", choices=PRESETS, default="paper")
+    command.add_argument("--rows_file", type=Path, help="Python file with further EXPERIMENTS")
+    group = command.add_argument_group("choices", "model/sts_regression/choices.py says more")
+    for field in dataclasses.fields(Choices):
+        if field.name == _FOLDS_BY:
+            continue
+        if isinstance(field.default, bool):
+            group.add_argument(f"--{field.name}", action="store_const", const=True)
+            continue
+        group.add_argument(
+            f"--{field.name}",
+            type=type(field.default),
+            choices=accepted(field.name),
+            metavar=None if accepted(field.name) else "N",
+            help=f"paper: {field.default}",
+        )
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one command; returns 0, or 1 after one line about what went wrong."""
+    argv = sys.argv[1:] if argv is None else argv
+    arguments = parser().parse_args(argv)
+    # TensorFlow reports a missing GPU as an error; what matters it raises as well.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        if arguments.command == "run":
+            _run(arguments, command=shlex.join(["python", "-m", "model.sts_regression", *argv]))
+        elif arguments.command == "export":
+            _export(arguments)
+        else:
+            _vectors(arguments)
+    except (InputError, TrainingError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the folds that are done are kept", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _choices(arguments: argparse.Namespace) -> Choices:
+    names = [field.name for field in dataclasses.fields(Choices) if field.name != _FOLDS_BY]
+    given = {name: getattr(arguments, name) for name in names}
+    changes = {name: value for name, value in given.items() if value is not None}
+    return of(arguments.preset, changes)
+
+
+def _run(arguments: argparse.Namespace, *, command: str) -> None:
+    """All folds of all rows, their results and the table."""
+    choices = _choices(arguments)
+    if arguments.jobs < 1:
+        raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
+    from model.sts_regression import experiments, fold, prepared, results, run, table
+
+    known = experiments.load(arguments.rows_file)
+    rows = _known_rows(arguments.rows or list(experiments.TABLE_2), known)
+    rows += fold.COSINES if arguments.module else ()
+    data = prepared.prepare(
+        arguments.data,
+        arguments.corpus,
+        choices=choices,
+        ways=arguments.folds_by,
+        vectors_path=arguments.vectors,
+        dim=arguments.dim,
+        module=arguments.module,
+    )
+    _tell_of(data)
+    done = run.run(
+        rows,
+        data,
+        choices,
+        output=arguments.output,
+        jobs=arguments.jobs,
+        rows_file=arguments.rows_file,
+    )
+    found = results.of_rows(
+        done,
+        known=known,
+        prepared=data,
+        choices=choices,
+        corpus=arguments.corpus,
+        command=command,
+    )
+    results.write(found, arguments.output)
+    print(f"\n{table.write(found, arguments.output / 'table_2.md')}\n-> {arguments.output}/results")
+
+
+def _known_rows(rows: list[str], known: dict) -> list[str]:
+    for row in rows:
+        if row not in known:
+            raise InputError(f"row {row!r}; accepted are {', '.join(known)}")
+    return rows
+
+
+def _tell_of(data: Any) -> None:
+    vectors = data.vectors
+    often = ", ".join(word for word, _ in vectors.unknown.most_common(8))
+    print(
+        f"{len(data.corpus.data.scores):,} pairs; {vectors.dim}-d word vectors; "
+        f"{vectors.unknown.total():,} of {vectors.looked_up:,} words without one"
+        + (f" ({often}, ...)" if often else "")
+    )
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    """Trains on all pairs that may train, and writes the SavedModel."""
+    choices = _choices(arguments)
+    from tqdm import tqdm
+
+    from model.sts_regression import experiments, prepared, serving, training
+    from model.sts_regression import vectors as word_vectors
+
+    known = experiments.load(arguments.rows_file)
+    _known_rows([arguments.row], known)
+    source, _, own = prepared.sources(arguments.data, arguments.corpus)
+    pairs = source.pairs if own is None else [source.pairs[i] for i in own.training]
+    words = prepared.split_words(pairs)
+    vectors = word_vectors.load(
+        arguments.vectors,
+        {word for sentence in words.values() for word in sentence},
+        unknown_as=choices.unknown_words,
+        dim=arguments.dim,
+        first=arguments.export_words,
+    )
+    data = prepared.as_data(pairs, words, vectors)
+    experiment = known[arguments.row]
+    with tqdm(total=choices.epochs(experiment.epochs), unit=" epochs") as bar:
+        try:
+            regressor, _ = training.train(
+                experiment,
+                choices,
+                data,
+                table=vectors.table,
+                seed=choices.seed,
+                tell=bar.update,
+            )
+        except training.DivergedError as error:
+            raise TrainingError(f"{arguments.row}: {error}; --clip_norm 1 may help") from error
+    serving.write(arguments.output, regressor, vectors)
+    print(f"-> {arguments.output}")
+
+
+def _vectors(arguments: argparse.Namespace) -> None:
+    """The module's vectors of all words of the data."""
+    from model.sts_regression import prepared
+    from model.sts_regression import vectors as word_vectors
+
+    source, tests, _ = prepared.sources(arguments.data, arguments.corpus)
+    words = prepared.split_words([*source.pairs, *(p for t in tests.values() for p in t.pairs)])
+    found = word_vectors.load(
+        arguments.module, {word for some in words.values() for word in some}, unknown_as="zero"
+    )
+    word_vectors.write(arguments.output, found.words, found.table[-len(found.words) :])
+    print(f"{len(found.words):,} words of {found.dim} dimensions -> {arguments.output}")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no process stays behind
+    sys.exit(main())

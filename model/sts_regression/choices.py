@@ -1,0 +1,94 @@
+"""What the paper leaves open, and how much of it is computed: one record, and the two presets."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from model.errors import InputError
+from model.sts_regression.folds import RANDOM, WAYS
+from model.sts_regression.vectors import UNKNOWN_AS
+
+_ONE_OF: dict[str, tuple[str, ...]] = {
+    "gates": ("printed", "keras", "elu", "standard"),
+    "recurrent_initializer": ("HeNormal", "Orthogonal"),
+    "encoders": ("two", "one"),
+    "concatenation": ("features", "time"),
+    "comparator_output": ("perceptron", "node"),
+    "unknown_words": UNKNOWN_AS,
+    "folds_by": WAYS,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """The defaults are the paper's, and where it says nothing or two things, our reading."""
+
+    folds: int = 10
+    folds_by: str = RANDOM
+    """`random`, as in the paper; `sentences`: a sentence is never on both sides."""
+    epoch_share: float = 1.0
+    """Of the epochs of each row."""
+    units: int = 0
+    """Of an LSTM and of the perceptron's hidden layer; 0: as wide as the word vectors ("a number
+    of hidden units equal to that of the word embedding's number of dimensions")."""
+    batch: int = 32
+    """Not in the paper; Keras's default."""
+    learning_rate: float = 1e-4
+    clip_norm: float = 0.0
+    """Of the gradient as a whole; 0: not at all, as in the paper."""
+    seed: int = 0
+    gates: str = "printed"
+    """One of `recurrent.GATES`."""
+    recurrent_initializer: str = "HeNormal"
+    """"The initial weights of each unit are randomly initialized using the He normal
+    distribution"; `Orthogonal` is what Keras does if only `kernel_initializer` is set."""
+    encoders: str = "two"
+    """"A single LSTM per sentence", "two stacks of LSTMs": two, with weights of their own; or one
+    that embeds both sentences."""
+    concatenation: str = "features"
+    """Of the two sequences that an LSTM compares: side by side (Keras's default axis), or the one
+    after the other in `time`."""
+    comparator_output: str = "perceptron"
+    """What turns the last state of a comparing LSTM into a score: a perceptron ("we keep the
+    multi-layered perceptron at the end of the comparator component for most models") or a single
+    `node`."""
+    train_vectors: bool = False
+    """Whether word vectors are trained too ("the initial state of the word vectors")."""
+    unknown_words: str = "zero"
+    """The vector of a word that has none: `zero`, or the `mean` of the others."""
+    sif_a: float = 1e-3
+    """a of SIF; the paper gives no number, this one is from Arora et al."""
+
+    def epochs(self, whole: int) -> int:
+        """How often all training pairs are seen by a row that has `whole` epochs."""
+        return max(1, round(whole * self.epoch_share))
+
+    def __post_init__(self) -> None:
+        for name, accepted in _ONE_OF.items():
+            if getattr(self, name) not in accepted:
+                raise InputError(
+                    f"{name}: {getattr(self, name)!r}; accepted are {', '.join(accepted)}"
+                )
+        for name in ("epoch_share", "batch", "learning_rate", "sif_a"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers above 0")
+        for name in ("units", "clip_norm", "seed"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers from 0 on")
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "quick": {"folds": 3, "epoch_share": 0.2, "units": 50},
+}
+"""What each changes of the defaults."""
+
+
+def accepted(name: str) -> tuple[str, ...] | None:
+    """The values of a choice, where they can be listed."""
+    return _ONE_OF.get(name)
+
+
+def of(preset: str, changes: dict[str, Any]) -> Choices:
+    """The choices of a preset with changes."""
+    return dataclasses.replace(Choices(), **(PRESETS[preset] | changes))

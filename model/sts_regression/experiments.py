@@ -1,0 +1,104 @@
+"""The 11 rows of table 2 of Prijatelj et al. 2017, each a named experiment; and others' own.
+
+A row of one's own is an `Experiment` in a Python file that is named with `--rows_file`:
+
+    EXPERIMENTS = {"mine": Experiment("My embedding and perceptron", epochs=50,
+                                      embedding=MyEmbedding, comparator=Perceptron)}
+
+`embedding(materials)` makes what maps `Words` to `Embedded` and has a `width`;
+`comparator(materials, width=...)` makes what maps two `Embedded` to scores, float32 [batch]. Both
+are tf.Modules, whose trainable variables are trained.
+"""
+
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from model.errors import InputError
+from model.sts_regression.comparators import DistanceComparator, LstmComparator, Perceptron
+from model.sts_regression.embeddings import BidirectionalLstm, LstmStack, Sif
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A row: an embedding, a comparator, how long it trains, what the paper has."""
+
+    label: str
+    embedding: Callable[..., Any]
+    comparator: Callable[..., Any]
+    epochs: int = 50
+    paper: tuple[float, float] | None = None
+    """Pearson's r out of sample and in sample."""
+    cost: int = 1
+    """About how many LSTMs wide it is: the dearest starts first."""
+
+
+def _stack(layers: int, paper: tuple[float, float]) -> Experiment:
+    name = "1 LSTM" if layers == 1 else f"{layers} LSTM Stack"
+    return Experiment(
+        f"{name} and Perceptron",
+        partial(LstmStack, layers=layers),
+        Perceptron,
+        paper=paper,
+        cost=2 * layers,
+    )
+
+
+def _l2_lstm(epochs: int, paper: tuple[float, float]) -> Experiment:
+    return Experiment(
+        f"L2-LSTM {epochs} epochs",
+        BidirectionalLstm,
+        DistanceComparator,
+        epochs=epochs,
+        paper=paper,
+        cost=4 * epochs // 50,
+    )
+
+
+TABLE_2 = {
+    "lstm2_lstm2": Experiment(
+        "2 LSTM Stack and 2 LSTM Stack",
+        partial(LstmStack, layers=2),
+        partial(LstmComparator, layers=2),
+        paper=(0.8608, 0.9963),
+        cost=7,
+    ),
+    "lstm10_perceptron": _stack(10, (0.7824, 0.9082)),
+    "lstm2_perceptron": _stack(2, (0.7595, 0.8757)),
+    "lstm3_perceptron": _stack(3, (0.7235, 0.8275)),
+    "lstm4_perceptron": _stack(4, (0.7150, 0.8269)),
+    "lstm5_perceptron": _stack(5, (0.4538, 0.6465)),
+    "lstm1_perceptron": _stack(1, (0.4301, 0.5445)),
+    "lstm1_lstm1": Experiment(
+        "1 LSTM and 1 LSTM",
+        partial(LstmStack, layers=1),
+        partial(LstmComparator, layers=1),
+        paper=(0.4163, 0.9902),
+        cost=4,
+    ),
+    "l2_lstm_50": _l2_lstm(50, (0.2740, 0.3537)),
+    "sif_perceptron": Experiment(
+        "SIF and Perceptron", Sif, Perceptron, epochs=100, paper=(0.2214, 0.8795)
+    ),
+    "l2_lstm_100": _l2_lstm(100, (0.2183, 0.3066)),
+}
+"""In the order of table 2, which is that of its scores."""
+
+
+def load(path: Path | None) -> dict[str, Experiment]:
+    """Table 2, and the `EXPERIMENTS` of a Python file.
+
+    Raises:
+      InputError: if the file has none.
+    """
+    if path is None:
+        return TABLE_2
+    if not path.is_file():
+        raise InputError(f"{path}: no such file of experiments")
+    own = runpy.run_path(str(path)).get("EXPERIMENTS")
+    if not isinstance(own, dict) or not all(isinstance(v, Experiment) for v in own.values()):
+        raise InputError(f"{path}: EXPERIMENTS must be a dict of names and Experiments")
+    return TABLE_2 | own

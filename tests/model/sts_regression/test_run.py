@@ -1,0 +1,133 @@
+import json
+import shutil
+
+import pytest
+
+from model.sts_regression import choices as choices_module
+from model.sts_regression.__main__ import main
+from model.sts_regression.experiments import TABLE_2
+
+ROW = "sts_regression-sts2016-random-lstm1_perceptron"
+OWN = """
+from model.sts_regression.comparators import Perceptron
+from model.sts_regression.embeddings import Embedded
+from model.sts_regression.experiments import Experiment
+import tensorflow as tf
+
+class Mean(tf.Module):
+    def __init__(self, materials):
+        self.width = materials.table.shape[1]
+
+    def __call__(self, words):
+        mean = tf.reduce_sum(words.vectors, 0) / tf.reduce_sum(words.real, 0)
+        return Embedded(mean, mean[tf.newaxis], words.real[:1])
+
+EXPERIMENTS = {"mine": Experiment("Mean and Perceptron", Mean, Perceptron)}
+"""
+
+
+def test_table_2_has_its_11_rows_in_its_order():
+    scores = [experiment.paper[0] for experiment in TABLE_2.values()]
+    assert len(scores) == 11
+    assert scores == sorted(scores, reverse=True)
+    assert {e.epochs for name, e in TABLE_2.items() if name.startswith("lstm")} == {50}
+    assert TABLE_2["sif_perceptron"].epochs == TABLE_2["l2_lstm_100"].epochs == 100
+
+
+def test_the_paper_preset_is_the_papers():
+    found = choices_module.of("paper", {})
+    assert (found.folds, found.epoch_share, found.learning_rate, found.units) == (10, 1, 1e-4, 0)
+    assert choices_module.of("quick", {"folds": 7}).folds == 7
+
+
+def test_a_result_has_what_the_report_reads(results):
+    assert set(results) == {
+        f"sts_regression-sts2016-{way}-{row}"
+        for way in ("random", "sentences")
+        for row in ("lstm1_perceptron", "sif_perceptron")
+    }
+    found = results[ROW]
+    assert found["baselines"] == {"paper": {"pearson": 0.4301, "pearson_in_sample": 0.5445}}
+    assert (found["task"], found["n"], found["settings"]["epochs"]) == ("sts_regression", 24, 2)
+    assert {name: group["n"] for name, group in found["groups"].items()} == {
+        "headlines": 12,
+        "plagiarism": 12,
+    }
+    assert found["counts"]["words_without_vector"] > 0
+    for name in ("pearson", "pearson_in_sample", "mse", "pearson_sts2017_track5"):
+        low, high = found["intervals"][name]
+        assert low < found["metrics"][name] < high
+    folds = [one["out_of_sample"]["pearson"] for one in found["items"]]
+    assert found["metrics"]["pearson"] == pytest.approx(sum(folds) / 2)
+
+
+def test_the_table_says_what_grouping_does(finished):
+    table = (finished / "table_2.md").read_text()
+    assert "| 1 LSTM and Perceptron" in table
+    assert "| 0.4301" in table
+    assert "24 pairs, 2 folds, sentences.** 0 of the 24 pairs held out" in table
+    assert "**What grouping does.**" in table
+
+
+def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    first, second = sorted((folder / "folds" / "random" / "lstm1_perceptron").iterdir())
+    before = json.loads(first.read_text())
+    second.unlink()
+    marked = before | {"seconds": 12345.0}
+    first.write_text(json.dumps(marked))
+    assert main(command("run", folder, "--rows", "lstm1_perceptron", "--jobs", 1)) == 0
+    said = capsys.readouterr().out
+    assert "1 of 2 folds are there already" in said
+    assert json.loads(first.read_text()) == marked
+    original = finished / "folds" / "random" / "lstm1_perceptron" / second.name
+    again, once = (json.loads(path.read_text()) for path in (second, original))
+    assert again["predicted"] == once["predicted"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rows", "lstm1_perceptron", "--seed", 3), "made with seed=0, now it is 3"),
+        (("--rows", "lstm7"), "row 'lstm7'; accepted are lstm2_lstm2,"),
+        (("--folds", 25), "folds: 25; accepted are 2 to 24, as there are 24 pairs"),
+        (("--learning_rate", 0), "learning_rate: 0.0; accepted are numbers above 0"),
+        (("--jobs", 0), "--jobs 0; accepted are numbers from 1 on"),
+        (("--dim", 300), ":1: 6 numbers after the word, expected 300"),
+        (("--rows_file", "nowhere.py"), "nowhere.py: no such file of experiments"),
+    ],
+)
+def test_what_cannot_be_run_is_told_in_a_line(command, finished, capsys, options, message):
+    assert main(command("run", finished, *options)) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    own = ("--rows", "mine", "--rows_file", tmp_path / "own.py", "--jobs", 1)
+    assert main(command("run", tmp_path / "run", *own)) == 0
+    (path,) = (tmp_path / "run" / "results").iterdir()
+    assert json.loads(path.read_text())["settings"]["label"] == "Mean and Perceptron"
+
+
+def test_sts_benchmark_has_its_own_split(command, tmp_path):
+    options = ("--corpus", "stsb", "--rows", "sif_perceptron", "--jobs", 1)
+    assert main(command("run", tmp_path, *options)) == 0
+    (path,) = (tmp_path / "results").iterdir()
+    found = json.loads(path.read_text())
+    assert [found["items"][0][key] for key in ("pairs_training", "pairs_held_out")] == [12, 6]
+    assert found["intervals"].keys() == {"pearson", "pearson_sts-test"}
+    assert "18 pairs, its own split" in (tmp_path / "table_2.md").read_text()
+
+
+@pytest.mark.slow
+def test_processes_come_to_the_same(command, finished, results, tmp_path):
+    rows = ("--rows", "sif_perceptron", "lstm1_perceptron", "--jobs", 2)
+    assert main(command("run", tmp_path, *rows)) == 0
+    found = json.loads((tmp_path / "results" / f"{ROW}.json").read_text())
+    for one, other in zip(found["items"], results[ROW]["items"], strict=True):
+        assert one["predicted"] == pytest.approx(other["predicted"], abs=2e-3)

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model.sts_regression import modules
+from model.sts_regression.__main__ import main
+
+
+class Embedder(tf.Module):
+    """Text to its share of each letter."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def serve(self, inputs):
+        letters = tf.strings.bytes_split(inputs)
+        codes = tf.strings.to_hash_bucket_fast(letters, 31)
+        return {"outputs": tf.reduce_sum(tf.one_hot(codes, 31), axis=1)}
+
+
+@pytest.fixture(scope="module")
+def regressor(command, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export") / "regressor"
+    line = command("export", folder, "--row", "lstm1_lstm1", "--export_words", 3)
+    line[line.index("--folds") : line.index("--folds") + 2] = []
+    assert main(line) == 0
+    module = tf.saved_model.load(str(folder))
+    similarity = module.signatures["similarity"]
+
+    def score(first, second):
+        assert module is not None
+        return similarity(sentences1=tf.constant(first), sentences2=tf.constant(second))["score"]
+
+    return score
+
+
+def test_it_scores_pairs_of_strings(regressor):
+    found = regressor(["Cats purr today.", "unheard of"], ["dogs bark here .", "cats purr"])
+    assert found.dtype == tf.float32
+    assert found.shape == (2,)
+    assert ((found.numpy() >= 0) & (found.numpy() <= 5)).all()
+    alone = regressor(["cats purr today ."], ["dogs bark here ."])
+    np.testing.assert_allclose(found[0], alone[0], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["cats", " "], ["cats", "cats"], r"sentences1: no words in the sentences at.*\[1\]"),
+        (["cats"], [""], r"sentences2: no words in the sentences at.*\[0\]"),
+        (
+            ["cats", "dogs"],
+            ["cats"],
+            r"sentences1 and sentences2 differ in number:.* 2 1|\[2\] \[1\]",
+        ),
+    ],
+)
+def test_bad_input_is_named(regressor, first, second, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        regressor(first, second)
+
+
+def test_nothing_but_a_module_is_replaced(command, tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    line = command("export", tmp_path, "--row", "sif_perceptron")
+    line[line.index("--folds") : line.index("--folds") + 2] = []
+    assert main(line) == 1
+    assert "is there already, and is no SavedModel" in capsys.readouterr().err
+    assert (tmp_path / "mine.txt").exists()
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("embedder")
+    made = Embedder()
+    tf.saved_model.save(made, str(folder), signatures={"serving_default": made.serve})
+    return folder
+
+
+def test_embeddings_are_of_unit_length(embedder):
+    found = modules.embeddings(embedder, ["ab", "aaa", "ab"])
+    assert sorted(found) == ["aaa", "ab"]
+    np.testing.assert_allclose(np.sort(found["ab"])[-3:], [0, 0.5**0.5, 0.5**0.5], atol=1e-6)
+
+
+def test_the_cosine_is_scored_on_the_same_folds(command, embedder, tmp_path, capsys):
+    options = ("--rows", "sif_perceptron", "--module", embedder, "--jobs", 1)
+    assert main(command("run", tmp_path, *options)) == 0
+    table = capsys.readouterr().out
+    assert "Cosine of the module, tuned" in table
+    names = {path.stem.rpartition("-")[2] for path in (tmp_path / "results").iterdir()}
+    assert names == {"sif_perceptron", "cosine", "tuned_cosine"}

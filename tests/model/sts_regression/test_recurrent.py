@@ -71,7 +71,7 @@ def test_the_usual_lstm_is_that_of_keras():
     layer = lstm("standard")
     inputs, real = batch()
     theirs = tf_keras.layers.LSTM(UNITS, return_sequences=True)
-    theirs.build([BATCH, TIME, DIM])
+    theirs.build((BATCH, TIME, DIM))
     i, f, o, c = range(4)  # Keras has the candidate third
 
     def reordered(weights):

@@ -199,7 +199,7 @@ def test_progress_goes_to_stderr(lengths, capsys):
 def test_bad_rows_name_the_sentence(faulty, text, named):
     assert faulty.encode(["fine", "good"]).tolist() == [[1, 1], [1, 1]]
     with pytest.raises(InputError, match=named):
-        faulty.encode(["fine", text, "good"])
+        faulty.encode([f"before {text}", text, f"after {text}"])  # none of them encoded before
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ from evaluation.sts_files import SimilarityData
 
 MATRIX_FILE = "sts_matrix.npz"
 POWERS = (0.0, 0.5, 0.75)
-PENALTIES = (3e-4, 1e-3, 3e-3, 1e-2)
+PENALTIES = (1e-3, 3e-3)
 MOST_STEPS = 30
-PATIENCE = 3  # steps without a better dev score
+PATIENCE = 2  # steps without a better dev score
 # Of the mean second moment: directions with less than that are noise and are not blown up.
 FLOOR = 0.05
 # arccos has no slope at 1 and -1; closer cosines than this are left alone.

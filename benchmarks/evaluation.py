@@ -4,13 +4,12 @@
 
 Encodes the inputs and responses of real pairs with the module alone, in the order of the files and
 in the order of length, in batches of the same size, and with `evaluation.encoder`, which sorts,
-encodes each text once, checks every row and remembers it. Each is done several times in turns;
-the medians count.
+encodes each text once, checks every row and remembers it. Each is done several times in turns; the
+best counts, because what else the machine does only adds.
 """
 
 import argparse
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -54,7 +53,7 @@ def main() -> None:
             seconds.setdefault(name, []).append(time.perf_counter() - started)
             memory = psutil.Process().memory_info().rss / 2**20
             print(f"{name}: {seconds[name][-1]:.2f} s, {memory:,.0f} MiB resident", flush=True)
-    rates = {name: len(sentences) / statistics.median(found) for name, found in seconds.items()}
+    rates = {name: len(sentences) / min(found) for name, found in seconds.items()}
     first = rates["module alone"]
     different = len(by_length(set(sentences)))
     print(f"\n{len(sentences):,} sentences, {different:,} different, rows of {shape[1]} numbers")

@@ -37,11 +37,12 @@ class RowCache:
             self._table = np.empty((capacity, rows.shape[1]), dtype=rows.dtype)
         capacity = len(self._table)
         texts, rows = texts[-capacity:], rows[-capacity:]
-        slots = (self._next + np.arange(len(texts))) % capacity
-        self._table[slots] = rows
-        for text, slot in zip(texts, slots.tolist(), strict=True):
-            self._name(slot, text)
-        self._next = (self._next + len(texts)) % capacity
+        start, at_end = self._next, min(len(texts), capacity - self._next)
+        self._table[start : start + at_end] = rows[:at_end]
+        self._table[: len(texts) - at_end] = rows[at_end:]
+        for slot, text in enumerate(texts, start):
+            self._name(slot % capacity, text)
+        self._next = (start + len(texts)) % capacity
 
     def _name(self, slot: int, text: str) -> None:
         """Say whose row stands in a slot now."""

@@ -193,7 +193,7 @@ def test_progress_goes_to_stderr(lengths, capsys):
         ("nan", "a NaN or infinite value for the sentence 'nan'"),
         ("zero", "an all-zero row for the sentence 'zero'"),
         ("crash", "fails on the sentence 'crash'"),
-        ("drops a row", r"gives shape \[0, 2\] for 1 sentences from 'drops a row'"),
+        ("drops a row", r"gives shape \[2, 2\] for 3 sentences"),
     ],
 )
 def test_bad_rows_name_the_sentence(faulty, text, named):

@@ -144,6 +144,7 @@ def test_parameters_of_another_program_are_refused(write_model_dir, tmp_path):
     assert "is not the params.yaml of this project's training" in fails(model_dir, tmp_path / "m")
 
 
+@pytest.mark.slow
 def test_a_link_to_a_module_stays_a_link(write_model_dir, tmp_path):
     export(write_model_dir(), tmp_path / "module")
     (tmp_path / "latest").symlink_to("module")

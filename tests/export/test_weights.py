@@ -14,7 +14,7 @@ from export.weights import Half, Int8
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
 SENTENCES = ["two words", "", "word " * 100, "some other words of this"]
-ENCODERS = [None, pytest.param(TRANSFORMER), pytest.param(RECURRENT, marks=pytest.mark.slow)]
+ENCODERS = [None, *(pytest.param(one, marks=pytest.mark.slow) for one in (TRANSFORMER, RECURRENT))]
 
 
 def test_eight_bits_are_integers_times_a_scale_a_row():

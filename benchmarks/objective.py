@@ -58,14 +58,15 @@ def main() -> None:
     parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and others")
     parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
     parser.add_argument("--train_pairs", type=int, default=900_000, metavar="N")
+    parser.add_argument("--rows", nargs="+", default=WAYS, choices=WAYS, metavar="NAME")
     arguments = parser.parse_args()
     _, override = runs.brought_to(
         PRESET, arguments.train_pairs, folder=arguments.pairs, sts_dev=arguments.sts_dev
     )
     rows = []
-    for name, option in WAYS.items():
+    for name in arguments.rows:
         with TemporaryDirectory() as folder:
-            started = runs.start(Path(folder), PRESET, override | option, mode="train_and_eval")
+            started = runs.start(Path(folder), PRESET, override | WAYS[name], mode="train_and_eval")
             runs.wait(started)
             found = runs.last(Path(folder) / "validation")
         rows.append((name, *(found[key] for key in ("p_at_1", "p_at_10", "sts_dev_pearson"))))

@@ -1,9 +1,10 @@
 """The encoder for TensorFlow Lite: ids in, embeddings out.
 
-The text handling stays outside. Its ops for Unicode's normal form and case folding
-(`NormalizeUTF8`, `CaseFoldUTF8`, of tensorflow-text) and for regular expressions
-(`StaticRegexReplace`) have no counterpart in TensorFlow Lite, nor kernels among those that
-tensorflow-text offers it; whoever runs the encoder makes the ids by `module.preprocessor`.
+The text handling stays outside. Its ops on strings (`NormalizeUTF8` and `CaseFoldUTF8` of
+tensorflow-text, `RegexFullMatch`, `UnicodeTranscode`, ...) are not among TensorFlow Lite's own.
+The converter takes them as TensorFlow's (`SELECT_TF_OPS`), but the interpreter of TensorFlow 2.20
+then refuses the model, and a device would need all of TensorFlow with tensorflow-text. Whoever
+runs the encoder makes the ids by `module.preprocessor`.
 """
 
 import tempfile

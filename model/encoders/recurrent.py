@@ -49,7 +49,8 @@ class RecurrentEncoder(tf_keras.layers.Layer):
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` -> `default`, `sequence_output` (0 at padding), `mask`."""
-        words = _padding_last(self._word_dropout(ids[WORDS], training=training))
+        rows, tokens = tf.unstack(tf.shape(ids[WORDS]))
+        words = _padding_last(self._word_dropout(_never_empty(ids[WORDS]), training=training))
         real = words != PADDING
         sequence = self._table(words)
         for layer in self._layers:
@@ -59,10 +60,18 @@ class RecurrentEncoder(tf_keras.layers.Layer):
         if self._projection:
             pooled = self._projection(pooled)
         return {
-            "default": tf.math.l2_normalize(tf.cast(pooled, tf.float32), axis=-1),
-            "sequence_output": sequence,
-            "mask": real,
+            "default": tf.math.l2_normalize(tf.cast(pooled, tf.float32), axis=-1)[:rows],
+            "sequence_output": sequence[:rows, :tokens],
+            "mask": real[:rows, :tokens],
         }
+
+
+def _never_empty(ids: tf.Tensor) -> tf.Tensor:
+    """[batch, tokens] -> the same, at least [1, 1]: LSTM kernels fail on a batch of none."""
+    if ids.shape.is_fully_defined():
+        return ids
+    lacking = tf.cast(tf.shape(ids) == 0, tf.int32)
+    return tf.pad(ids, tf.stack([tf.zeros_like(lacking), lacking], axis=1))
 
 
 def _lstm(config: configs.Recurrent, *, name: str) -> tf_keras.layers.Layer:

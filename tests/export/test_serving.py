@@ -55,20 +55,21 @@ def test_tensorflow_lite_says_what_the_encoder_says(shared, tmp_path):
 
 
 @pytest.mark.slow
-def test_text_handling_has_no_counterpart_in_tensorflow_lite():
+@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
+def test_text_handling_does_not_run_in_tensorflow_lite():
     """When this fails the whole module can be had, and lite.py should say so."""
     text = TextToIds(configs.Text())
     root = tf.train.Checkpoint(text=text)
     root.run = tf.function(text.__call__, [tf.TensorSpec([None], tf.string)])
-    converter = tf.lite.TFLiteConverter.from_concrete_functions(
-        [root.run.get_concrete_function()], root
-    )
-    converter.target_spec.supported_ops = [
-        tf.lite.OpsSet.TFLITE_BUILTINS,
-        tf.lite.OpsSet.SELECT_TF_OPS,
-    ]
-    with pytest.raises(Exception, match=r"CaseFoldUTF8|NormalizeUTF8"):
+    function = root.run.get_concrete_function()
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([function], root)
+    with pytest.raises(Exception, match=r"UnicodeTranscode|CaseFoldUTF8|NormalizeUTF8"):
         converter.convert()
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.SELECT_TF_OPS]
+    interpreter = tf.lite.Interpreter(model_content=converter.convert())
+    with pytest.raises(RuntimeError, match="not supported by this interpreter"):
+        interpreter.allocate_tensors()
+        interpreter.invoke()
 
 
 def test_the_model_is_the_same_after_it_was_converted(shared):

@@ -101,6 +101,17 @@ def test_padding_in_the_middle_is_skipped(pooling):
     np.testing.assert_allclose(holes, encode(encoder, PADDED)["default"], atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3)])
+def test_a_batch_of_none_gives_none(shape):
+    encoder = build()
+    run = tf.function(encoder, [{"words": tf.TensorSpec([None, None], tf.int32)}])
+    outputs = run({"words": tf.zeros(shape, tf.int32)})
+    width = 2 * SMALL["units"]
+    assert outputs["default"].shape == (0, width)
+    assert outputs["sequence_output"].shape == (*shape, width)
+    assert outputs["mask"].shape == shape
+
+
 def test_without_projection_the_embedding_is_as_wide_as_the_state():
     for bidirectional, width in ((False, 3), (True, 6)):
         encoder = build(bidirectional=bidirectional)

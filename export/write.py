@@ -15,6 +15,7 @@ from export import card, identity, replace, scores, verify, warm_up
 from export.hub_module import HubModule
 from export.signatures import RANK_RESPONSES, SIGNATURES
 from model.errors import InputError
+from model.fingerprint import fingerprint
 
 
 class VerificationError(Exception):
@@ -51,7 +52,7 @@ def write(
         shutil.copy(params, extra / params.name)
         warm_up.write(extra / warm_up.FILE, list(module.heads))
         about = about | {
-            "fingerprint": identity.fingerprint(new),
+            "fingerprint": fingerprint(new),
             "measured": _verify(module, new),
         }
         identity.write(new, about)

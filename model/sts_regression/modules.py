@@ -55,19 +55,6 @@ def embeddings(path: Path, sentences: list[str]) -> dict[str, np.ndarray]:
     return found
 
 
-def fingerprint(path: Path) -> str:
-    """What stays the same as long as the module does."""
-    found = tf.saved_model.experimental.read_fingerprint(str(path))
-    checksums = (
-        found.saved_model_checksum,
-        found.graph_def_program_hash,
-        found.signature_def_hash,
-        found.saved_object_graph_hash,
-        found.checkpoint_hash,
-    )
-    return "".join(f"{checksum:016x}" for checksum in checksums)
-
-
 def _load(path: Path):
     if not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: no SavedModel here (a folder with saved_model.pb is needed)")

@@ -152,6 +152,6 @@ def _embedder(
 def _about(module: Path | None) -> dict | None:
     if module is None:
         return None
-    from model.sts_regression import modules
+    from model.fingerprint import fingerprint
 
-    return {"path": str(module), "fingerprint": modules.fingerprint(module)}
+    return {"path": str(module), "fingerprint": fingerprint(module)}

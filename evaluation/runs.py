@@ -39,8 +39,8 @@ class Run:
 
         `module` is the module's provenance, or None where none is scored; `settings` what a
         stored result must have been computed with, besides the seed; `figures` what it must hold
-        where that is a choice. `compute` need not know of
-        intervals and provenance: they are added here.
+        where that is a choice. `compute` need not know of intervals and provenance: they are
+        added here.
         """
         path = result.path_of(source.name, self.output)
         wanted = {"seed": self.seed} | dict(settings or {})

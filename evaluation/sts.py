@@ -13,9 +13,7 @@ import numpy as np
 
 from evaluation import metrics, overlap, pair_signatures, similarity
 from evaluation.result import Result
-from evaluation.sts_files import OFFICIAL_COUNTS, Pair, SimilarityData, find, read
-
-__all__ = ["evaluate", "evaluate_tuned", "find", "of_scores", "read"]
+from evaluation.sts_files import OFFICIAL_COUNTS, Pair, SimilarityData
 
 Scores = np.ndarray
 

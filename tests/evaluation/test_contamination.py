@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from evaluation import contamination, overlap, runs, sts, training_texts
+from evaluation import contamination, overlap, runs, sts, sts_files, training_texts
 from evaluation.__main__ import main
 from evaluation.errors import InputError
 from evaluation.files import Source
@@ -72,12 +72,12 @@ def test_training_files_of_every_kind(write_text, tmp_path):
 def test_scores_without_what_overlaps(write_text, tmp_path, word_encoder, capsys):
     dev = write_text("stsb/sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
     train = write_text("sts-train.csv", ROW.format(2, "the dog is running", "A dog runs"))
-    (source,) = sts.find(tmp_path / "stsb")
+    (source,) = sts_files.find(tmp_path / "stsb")
     assert source == Source("sts-dev", (dev,))
     run = runs.Run(output=tmp_path / "results", command="c")
     scored = run.result(
         source,
-        lambda: sts.evaluate(word_encoder, sts.read(source)),
+        lambda: sts.evaluate(word_encoder, sts_files.read(source)),
         module={"path": "m", "fingerprint": "c0"},
     )
     argv = ["contamination", "--training", train, "--sts", tmp_path / "stsb"]
@@ -99,7 +99,7 @@ def test_scores_without_what_overlaps(write_text, tmp_path, word_encoder, capsys
 def test_results_of_other_data_are_refused(write_text, tmp_path, word_encoder):
     write_text("sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
     (dev,) = contamination.find("sts", tmp_path, seed=0)
-    scored = sts.evaluate(word_encoder, sts.read(dev.source))
+    scored = sts.evaluate(word_encoder, sts_files.read(dev.source))
     nothing = overlap.find({"x": dev.items}, [])["x"]
     with pytest.raises(InputError, match="computed on other data"):
         contamination.result_of(nothing, of=dev, records=0, scored=scored, seed=0)

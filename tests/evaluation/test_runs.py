@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from evaluation import bootstrap, cqa, per_item, response_ranking, runs, sts
+from evaluation import bootstrap, cqa, per_item, response_ranking, runs, sts, sts_files
 from evaluation.errors import InputError
 from evaluation.files import Source
 
@@ -27,7 +27,9 @@ def run(tmp_path):
 
 
 def test_a_result_says_where_it_comes_from(run, source, word_encoder):
-    found = run.result(source, lambda: sts.evaluate(word_encoder, sts.read(source)), module=MODULE)
+    found = run.result(
+        source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE
+    )
     stored = json.loads((run.output / "sts-dev.json").read_text())
     assert stored["data"] == source.provenance()
     assert stored["module"] == MODULE
@@ -45,7 +47,7 @@ def test_what_is_there_is_not_computed_again(run, source, word_encoder, capsys):
 
     def compute():
         calls.append(1)
-        return sts.evaluate(word_encoder, sts.read(source))
+        return sts.evaluate(word_encoder, sts_files.read(source))
 
     first = run.result(source, compute, module=MODULE)
     assert run.result(source, compute, module=MODULE).metrics == first.metrics
@@ -57,7 +59,7 @@ def test_what_is_there_is_not_computed_again(run, source, word_encoder, capsys):
 
 def test_what_is_there_is_not_passed_off_as_something_else(run, source, write_text, word_encoder):
     def compute():
-        return sts.evaluate(word_encoder, sts.read(source))
+        return sts.evaluate(word_encoder, sts_files.read(source))
 
     run.result(source, compute, module=MODULE)
     with pytest.raises(InputError, match=r"sts-dev\.json: there already, of module c0ffee"):
@@ -72,7 +74,7 @@ def test_what_is_there_is_not_passed_off_as_something_else(run, source, write_te
 
 
 def test_a_failure_keeps_what_is_finished(run, source, word_encoder):
-    run.result(source, lambda: sts.evaluate(word_encoder, sts.read(source)), module=MODULE)
+    run.result(source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE)
 
     def fails():
         raise InputError("a NaN")

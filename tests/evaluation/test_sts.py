@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation import similarity, sts
+from evaluation import similarity, sts, sts_files
 from evaluation.errors import InputError
 from evaluation.files import Source
 
@@ -13,8 +13,8 @@ def row(score="2.5", genre="captions", one="a b", two="c d"):
 
 
 def read(path):
-    (source,) = sts.find(path)
-    return sts.read(source)
+    (source,) = sts_files.find(path)
+    return sts_files.read(source)
 
 
 def test_raw_quotes_and_licence_columns(write_text):
@@ -51,8 +51,8 @@ def test_a_byte_order_mark_and_empty_last_lines_are_no_data(write_text):
 def test_folder_takes_dev_and_test_but_not_train(write_text, tmp_path):
     for name in ("sts-dev.csv", "sts-test.csv.gz", "sts-train.csv", "other.csv"):
         write_text(name, row("1") + "\n")
-    assert [source.name for source in sts.find(tmp_path)] == ["sts-dev", "sts-test"]
-    assert [source.name for source in sts.find(tmp_path / "sts-train.csv")] == ["sts-train"]
+    assert [source.name for source in sts_files.find(tmp_path)] == ["sts-dev", "sts-test"]
+    assert [source.name for source in sts_files.find(tmp_path / "sts-train.csv")] == ["sts-train"]
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_bad_files_name_the_file(write_text, tmp_path):
     with pytest.raises(InputError, match="damaged gzip"):
         read(whole)
     with pytest.raises(InputError, match=r"holds none of sts-dev\.csv"):
-        sts.find(tmp_path)
+        sts_files.find(tmp_path)
     with pytest.raises(InputError, match="no such file"):
-        sts.find(tmp_path / "missing.csv")
+        sts_files.find(tmp_path / "missing.csv")
 
 
 def test_scores_are_negative_angles(write_text, fake_encoder):
@@ -162,12 +162,12 @@ def test_official_files(real_data, word_encoder):
         "sts-dev": {"main-captions": 625, "main-forums": 375, "main-news": 500},
         "sts-test": {"main-captions": 625, "main-forums": 254, "main-news": 500},
     }
-    found = [sts.read(source) for source in sts.find(real_data / "stsb")]
+    found = [sts_files.read(source) for source in sts_files.find(real_data / "stsb")]
     assert [data.name for data in found] == ["sts-dev", "sts-test"]
     for data in found:
         result = sts.evaluate(word_encoder, data)
         assert {name: group["n"] for name, group in result.groups.items()} == genres[data.name]
         assert result.metrics["pearson"] > 0.3
-    (train,) = sts.find(real_data / "stsb" / "sts-train.csv")
+    (train,) = sts_files.find(real_data / "stsb" / "sts-train.csv")
     assert train == Source("sts-train", (real_data / "stsb" / "sts-train.csv",))
-    assert len(sts.read(train).pairs) == 5749
+    assert len(sts_files.read(train).pairs) == 5749

@@ -6,7 +6,6 @@ import signal
 import threading
 from contextlib import contextmanager
 
-import pytest
 import tensorflow as tf
 
 from model.__main__ import main
@@ -24,7 +23,10 @@ def written(folder):
 
 @contextmanager
 def told(folder, *numbers):
-    """Sends this process signals while it trains, each one a loop after the one before."""
+    """Sends this process signals while it trains, each one a loop after the one before.
+
+    They are listened to in training only: afterwards who listened before does so again.
+    """
     over = threading.Event()
 
     def tell():
@@ -36,11 +38,15 @@ def told(folder, *numbers):
             os.kill(os.getpid(), number)
 
     # Where training does not listen, this process must not die of it.
-    handlers = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    def survive(*_):
+        pass
+
+    handlers = {number: signal.signal(number, survive) for number in numbers}
     thread = threading.Thread(target=tell)
     thread.start()
     try:
         yield
+        assert {signal.getsignal(number) for number in numbers} == {survive}
     finally:
         over.set()
         thread.join()
@@ -93,11 +99,3 @@ def test_int_too_and_a_profile_that_has_begun_is_written(ends, tmp_path):
     assert status == 130
     assert saved(folder) == [stopped_at(output.err, "SIGINT")]
     assert len(profiles(folder)) == 1
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_signals_are_listened_to_in_training_only(number, reddit_run):
-    del reddit_run  # which has trained in this process
-    # Ignored is what a shell's background job inherits.
-    not_ours = (signal.SIG_DFL, signal.SIG_IGN, signal.default_int_handler)
-    assert signal.getsignal(number) in not_ours

@@ -5,7 +5,8 @@ import tf_keras
 
 from model import configs
 from model.encoders.dropout import IdDropout
-from model.text import BIGRAMS, WORDS, table_sizes
+from model.encoders.lookup import rows
+from model.text import BIGRAMS, PADDING, WORDS, table_sizes
 
 
 class AveragingEncoder(tf_keras.layers.Layer):
@@ -72,7 +73,9 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
-        # Only real ids are looked up, so padding costs nothing, and the gradient that comes
-        # back is sparse and already summed by id: half of gather and segment_sum's time.
-        real = tf.sparse.from_dense(ids)
-        return tf.nn.embedding_lookup_sparse(self.table, real, None, combiner="sqrtn")
+        # Padding is not looked up, and each id once, so that the gradient comes back sparse and
+        # summed by id.
+        real = tf.where(ids != PADDING)
+        different, places = tf.unique(tf.gather_nd(ids, real))
+        vectors = tf.cast(rows(self.table, different), self.compute_dtype)
+        return tf.sparse.segment_sqrt_n(vectors, places, real[:, 0])

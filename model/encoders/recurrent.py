@@ -9,6 +9,7 @@ import tf_keras
 
 from model import configs
 from model.encoders.dropout import IdDropout
+from model.encoders.lookup import Embedding
 from model.text import PADDING, WORDS, table_sizes
 
 LAST = "last"
@@ -26,7 +27,7 @@ class RecurrentEncoder(tf_keras.layers.Layer):
             )
         self._pooling = config.pooling
         self._word_dropout = IdDropout(config.word_dropout)
-        self._table = tf_keras.layers.Embedding(
+        self._table = Embedding(
             table_sizes(text)[WORDS],
             config.word_dim,
             embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5),

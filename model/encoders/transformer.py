@@ -6,6 +6,7 @@ from official.nlp.modeling import layers
 
 from model import configs
 from model.encoders.dropout import IdDropout
+from model.encoders.lookup import Embedding
 from model.text import PADDING, WORDS, table_sizes
 
 
@@ -21,7 +22,7 @@ class TransformerEncoder(tf_keras.layers.Layer):
         self.embedding_dim = config.embedding_dim
         self._hidden = config.hidden
         self._word_dropout = IdDropout(config.word_dropout)
-        self._table = tf_keras.layers.Embedding(
+        self._table = Embedding(
             table_sizes(text)[WORDS],
             config.hidden,
             embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.hidden**-0.5),

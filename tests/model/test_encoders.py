@@ -87,6 +87,29 @@ def test_one_row_of_unit_length_for_every_sentence(config):
 
 
 @ALL
+def test_replicas_read_the_rows_they_need_and_not_the_table(config):
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        encoder = encoders.build(config, TEXT)
+        ids = TextToIds(TEXT)(tf.constant(["a sentence"]))
+        encoder(ids)
+
+        def gradients():
+            with tf.GradientTape() as tape:
+                embedding = encoder(ids)["default"]
+            return tape.gradient(embedding, list(encoder.tables.values()))
+
+        traced = tf.function(lambda: strategy.run(gradients)).get_concrete_function()
+    of_tables = strategy.experimental_local_results(traced.structured_outputs)[0]
+    assert all(isinstance(each, tf.IndexedSlices) for each in of_tables)
+    tables = [table.shape for table in encoder.tables.values()]
+    operations = traced.graph.get_operations()
+    assert "ResourceGather" in {operation.type for operation in operations}
+    read = [op.outputs[0].shape for op in operations if op.type == "ReadVariableOp"]
+    assert not [shape for shape in read if shape in tables]
+
+
+@ALL
 def test_it_says_how_wide_its_embedding_is(config):
     encoder = encoders.build(config, TEXT)
     assert encoder.embedding_dim == embed(encoder, "x").shape[1] == 7

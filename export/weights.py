@@ -17,7 +17,6 @@ import tensorflow as tf
 import tf_keras
 
 from export import FLOAT32, INT8
-from model.encoders.averaging import AveragingEncoder
 from model.text import PADDING
 
 _LARGEST = 127
@@ -70,18 +69,7 @@ class AsTrained:
 
     def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
         """Vectors of ids of a kind: int32 [any shape] -> float32 [that shape, dim]."""
-        table = self._layer.tables[kind]
-        if not isinstance(self._layer, AveragingEncoder):
-            return tf.gather(table, ids)
-        # One id a row, looked up as the encoder itself does: TensorFlow 2.20 makes of such lookups
-        # in a loaded module one that reads the table in place, and a `tf.gather` beside it
-        # would have the whole table copied at each call from then on, of any signature.
-        flat = tf.reshape(ids, [-1])
-        count = tf.size(flat, tf.int64)
-        places = tf.stack([tf.range(count), tf.zeros([count], tf.int64)], axis=1)
-        sparse = tf.SparseTensor(places, flat, tf.stack([count, 1]))
-        rows = tf.nn.embedding_lookup_sparse(table, sparse, None, combiner="mean")
-        return tf.reshape(rows, tf.concat([tf.shape(ids), [table.shape[1]]], axis=0))
+        return tf.gather(self._layer.tables[kind], ids)
 
 
 class Narrowed:

@@ -74,8 +74,10 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
         # Padding is not looked up, and each id once, so that the gradient comes back sparse and
-        # summed by id.
+        # summed by id. The counts serve nobody: without them TensorFlow 2.20 takes the lookup of
+        # a graph without gradients for one that reads the table as a whole, and once rows of it
+        # were read or trained alone it copies it to do so.
         real = tf.where(ids != PADDING)
-        different, places = tf.unique(tf.gather_nd(ids, real))
+        different, places, _ = tf.unique_with_counts(tf.gather_nd(ids, real))
         vectors = tf.cast(rows(self.table, different), self.compute_dtype)
         return tf.sparse.segment_sqrt_n(vectors, places, real[:, 0])

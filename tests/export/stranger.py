@@ -241,8 +241,17 @@ def check_the_c_api_can_run_it(path):
         meta = tf.compat.v1.saved_model.load(session, ["serve"], path)
         signature = meta.signature_def["serving_default"]
         names = signature.inputs["inputs"].name, signature.outputs["outputs"].name
-        rows = session.run(names[1], {names[0]: SENTENCES})
+        run = tf.compat.v1.RunMetadata()
+        options = tf.compat.v1.RunOptions(output_partition_graphs=True)
+        feeds = {names[0]: SENTENCES}
+        rows = session.run(names[1], feeds, options=options, run_metadata=run)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
+    # What really runs reads the rows of a table that it needs. Read as a whole, a table is copied
+    # at every call, once a signature has read its rows or a gradient has changed them.
+    nodes = {node.name: node for graph in run.partition_graphs for node in graph.node}
+    sums = [node for node in nodes.values() if node.op.startswith("SparseSegment")]
+    assert len(sums) == 2
+    assert {nodes[node.input[0]].op for node in sums} == {"ResourceGather"}
 
 
 def main(path):

@@ -1,6 +1,7 @@
 """The numbers of Yang et al. 2018, "Learning Semantic Textual Similarity from Conversations".
 
-All as fractions. Each table lists its rows in the paper's order.
+And, at the end, of Prijatelj et al. 2017. All as fractions. Each table lists its rows in its
+paper's order.
 """
 
 # Table 1: response prediction on Reddit, the true response among 100.
@@ -95,3 +96,19 @@ STS_PAIRS = {"sts-dev": 1500, "sts-test": 1379}
 SNLI_PAIRS = {"snli-test": 9824}  # those that have a label
 CQA_QUERIES = {"cqa-SemEval2017-Task3-CQA-QL-test": 88}
 RANKING_CANDIDATES = 100
+
+# Prijatelj et al. 2017, table 2: Pearson's r out of sample and in sample, 10 folds of STS 2016.
+REGRESSORS = {
+    "2 LSTM Stack and 2 LSTM Stack": (0.8608, 0.9963),
+    "10 LSTM Stack and Perceptron": (0.7824, 0.9082),
+    "2 LSTM Stack and Perceptron": (0.7595, 0.8757),
+    "3 LSTM Stack and Perceptron": (0.7235, 0.8275),
+    "4 LSTM Stack and Perceptron": (0.7150, 0.8269),
+    "5 LSTM Stack and Perceptron": (0.4538, 0.6465),
+    "1 LSTM and Perceptron": (0.4301, 0.5445),
+    "1 LSTM and 1 LSTM": (0.4163, 0.9902),
+    "L2-LSTM 50 epochs": (0.2740, 0.3537),
+    "SIF and Perceptron": (0.2214, 0.8795),
+    "L2-LSTM 100 epochs": (0.2183, 0.3066),
+}
+REGRESSORS_CORPUS = "sts2016"

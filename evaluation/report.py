@@ -9,7 +9,17 @@ import jinja2
 from markupsafe import Markup
 from tabulate import tabulate
 
-from evaluation import comparison, examples, figure7, figure8, genres, paper, scores, words
+from evaluation import (
+    comparison,
+    examples,
+    figure7,
+    figure8,
+    genres,
+    paper,
+    regressors,
+    scores,
+    words,
+)
 from evaluation.comparison import Table
 from evaluation.files import write_whole
 from evaluation.result import Result
@@ -27,7 +37,7 @@ FIELDS = (
 
 def write(systems: Sequence[System], path: Path) -> list[Path]:
     """Write the page, and beside it the same as .md and .json; return the three paths."""
-    tables, text = comparison.tables(systems), words.paragraphs(systems)
+    tables, text = _tables(systems), _text(systems)
     files = {
         path: render(systems, tables=tables, text=text),
         path.with_suffix(".md"): markdown(tables),
@@ -54,8 +64,8 @@ def render(
         systems=systems,
         results=results,
         modules=_modules(results),
-        text=words.paragraphs(systems) if text is None else text,
-        tables=comparison.tables(systems) if tables is None else tables,
+        text=_text(systems) if text is None else text,
+        tables=_tables(systems) if tables is None else tables,
         contamination=[result for result in results if result.task == "contamination"],
         shown=shown,
         scatter=Markup(figure7.scatter(shown)) if shown else None,
@@ -65,6 +75,16 @@ def render(
         sweep=sweep,
         curves=Markup(figure8.element(sweep)) if sweep and sweep.items else None,
     )
+
+
+def _tables(systems: Sequence[System]) -> list[Table]:
+    """Return every table that there is something for."""
+    return [*comparison.tables(systems), *regressors.tables(systems)]
+
+
+def _text(systems: Sequence[System]) -> list[str]:
+    """Return the paragraphs of the tasks, then of the regressors."""
+    return [*words.paragraphs(systems), *regressors.paragraphs(systems)]
 
 
 def _shown(results: list[Result]) -> Result | None:

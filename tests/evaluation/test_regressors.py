@@ -1,0 +1,110 @@
+"""Results of the STS regressors in the report: the rows, what leaks, and what may be claimed."""
+
+import pytest
+
+from evaluation import regressors, report
+from evaluation.result import Result
+from evaluation.systems import OURS, System
+
+LABELS = {
+    "lstm2_lstm2": "2 LSTM Stack and 2 LSTM Stack",
+    "sif_perceptron": "SIF and Perceptron",
+    "cosine": "Cosine of the module",
+}
+
+
+def of_row(row, r, interval, *, way="random", diverged=0):
+    is_module = row == "cosine"
+    trained = {} if is_module else {"epochs": 25, "epoch_share": 0.5, "units": 0}
+    return Result(
+        task="sts_regression",
+        name=f"sts_regression-sts2016-{way}-{row}",
+        system="module" if is_module else row,
+        metrics={"pearson": r, "pearson_in_sample": 0.9, "pearson_sts2017_track5": 0.5, "mse": 1.5},
+        intervals={"pearson": interval} if interval else {},
+        n=1186,
+        counts={
+            "folds_that_diverged": diverged,
+            "pairs_held_out_with_a_sentence_that_trains": 496 if way == "random" else 0,
+        },
+        settings={"folds": 3, "folds_by": way, "row": row, "label": LABELS[row], **trained},
+        data={"file": "sts2016", "sha256": "0", "word_vectors": "glove.txt"},
+        module={"path": "module", "fingerprint": "7"} if is_module else None,
+    )
+
+
+def module(*results):
+    return [System("this module", OURS, {result.name: result for result in results})]
+
+
+RANDOM = module(
+    of_row("sif_perceptron", 0.2, [0.1, 0.3]),
+    of_row("lstm2_lstm2", 0.6, [0.5, 0.7]),
+    of_row("cosine", 0.75, [0.72, 0.78]),
+)
+
+
+def test_our_rows_come_in_the_papers_order_and_the_papers_behind_them():
+    (table,) = regressors.tables(RANDOM)
+    assert table.headers == ["out of sample", "in sample", "sts2017_track5"]
+    ours = [row for row in table.rows if row.kind != "paper"]
+    assert [row.label for row in ours] == [
+        "2 LSTM Stack and 2 LSTM Stack",
+        "SIF and Perceptron",
+        "Cosine of the module",
+    ]
+    assert [cell.text for cell in ours[0].cells] == ["0.600", "0.900", "0.500"]
+    assert ours[0].cells[0].interval_text == "[0.500, 0.700]"
+    assert [row.kind for row in ours] == ["baseline", "baseline", "ours"]
+    papers = [row for row in table.rows if row.kind == "paper"]
+    assert len(papers) == 11
+    assert [cell.text for cell in papers[0].cells] == ["0.861", "0.996", "-"]
+
+
+def test_what_leaks_and_what_was_computed_is_said():
+    (table,) = regressors.tables(RANDOM)
+    notes = " ".join(table.notes)
+    assert "1,186 pairs, 3 folds" in notes
+    assert "496 pairs held out have a sentence that also trains" in notes
+    assert "0.5 of the paper's epochs" in notes
+    (table,) = regressors.tables(module(of_row("lstm2_lstm2", None, None, diverged=2)))
+    assert "2 LSTM Stack and 2 LSTM Stack: 2 folds diverged." in table.notes
+
+
+def test_what_grouping_does_has_a_table_where_both_ways_were_run():
+    both = module(
+        of_row("lstm2_lstm2", 0.6, [0.5, 0.7]),
+        of_row("lstm2_lstm2", 0.45, [0.4, 0.5], way="sentences"),
+        of_row("sif_perceptron", 0.2, [0.1, 0.3]),
+    )
+    *_, grouping = regressors.tables(both)
+    (row,) = grouping.rows
+    assert [cell.text for cell in row.cells] == ["0.600", "0.450", "-0.150"]
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ([0.72, 0.78], "above it beyond both intervals"),
+        ([0.65, 0.78], "and the intervals overlap"),
+        ([0.1, 0.2], "below it beyond both intervals"),
+        (None, "without intervals to compare"),
+    ],
+)
+def test_the_text_claims_no_more_than_the_intervals_allow(interval, said):
+    rows = of_row("lstm2_lstm2", 0.6, [0.5, 0.7]), of_row("cosine", 0.75, interval)
+    (paragraph,) = regressors.paragraphs(module(*rows))
+    assert "the best of 1 is 2 LSTM Stack and 2 LSTM Stack with 0.600 [0.500, 0.700]" in paragraph
+    assert said in paragraph
+
+
+def test_the_page_shows_them_with_their_settings():
+    page = report.render(RANDOM)
+    assert "Regressors (Prijatelj et al. 2017, table 2)" in page
+    assert "<dd>2 LSTM Stack and 2 LSTM Stack</dd>" in page
+    assert "1,186" in page
+
+
+def test_no_table_without_such_results():
+    assert regressors.tables([System("this module", OURS, {})]) == []
+    assert regressors.paragraphs([System("this module", OURS, {})]) == []

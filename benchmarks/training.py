@@ -10,7 +10,8 @@ second without start-up, and the ratios of the medians.
 
 Then, in this process, where the time of the preset goes: the input alone, over whole epochs of
 the pairs (the median of the rounds); and, on batches made beforehand, the forward pass, the
-forward and backward pass, and the whole step. On a machine with other work the processor time there says more than the rates.
+forward and backward pass, and the whole step. On a machine with other work the processor time
+there says more than the rates.
 """
 
 import argparse

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
     parser.add_argument("--preset", default="laptop_dan", metavar="NAME")
     parser.add_argument("--batch", type=int, default=256, metavar="N", help="of each worker")
-    parser.add_argument("--steps", type=int, default=400, metavar="N")
+    parser.add_argument("--steps", type=int, default=200, metavar="N")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
         work = Path(folder)

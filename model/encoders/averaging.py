@@ -5,7 +5,7 @@ import tf_keras
 
 from model import configs
 from model.encoders.dropout import IdDropout
-from model.encoders.lookup import rows
+from model.encoders.lookup import sqrt_n_sums
 from model.text import BIGRAMS, PADDING, WORDS, table_sizes
 
 
@@ -43,6 +43,14 @@ class AveragingEncoder(tf_keras.layers.Layer):
         """The vectors of the ids of each kind: [ids, word_dim]."""
         return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
 
+    def read_in_place(self) -> None:
+        """Looks up tables where they lie, from the next graph on: to be served, not trained."""
+        self._words.in_place = self._bigrams.in_place = True
+
+    def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
+        """Vectors of ids, looked up as in `call`: int32 [any shape] -> [that shape, word_dim]."""
+        return (self._words if kind == WORDS else self._bigrams).rows(ids)
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
@@ -54,6 +62,9 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
 class SqrtNEmbedding(tf_keras.layers.Layer):
     """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row."""
+
+    in_place = False
+    """As `lookup.sqrt_n_sums` has it; in training rows are trained all the time."""
 
     def __init__(
         self,
@@ -73,11 +84,15 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
-        # Padding is not looked up, and each id once, so that the gradient comes back sparse and
-        # summed by id. The counts serve nobody: without them TensorFlow 2.20 takes the lookup of
-        # a graph without gradients for one that reads the table as a whole, and once rows of it
-        # were read or trained alone it copies it to do so.
-        real = tf.where(ids != PADDING)
-        different, places, _ = tf.unique_with_counts(tf.gather_nd(ids, real))
-        vectors = tf.cast(rows(self.table, different), self.compute_dtype)
-        return tf.sparse.segment_sqrt_n(vectors, places, real[:, 0])
+        real = tf.where(ids != PADDING)  # only these are looked up
+        return self._sums(tf.gather_nd(ids, real), real[:, 0])
+
+    def rows(self, ids: tf.Tensor) -> tf.Tensor:
+        """int32 [any shape] -> [that shape, dim], also of `PADDING`."""
+        flat = tf.reshape(ids, [-1])
+        vectors = self._sums(flat, tf.range(tf.size(flat)))
+        return tf.reshape(vectors, tf.concat([tf.shape(ids), [self._shape[1]]], axis=0))
+
+    def _sums(self, ids: tf.Tensor, of_row: tf.Tensor) -> tf.Tensor:
+        sums = sqrt_n_sums(self.table, ids, of_row, in_place=self.in_place)
+        return tf.cast(sums, self.compute_dtype)

@@ -79,7 +79,13 @@ class Choices:
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
-    "quick": {"folds": 3, "epoch_share": 0.2, "units": 50},
+    "quick": {
+        "folds": 3,
+        "epoch_share": 0.6,
+        "units": 50,
+        "learning_rate": 1e-3,
+        "clip_norm": 1.0,
+    },
 }
 """What each changes of the defaults."""
 

@@ -17,7 +17,6 @@ import tensorflow as tf
 import tf_keras
 
 from export import FLOAT32, INT8
-from model.encoders.averaging import AveragingEncoder
 from model.text import PADDING
 
 _LARGEST = 127
@@ -62,9 +61,6 @@ class AsTrained:
 
     def __init__(self, layer: tf_keras.layers.Layer):
         self._layer = layer
-        self._in_place = isinstance(layer, AveragingEncoder)
-        if self._in_place:
-            layer.read_in_place()
         self.variables = list(layer.variables)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -73,8 +69,6 @@ class AsTrained:
 
     def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
         """Vectors of ids of a kind: int32 [any shape] -> float32 [that shape, dim]."""
-        if self._in_place:
-            return self._layer.rows(kind, ids)
         return tf.gather(self._layer.tables[kind], ids)
 
 

@@ -43,14 +43,6 @@ class AveragingEncoder(tf_keras.layers.Layer):
         """The vectors of the ids of each kind: [ids, word_dim]."""
         return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
 
-    def read_in_place(self) -> None:
-        """Looks up tables where they lie, from the next graph on: to be served, not trained."""
-        self._words.in_place = self._bigrams.in_place = True
-
-    def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
-        """Vectors of ids, looked up as in `call`: int32 [any shape] -> [that shape, word_dim]."""
-        return (self._words if kind == WORDS else self._bigrams).rows(ids)
-
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
@@ -62,9 +54,6 @@ class AveragingEncoder(tf_keras.layers.Layer):
 
 class SqrtNEmbedding(tf_keras.layers.Layer):
     """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row."""
-
-    in_place = False
-    """As `lookup.sqrt_n_sums` has it; in training rows are trained all the time."""
 
     def __init__(
         self,
@@ -85,14 +74,5 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
         real = tf.where(ids != PADDING)  # only these are looked up
-        return self._sums(tf.gather_nd(ids, real), real[:, 0])
-
-    def rows(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [any shape] -> [that shape, dim], also of `PADDING`."""
-        flat = tf.reshape(ids, [-1])
-        vectors = self._sums(flat, tf.range(tf.size(flat)))
-        return tf.reshape(vectors, tf.concat([tf.shape(ids), [self._shape[1]]], axis=0))
-
-    def _sums(self, ids: tf.Tensor, of_row: tf.Tensor) -> tf.Tensor:
-        sums = sqrt_n_sums(self.table, ids, of_row, in_place=self.in_place)
+        sums = sqrt_n_sums(self.table, tf.gather_nd(ids, real), real[:, 0])
         return tf.cast(sums, self.compute_dtype)

@@ -22,32 +22,38 @@ def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     return tf.gather(_own(table), ids)
 
 
-def sqrt_n_sums(
-    table: tf.Variable | tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor, *, in_place: bool
-) -> tf.Tensor:
-    """Sums of vectors, divided by the root of their number, with a gradient that is sparse.
+def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor) -> tf.Tensor:
+    """Sums of vectors, divided by the root of their number, with a sparse gradient.
 
     Args:
       table: [ids, dim].
       ids: integers [n].
       of_row: integers [n], the row that each id is summed to: from 0 on, not falling.
-      in_place: whether a graph without gradients may sum out of the table itself. That saves a
-        copy of the rows, a fifth of the time of a sentence, until anything reads or trains rows
-        of the table in another way: from then on each such sum copies the whole table.
 
     Returns:
       [the last row + 1, dim], of the table's own dtype.
     """
-    # TensorFlow 2.20 brings rows of unique ids that are summed into the form in place; of ids
-    # that were counted too it does not. Nor where the number of rows is given.
-    different, places = tf.unique(ids) if in_place else tf.unique_with_counts(ids)[:2]
-    return tf.sparse.segment_sqrt_n(rows(table, different), places, of_row)
+    whole = _in_place(_own(table))
+    if whole is None:
+        different, places = tf.unique(ids)
+        return tf.sparse.segment_sqrt_n(rows(table, different), places, of_row)
+    # Summed where they lie, the rows are never copied.
+    return tf.sparse.segment_sqrt_n(whole, ids, of_row, sparse_gradient=True)
 
 
 def _own(table: tf.Variable | tf.Tensor) -> tf.Variable | tf.Tensor:
     """The replica's own variable, of which mixed precision and strategies show a view."""
     kept = getattr(table, "_variable", table)
     return kept._get() if isinstance(kept, tf.distribute.DistributedValues) else kept
+
+
+def _in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
+    """The table as a whole, where that costs nothing: not from a parameter server."""
+    if isinstance(table, tf.Tensor):
+        return table
+    is_near = hasattr(table, "read_value_no_copy") and "/job:ps" not in table.device
+    # Without a copy even where rows of it were read or trained alone before.
+    return table.read_value_no_copy() if is_near else None
 
 
 class Embedding(tf_keras.layers.Embedding):

@@ -246,12 +246,14 @@ def check_the_c_api_can_run_it(path):
         feeds = {names[0]: SENTENCES}
         rows = session.run(names[1], feeds, options=options, run_metadata=run)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
-    # What really runs looks up in the tables where they lie. One signature that read rows of them
-    # by itself would have them copied, whole, at every call of any other.
+    # What really runs sums out of the tables where they lie, and says that they be not copied, as
+    # they else would be, whole, at every call from the first time that rows of them were read or
+    # trained alone.
     nodes = {node.name: node for graph in run.partition_graphs for node in graph.node}
     sums = [node for node in nodes.values() if node.op.startswith("SparseSegment")]
     assert sums
     assert {source_of(nodes, node.input[0]) for node in sums} == {"ReadVariableOp"}
+    assert "DisableCopyOnRead" in {node.op for node in nodes.values()}
 
 
 def source_of(nodes, name):

@@ -9,7 +9,7 @@ from model.sts_regression.folds import RANDOM, WAYS
 from model.sts_regression.vectors import UNKNOWN_AS
 
 _ONE_OF: dict[str, tuple[str, ...]] = {
-    "gates": ("printed", "keras", "elu", "standard"),
+    "gates": ("printed", "bounded", "keras", "elu", "standard"),
     "recurrent_initializer": ("HeNormal", "Orthogonal"),
     "encoders": ("two", "one"),
     "concatenation": ("features", "time"),
@@ -85,6 +85,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "units": 50,
         "learning_rate": 1e-3,
         "clip_norm": 1.0,
+        "gates": "bounded",
     },
 }
 """What each changes of the defaults."""

@@ -26,6 +26,10 @@ class Activation(NamedTuple):
 
 
 ELU = Activation(tf.nn.elu, lambda y: tf.minimum(y, 0.0) + 1.0)
+ELU_TO_1 = Activation(
+    lambda x: tf.minimum(tf.nn.elu(x), 1.0),
+    lambda y: tf.where(y < 1.0, tf.minimum(y, 0.0) + 1.0, 0.0),
+)
 HARD_SIGMOID = Activation(
     lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0),
     lambda y: 0.2 * tf.cast((y > 0) & (y < 1), y.dtype),
@@ -43,11 +47,13 @@ class Gates(NamedTuple):
 
 GATES = {
     "printed": Gates(gate=ELU, cell=HARD_SIGMOID),
+    "bounded": Gates(gate=ELU_TO_1, cell=HARD_SIGMOID),
     "keras": Gates(gate=HARD_SIGMOID, cell=ELU),
     "elu": Gates(gate=ELU, cell=ELU),
     "standard": Gates(gate=SIGMOID, cell=TANH),
 }
-"""Section 3.2.2 as printed ("s_g is an ELU function and s_c is the hard sigmoid"); what
+"""Section 3.2.2 as printed ("s_g is an ELU function and s_c is the hard sigmoid"); the same with
+gates of at most 1, so that outputs stay in [-1, 1] however many words and layers there are; what
 `LSTM(activation="elu")` of Keras computed in 2017, which is the same with the two exchanged;
 section 3 ("for all components ... ELU activations are used"); and the usual LSTM."""
 

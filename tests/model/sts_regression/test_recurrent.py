@@ -38,7 +38,7 @@ def written_out(layer, gates, inputs, real):
     return tf.stack(outputs)
 
 
-@pytest.mark.parametrize("gates", ["printed", "keras", "standard"])
+@pytest.mark.parametrize("gates", ["printed", "bounded", "keras", "standard"])
 def test_outputs_and_gradients_are_those_of_the_equations(gates):
     layer = lstm(gates)
     inputs, real = batch()
@@ -65,6 +65,18 @@ def test_one_step_of_the_printed_gates_by_hand():
     # i = elu(0.5) = 0.5, o = elu(1) = 1; candidate = 0.2 * 0.5 + 0.5 = 0.6; c = 0.3
     # h = o * (0.2 * 0.3 + 0.5) = 0.56
     np.testing.assert_allclose(layer(tf.constant([[[0.5]]]), tf.ones([1, 1, 1])), [[[0.56]]])
+
+
+def test_bounded_gates_stay_bounded_where_the_printed_ones_explode():
+    loud = tf.fill([200, 1, 1], 9.0)
+    outputs = {}
+    for gates in ("printed", "bounded"):
+        layer = Lstm(1, 1, gates=gates, recurrent_initializer="HeNormal", seeds=itertools.count())
+        layer.kernel.assign([[1.0, 1.0, 1.0, 1.0]])
+        layer.recurrent.assign([[3.0, 3.0, 3.0, 3.0]])
+        outputs[gates] = layer(loud, tf.ones([200, 1, 1]))
+    assert not np.isfinite(outputs["printed"]).all()
+    assert np.abs(outputs["bounded"]).max() <= 1.0
 
 
 def test_the_usual_lstm_is_that_of_keras():

@@ -87,7 +87,9 @@ def _notes(results: list[Result]) -> list[str]:
     """Say how much was computed, what diverged and what leaks."""
     first = next((r for r in results if "epochs" in r.settings), results[0])
     settings, counts = first.settings, first.counts
-    notes = [f"{first.n:,} pairs, {settings['folds']} folds; means over the folds."]
+    notes = [
+        f"{first.n:,} pairs, {settings['folds']} folds; means over folds, with their intervals."
+    ]
     if "epochs" in settings:
         units = settings["units"] or "as many as the word vectors are wide"
         notes.append(
@@ -96,8 +98,9 @@ def _notes(results: list[Result]) -> list[str]:
         )
     shared = counts["pairs_held_out_with_a_sentence_that_trains"]
     notes.append(f"{shared:,} pairs held out have a sentence that also trains.")
-    diverged = {_label(r): r.counts["folds_that_diverged"] for r in results}
-    notes += [f"{label}: {n} folds diverged." for label, n in diverged.items() if n]
+    counted = ((_label(r), r.counts["folds_that_diverged"]) for r in results)
+    if diverged := [f"{label} ({n})" for label, n in counted if n]:
+        notes.append(f"Folds that diverged: {', '.join(diverged)}.")
     return notes
 
 

@@ -68,7 +68,7 @@ def test_what_leaks_and_what_was_computed_is_said():
     assert "496 pairs held out have a sentence that also trains" in notes
     assert "0.5 of the paper's epochs" in notes
     (table,) = regressors.tables(module(of_row("lstm2_lstm2", None, None, diverged=2)))
-    assert "2 LSTM Stack and 2 LSTM Stack: 2 folds diverged." in table.notes
+    assert "Folds that diverged: 2 LSTM Stack and 2 LSTM Stack (2)." in table.notes
 
 
 def test_what_grouping_does_has_a_table_where_both_ways_were_run():

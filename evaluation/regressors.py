@@ -55,17 +55,19 @@ def _label(result: Result) -> str:
     return str(result.settings["label"])
 
 
+def _kind(result: Result) -> str:
+    return OURS if result.system == _MODULE else BASELINE
+
+
+def _cell(result: Result, key: str) -> Cell:
+    return Cell(result.metrics.get(key), result.intervals.get(key))
+
+
 def _table(corpus: str, way: str, results: list[Result]) -> Table:
     tests = sorted({key for r in results for key in r.metrics if key.startswith("pearson_")})
     keys = [_OUT, _IN, *[key for key in tests if key != _IN]]
-    kinds = {True: OURS, False: BASELINE}
     rows = [
-        Row(
-            _label(result),
-            [Cell(result.metrics.get(key), result.intervals.get(key)) for key in keys],
-            kinds[result.system == _MODULE],
-            "here",
-        )
+        Row(_label(result), [_cell(result, key) for key in keys], _kind(result), "here")
         for result in results
     ]
     rows += [
@@ -106,17 +108,14 @@ def _notes(results: list[Result]) -> list[str]:
 
 def _grouping(corpus: str, by_way: dict[str, list[Result]]) -> Table:
     """What a score loses when no sentence trains and is held out."""
-    random, grouped = ({_label(r): r for r in by_way[way]} for way in (RANDOM, GROUPED))
+    grouped = {_label(result): result for result in by_way[GROUPED]}
     rows = []
-    for label, result in random.items():
-        before, after = (r.metrics.get(_OUT) for r in (result, grouped.get(label, result)))
-        if label in grouped and before is not None and after is not None:
-            cells = [
-                Cell(before, result.intervals.get(_OUT)),
-                Cell(after, grouped[label].intervals.get(_OUT)),
-                Cell(after - before),
-            ]
-            rows.append(Row(label, cells, OURS if result.system == _MODULE else BASELINE))
+    for result in by_way[RANDOM]:
+        if (label := _label(result)) in grouped:
+            before, after = _cell(result, _OUT), _cell(grouped[label], _OUT)
+            if before.value is not None and after.value is not None:
+                change = Cell(after.value - before.value)
+                rows.append(Row(label, [before, after, change], _kind(result)))
     title = f"What grouping the folds of {corpus} by sentence does: Pearson's r out of sample"
     return Table(title, [_ways(RANDOM), _ways(GROUPED), "change"], rows)
 
@@ -136,7 +135,7 @@ def _said(corpus: str, way: str, results: list[Result]) -> str:
 
 
 def _figure(result: Result) -> str:
-    cell = Cell(result.metrics[_OUT], result.intervals.get(_OUT))
+    cell = _cell(result, _OUT)
     return f"{cell.text} {cell.interval_text}".rstrip()
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from evaluation import regressors, report
+from evaluation import paper, regressors, report
 from evaluation.result import Result
 from evaluation.systems import OURS, System
+from model.sts_regression.experiments import TABLE_2
 
 LABELS = {
     "lstm2_lstm2": "2 LSTM Stack and 2 LSTM Stack",
@@ -59,6 +60,10 @@ def test_our_rows_come_in_the_papers_order_and_the_papers_behind_them():
     papers = [row for row in table.rows if row.kind == "paper"]
     assert len(papers) == 11
     assert [cell.text for cell in papers[0].cells] == ["0.861", "0.996", "-"]
+
+
+def test_the_rows_that_are_trained_are_those_of_the_paper():
+    assert {row.label: row.paper for row in TABLE_2.values()} == paper.REGRESSORS
 
 
 def test_what_leaks_and_what_was_computed_is_said():

@@ -257,10 +257,9 @@ def check_the_c_api_can_run_it(path):
 
 
 def source_of(nodes, name):
-    """The kind of node that a tensor comes from, seen through branches."""
-    node = nodes[name.split(":")[0].removeprefix("^")]
-    passes_on = node.op in ("Switch", "Identity", "Enter", "Merge", "_SwitchN")
-    return source_of(nodes, node.input[0]) if passes_on else node.op
+    """The kind of node that a tensor comes from."""
+    node = nodes[name.split(":")[0]]
+    return source_of(nodes, node.input[0]) if node.op == "Identity" else node.op
 
 
 def main(path):

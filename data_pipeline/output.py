@@ -110,8 +110,8 @@ class OutputFolder:
         )
         for name, content in documents.items():
             write_file(self._file(name), content)
-        write_file(self._file(COMPLETED), as_json(marker))
         self.discard()
+        write_file(self._file(COMPLETED), as_json(marker))
 
     def discard(self) -> None:
         """Removes what was written aside."""

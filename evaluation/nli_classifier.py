@@ -51,7 +51,7 @@ def train(encoder, training: NliData, dev: NliData, *, seed: int) -> Classifier:
         stop = tf_keras.callbacks.EarlyStopping(
             "val_accuracy", patience=PATIENCE, restore_best_weights=True
         )
-        history = network.fit(
+        network.fit(
             inputs,
             labels,
             batch_size=BATCH,
@@ -65,9 +65,9 @@ def train(encoder, training: NliData, dev: NliData, *, seed: int) -> Classifier:
         if best is None or accuracy > best.dev_accuracy:
             shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
             about = (
-                f"The module has no classify_nli: labels are those of a classifier ({shape}, "
-                f"{len(history.epoch)} passes) on (u1, u2, |u1-u2|, u1*u2), trained here on "
-                f"{len(labels):,} pairs and chosen on the {len(dev_labels):,} of {dev.name}."
+                f"The module has no classify_nli: labels are those of a classifier ({shape}) on "
+                f"(u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs and chosen, "
+                f"with its number of passes, on the {len(dev_labels):,} of {dev.name}."
             )
             best = Classifier(network, accuracy, about)
     assert best is not None

@@ -33,6 +33,9 @@ SYSTEMS = {
     "majority": "most frequent label",
 }
 
+_FIGURES_ACROSS = 4
+"""Where there are more, each has a row of its own: with its interval it is 21 characters wide."""
+
 
 def figure(value: float | None, interval: list[float] | None = None) -> str:
     """Return a figure, and its interval where it has one; a dash where it is undefined."""
@@ -53,24 +56,27 @@ def systems(result: Result) -> list[tuple[str, Metrics]]:
 
 
 def table(result: Result) -> str:
-    """Return one result as a small text table: systems, and groups where it has them."""
+    """Return one result as a small text table: figures of systems, and of groups."""
     keys = list(result.metrics)
     (scored, ours), *baselines = systems(result)
-    rows = [(scored, result.n, ours, result.intervals)]
-    rows += [
+    found = [(scored, result.n, ours, result.intervals)]
+    found += [
         (f"{scored}, {name}", group["n"], group["metrics"], group.get("intervals", {}))
         for name, group in result.groups.items()
     ]
-    rows += [
+    found += [
         (label, result.n, metrics, result.baseline_intervals.get(name, {}))
         for (label, metrics), name in zip(baselines, result.baselines, strict=True)
     ]
     body = [
         [label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)]
-        for label, n, metrics, ends in rows
+        for label, n, metrics, ends in found
     ]
-    headers = [result.name, "n", *map(label, keys)]
-    return tabulate(body, headers=headers, disable_numparse=True, colalign=_aligned(len(keys)))
+    rows = [[result.name, "n", *map(label, keys)], *body]
+    if len(keys) > _FIGURES_ACROSS:
+        rows = [list(column) for column in zip(*rows, strict=True)]
+    aligned = ["left"] + ["right"] * (len(rows[0]) - 1)
+    return tabulate(rows, headers="firstrow", disable_numparse=True, colalign=aligned)
 
 
 def printed(result: Result) -> str:
@@ -92,11 +98,6 @@ def overview(results: list[Result]) -> str:
     headers = ["result", "figure", "scored", "score", *(SYSTEMS.get(b, b) for b in baselines)]
     aligned = ["left"] * 3 + ["right"] * (1 + len(baselines))
     return tabulate(body, headers=headers, disable_numparse=True, colalign=aligned)
-
-
-def _aligned(figures: int) -> list[str]:
-    """Return tabulate's alignment for a label, a count and this many figures."""
-    return ["left"] + ["right"] * (1 + figures)
 
 
 def sweep_table(result: Result) -> str:

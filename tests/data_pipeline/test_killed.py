@@ -125,7 +125,10 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
             process.wait()
         months.append(len(list(output.glob("_months/*/month.json"))))
         print(f"seed {seed}: killed {moment:.2f} of {seconds:.2f} s in; months done: {months}")
-        assert not (output / "COMPLETED").exists()
+        # Killed while it said goodbye: it had done all its work.
+        if (output / "COMPLETED").exists():
+            assert published(output) == expected
+            break
     assert months == sorted(months)
     assert len(months) > 1
     run_to_the_end(dumps, output, workers)

@@ -265,6 +265,13 @@ def test_terminal_tables():
     assert re.search(r"this module, main-news +30 +0\.4321", text)
     assert re.search(r"this module, main-captions +10 +- +-", text)
     assert re.search(r"word overlap +40 +0\.2468", text)
+    # Too many figures to stand beside each other, each with its interval.
+    names = ("map", "avg_rec", "mrr", "precision", "recall")
+    many = dict.fromkeys(names, 0.25)
+    wide = dataclasses.replace(cqa_result(), metrics=many, baselines={"ceiling": many | {"map": 1}})
+    text = scores.table(wide)
+    assert re.search(r"cqa-\S+ +search engine +ceiling\n", text)
+    assert re.search(r"MAP +0\.2500 +1\.0000\n", text)
     overview = scores.overview([ranking_result(), cqa_result()])
     assert re.search(r"response_ranking +P@10 +this module +0\.5678 +0\.1000", overview)
     assert re.search(r"cqa-\S+ +MAP +search engine +0\.4185 +-", overview)

@@ -69,12 +69,12 @@ def table(result: Result) -> str:
         for (label, metrics), name in zip(baselines, result.baselines, strict=True)
     ]
     body = [
-        [label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)]
+        (label, n, *(figure(metrics.get(key), ends.get(key)) for key in keys))
         for label, n, metrics, ends in found
     ]
-    rows = [[result.name, "n", *map(label, keys)], *body]
+    rows: list[tuple] = [(result.name, "n", *map(label, keys)), *body]
     if len(keys) > _FIGURES_ACROSS:
-        rows = [list(column) for column in zip(*rows, strict=True)]
+        rows = list(zip(*rows, strict=True))
     aligned = ["left"] + ["right"] * (len(rows[0]) - 1)
     return tabulate(rows, headers="firstrow", disable_numparse=True, colalign=aligned)
 

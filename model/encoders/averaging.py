@@ -46,7 +46,10 @@ class AveragingEncoder(tf_keras.layers.Layer):
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
-        hidden = self._words(ids[WORDS]) + self._bigrams(ids[BIGRAMS])
+        words_at = tf.where(ids[WORDS] != PADDING)
+        # A row has as many bigrams as words where none were dropped.
+        bigrams_at = words_at if training is False else tf.where(ids[BIGRAMS] != PADDING)
+        hidden = self._words(ids[WORDS], words_at) + self._bigrams(ids[BIGRAMS], bigrams_at)
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
@@ -71,8 +74,15 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         super().build(input_shape)
         self.table = self.add_weight("table", self._shape, initializer=self._initializer)
 
-    def call(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [batch, tokens] -> [batch, dim]; every row has an id that is not `PADDING`."""
-        real = tf.where(ids != PADDING)  # only these are looked up
-        sums = sqrt_n_sums(self.table, tf.gather_nd(ids, real), real[:, 0])
+    def call(self, ids: tf.Tensor, places: tf.Tensor) -> tf.Tensor:
+        """Looks up the ids at some places, of which every row has one.
+
+        Args:
+          ids: int32 [batch, tokens].
+          places: int64 [n, 2], row by row.
+
+        Returns:
+          [batch, dim].
+        """
+        sums = sqrt_n_sums(self.table, tf.gather_nd(ids, places), places[:, 0])
         return tf.cast(sums, self.compute_dtype)

@@ -17,7 +17,7 @@ BEGIN = b"<s>"
 END = b"</s>"
 """The marks before and after a sentence; no token is one, since `<` is a token by itself."""
 
-_APOSTROPHES = re.compile("[’ʼ＇`´‘]")
+_APOSTROPHES = re.compile("['’ʼ`‘]| \u0301")  # NFKC makes a space and an accent of U+00B4
 _IGNORABLE = re.compile(
     "[\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
@@ -31,8 +31,6 @@ _UNSEEN = ("Cc", "Cf", "Co", "Cs")
 
 class _Patterns(NamedTuple):
     unseen: re.Pattern[str]
-    apostrophe: re.Pattern[str]
-    """One that comes after a letter or number."""
     symbol: re.Pattern[str]
 
 
@@ -45,16 +43,15 @@ def tokenize(text: str | bytes) -> list[bytes]:
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     patterns = _patterns()
-    text = _fold(_APOSTROPHES.sub("'", text))  # before NFKC splits some
-    text = patterns.unseen.sub(" ", text)
-    text = patterns.apostrophe.sub(" '", text)
+    text = patterns.unseen.sub(" ", _fold(text))
+    text = _APOSTROPHES.sub(" '", text)
     text = patterns.symbol.sub(r" \g<0> ", text)
     # Of bytes only ASCII's white space is taken as such, as by TensorFlow.
     return text.encode().split()
 
 
 def _fold(text: str) -> str:
-    """Case folding and compatibility normalization, Unicode's NFKC_Casefold of NFKC."""
+    """Case folding and compatibility normalization, Unicode's NFKC_Casefold."""
     if text.isascii():
         return text.lower()
     normal = unicodedata.normalize("NFKC", text)
@@ -70,8 +67,6 @@ def _patterns() -> _Patterns:
     unseen = "".join(ranges[category] for category in _UNSEEN)
     return _Patterns(
         unseen=re.compile(f"[{unseen}]+"),
-        # The apostrophe first: what an expression begins with is sought fast.
-        apostrophe=re.compile(f"'(?<=[{letters_numbers}]')"),
         symbol=re.compile(f"[^{letters_numbers}{marks} ']"),
     )
 

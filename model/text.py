@@ -34,10 +34,9 @@ _LOOKED_AT = 64
 """Characters of a text for each of its `max_tokens`."""
 
 _UTF_8 = r"[\x{0}-\x{D7FF}\x{E000}-\x{10FFFF}]*"
-_APOSTROPHES = r"[’ʼ＇`´‘]"
-_BEFORE_APOSTROPHE = r"([\pL\pN])'"
-_SYMBOL = r"([^\pL\pM\pN\s'])"
-_UNSEEN = r"[\pC]+"
+_APOSTROPHES = r"['’ʼ`‘]| \x{0301}"  # NFKC makes a space and an accent of U+00B4
+_SYMBOL = r"[^\pL\pM\pN\s']"
+_UNSEEN = r"[^\PC\s]+"
 _SPACE = r"\s+"
 
 
@@ -65,19 +64,15 @@ class TextToIds(tf.Module):
           w1) to (wn, end).
         """
         looked_at = _cut(sentences, self._max_tokens * _LOOKED_AT)
-        tokens = tokenize(looked_at)[:, : self._max_tokens]
-        hashes = tf.strings.to_hash_bucket_fast(tokens, _HASHES)
-        marks = tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES)
-        column = tf.ones([tf.shape(sentences)[0], 1], tf.int64)
-        words = tf.concat([hashes, column * marks[1]], axis=1)
-        previous = tf.concat([column * marks[0], hashes], axis=1)
-        bigrams = previous.with_flat_values(
-            previous.flat_values * _BIGRAM_FACTOR + words.flat_values
-        )
-        strings = _strings(tokens) if self._has_vocabulary else {}
+        ended = tf.strings.join([_normalized(looked_at), _END], separator=" ")
+        words = _first(tf.strings.split(ended), self._max_tokens)
+        hashes = tf.strings.to_hash_bucket_fast(words.flat_values, _HASHES)
+        begin, end = tf.unstack(tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES))
+        bigrams = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
+        strings = _strings(words.flat_values) if self._has_vocabulary else {}
         return {
-            WORDS: self._words(words, strings.get(WORDS)),
-            BIGRAMS: self._bigrams(bigrams, strings.get(BIGRAMS)),
+            WORDS: self._words(words.with_flat_values(hashes), strings.get(WORDS)),
+            BIGRAMS: self._bigrams(words.with_flat_values(bigrams), strings.get(BIGRAMS)),
         }
 
 
@@ -96,13 +91,16 @@ def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:
 
 def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:
     """Normalized tokens: string [batch] -> string [batch, (tokens)]."""
+    return tf.strings.split(_normalized(sentences))
+
+
+def _normalized(sentences: tf.Tensor) -> tf.Tensor:
+    """Tokens with white space between them: string [batch] -> string [batch]."""
     text = _valid(sentences)
-    text = tf.strings.regex_replace(text, _APOSTROPHES, "'")  # before NFKC splits some
-    text = tf_text.case_fold_utf8(tf_text.normalize_utf8(text, "NFKC"))
+    text = tf_text.case_fold_utf8(text)  # Unicode's NFKC_Casefold
     text = tf.strings.regex_replace(text, _UNSEEN, " ")
-    text = tf.strings.regex_replace(text, _BEFORE_APOSTROPHE, r"\1 '")
-    text = tf.strings.regex_replace(text, _SYMBOL, r" \1 ")
-    return tf.strings.split(text)
+    text = tf.strings.regex_replace(text, _APOSTROPHES, " '")
+    return tf.strings.regex_replace(text, _SYMBOL, r" \0 ")
 
 
 def _valid(sentences: tf.Tensor) -> tf.Tensor:
@@ -116,12 +114,31 @@ def _valid(sentences: tf.Tensor) -> tf.Tensor:
     )
 
 
-def _strings(tokens: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+def _first(words: tf.RaggedTensor, most: int) -> tf.RaggedTensor:
+    """At most so many tokens of each row, and the end mark that each ends with."""
+
+    def cut() -> tuple[tf.Tensor, tf.Tensor]:
+        ends = tf.fill([words.nrows(), 1], _END)
+        short = tf.concat([words[:, :-1][:, :most], ends], axis=1)
+        return short.flat_values, short.row_splits
+
+    # Few batches have one that is longer, and to cut is to copy every token.
+    is_longer = tf.reduce_any(words.row_lengths() > most + 1)
+    values, splits = tf.cond(is_longer, cut, lambda: (words.flat_values, words.row_splits))
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def _before(words: tf.Tensor, *, begin: tf.Tensor, end: tf.Tensor) -> tf.Tensor:
+    """What stands before each word: [all words of the batch] -> the same shape."""
+    # Every row ends with the mark, so one that stands before a word is that of the row before.
+    before = tf.roll(words, 1, axis=0)
+    return tf.where(before == end, begin, before)
+
+
+def _strings(words: tf.Tensor) -> dict[str, tf.Tensor]:
     """What the hashes are of, as it stands in a vocabulary: string [all words of the batch]."""
-    begin, end = (tf.fill([tokens.nrows(), 1], mark) for mark in (_BEGIN, _END))
-    words = tf.concat([tokens, end], axis=1).flat_values
-    previous = tf.concat([begin, tokens], axis=1).flat_values
-    return {WORDS: words, BIGRAMS: tf.strings.join([previous, words], separator=" ")}
+    before = _before(words, begin=tf.constant(_BEGIN), end=tf.constant(_END))
+    return {WORDS: words, BIGRAMS: tf.strings.join([before, words], separator=" ")}
 
 
 class _Ids(tf.Module):
@@ -135,13 +152,12 @@ class _Ids(tf.Module):
 
     def __call__(self, hashes: tf.RaggedTensor, strings: tf.Tensor | None) -> tf.Tensor:
         """Hashes int64 [batch, (tokens)], and what they are of -> int32 [batch, tokens]."""
-        ids = hashes % (self._buckets - 1) + (PADDING + 1 + self._own)
+        ids = hashes.flat_values % (self._buckets - 1) + (PADDING + 1 + self._own)
         if self._table is not None:
             places = self._table.lookup(strings)
-            own = places + (PADDING + 1)
-            known = places != vocabulary.UNKNOWN
-            ids = ids.with_flat_values(tf.where(known, own, ids.flat_values))
-        return tf.cast(ids, tf.int32).to_tensor(default_value=PADDING)
+            ids = tf.where(places == vocabulary.UNKNOWN, ids, places + (PADDING + 1))
+        ids = hashes.with_flat_values(tf.cast(ids, tf.int32))
+        return ids.to_tensor(default_value=PADDING)
 
 
 def table_sizes(config: configs.Text) -> dict[str, int]:

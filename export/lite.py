@@ -1,7 +1,7 @@
 """The encoder for TensorFlow Lite: ids in, embeddings out.
 
-The text handling stays outside. Its ops on strings (`NormalizeUTF8` and `CaseFoldUTF8` of
-tensorflow-text, `RegexFullMatch`, `UnicodeTranscode`, ...) are not among TensorFlow Lite's own.
+The text handling stays outside. Its ops on strings (`CaseFoldUTF8` of tensorflow-text,
+`RegexFullMatch`, `UnicodeTranscode`, ...) are not among TensorFlow Lite's own.
 The converter takes them as TensorFlow's (`SELECT_TF_OPS`), but the interpreter of TensorFlow 2.20
 then refuses the model, and a device would need all of TensorFlow with tensorflow-text. Whoever
 runs the encoder makes the ids by `module.preprocessor`.
@@ -81,7 +81,7 @@ def _dense_lookups() -> Iterator[None]:
         SqrtNEmbedding.call = sparse  # type: ignore[method-assign]
 
 
-def _sum_of_all(layer: SqrtNEmbedding, ids: tf.Tensor) -> tf.Tensor:
+def _sum_of_all(layer: SqrtNEmbedding, ids: tf.Tensor, _places: tf.Tensor) -> tf.Tensor:
     """What `SqrtNEmbedding` says, padding being looked up too: int32 [batch, tokens]."""
     real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)  # it has no new axes
     vectors = tf.gather(tf.convert_to_tensor(layer.table), ids) * real

@@ -88,15 +88,14 @@ def printed(result: Result) -> str:
 
 def overview(results: list[Result]) -> str:
     """Return all results as one text table, one row a figure, the baselines beside ours."""
-    baselines = list(dict.fromkeys(name for result in results for name in result.baselines))
     body = []
     for result in results:
-        for key, value in result.metrics.items():
-            beside = [figure(result.baselines.get(name, {}).get(key)) for name in baselines]
-            system = SYSTEMS.get(result.system, result.system)
-            body.append([result.name, label(key), system, figure(value), *beside])
-    headers = ["result", "figure", "scored", "score", *(SYSTEMS.get(b, b) for b in baselines)]
-    aligned = ["left"] * 3 + ["right"] * (1 + len(baselines))
+        (scored, ours), *baselines = systems(result)
+        for key, value in ours.items():
+            beside = [f"{name} {figure(found[key])}" for name, found in baselines if key in found]
+            body.append((result.name, label(key), scored, figure(value), ", ".join(beside)))
+    headers = ["result", "figure", "scored", "score", "beside it"]
+    aligned = ["left"] * 3 + ["right", "left"]
     return tabulate(body, headers=headers, disable_numparse=True, colalign=aligned)
 
 

@@ -31,6 +31,7 @@ WAYS: dict[str, dict[str, object]] = {
     "both directions": {f"{OBJECTIVE}.both_directions": True},
     "margin 0.1": {f"{OBJECTIVE}.margin": 0.1},
     "duplicates masked": {f"{OBJECTIVE}.mask_duplicates": True},
+    "response network added to its input": {f"{MODEL}.response_network.residual": True},
     "no word dropout": {f"{MODEL}.encoder.averaging.word_dropout": 0.0},
     "word dropout 0.4": {f"{MODEL}.encoder.averaging.word_dropout": 0.4},
     "no warm-up": {f"{OPTIMIZER}.warmup.linear.warmup_steps": 1},

@@ -110,17 +110,25 @@ class ResponseNetwork(tf_keras.layers.Layer):
     """From what a response says to what it would be said to: v -> v'."""
 
     def __init__(self, config: configs.ResponseNetwork, embedding_dim: int):
-        super().__init__(name="response_network")
+        # What is added goes by in full; the layers narrow their inputs themselves.
+        super().__init__(name="response_network", autocast=False)
+        self._residual = config.residual
         self._normalize = config.normalize
         self._layers = [
             tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
             for index, units in enumerate(config.hidden)
         ]
-        self._layers.append(tf_keras.layers.Dense(embedding_dim, name="response"))
+        start = "zeros" if config.residual else "glorot_uniform"
+        self._layers.append(
+            tf_keras.layers.Dense(embedding_dim, kernel_initializer=start, name="response")
+        )
 
     def call(self, embeddings: tf.Tensor) -> tf.Tensor:
         """float32 [batch, embedding_dim] -> the same shape."""
+        responses = embeddings
         for layer in self._layers:
-            embeddings = layer(embeddings)
-        embeddings = tf.cast(embeddings, tf.float32)
-        return tf.math.l2_normalize(embeddings, axis=-1) if self._normalize else embeddings
+            responses = layer(responses)
+        responses = tf.cast(responses, tf.float32)
+        if self._residual:
+            responses += embeddings
+        return tf.math.l2_normalize(responses, axis=-1) if self._normalize else responses

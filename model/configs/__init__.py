@@ -86,6 +86,9 @@ class ResponseNetwork(hyperparams.Config):
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
     activation: str = "tanh"
+    residual: bool = False
+    """Whether its output is added to its input, beginning at nothing: from the first step on a
+    response scores by what it has in common with the input, rare words included."""
     normalize: bool = False
     """Whether its output has unit length, so that a score is `score_scale` times a cosine."""
 

@@ -32,6 +32,11 @@ WAYS: dict[str, dict[str, object]] = {
     "margin 0.1": {f"{OBJECTIVE}.margin": 0.1},
     "duplicates masked": {f"{OBJECTIVE}.mask_duplicates": True},
     "response network added to its input": {f"{MODEL}.response_network.residual": True},
+    "vectors of frequent words begin short": {"task.word_frequency_records": 100_000},
+    "both of these": {
+        f"{MODEL}.response_network.residual": True,
+        "task.word_frequency_records": 100_000,
+    },
     "no word dropout": {f"{MODEL}.encoder.averaging.word_dropout": 0.0},
     "word dropout 0.4": {f"{MODEL}.encoder.averaging.word_dropout": 0.4},
     "no warm-up": {f"{OPTIMIZER}.warmup.linear.warmup_steps": 1},

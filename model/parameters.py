@@ -87,6 +87,8 @@ def _whole_numbers(
     least = 0 if encoder.type == "recurrent" else 1
     yield "task.model.encoder's embedding_dim", encoder.get().embedding_dim, least
     yield "task.seed", params.task.seed, 0
+    if isinstance(params.task, configs.ResponseSelection):
+        yield "task.word_frequency_records", params.task.word_frequency_records, 0
     for name in _COUNTS_OF_STEPS:
         yield f"trainer.{name}", getattr(params.trainer, name), 1
     for where, data in _data(params.task):

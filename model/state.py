@@ -8,9 +8,10 @@ import tf_keras
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import trained
+from model import configs, frequency, trained
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder, build
+from model.tasks import Part
 
 
 class State(NamedTuple):
@@ -28,8 +29,7 @@ def make_state(
     params: config_definitions.ExperimentConfig,
     strategy: tf.distribute.Strategy,
     folder: str,
-    *,
-    tasks: int,
+    parts: list[Part],
 ) -> State:
     """Makes the variables of a run, under its strategy.
 
@@ -37,16 +37,16 @@ def make_state(
       params: the run's.
       strategy: where the variables are to be.
       folder: the model folder; a run that goes on from there has its own weights.
-      tasks: how many the run has.
+      parts: the run's tasks.
 
     Raises:
       InputError: if `task.init_checkpoint` cannot be used.
     """
     with strategy.scope():
         model = build(params.task.model, seed=params.task.seed)
-        # The other run may be gone by the time this one goes on.
-        if params.task.init_checkpoint and tf.train.latest_checkpoint(folder) is None:
-            trained.initialize(model, params.task.init_checkpoint)
+        # What it begins from may be gone by the time this one goes on.
+        if tf.train.latest_checkpoint(folder) is None:
+            _begin(model, params.task, parts)
         factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
         optimizer = performance.configure_optimizer(
             factory.build_optimizer(factory.build_learning_rate()),
@@ -63,6 +63,14 @@ def make_state(
             global_step=orbit.utils.create_global_step(),
             task_steps=[
                 tf.Variable(0, dtype=tf.int64, trainable=False, name=f"steps_of_task_{task}")
-                for task in range(tasks)
+                for task in range(len(parts))
             ],
         )
+
+
+def _begin(model: DualEncoder, task: configs.Training, parts: list[Part]) -> None:
+    """What is done once to the initial weights."""
+    if task.init_checkpoint:
+        trained.initialize(model, task.init_checkpoint)
+    elif isinstance(task, configs.ResponseSelection) and task.word_frequency_records:
+        frequency.shorten(model, parts[0], records=task.word_frequency_records)

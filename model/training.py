@@ -105,7 +105,7 @@ def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state, signals = make_state(params, strategy, folder, tasks=len(parts)), Signals()
+    state, signals = make_state(params, strategy, folder, parts), Signals()
     return Run(
         params=params,
         mode=mode,

@@ -167,6 +167,9 @@ class ResponseSelection(Training):
     """Picking the true response among those of the batch (section 2.1)."""
 
     objective: Objective = dataclasses.field(default_factory=Objective)
+    word_frequency_records: int = 0
+    """How many training records say how often words are, so that vectors of frequent ones begin
+    short (`model.frequency`); 0: all begin alike. Of no effect with `init_checkpoint`."""
 
 
 @dataclasses.dataclass

@@ -36,7 +36,12 @@ class AveragingEncoder(tf_keras.layers.Layer):
             tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
             for index, units in enumerate(config.hidden)
         ]
-        self._layers.append(tf_keras.layers.Dense(config.embedding_dim, name="embedding"))
+        # So that two sentences are at first as alike as their sums, whatever the widths.
+        self._layers.append(
+            tf_keras.layers.Dense(
+                config.embedding_dim, kernel_initializer="orthogonal", name="embedding"
+            )
+        )
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

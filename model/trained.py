@@ -55,6 +55,13 @@ def initialize(model: DualEncoder, path: str) -> None:
     if not tf.io.gfile.exists(f"{checkpoint}.index"):
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
     other, _ = load(name, folder, checkpoint)
+    if configs.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:
+        theirs, ours = (one.get_config()["response_network"] for one in (other, model))
+        if theirs != ours:  # with the same weights it would say something else
+            raise InputError(
+                f"{name}: {checkpoint!r} is of another model, its response_network {theirs}; "
+                f"accepted is what this run's parameters say, {ours}"
+            )
     try:
         _copy(
             tf.train.Checkpoint(encoder=other.encoder), tf.train.Checkpoint(encoder=model.encoder)

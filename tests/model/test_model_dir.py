@@ -201,6 +201,7 @@ def test_a_model_of_inference_alone_gives_its_encoder_and_head(parse, blank, tmp
         {"task__model__encoder__averaging__hidden": "[7]"},
         {"task__model__text__word_buckets": 100},
         {"task__model__response_network__hidden": "[5]"},
+        {"task__model__response_network__residual": True},  # of the same shapes
     ],
 )
 def test_weights_that_do_not_fit_are_refused(reddit_run, blank, changes):

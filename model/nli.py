@@ -38,8 +38,13 @@ class NliHead(tf_keras.layers.Layer):
 
 
 def pair_features(premises: tf.Tensor, hypotheses: tf.Tensor) -> tf.Tensor:
-    """(u1, u2, |u1 - u2|, u1 * u2): [batch, dim] twice -> float32 [batch, 4 * dim]."""
-    u1, u2 = tf.cast(premises, tf.float32), tf.cast(hypotheses, tf.float32)
+    """(u1, u2, |u1 - u2|, u1 * u2), both times sqrt(dim): [batch, dim] twice -> [batch, 4 * dim].
+
+    Numbers of a vector of unit length are as small as 1 / sqrt(dim) and their products as 1 / dim:
+    as they are, a classifier's first layer would have to grow for long before it saw them.
+    """
+    root = premises.shape[-1] ** 0.5
+    u1, u2 = (tf.cast(u, tf.float32) * root for u in (premises, hypotheses))
     return tf.concat([u1, u2, tf.abs(u1 - u2), u1 * u2], axis=-1)
 
 

@@ -10,14 +10,15 @@ from model import configs, nli
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
 U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])
-FEATURES = [
-    [1, -2, 4, 2, 3, 4, 4, -4],
-    [0.5, 3, 0.5, -1, 0, 4, 0.25, -3],
+ROOT = np.sqrt(2)  # of how many numbers a vector has
+FEATURES = np.array([[1, -2, 4, 2, 3, 4, 4, -4], [0.5, 3, 0.5, -1, 0, 4, 0.25, -3]]) * [
+    *[ROOT] * 6,
+    *[2] * 2,
 ]
 
 
 def test_the_features_are_both_vectors_their_distance_and_their_product():
-    np.testing.assert_array_equal(nli.pair_features(U1, U2), FEATURES)
+    np.testing.assert_allclose(nli.pair_features(U1, U2), FEATURES, rtol=1e-6)
 
 
 def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
@@ -33,7 +34,7 @@ def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
 def test_the_logits_are_the_layers_of_the_features(activation, function):
     head = nli.NliHead(configs.Nli(hidden=[5, 4], activation=activation))
     head(U1, U2)
-    rows = np.array(FEATURES)
+    rows = FEATURES
     *hidden, kernel, bias = (weight.numpy() for weight in head.weights)
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
@@ -44,7 +45,7 @@ def test_without_a_hidden_layer_it_is_linear():
     head = nli.NliHead(configs.Nli(hidden=[]))
     logits = head(U1, U2)
     kernel, bias = head.weights
-    np.testing.assert_allclose(logits, np.array(FEATURES) @ kernel + bias, rtol=1e-5)
+    np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5)
 
 
 def test_dropout_is_of_training_only():

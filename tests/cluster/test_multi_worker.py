@@ -42,8 +42,8 @@ def test_two_workers_train_one_model(launch, run_folder, saved, fact, tmp_path):
     assert json.loads((run_folder / "best" / "best.json").read_text())["step"] == 40
     assert events_of(run_folder / "train")["training_loss"] == [10, 20, 30, 40]
     assert events_of(run_folder / "validation")["p_at_1"] == [40]
-    # What worker 1 took part in writing is gone.
-    assert list((tmp_path / "scratch").iterdir()) == []
+    # What worker 1 took part in writing is gone; AutoGraph's compiled functions may be there.
+    assert {path.name for path in (tmp_path / "scratch").iterdir()} <= {"__pycache__"}
     assert "Traceback" not in launched.said + launched.log("worker", 1)
     for folder in (run_folder, run_folder / "best"):
         model, text = checkpoint.load(folder)

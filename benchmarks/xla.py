@@ -38,7 +38,7 @@ def main() -> None:
             rows.append((preset, "all" if fixed else "the longest", without, with_xla))
             print(*rows[-1], flush=True)
     header = ("", "padded to", "pairs/s without XLA", "with", "ratio")
-    print(f"\nbatches of the preset, max_tokens {arguments.max_tokens}, CPU")
+    print(f"\nbatches of the preset, max_tokens {arguments.max_tokens}")
     body = [(*row, row[-1] / row[-2]) for row in rows]
     print(tabulate(body, header, floatfmt=("", "", ",.0f", ",.0f", ".2f")))
 

@@ -20,6 +20,8 @@ def tokens(text):
         ("a man 's hat", ["a", "man", "'s", "hat"]),
         ("the man’s hat", ["the", "man", "'s", "hat"]),
         ("don´t", ["don", "'t"]),
+        ("n''n '", ["n", "'", "'n", "'"]),
+        ("की'स", ["की", "'स"]),  # behind a mark, which is no letter
         ("well... (yes)", ["well", ".", ".", ".", "(", "yes", ")"]),
         ("ﬁne Ⅳ ℃", ["fine", "iv", "°", "c"]),  # NFKC
         ("STRASSE Straße", ["strasse", "strasse"]),  # case folding

@@ -13,11 +13,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import google_crc32c
+import orjson
 from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
 from data_pipeline import snli
 from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
+from data_pipeline.contamination import Excluded
 from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import (
@@ -27,7 +29,14 @@ from data_pipeline.jobs import (
     is_done,
     require_apart,
 )
-from data_pipeline.output import DEAD_LETTERS, STATISTICS, OutputFolder, as_json, write_file
+from data_pipeline.output import (
+    DEAD_LETTERS,
+    EXCLUDED,
+    STATISTICS,
+    OutputFolder,
+    as_json,
+    write_file,
+)
 from data_pipeline.records import (
     HYPOTHESIS,
     LABEL,
@@ -49,9 +58,11 @@ class Read(NamedTuple):
     rows: list[tuple[str, bytes]]
     """Pair id and framed record."""
     counts: Counter
-    """`lines` = `malformed` + `no_label` + `pairs`, and one of each of `LABELS`."""
+    """`lines` = `malformed` + `no_label` + `excluded` + `pairs`, and one of each of `LABELS`."""
     letters: list[bytes]
     """Lines of dead_letters-*.jsonl."""
+    excluded: list[bytes]
+    """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
     """By full path, what COMPLETED says of a file."""
 
@@ -64,6 +75,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
     )
+    parser.add_argument(
+        "--exclude_texts",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="leave out pairs of which a sentence stands in these evaluation sets: .txt, .csv, "
+        ".tsv, .jsonl or .xml, plain or .gz",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -75,16 +94,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.shards < 1:
         raise InputError(f"--shards: {arguments.shards} is not 1 or more")
     options = {"command": "snli", "shards": arguments.shards}
+    excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
+    if excluded is not None:
+        options["exclude_texts"] = [*excluded.paths, excluded.digest()]
     dumps = find_inputs(arguments.input)
     output = OutputFolder(arguments.output)
     require_apart(output, dumps)
     if not arguments.overwrite and is_done(output, dumps, options):
         print(f"{arguments.output} is complete already; nothing to do")
         return
-    read = read_files(dumps)
+    read = read_files(dumps, excluded)
     output.start()
-    outputs = _write(output, read, shards=arguments.shards)
-    statistics = as_statistics(read.counts)
+    outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
+    statistics = as_statistics(read.counts, excluded=excluded is not None)
     output.publish(
         files={name: name for name in outputs},
         documents={STATISTICS: as_json(statistics)},
@@ -94,18 +116,18 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"written to {output.path}")
 
 
-def read_files(dumps: list[Dump]) -> Read:
-    """Reads whole files into memory.
+def read_files(dumps: list[Dump], excluded: Excluded | None = None) -> Read:
+    """Reads whole files into memory, but for pairs that say what is excluded.
 
     Raises:
       InputError: if files cannot be read, naming all of them, or one is not of SNLI's form.
     """
-    read = Read([], Counter(), [], {})
+    read = Read([], Counter(), [], [], {})
     unreadable = []
     for dump in dumps:
         tap = Tap()
         try:
-            _read_file(dump, tap, read)
+            _read_file(dump, tap, read, excluded)
         except UnreadableDumpError as error:
             unreadable.append(str(error))
         read.inputs[full_path(dump)] = describe_input(dump, tap)
@@ -114,12 +136,12 @@ def read_files(dumps: list[Dump]) -> Read:
     return read
 
 
-def _read_file(dump: Dump, tap: Tap, read: Read) -> None:
+def _read_file(dump: Dump, tap: Tap, read: Read, excluded: Excluded | None) -> None:
     with snli.open_file(dump, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
             try:
-                _take(line, parse, read)
+                _take(line, parse, read, excluded)
             except MalformedLineError as error:
                 number, content, size = line
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
@@ -129,7 +151,12 @@ def _read_file(dump: Dump, tap: Tap, read: Read) -> None:
                 )
 
 
-def _take(line: snli.Line, parse: Callable[[bytes], snli.Fields], read: Read) -> None:
+def _take(
+    line: snli.Line,
+    parse: Callable[[bytes], snli.Fields],
+    read: Read,
+    excluded: Excluded | None,
+) -> None:
     _, content, size = line
     if size > MAX_LINE_BYTES:
         raise MalformedLineError(f"{size} bytes; at most {MAX_LINE_BYTES} are read")
@@ -137,10 +164,16 @@ def _take(line: snli.Line, parse: Callable[[bytes], snli.Fields], read: Read) ->
     if label == NO_LABEL:
         read.counts["no_label"] += 1
         return
+    index = _index(label)
+    if excluded and (file := excluded.find(premise) or excluded.find(hypothesis)):
+        read.counts["excluded"] += 1
+        found = {"file": file, PREMISE: premise, HYPOTHESIS: hypothesis, PAIR_ID: pair_id}
+        read.excluded.append(orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE))
+        return
     features: dict[str, str | int] = {
         PREMISE: premise,
         HYPOTHESIS: hypothesis,
-        LABEL: _index(label),
+        LABEL: index,
         PAIR_ID: pair_id,
     }
     read.rows.append((pair_id, frame(encode_example(features))))
@@ -154,7 +187,9 @@ def _index(label: str) -> int:
     return LABELS.index(label)
 
 
-def _write(output: OutputFolder, read: Read, *, shards: int) -> dict[str, dict[str, Any]]:
+def _write(
+    output: OutputFolder, read: Read, *, shards: int, excluded: bool
+) -> dict[str, dict[str, Any]]:
     """Writes all files aside; returns what COMPLETED says of them.
 
     As `shards` does it, a pair's shard is a hash of its id and a shard's records stand in the
@@ -169,6 +204,8 @@ def _write(output: OutputFolder, read: Read, *, shards: int) -> dict[str, dict[s
         name = f"nli-{index:05d}-of-{shards:05d}.tfrecord"
         contents[name] = b"".join(rows), len(rows)
     contents[DEAD_LETTERS] = b"".join(read.letters), len(read.letters)
+    if excluded:
+        contents[EXCLUDED] = b"".join(read.excluded), len(read.excluded)
     outputs = {}
     for name, (content, records) in contents.items():
         write_file(FileSystems.join(output.incomplete, name), content)
@@ -177,9 +214,10 @@ def _write(output: OutputFolder, read: Read, *, shards: int) -> dict[str, dict[s
     return outputs
 
 
-def as_statistics(counts: Counter) -> dict[str, Any]:
-    """The contents of `statistics.json`."""
+def as_statistics(counts: Counter, *, excluded: bool = False) -> dict[str, Any]:
+    """The contents of `statistics.json`; `excluded` is there where that was asked for."""
+    names = ("lines", "malformed", "no_label", *(["excluded"] if excluded else []), "pairs")
     return {
-        **{name: counts[name] for name in ("lines", "malformed", "no_label", "pairs")},
+        **{name: counts[name] for name in names},
         "labels": {label: counts[label] for label in LABELS},
     }

@@ -182,6 +182,27 @@ def test_a_line_without_end_fills_no_dead_letter(snli, write_lines, monkeypatch,
     assert len(letter["raw"]) == 1000
 
 
+def test_what_an_evaluation_set_says_is_taken_out(snli, write_lines, statistics_of, tmp_path):
+    write_lines("sts.csv", [b"main\timages\t4.2\tA MAN is outside!\tTwo dogs run."])
+    three = [
+        ("entailment", "A man is outside.", "Someone is outside.", "p1"),
+        ("neutral", "A boat.", "Two dogs, run?", "p2"),
+        ("contradiction", "A man is outside today.", "Dogs run.", "p3"),
+    ]
+    write_lines("a.jsonl", [line(*values) for values in three])
+    asked = ("--input", tmp_path / "a.jsonl", "--exclude_texts", tmp_path / "sts.csv")
+    output = snli(*asked)
+    assert [row[0] for row in pairs(output)[0]] == ["p3"]
+    found = statistics_of(output)
+    assert (found["lines"], found["excluded"], found["pairs"]) == (3, 2, 1)
+    taken = (output / "excluded-00000-of-00001.jsonl").read_text().splitlines()
+    assert [json.loads(text)["pair_id"] for text in taken] == ["p1", "p2"]
+    assert json.loads(taken[0])["file"] == str(tmp_path / "sts.csv")
+    write_lines("sts.csv", [b"a boat"])
+    snli(*asked, "--overwrite")
+    assert {row[0] for row in pairs(output)[0]} == {"p1", "p3"}
+
+
 def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines, tmp_path):
     lines = [line(pair_id=f"p{n}", premise=f"premise {n}") for n in range(60)]
     write_lines("all.jsonl", lines)

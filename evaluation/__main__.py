@@ -8,6 +8,7 @@ python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
 python -m evaluation snli_sweep --init_checkpoint DIR --nli PATTERN ... --output DIR
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
 python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
+python -m evaluation mistakes --module DIR --sts PATH --response_ranking PATH --output DIR
 python -m evaluation report --results DIR --output FILE.html
 """
 
@@ -21,6 +22,7 @@ from evaluation.commands import (
     compare,
     contamination,
     cqa,
+    mistakes,
     report,
     response_ranking,
     snli,
@@ -38,6 +40,7 @@ COMMANDS = (
     snli_sweep,
     compare,
     contamination,
+    mistakes,
     report,
 )
 

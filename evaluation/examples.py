@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics import line_errors
 from evaluation.result import Result
 
 ALIKE, UNLIKE = 4.0, 1.0  # gold scores from which on, and up to which, a pair is clear
@@ -31,8 +32,7 @@ def examples(result: Result, *, each: int = 3) -> list[Example]:
         return []
     score = np.array([item["score"] for item in result.items])
     gold = np.array([item["gold"] for item in result.items])
-    slope, offset = np.polyfit(score, gold, 1)
-    error = slope * score + offset - gold
+    error = line_errors(score, gold)
     closest = np.argsort(np.abs(error), kind="stable")
     by_error = np.argsort(error, kind="stable")
     chosen: list[tuple[str, Iterable[int]]] = [

@@ -14,6 +14,17 @@ import scipy.stats
 CUT = 10
 
 
+def line_errors(score: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Return what the straight line that fits `gold` best says of each score, less its gold.
+
+    Both are float64 [n]. Where all scores are the same, the line is the mean of the gold scores.
+    """
+    around = score - score.mean()
+    spread = around @ around
+    slope = around @ gold / spread if spread > 0 else 0.0
+    return slope * around + gold.mean() - gold
+
+
 def pearson(predicted: np.ndarray, gold: np.ndarray) -> float:
     """Return Pearson's r of two [n] vectors, in [-1, 1] (tables 3 and 4).
 

@@ -12,7 +12,7 @@ Two rules for the rank of the true response:
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +93,7 @@ def evaluate(
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
-    ranks = _module_ranks(encoder, pairs, layout=layout, masks=masks)
+    ranks = np.concatenate([found for _, _, found, _ in ranked(encoder, pairs, layout=layout)])
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
     return Result(
         task="response_ranking",
@@ -151,15 +151,17 @@ def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
     return [texts[rows][:, None] != texts[columns][None, :] for rows, columns in layout]
 
 
-def _module_ranks(encoder, pairs: list[Pair], *, layout: list[Block], masks: list) -> np.ndarray:
-    """Return the rank of each true response by dot product: int [pairs], from 1."""
+def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple]:
+    """Yield each block's rows and columns, the ranks of its true responses, and all scores.
+
+    Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
+    """
     inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
-    ranks = []
-    for (rows, columns), negative in zip(layout, masks, strict=True):
-        better, same = compare(inputs[rows] @ responses[columns].T, negative=negative)
-        ranks.append(1 + better + same)
-    return np.concatenate(ranks)
+    for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
+        scores = inputs[rows] @ responses[columns].T
+        better, same = compare(scores, negative=negative)
+        yield rows, columns, 1 + better + same, scores
 
 
 def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:

@@ -20,6 +20,8 @@ LABELS = {
     "mean_of_sets": "mean of sets",
     "pairs_in_training": "pairs in training",
     "texts_in_training": "texts in training",
+    "mean_error": "mean error",
+    "mean_absolute_error": "mean |error|",
 }
 SYSTEMS = {
     "module": "this module",

@@ -77,3 +77,19 @@ def xml_file(write_text):
         return write_text(name, "\n".join([*lines, "</xml>"]))
 
     return write
+
+
+@pytest.fixture(scope="session")
+def module(tmp_path_factory):
+    """Two lines of somebody else's TensorFlow."""
+    import tensorflow as tf
+
+    class Counts(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def __call__(self, texts):
+            letters = [tf.strings.regex_replace(texts, f"[^{x}]", "") for x in "adehnorstu"]
+            return tf.stack([tf.cast(tf.strings.length(x), tf.float32) + 0.1 for x in letters], 1)
+
+    path = tmp_path_factory.mktemp("counts")
+    tf.saved_model.save(Counts(), str(path))
+    return path

@@ -2,8 +2,6 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from evaluation import bootstrap
 from evaluation.__main__ import main
 
@@ -11,22 +9,6 @@ ROWS = "".join(
     f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"
     for i, gold in enumerate([1, 2, 4, 5])
 )
-
-
-@pytest.fixture(scope="session")
-def module(tmp_path_factory):
-    """Two lines of somebody else's TensorFlow."""
-    import tensorflow as tf
-
-    class Counts(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-        def __call__(self, texts):
-            letters = [tf.strings.regex_replace(texts, f"[^{x}]", "") for x in "adehnorstu"]
-            return tf.stack([tf.cast(tf.strings.length(x), tf.float32) + 0.1 for x in letters], 1)
-
-    path = tmp_path_factory.mktemp("counts")
-    tf.saved_model.save(Counts(), str(path))
-    return path
 
 
 def fails(capsys, *argv):

@@ -124,3 +124,11 @@ def test_random_baseline_to_the_last_printed_digit(real_data):
         f"{100 * metrics.mean_reciprocal_rank(rankings):.2f}",
     ]
     assert found == expected == ["0.5595", "0.7323", "62.23"]
+
+
+def test_errors_are_distances_from_the_fitted_line():
+    # By hand: through (0, 0), (1, 2), (2, 1) the best line is 0.5 + 0.5 x.
+    found = metrics.line_errors(np.array([0.0, 1.0, 2.0]), np.array([0.0, 2.0, 1.0]))
+    assert found == pytest.approx([0.5, -1.0, 0.5])
+    same = metrics.line_errors(np.array([3.0, 3.0]), np.array([1.0, 5.0]))
+    assert same == pytest.approx([2.0, -2.0])

@@ -1,0 +1,60 @@
+"""`mistakes`: where a module is wrong, by kind of text, and the worst of it as texts.
+
+python -m evaluation mistakes --module DIR --sts DIR --response_ranking PAIRS --output DIR
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from evaluation.commands import options
+
+TEXTS = "mistakes.md"
+
+
+def add(commands) -> None:
+    """Add the command `mistakes`."""
+    summary = "where a module is wrong: errors by kind of text, the worst pairs"
+    parser = commands.add_parser("mistakes", help=summary, description=summary)
+    parser.add_argument("--module", metavar="DIR|URL", required=True, help=options.MODULE_HELP)
+    parser.add_argument("--sts", type=Path, metavar="DATA", help="as --data of sts")
+    parser.add_argument(
+        "--response_ranking", type=Path, metavar="DATA", help="as --data of response_ranking"
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, help=f"folder for the result files and {TEXTS}"
+    )
+    options.seeded(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Compute, write and print."""
+    from evaluation import mistakes, response_ranking, result, scores, sts, sts_files
+    from evaluation.errors import InputError
+    from evaluation.files import write_whole
+
+    if not (arguments.sts or arguments.response_ranking):
+        raise InputError("no data: one or both of --sts, --response_ranking")
+    similar = sts_files.find(arguments.sts) if arguments.sts else []
+    ranked = response_ranking.find(arguments.response_ranking) if arguments.response_ranking else []
+    encoder = options.encoder(arguments.module)
+    results = []
+    for source in (*similar, *ranked):
+        started = time.perf_counter()
+        if source in similar:
+            found = mistakes.of_sts(sts.evaluate(encoder, sts_files.read(source)))
+        else:
+            found = mistakes.of_ranking(encoder, response_ranking.read(source), seed=arguments.seed)
+        found = result.stamped(
+            found,
+            data=source.provenance(),
+            module=encoder.provenance(),
+            command=command,
+            seconds=time.perf_counter() - started,
+        )
+        result.write(found, arguments.output)
+        print(f"{scores.printed(found)}\n")
+        results.append(found)
+    write_whole(arguments.output / TEXTS, mistakes.as_markdown(results))
+    print(f"-> {arguments.output / TEXTS}")

@@ -10,6 +10,7 @@ python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
 python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
 python -m evaluation mistakes --module DIR --sts PATH --response_ranking PATH --output DIR
 python -m evaluation report --results DIR --output FILE.html
+python -m evaluation rows --results DIR --pairs DIR --output FILE.md
 """
 
 import argparse
@@ -25,6 +26,7 @@ from evaluation.commands import (
     mistakes,
     report,
     response_ranking,
+    rows,
     snli,
     snli_sweep,
     sts,
@@ -42,6 +44,7 @@ COMMANDS = (
     contamination,
     mistakes,
     report,
+    rows,
 )
 
 

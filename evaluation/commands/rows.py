@@ -1,0 +1,48 @@
+"""`rows`: the paper's tables with a row for each system that was trained, as one Markdown page.
+
+python -m evaluation rows --results DIR --pairs DIR --output RESULTS.md
+"""
+
+import argparse
+import datetime
+from pathlib import Path
+
+
+def add(commands) -> None:
+    """Add the command `rows`."""
+    summary = "tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page"
+    parser = commands.add_parser("rows", help=summary, description=summary)
+    parser.add_argument(
+        "--results",
+        type=Path,
+        required=True,
+        help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/",
+    )
+    parser.add_argument(
+        "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
+    )
+    parser.add_argument("--mistakes", type=Path, help="what the command mistakes has written")
+    parser.add_argument(
+        "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
+    )
+    parser.add_argument("--machine", default="", help="what it ran on, for the page's head")
+    parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Write the page."""
+    from evaluation import results_page
+
+    said = (arguments.made_by and f"`{arguments.made_by}`", arguments.machine)
+    about = ", ".join(filter(None, (*said, f"{datetime.date.today():%-d %B %Y}"))) + "."
+    results_page.write(
+        arguments.results,
+        arguments.output,
+        pairs=arguments.pairs,
+        mistakes=arguments.mistakes,
+        learned=arguments.learned,
+        about=about,
+    )
+    print(f"-> {arguments.output}")

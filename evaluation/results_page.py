@@ -1,0 +1,124 @@
+"""RESULTS.md: the paper's tables with every row that was trained here, growth, mistakes.
+
+Figures only: the texts behind them are other people's.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from tabulate import tabulate
+
+from evaluation import growth, result, rows, scores
+from evaluation.errors import InputError
+from evaluation.files import write_whole
+from evaluation.result import Result
+from evaluation.rows import Row
+
+MARKER = "COMPLETED"
+
+
+def training_pairs(folder: Path) -> int:
+    """Return how many training pairs a folder of the pipeline holds, by its manifest.
+
+    Raises:
+      InputError: if it has no manifest, or one without training files.
+    """
+    path = folder / MARKER
+    try:
+        outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
+        found = [of["records"] for name, of in outputs.items() if name.startswith("train-")]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: no manifest of the pipeline ({error})") from error
+    if not found:
+        raise InputError(f"{path}: names no files train-*")
+    return sum(found)
+
+
+def write(
+    results: Path,
+    output: Path,
+    *,
+    pairs: Path,
+    mistakes: Path | None,
+    learned: Path | None,
+    about: str,
+) -> None:
+    """Write the page, and the figure of growth beside it as `<name>-growth.svg`.
+
+    Args:
+      results: folders NAME-SEED of results; see `rows.read`.
+      output: the page.
+      pairs: the folder of training pairs.
+      mistakes: a folder that `mistakes` has written.
+      learned: a Markdown file, put at the end.
+      about: a line: what made these results, on what machine, when.
+    """
+    trained, baselines = rows.read(results)
+    trained, shares = growth.split(trained)
+    count = training_pairs(pairs)
+    parts = ["# Results on real data", f"{about} {count:,} training pairs.", _how_to_read(trained)]
+    parts += [rows.tables(trained, baselines), _commands(trained, baselines)]
+    if shares:
+        found = growth.points(shares, pairs=count)
+        picture = output.with_name(f"{output.stem}-growth.svg")
+        write_whole(picture, growth.document(found))
+        parts += [
+            "## Growth",
+            growth.table(found),
+            f"![Scores by the number of training pairs]({picture.name})",
+            "The lines go through the last three points in the logarithm of the pairs: an "
+            "extrapolation over more than three powers of ten, not a measurement.",
+        ]
+    if mistakes is not None:
+        parts += ["## Where it is wrong", *map(_by_kind, result.read_all(mistakes))]
+    if learned is not None:
+        parts.append(learned.read_text(encoding="utf-8").strip())
+    write_whole(output, "\n\n".join(parts) + "\n")
+
+
+def _how_to_read(trained: Sequence[Row]) -> str:
+    seeds = {row.label: len(row.runs) for row in trained}
+    several = [f"{label} ({count} seeds)" for label, count in seeds.items() if count > 1]
+    if not several:
+        return "One run a row."
+    return (
+        f"Mean ± standard deviation over the seeds where there are several: {', '.join(several)}; "
+        "the others are one run each."
+    )
+
+
+def _commands(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
+    """Return the commands of the first row of each kind: the others differ in the folders."""
+    found = [
+        one.command
+        for group in (trained, baselines)
+        for row in group[:1]
+        for one in row.runs[0].values()
+    ]
+    lines = "\n".join(f"    {command}" for command in dict.fromkeys(found))
+    return (
+        "The commands behind the first row and the first baseline; those of other rows name other "
+        f"folders:\n\n{lines}"
+    )
+
+
+def _by_kind(found: Result) -> str:
+    names = list(found.metrics)
+    body = [
+        [kind, f"{group['n']:,}", *(rows.figure(_one(group["metrics"], name)) for name in names)]
+        for kind, group in found.groups.items()
+    ]
+    aligned = ["left"] + ["right"] * (len(names) + 1)
+    made = tabulate(
+        body,
+        [found.name.removeprefix("mistakes-"), "n", *map(scores.label, names)],
+        "pipe",
+        disable_numparse=True,
+        colalign=aligned,
+    )
+    return f"{made}\n\n    {found.command}"
+
+
+def _one(metrics: dict, name: str) -> list[float]:
+    return [] if metrics[name] is None else [metrics[name]]

@@ -1,0 +1,151 @@
+import dataclasses
+import json
+
+import pytest
+
+from evaluation import growth, result, results_page, rows
+from evaluation.__main__ import main
+from evaluation.errors import InputError
+from evaluation.result import Result
+
+
+def scored(task="sts", name="sts-dev", *, system="module", groups=None, baselines=None, **metrics):
+    return Result(
+        task=task,
+        name=name,
+        system=system,
+        metrics=metrics,
+        n=10,
+        groups={genre: {"n": 5, "metrics": {"pearson": r}} for genre, r in (groups or {}).items()},
+        baselines=baselines or {},
+        command=f"python -m evaluation {task}",
+    )
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two seeds of one system, one of another, a point of growth, a baseline."""
+    folder = tmp_path / "results"
+
+    def put(run, *found):
+        for one in found:
+            result.write(one, folder / run)
+
+    engine = {"search_engine": {"map": 0.7}, "ceiling": {"map": 0.9}}
+    put(
+        "reddit-0",
+        scored(
+            pearson=0.70, groups={"main-news": 0.5}, baselines={"word_overlap": {"pearson": 0.6}}
+        ),
+        scored(name="sts-dev-tuned", pearson=0.80),
+        scored("response_ranking", "response_ranking", p_at_1=0.3, p_at_3=0.4, p_at_10=0.5),
+        scored("cqa", "cqa-2016", baselines=engine, map=0.65),
+        scored(
+            "cqa", "cqa-2017", system="search_engine", baselines={"ceiling": {"map": 0.7}}, map=0.4
+        ),
+    )
+    put(
+        "reddit-1",
+        scored(pearson=0.74, groups={"main-news": 0.7}),
+        scored("snli", "snli-test", accuracy=0.5),
+    )
+    put("bilstm_max_nli-0", scored(pearson=0.6))
+    for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
+        put(f"growth_{share}-0", scored(pearson=r))
+    put("baselines/TF-IDF", scored(pearson=0.65))
+    return folder
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    outputs = {f"train-0000{n}-of-00002.tfrecord": {"records": 500} for n in range(2)}
+    outputs["test-00000-of-00001.tfrecord"] = {"records": 99}
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    return tmp_path / "pairs"
+
+
+def cells(text, start):
+    """The cells of the line of a Markdown table that starts so."""
+    (found,) = [line for line in text.splitlines() if line.startswith(f"| {start} ")]
+    return [cell.strip() for cell in found.strip("|").split("|")][1:]
+
+
+def table(text, title):
+    return next(part for part in text.split("**Table ") if part.startswith(title))
+
+
+def test_seeds_are_one_row_with_mean_and_deviation(results):
+    trained, baselines = rows.read(results)
+    trained, _ = growth.split(trained)
+    text = rows.tables(trained, baselines)
+    three = table(text, "3")
+    # By hand: the mean of 0.70 and 0.74; their deviation, with n - 1, is 0.04 / sqrt(2).
+    assert cells(three, "reddit") == ["0.720 ± 0.028", "-"]
+    assert cells(three, "reddit, tuned") == ["0.800", "-"]
+    assert cells(three, "bilstm max nli") == ["0.600", "-"]
+    assert cells(three, "TF-IDF") == ["0.650", "-"]
+    assert cells(three, "word overlap") == ["0.600", "-"]
+    assert cells(three, "Reddit, the paper") == ["0.762", "0.731"]
+    assert cells(table(text, "4"), "reddit")[:4] == ["0.720 ± 0.028", "-", "-", "0.600 ± 0.141"]
+    assert cells(table(text, "1"), "reddit") == ["30.0", "40.0", "50.0"]
+    assert cells(table(text, "2"), "reddit") == ["-", "50.0"]
+    assert "bilstm" not in table(text, "1")
+
+
+def test_the_search_engine_is_no_module(results):
+    trained, baselines = rows.read(results)
+    six = table(rows.tables(trained, baselines), "6")
+    assert cells(six, "reddit") == ["65.0", "-"]
+    assert cells(six, "search engine") == ["70.0", "40.0"]
+    assert cells(six, "ceiling") == ["90.0", "70.0"]
+
+
+def test_growth_is_a_straight_line_in_the_logarithm():
+    points = [growth.Point(10.0**n, (0.1 * n, None, 0.5)) for n in range(2, 6)]
+    points[0] = dataclasses.replace(points[0], values=(0.9, None, 0.5))  # before the last three
+    slope, offset = growth.line(points, 0)
+    assert (slope, offset) == (pytest.approx(0.1), pytest.approx(0.0))
+    assert growth.line(points, 1) is None
+    text = growth.table(points)
+    # By hand: 0.1 times log10(600 million) is 0.878.
+    assert cells(text, "600 million, by the lines alone") == ["0.878", "-", "0.500"]
+    assert cells(text, "10,000") == ["0.400", "-", "0.500"]
+    assert growth.document(points).count("stroke-dasharray") >= 2
+
+
+def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
+    wrong = dataclasses.replace(
+        scored("mistakes", "mistakes-sts-dev", mean_error=0.1),
+        groups={"news": {"n": 3, "metrics": {"mean_error": -0.25}}},
+        items=[{"sentence1": "somebody's words"}],
+    )
+    result.write(wrong, tmp_path / "wrong")
+    (tmp_path / "learned.md").write_text("## Learned\n\nSomething.\n")
+    page = tmp_path / "RESULTS.md"
+    asked = ["rows", "--results", results, "--pairs", pairs, "--mistakes", tmp_path / "wrong"]
+    asked += ["--learned", tmp_path / "learned.md", "--made_by", "make it", "--output", page]
+    assert main([str(argument) for argument in asked]) == 0
+    text = page.read_text()
+    assert "`make it`, " in text
+    assert "1,000 training pairs." in text
+    assert "reddit (2 seeds)" in text
+    assert cells(text, "300") == ["0.550", "-", "-"]
+    assert cells(text, "news") == ["3", "-0.250"]
+    assert "    python -m evaluation sts\n" in text
+    assert text.endswith("## Learned\n\nSomething.\n")
+    assert "somebody" not in text
+    assert "](RESULTS-growth.svg)" in text
+    assert (tmp_path / "RESULTS-growth.svg").read_text().startswith("<?xml")
+
+
+def test_bad_folders_are_named(tmp_path, results, pairs):
+    with pytest.raises(InputError, match="nowhere: no such folder of results"):
+        rows.read(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="NAME-SEED"):
+        rows.read(pairs)
+    with pytest.raises(InputError, match="COMPLETED: no manifest of the pipeline"):
+        results_page.training_pairs(results)
+    (pairs / "COMPLETED").write_text('{"outputs": {}}')
+    with pytest.raises(InputError, match=r"names no files train-\*"):
+        results_page.training_pairs(pairs)

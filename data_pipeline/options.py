@@ -39,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_sharding(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--test_fraction", type=float, default=0.1, help="part of the pairs held out, in [0, 1)"
+        "--test_fraction",
+        type=float,
+        default=0.1,
+        help="part of the pairs held out, in [0, 1]; 1 for dumps that are to test on alone",
     )
     group.add_argument(
         "--validation_fraction",
@@ -146,10 +149,11 @@ def _check_numbers(arguments: argparse.Namespace) -> None:
 
 
 def _check_fractions(test: float, validation: float) -> None:
-    for name, fraction in (("test", test), ("validation", validation)):
-        if not 0 <= fraction < 1:
-            raise InputError(f"--{name}_fraction: {fraction} is not in [0, 1)")
-    if test + validation >= 1:
+    if not 0 <= test <= 1:
+        raise InputError(f"--test_fraction: {test} is not in [0, 1]")
+    if not 0 <= validation < 1:
+        raise InputError(f"--validation_fraction: {validation} is not in [0, 1)")
+    if validation and test + validation >= 1:
         raise InputError(
             f"--validation_fraction: {validation} and a --test_fraction of {test} leave no pairs "
             "to train on; accepted are two fractions with a sum below 1"

@@ -86,7 +86,7 @@ class HubModule(Part):
             head = weights.keep(model.nli_head, variant)
             self.nli_head = Part(head)
             heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
-                OUTPUTS: tf.nn.softmax(head(self._encode(premise), self._encode(hypothesis)))
+                OUTPUTS: tf.nn.softmax(head(*map(self._encoded, (premise, hypothesis))))
             }
         self.heads: dict[str, Callable[..., Outputs]] = {
             name: _traced(name, head) for name, head in heads.items()
@@ -104,7 +104,11 @@ class HubModule(Part):
 
     def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """u: string [batch] -> float32 [batch, dim]."""
-        return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
+        return self._encoded(sentences, training)[DEFAULT]
+
+    def _encoded(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> Outputs:
+        """All that the encoder gives: string [batch] -> `default` and what else there is."""
+        return self.encoder.encode(self.preprocessor(sentences), training)
 
     def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
         """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""

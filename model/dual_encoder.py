@@ -33,7 +33,8 @@ class DualEncoder(tf_keras.Model):
         super().__init__(name="dual_encoder")
         self._config = config
         self.heads = tuple(config.heads)
-        self.encoder = encoders.build(config.encoder, config.text)
+        pools = configs.INFERENCE in config.heads and config.nli.max_units > 0
+        self.encoder = encoders.build(config.encoder, config.text, sequence=pools)
         if configs.RESPONSE_SELECTION in config.heads:
             self.response_network = ResponseNetwork(
                 config.response_network, self.encoder.embedding_dim
@@ -89,7 +90,7 @@ class DualEncoder(tf_keras.Model):
         training: bool = False,
     ) -> tf.Tensor:
         """Logits of `data_pipeline.records.LABELS`: float32 [batch, 3]."""
-        first, second = (self.encode_inputs(ids, training) for ids in (premises, hypotheses))
+        first, second = (self.encoder(ids, training=training) for ids in (premises, hypotheses))
         return self.nli_head(first, second, training=training)
 
 

@@ -101,7 +101,7 @@ def test_a_truncated_file_gives_no_output(fails, write_dump, comment, tmp_path):
         (["--input", ","], "names no file"),
         (["--input", "nosuch://bucket/RC_*"], "--input: 'nosuch://bucket"),
         (["--output", "nosuch://bucket/out"], "--output: 'nosuch://bucket/out'"),
-        (["--test_fraction", "1.0"], r"--test_fraction: 1.0 is not in \[0, 1\)"),
+        (["--test_fraction", "1.01"], r"--test_fraction: 1.01 is not in \[0, 1\]"),
         (["--train_shards", "0"], "--train_shards: 0 is not 1 or more"),
         (["--test_fractoin", "0.2"], "--test_fractoin"),
         (["--runner=NoSuch"], "--runner NoSuch"),

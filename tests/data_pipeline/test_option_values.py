@@ -6,8 +6,8 @@ import pytest
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--test_fraction", "-0.1"], "--test_fraction: -0.1 is not in [0, 1)"),
-        (["--test_fraction", "nan"], "--test_fraction: nan is not in [0, 1)"),
+        (["--test_fraction", "-0.1"], "--test_fraction: -0.1 is not in [0, 1]"),
+        (["--test_fraction", "nan"], "--test_fraction: nan is not in [0, 1]"),
         (["--validation_fraction", "-0.1"], "--validation_fraction: -0.1 is not in [0, 1)"),
         (["--validation_fraction", "nan"], "--validation_fraction: nan is not in [0, 1)"),
         (["--validation_fraction", "1"], "--validation_fraction: 1.0 is not in [0, 1)"),

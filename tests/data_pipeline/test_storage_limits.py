@@ -107,6 +107,11 @@ def test_without_a_part_for_tests_all_pairs_are_to_learn_from(job):
     assert (len(pairs["train"]), pairs["test"]) == (MANY, [])
 
 
+def test_dumps_can_be_to_test_on_alone(job):
+    pairs = pairs_by_side(job("out", "--format", "jsonl", "--test_fraction", 1), "jsonl")
+    assert (pairs["train"], len(pairs["test"])) == ([], MANY)
+
+
 def test_a_table_has_a_string_column_for_each_feature(job):
     folder = job("out", "--format", "parquet", "--context_turns", 2)
     for path in files_of(folder, "train"):

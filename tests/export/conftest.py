@@ -34,10 +34,10 @@ RECURRENT = {
 }
 
 
-def make_model_dir(folder, *, params_model=None, encoder=None, heads=None):
+def make_model_dir(folder, *, params_model=None, encoder=None, heads=None, nli=None):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
     config = configs.ResponseSelection()
-    changes = {"encoder": encoder, "heads": heads}
+    changes = {"encoder": encoder, "heads": heads, "nli": nli}
     changes = {key: value for key, value in changes.items() if value}
     config.override({"model": MODEL | changes})
     model = build(config.model, seed=0)

@@ -188,6 +188,24 @@ def test_the_classifier_says_what_the_model_says(shared):
 
 
 @pytest.mark.parametrize(
+    ("variant", "near"), [("float32", 1e-6), ("bfloat16", 0.03), ("int8", 0.03)]
+)
+def test_a_classifier_that_looks_at_words_stays_what_it_is(
+    write_model_dir, tmp_path, variant, near
+):
+    model_dir = write_model_dir(heads=["inference"], nli={"max_units": 5})
+    main(["--model_dir", str(model_dir), "--output", str(tmp_path / "m"), "--variant", variant])
+    module = tf.saved_model.load(str(tmp_path / "m"))
+    premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
+    found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
+    model, text = checkpoint.load(model_dir)
+    expected = tf.nn.softmax(model.classify(text(premise), text(hypothesis)))
+    np.testing.assert_allclose(found, expected, atol=near)
+    encoded = module.encoder(text(premise))
+    assert set(encoded) == {"default", "sequence_output", "mask"}
+
+
+@pytest.mark.parametrize(
     "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
 def test_a_kill_leaves_the_old_module(shared, tmp_path, number):

@@ -10,20 +10,36 @@ from model import configs, nli
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
 U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])
+ENCODED = {"default": U1}, {"default": U2}
+PLAIN = np.array([[1, -2, 4, 2, 3, 4, 4, -4], [0.5, 3, 0.5, -1, 0, 4, 0.25, -3]])
 ROOT = np.sqrt(2)  # of how many numbers a vector has
-FEATURES = np.array([[1, -2, 4, 2, 3, 4, 4, -4], [0.5, 3, 0.5, -1, 0, 4, 0.25, -3]]) * [
-    *[ROOT] * 6,
-    *[2] * 2,
-]
+FEATURES = PLAIN * [*[ROOT] * 6, *[2] * 2]  # those of both vectors times the root
 
 
 def test_the_features_are_both_vectors_their_distance_and_their_product():
-    np.testing.assert_allclose(nli.pair_features(U1, U2), FEATURES, rtol=1e-6)
+    np.testing.assert_allclose(nli.pair_features(U1, U2), PLAIN, rtol=1e-6)
+
+
+def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
+    head = nli.NliHead(configs.Nli(hidden=[], max_units=2))
+    words = tf.constant([[[3.0, 1.0], [2.0, 4.0], [9.0, 9.0]]])
+    mask = tf.constant([[True, True, False]])
+    first = {"default": U1[:1], "sequence_output": words, "mask": mask}
+    second = {"default": U2[:1], "sequence_output": -words, "mask": mask}
+    head(first, second)
+    weights = {weight.name: weight for weight in head.weights}
+    weights["nli_head/pooled/kernel:0"].assign(tf.eye(2))
+    kernel, bias = (weights[f"nli_head/logits/{name}:0"] for name in ("kernel", "bias"))
+    # By hand: the largest of the two real words are (3, 4), of length 5, and times the root of 2
+    # (0.6, 0.8) sqrt(2); nothing of the second sentence is above 0.
+    sides = np.array([[1, -2, 0.6, 0.8], [4, 2, 0, 0]]) * ROOT
+    features = np.concatenate([*sides, abs(sides[0] - sides[1]), sides[0] * sides[1]])
+    np.testing.assert_allclose(head(first, second), [features] @ kernel + bias, rtol=1e-5)
 
 
 def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
     head = nli.NliHead(configs.Nli())
-    logits = head(U1, U2)
+    logits = head(*ENCODED)
     assert logits.shape == (2, len(records.LABELS))
     assert [tuple(weight.shape) for weight in head.weights] == [(8, 512), (512,), (512, 3), (3,)]
 
@@ -33,38 +49,39 @@ def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
 )
 def test_the_logits_are_the_layers_of_the_features(activation, function):
     head = nli.NliHead(configs.Nli(hidden=[5, 4], activation=activation))
-    head(U1, U2)
+    head(*ENCODED)
     rows = FEATURES
     *hidden, kernel, bias = (weight.numpy() for weight in head.weights)
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
-    np.testing.assert_allclose(head(U1, U2), rows @ kernel + bias, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(head(*ENCODED), rows @ kernel + bias, rtol=1e-5, atol=1e-6)
 
 
 def test_without_a_hidden_layer_it_is_linear():
     head = nli.NliHead(configs.Nli(hidden=[]))
-    logits = head(U1, U2)
+    logits = head(*ENCODED)
     kernel, bias = head.weights
     np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5)
 
 
 def test_dropout_is_of_training_only():
     head = nli.NliHead(configs.Nli(dropout=0.5))
-    still = head(U1, U2)
-    np.testing.assert_array_equal(head(U1, U2), still)
-    assert np.abs(head(U1, U2, training=True) - still).max() > 0
+    still = head(*ENCODED)
+    np.testing.assert_array_equal(head(*ENCODED), still)
+    assert np.abs(head(*ENCODED, training=True) - still).max() > 0
 
 
 def test_the_logits_are_float32_in_mixed_precision():
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
         head = nli.NliHead(configs.Nli())
-        logits = head(U1, U2)
+        logits = head(*ENCODED)
     finally:
         tf_keras.mixed_precision.set_global_policy("float32")
     assert logits.dtype == tf.float32
     assert {weight.dtype for weight in head.weights} == {tf.float32}
-    assert nli.pair_features(tf.cast(U1, tf.bfloat16), tf.cast(U2, tf.bfloat16)).dtype == tf.float32
+    narrow = [{"default": tf.cast(u["default"], tf.bfloat16)} for u in ENCODED]
+    assert head(*narrow).dtype == tf.float32
 
 
 @pytest.mark.parametrize("integers", [tf.int32, tf.int64])
@@ -82,6 +99,6 @@ def test_both_sentences_get_a_gradient():
     head = nli.NliHead(configs.Nli())
     with tf.GradientTape() as tape:
         tape.watch([U1, U2])
-        loss = nli.nli_softmax(head(U1, U2), tf.constant([0, 2])).loss
+        loss = nli.nli_softmax(head(*ENCODED), tf.constant([0, 2])).loss
     for gradient in tape.gradient(loss, [U1, U2]):
         assert np.abs(gradient).min() > 0

@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # The folder of real data that `make reproduce` reads.
 DATA ?=
-.PHONY: install demo reproduce has_data test test-all engines lint clean
+.PHONY: install demo test test-all engines lint clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -23,38 +23,25 @@ $(INSTALLED): requirements.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	touch $@
 
-# The four steps. $(1): folder of the run, $(2): real data or the sample world laid out alike,
-# $(3): preset.
-define four_steps
-	@printf '\n== 1 of 4: pairs from the dumps ==\n'
-	$(RUN) -m data_pipeline reddit --input '$(2)/reddit/RC_*' --output $(1)/data
-	@printf '\n== 2 of 4: training ==\n'
-	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir $(1)/model \
-	  --config_file model/configs/$(3).yaml \
-	  --params_override "task.train_data.input_path=$(1)/data/train-*,task.validation_data.input_path=$(1)/data/test-*"
-	@printf '\n== 3 of 4: the hub module ==\n'
-	$(RUN) -m export --model_dir $(1)/model --output $(1)/module
-	@printf '\n== 4 of 4: evaluation ==\n'
-	rm -rf $(1)/results
-	$(RUN) -m evaluation response_ranking --module $(1)/module --data $(1)/data --output $(1)/results
-	$(RUN) -m evaluation sts --module $(1)/module --data '$(2)/stsb' --output $(1)/results
-	$(RUN) -m evaluation cqa --module $(1)/module --data '$(2)/semeval_cqa' --output $(1)/results
-	$(RUN) -m evaluation report --results $(1)/results --output $(1)/report.html
-endef
-
 demo: $(INSTALLED)
 	rm -rf runs/demo
 	@printf '== a sample world ==\n'
 	$(RUN) -m data_pipeline sample --output runs/demo/world
-	$(call four_steps,runs/demo,runs/demo/world,demo_dan)
+	@printf '\n== 1 of 4: pairs from the dumps ==\n'
+	$(RUN) -m data_pipeline reddit --input 'runs/demo/world/reddit/RC_*' --output runs/demo/data
+	@printf '\n== 2 of 4: training ==\n'
+	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir runs/demo/model \
+	  --config_file model/configs/demo_dan.yaml \
+	  --params_override "task.train_data.input_path=runs/demo/data/train-*,task.validation_data.input_path=runs/demo/data/test-*"
+	@printf '\n== 3 of 4: the hub module ==\n'
+	$(RUN) -m export --model_dir runs/demo/model --output runs/demo/module
+	@printf '\n== 4 of 4: evaluation ==\n'
+	$(RUN) -m evaluation response_ranking --module runs/demo/module --data runs/demo/data --output runs/demo/results
+	$(RUN) -m evaluation sts --module runs/demo/module --data runs/demo/world/stsb --output runs/demo/results
+	$(RUN) -m evaluation cqa --module runs/demo/module --data runs/demo/world/semeval_cqa --output runs/demo/results
+	$(RUN) -m evaluation report --results runs/demo/results --output runs/demo/report.html
 
-has_data:
-	@for folder in reddit stsb semeval_cqa; do test -d "$(DATA)/$$folder" || \
-	  { echo "error: DATA='$(DATA)' has no folder $$folder; README.md says how to lay it out: make reproduce DATA=DIR"; exit 1; }; done
-
-# Goes on where an earlier run stopped; `make clean` starts afresh.
-reproduce: has_data $(INSTALLED)
-	$(call four_steps,runs/reproduce,$(DATA),laptop_dan)
+include reproduce.mk
 
 # Two processes, each with a file of tests at a time.
 test: $(INSTALLED)

@@ -40,6 +40,7 @@ def write(
     output: Path,
     *,
     pairs: Path,
+    contamination: Path | None,
     mistakes: Path | None,
     learned: Path | None,
     about: str,
@@ -50,6 +51,7 @@ def write(
       results: folders NAME-SEED of results; see `rows.read`.
       output: the page.
       pairs: the folder of training pairs.
+      contamination: a folder that `contamination` has written.
       mistakes: a folder that `mistakes` has written.
       learned: a Markdown file, put at the end.
       about: a line: what made these results, on what machine, when.
@@ -70,6 +72,8 @@ def write(
             "The lines go through the last three points in the logarithm of the pairs: an "
             "extrapolation over more than three powers of ten, not a measurement.",
         ]
+    if contamination is not None:
+        parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
     if mistakes is not None:
         parts += ["## Where it is wrong", *map(_by_kind, result.read_all(mistakes))]
     if learned is not None:
@@ -101,6 +105,23 @@ def _commands(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
         "The commands behind the first row and the first baseline; those of other rows name other "
         f"folders:\n\n{lines}"
     )
+
+
+def _overlaps(folder: Path) -> str:
+    """Return a table: of each evaluation set, how many items stand in the training data."""
+    found = result.read_all(folder)
+    body = [
+        [
+            one.name.removeprefix("contamination-"),
+            f"{one.n:,}",
+            *(f"{one.counts[key]:,}" for key in ("pairs_in_training", "texts_in_training")),
+        ]
+        for one in found
+    ]
+    headers = ["", "items", "trained on as pairs", "of which a text was trained on"]
+    aligned = ["left", "right", "right", "right"]
+    made = tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
+    return f"{made}\n\n    {found[0].command}"
 
 
 def _by_kind(found: Result) -> str:

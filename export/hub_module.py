@@ -27,7 +27,7 @@ from export.signatures import (
     SIMILARITY,
     WORD_VECTORS,
 )
-from model import configs
+from model import configs, nli
 from model.dual_encoder import DualEncoder
 from model.text import PADDING, WORDS, TextToIds
 
@@ -86,7 +86,7 @@ class HubModule(Part):
             head = weights.keep(model.nli_head, variant)
             self.nli_head = Part(head)
             heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
-                OUTPUTS: tf.nn.softmax(head(*map(self._encoded, (premise, hypothesis))))
+                OUTPUTS: tf.nn.softmax(head(*map(self._side, (premise, hypothesis))))
             }
         self.heads: dict[str, Callable[..., Outputs]] = {
             name: _traced(name, head) for name, head in heads.items()
@@ -104,11 +104,7 @@ class HubModule(Part):
 
     def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """u: string [batch] -> float32 [batch, dim]."""
-        return self._encoded(sentences, training)[DEFAULT]
-
-    def _encoded(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> Outputs:
-        """All that the encoder gives: string [batch] -> `default` and what else there is."""
-        return self.encoder.encode(self.preprocessor(sentences), training)
+        return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
 
     def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
         """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""
@@ -132,6 +128,11 @@ class HubModule(Part):
         """Dot products, as in section 2.2, but for the scale, which changes no order."""
         scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
         return {SCORES: scores}
+
+    def _side(self, sentences: tf.Tensor) -> nli.Side:
+        """A side of an inference: string [batch]."""
+        ids = self.preprocessor(sentences)
+        return nli.side(self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._word_rows)
 
     def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
         """Every row of ids ends in the mark of the end, which is no word."""

@@ -51,9 +51,9 @@ class Preprocessor(Part):
 class Encoder(Part):
     """Ids to embeddings.
 
-    Its result is a dict: `default`, float32 [batch, dim], of unit length; from sequence encoders,
-    and where the classifier of inference looks at single words, also `sequence_output`, float32
-    [batch, tokens, hidden], and `mask`, bool [batch, tokens], true where there is a token.
+    Its result is a dict: `default`, float32 [batch, dim], of unit length; from sequence encoders
+    also `sequence_output`, float32 [batch, tokens, hidden], and `mask`, bool [batch, tokens],
+    true where there is a token.
     """
 
     def __init__(self, layer: KeptLayer, *, random: Iterable[tf.Module]):

@@ -1,15 +1,16 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras
 
-from model import configs, encoders
+from model import configs, encoders, nli
+from model.encoders import lookup
 from model.encoders.dropout import random_state
-from model.nli import NliHead
-from model.text import TextToIds
+from model.text import WORDS, TextToIds
 
 
 class Encoded(NamedTuple):
@@ -33,14 +34,13 @@ class DualEncoder(tf_keras.Model):
         super().__init__(name="dual_encoder")
         self._config = config
         self.heads = tuple(config.heads)
-        pools = configs.INFERENCE in config.heads and config.nli.max_units > 0
-        self.encoder = encoders.build(config.encoder, config.text, sequence=pools)
+        self.encoder = encoders.build(config.encoder, config.text)
         if configs.RESPONSE_SELECTION in config.heads:
             self.response_network = ResponseNetwork(
                 config.response_network, self.encoder.embedding_dim
             )
         if configs.INFERENCE in config.heads:
-            self.nli_head = NliHead(config.nli)
+            self.nli_head = nli.NliHead(config.nli)
         self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
 
     def _add_log_score_scale(self) -> tf.Variable:
@@ -90,7 +90,11 @@ class DualEncoder(tf_keras.Model):
         training: bool = False,
     ) -> tf.Tensor:
         """Logits of `data_pipeline.records.LABELS`: float32 [batch, 3]."""
-        first, second = (self.encoder(ids, training=training) for ids in (premises, hypotheses))
+        table = self.encoder.tables[WORDS]
+        first, second = (
+            nli.side(self.encode_inputs(ids, training), ids[WORDS], partial(lookup.vectors, table))
+            for ids in (premises, hypotheses)
+        )
         return self.nli_head(first, second, training=training)
 
 

@@ -1,5 +1,6 @@
 """The classifier of sentence pairs beside the dual encoder (Yang et al. 2018, section 2.4)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -7,6 +8,7 @@ import tf_keras
 
 from data_pipeline import records
 from model import configs
+from model.text import PADDING
 
 
 class Classified(NamedTuple):
@@ -14,6 +16,31 @@ class Classified(NamedTuple):
 
     loss: tf.Tensor
     accuracy: tf.Tensor
+
+
+class Side(NamedTuple):
+    """A batch of sentences as the classifier takes them."""
+
+    embeddings: tf.Tensor
+    """Of unit length, float [batch, embedding_dim]."""
+    words: tf.Tensor
+    """Vectors of all their words, float [words, word_dim], ..."""
+    of_row: tf.Tensor
+    """... and the sentence that each stands in, integers [words], not falling."""
+
+
+def side(
+    embeddings: tf.Tensor, word_ids: tf.Tensor, vectors: Callable[[tf.Tensor], tf.Tensor]
+) -> Side:
+    """Brings together what is known of a batch.
+
+    Args:
+      embeddings: float [batch, embedding_dim].
+      word_ids: int32 [batch, tokens], at least one of each row a word's.
+      vectors: ids [n] -> their vectors, float [n, word_dim].
+    """
+    places = tf.where(word_ids != PADDING)
+    return Side(embeddings, vectors(tf.gather_nd(word_ids, places)), places[:, 0])
 
 
 class NliHead(tf_keras.layers.Layer):
@@ -34,31 +61,21 @@ class NliHead(tf_keras.layers.Layer):
         self._dropout = tf_keras.layers.Dropout(config.dropout)
         self._logits = tf_keras.layers.Dense(len(records.LABELS), dtype=tf.float32, name="logits")
 
-    def call(
-        self,
-        premises: dict[str, tf.Tensor],
-        hypotheses: dict[str, tf.Tensor],
-        training: bool = False,
-    ) -> tf.Tensor:
-        """Two results of an encoder -> logits, float32 [batch, 3].
-
-        Of each it takes `default` and, where it pools, `sequence_output` and `mask`.
-        """
-        hidden = pair_features(self._side(premises), self._side(hypotheses))
+    def call(self, premises: Side, hypotheses: Side, training: bool = False) -> tf.Tensor:
+        """Two batches of sentences -> logits, float32 [batch, 3]."""
+        hidden = pair_features(self._compared(premises), self._compared(hypotheses))
         for layer in self._hidden:
             hidden = self._dropout(layer(hidden), training=training)
         return self._logits(hidden)
 
-    def _side(self, encoded: dict[str, tf.Tensor]) -> tf.Tensor:
-        """What is compared of a sentence: float32 [batch, embedding_dim + max_units]."""
-        embedding = _of_size_one(encoded["default"])
+    def _compared(self, sentences: Side) -> tf.Tensor:
+        """What is compared of each sentence: float32 [batch, embedding_dim + max_units]."""
+        embeddings = _of_size_one(sentences.embeddings)
         if self._pooled is None:
-            return embedding
-        units = tf.cast(self._pooled(encoded["sequence_output"]), tf.float32)
-        # None of them is below 0, where padding is then.
-        real = tf.cast(encoded["mask"], tf.float32)[:, :, tf.newaxis]
-        largest = tf.math.l2_normalize(tf.reduce_max(units * real, axis=1), axis=-1)
-        return tf.concat([embedding, _of_size_one(largest)], axis=-1)
+            return embeddings
+        units = tf.cast(self._pooled(sentences.words), tf.float32)
+        largest = tf.math.l2_normalize(tf.math.segment_max(units, sentences.of_row), axis=-1)
+        return tf.concat([embeddings, _of_size_one(largest)], axis=-1)
 
 
 def _of_size_one(rows: tf.Tensor) -> tf.Tensor:

@@ -21,6 +21,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
     )
+    parser.add_argument("--contamination", type=Path, help="what that command has written")
     parser.add_argument("--mistakes", type=Path, help="what the command mistakes has written")
     parser.add_argument(
         "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
@@ -41,6 +42,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         arguments.results,
         arguments.output,
         pairs=arguments.pairs,
+        contamination=arguments.contamination,
         mistakes=arguments.mistakes,
         learned=arguments.learned,
         about=about,

@@ -103,8 +103,8 @@ class Nli(hyperparams.Config):
     dropout: float = 0.0
     """The part of each hidden layer's units left out at random in training."""
     max_units: int = 0
-    """Units of a layer on each word, of which the classifier sees the largest over the sentence
-    beside the embedding: one word can decide what an average hides. 0 is the paper's."""
+    """Units of a layer on each word's vector, of which the classifier sees the largest over the
+    sentence beside the embedding: one word can decide what an average hides. 0 is the paper's."""
 
 
 @dataclasses.dataclass

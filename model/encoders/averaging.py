@@ -5,7 +5,7 @@ import tf_keras
 
 from model import configs
 from model.encoders.dropout import IdDropout
-from model.encoders.lookup import rows, sqrt_n_sums
+from model.encoders.lookup import sqrt_n_sums
 from model.text import BIGRAMS, PADDING, WORDS, table_sizes
 
 
@@ -17,10 +17,8 @@ class AveragingEncoder(tf_keras.layers.Layer):
     bigrams of a new sentence were never trained, and must not drown its words in noise.
     """
 
-    def __init__(self, config: configs.Averaging, text: configs.Text, *, sequence: bool = False):
-        """`sequence`: whether it gives the words' vectors besides, as sequence encoders do."""
+    def __init__(self, config: configs.Averaging, text: configs.Text):
         super().__init__(name="averaging_encoder")
-        self._gives_sequence = sequence
         self.embedding_dim = config.embedding_dim
         self._dropout = {
             WORDS: IdDropout(config.word_dropout),
@@ -51,10 +49,7 @@ class AveragingEncoder(tf_keras.layers.Layer):
         return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
-        """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim].
-
-        With `sequence` also `sequence_output`, [batch, tokens, word_dim], and `mask`.
-        """
+        """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
         words_at = tf.where(ids[WORDS] != PADDING)
         # A row has as many bigrams as words where none were dropped.
@@ -62,11 +57,7 @@ class AveragingEncoder(tf_keras.layers.Layer):
         hidden = self._words(ids[WORDS], words_at) + self._bigrams(ids[BIGRAMS], bigrams_at)
         for layer in self._layers:
             hidden = layer(hidden)
-        encoded = {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
-        if self._gives_sequence:
-            encoded["sequence_output"] = self._words.vectors(ids[WORDS])
-            encoded["mask"] = ids[WORDS] != PADDING
-        return encoded
+        return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
 
 
 class SqrtNEmbedding(tf_keras.layers.Layer):
@@ -100,7 +91,3 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         """
         sums = sqrt_n_sums(self.table, tf.gather_nd(ids, places), places[:, 0])
         return tf.cast(sums, self.compute_dtype)
-
-    def vectors(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 [any shape] -> [that shape, dim]."""
-        return tf.cast(rows(self.table, ids), self.compute_dtype)

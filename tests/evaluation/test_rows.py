@@ -121,9 +121,15 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
         items=[{"sentence1": "somebody's words"}],
     )
     result.write(wrong, tmp_path / "wrong")
+    seen = dataclasses.replace(
+        scored("contamination", "contamination-sts-test"),
+        counts={"training_records": 9, "pairs_in_training": 2, "texts_in_training": 3},
+    )
+    result.write(seen, tmp_path / "leaks")
     (tmp_path / "learned.md").write_text("## Learned\n\nSomething.\n")
     page = tmp_path / "RESULTS.md"
     asked = ["rows", "--results", results, "--pairs", pairs, "--mistakes", tmp_path / "wrong"]
+    asked += ["--contamination", tmp_path / "leaks"]
     asked += ["--learned", tmp_path / "learned.md", "--made_by", "make it", "--output", page]
     assert main([str(argument) for argument in asked]) == 0
     text = page.read_text()
@@ -132,6 +138,7 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     assert "reddit (2 seeds)" in text
     assert cells(text, "300") == ["0.550", "-", "-"]
     assert cells(text, "news") == ["3", "-0.250"]
+    assert cells(text, "sts-test") == ["10", "2", "3"]
     assert "    python -m evaluation sts\n" in text
     assert text.endswith("## Learned\n\nSomething.\n")
     assert "somebody" not in text

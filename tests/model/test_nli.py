@@ -10,7 +10,8 @@ from model import configs, nli
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
 U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])
-ENCODED = {"default": U1}, {"default": U2}
+WORDS = tf.zeros([2, 3]), tf.constant([0, 1])  # that only some classifiers look at
+ENCODED = nli.Side(U1, *WORDS), nli.Side(U2, *WORDS)
 PLAIN = np.array([[1, -2, 4, 2, 3, 4, 4, -4], [0.5, 3, 0.5, -1, 0, 4, 0.25, -3]])
 ROOT = np.sqrt(2)  # of how many numbers a vector has
 FEATURES = PLAIN * [*[ROOT] * 6, *[2] * 2]  # those of both vectors times the root
@@ -22,19 +23,29 @@ def test_the_features_are_both_vectors_their_distance_and_their_product():
 
 def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
     head = nli.NliHead(configs.Nli(hidden=[], max_units=2))
-    words = tf.constant([[[3.0, 1.0], [2.0, 4.0], [9.0, 9.0]]])
-    mask = tf.constant([[True, True, False]])
-    first = {"default": U1[:1], "sequence_output": words, "mask": mask}
-    second = {"default": U2[:1], "sequence_output": -words, "mask": mask}
+    words = tf.constant([[3.0, 1.0], [2.0, 4.0], [-1.0, -2.0]])
+    of_row = tf.constant([0, 0, 1])
+    first, second = nli.Side(U1, words, of_row), nli.Side(U2, -words, of_row)
     head(first, second)
     weights = {weight.name: weight for weight in head.weights}
     weights["nli_head/pooled/kernel:0"].assign(tf.eye(2))
     kernel, bias = (weights[f"nli_head/logits/{name}:0"] for name in ("kernel", "bias"))
-    # By hand: the largest of the two real words are (3, 4), of length 5, and times the root of 2
-    # (0.6, 0.8) sqrt(2); nothing of the second sentence is above 0.
-    sides = np.array([[1, -2, 0.6, 0.8], [4, 2, 0, 0]]) * ROOT
-    features = np.concatenate([*sides, abs(sides[0] - sides[1]), sides[0] * sides[1]])
-    np.testing.assert_allclose(head(first, second), [features] @ kernel + bias, rtol=1e-5)
+    # By hand: of the first sentence's two words the largest are (3, 4), of length 5; of the
+    # second's one, and of the negated words, what is below 0 counts as 0.
+    largest = np.array([[[0.6, 0.8], [0, 0]], [[0, 0], [1 / 5**0.5, 2 / 5**0.5]]])
+    u1, u2 = (
+        ROOT * np.concatenate([u, pooled], axis=1)
+        for u, pooled in zip((U1, U2), largest, strict=True)
+    )
+    features = np.concatenate([u1, u2, abs(u1 - u2), u1 * u2], axis=1)
+    np.testing.assert_allclose(head(first, second), features @ kernel + bias, rtol=1e-5)
+
+
+def test_a_side_has_the_vectors_of_its_words_row_by_row():
+    ids = tf.constant([[5, 2, 0], [3, 0, 0]])
+    found = nli.side(U1, ids, lambda flat: tf.cast(flat, tf.float32)[:, tf.newaxis])
+    assert found.words.numpy().tolist() == [[5.0], [2.0], [3.0]]
+    assert found.of_row.numpy().tolist() == [0, 0, 1]
 
 
 def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
@@ -80,7 +91,7 @@ def test_the_logits_are_float32_in_mixed_precision():
         tf_keras.mixed_precision.set_global_policy("float32")
     assert logits.dtype == tf.float32
     assert {weight.dtype for weight in head.weights} == {tf.float32}
-    narrow = [{"default": tf.cast(u["default"], tf.bfloat16)} for u in ENCODED]
+    narrow = [u._replace(embeddings=tf.cast(u.embeddings, tf.bfloat16)) for u in ENCODED]
     assert head(*narrow).dtype == tf.float32
 
 
@@ -99,6 +110,8 @@ def test_both_sentences_get_a_gradient():
     head = nli.NliHead(configs.Nli())
     with tf.GradientTape() as tape:
         tape.watch([U1, U2])
-        loss = nli.nli_softmax(head(*ENCODED), tf.constant([0, 2])).loss
+        loss = nli.nli_softmax(
+            head(nli.Side(U1, *WORDS), nli.Side(U2, *WORDS)), tf.constant([0, 2])
+        ).loss
     for gradient in tape.gradient(loss, [U1, U2]):
         assert np.abs(gradient).min() > 0

@@ -1,0 +1,166 @@
+# `make reproduce DATA=DIR`: every row of the paper's tables on real data, then RESULTS.md.
+#
+#   pairs/  held_out/  nli/      from the pipeline; the month HELD_OUT is ranked and never trained on
+#   models/ROW-SEED/             training runs
+#   modules/ROW-SEED/            what is exported of them
+#   results/ROW-SEED/            their scores; results/baselines/NAME/
+#   leaks/                       what of the evaluation sets stands in the training data
+#   mistakes/                    where the first of them is wrong
+#
+# All of it under runs/reproduce. What is done is not done again: after a kill, or with another row
+# below, the same command goes on. `make clean` starts afresh.
+
+R := runs/reproduce
+SEEDS := 0 1 2
+HELD_OUT := RC_2015-03
+# Shares of the pairs in percent; of each, the files that make it up of 100, and its steps: no more
+# than 60 passes.
+SHARES := 1 3 10 30
+FILES_1 := train-00000-*
+FILES_3 := train-0000[0-2]-*
+FILES_10 := train-0000?-*
+FILES_30 := train-000[0-2]?-*
+STEPS_1 := 100
+STEPS_3 := 300
+STEPS_10 := 600
+STEPS_30 := 1050
+# Where sentence-transformers is installed: a model of it, as the strong reference from outside.
+SENTENCE_TRANSFORMERS ?=
+# A file of word vectors in GloVe's format, for the baselines of averaged vectors.
+VECTORS ?=
+
+MAIN := $(foreach row,reddit reddit_nli,$(foreach seed,$(SEEDS),$(row)-$(seed)))
+GROWTH := $(foreach share,$(SHARES) 100,growth_$(share)-0)
+SCORED := $(foreach run,$(MAIN) transformer-0 bilstm_max_nli-0 $(GROWTH),$(R)/results/$(run)/SCORED)
+
+STS := $(DATA)/stsb
+TEXTS = $(wildcard $(STS)/sts-*.csv $(DATA)/nli/*test*)
+TRAINING_DUMPS = $(filter-out $(DATA)/reddit/$(HELD_OUT)%,$(wildcard $(DATA)/reddit/RC_*))
+# Words of 500 numbers: laptop_dan's 300 train faster and score lower.
+WIDE := task.model.encoder.averaging.word_dim=500
+CHECKED := task.validation_data.input_path=$(R)/pairs/validation-*,task.sts_dev=$(STS)/sts-dev.csv
+PAIRS := task.train_data.input_path=$(R)/pairs/train-*,$(CHECKED)
+NLI := task.nli.train_data.input_path=$(R)/nli/train/nli-*,task.nli.validation_data.input_path=$(R)/nli/dev/nli-*
+RATE := trainer.optimizer_config.learning_rate
+# $(1): how many steps it trains, $(2): after how many it is validated; best/ has the best P@1.
+schedule = trainer.train_steps=$(1),$(RATE).polynomial.decay_steps=$(1),trainer.checkpoint_interval=$(1),trainer.validation_interval=$(2),trainer.best_checkpoint_eval_metric=p_at_1
+TENTH = $(shell expr $(STEPS_$*) / 10)
+
+# $(1): ROW-SEED, $(2): experiment, $(3): preset, $(4): overrides.
+train = $(RUN) -m model --experiment $(2) --mode train_and_eval --model_dir $(R)/models/$(1) \
+  --config_file model/configs/$(3).yaml \
+  --params_override "task.seed=$(lastword $(subst -, ,$(1))),$(4)"
+# $(1): a folder of models/; the module is named as the target.
+export_of = $(RUN) -m export --model_dir $(R)/models/$(1) --output $(@D)
+
+.PHONY: reproduce has_data
+.SECONDARY:
+
+reproduce: RESULTS.md $(R)/report.html
+	@echo "-> RESULTS.md, $(R)/report.html, $(R)/mistakes/mistakes.md"
+
+NEEDED := reddit/$(HELD_OUT)* stsb/sts-train.csv stsb/sts-dev.csv stsb/sts-test.csv nli/*train* nli/*dev* nli/*test* semeval_cqa
+has_data:
+	@for needed in $(foreach one,$(NEEDED),'$(one)'); do compgen -G "$(DATA)/$$needed" > /dev/null || \
+	  { echo "error: DATA='$(DATA)' has no $$needed; README.md says how to lay it out: make reproduce DATA=DIR"; exit 1; }; done
+
+# Pairs.
+
+$(R)/pairs/COMPLETED: $(INSTALLED) | has_data
+	$(RUN) -m data_pipeline reddit --input $(TRAINING_DUMPS) --output $(@D) --train_shards 100 \
+	  --test_fraction 0 --validation_fraction 0.06 --exclude_texts $(TEXTS)
+
+$(R)/held_out/COMPLETED: $(INSTALLED) | has_data
+	$(RUN) -m data_pipeline reddit --input '$(DATA)/reddit/$(HELD_OUT)*' --output $(@D) \
+	  --test_fraction 1 --test_shards 1 --train_shards 1
+
+$(R)/nli/train/COMPLETED: $(INSTALLED) | has_data
+	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*train*' --output $(@D) --shards 4 \
+	  --exclude_texts $(TEXTS)
+
+$(R)/nli/dev/COMPLETED: $(INSTALLED) | has_data
+	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*dev*' --output $(@D)
+
+# Modules: one row each, the stem is the seed.
+
+REDDIT = $(PAIRS),$(WIDE),$(call schedule,1070,107)
+$(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED
+	$(call train,reddit-$*,reddit,laptop_dan,$(REDDIT))
+	$(call export_of,reddit-$*)
+
+REDDIT_NLI = task.init_checkpoint=$(R)/models/reddit-$*,$(PAIRS),$(NLI),$(WIDE)
+$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED
+	$(call train,reddit_nli-$*,reddit_nli,laptop_dan_nli,$(REDDIT_NLI))
+	$(call export_of,reddit_nli-$*)
+
+# Once over the pairs.
+TRANSFORMER = $(PAIRS),$(call schedule,356,356)
+$(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED
+	$(call train,transformer-$*,reddit,laptop_transformer,$(TRANSFORMER))
+	$(call export_of,transformer-$*)
+
+BILSTM = $(subst task.nli,task,$(NLI)),task.sts_dev=$(STS)/sts-dev.csv
+$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED
+	$(call train,bilstm_max_nli-$*,nli,laptop_bilstm_max_nli,$(BILSTM))
+	$(call export_of,bilstm_max_nli-$*)
+
+SHARE = task.train_data.input_path=$(R)/pairs/$(FILES_$*),$(CHECKED),$(WIDE),$(call schedule,$(STEPS_$*),$(TENTH))
+$(R)/modules/growth_%-0/saved_model.pb: $(R)/pairs/COMPLETED
+	$(call train,growth_$*-0,reddit,laptop_dan,$(SHARE))
+	$(call export_of,growth_$*-0/best)
+
+$(R)/modules/growth_100-0/saved_model.pb: $(R)/modules/reddit-0/saved_model.pb
+	$(call export_of,reddit-0/best)
+
+# Scores. The marker comes last.
+
+# $(1): the command, $(2): its data; of the module that the target is the scores of.
+score = $(RUN) -m evaluation $(1) --module $(R)/modules/$* --data $(2) --output $(@D)
+
+$(R)/results/%/SCORED: $(R)/modules/%/saved_model.pb $(R)/held_out/COMPLETED
+	$(call score,response_ranking,$(R)/held_out)
+	$(call score,snli,$(DATA)/nli)
+	$(call score,sts --tune,$(STS))
+	$(call score,cqa,$(DATA)/semeval_cqa)
+	touch $@
+
+$(R)/results/bilstm_max_nli-%/SCORED: $(R)/modules/bilstm_max_nli-%/saved_model.pb
+	$(RUN) -m evaluation snli --module $(<D) --data $(DATA)/nli --output $(@D)
+	$(RUN) -m evaluation sts --tune --module $(<D) --data $(STS) --output $(@D)
+	touch $@
+
+$(R)/results/growth_%-0/SCORED: $(R)/modules/growth_%-0/saved_model.pb $(R)/held_out/COMPLETED
+	$(RUN) -m evaluation response_ranking --module $(<D) --data $(R)/held_out --output $(@D)
+	$(RUN) -m evaluation sts --module $(<D) --data $(STS)/sts-dev.csv --output $(@D)
+	touch $@
+
+$(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_out/COMPLETED
+	$(RUN) -m evaluation baselines --module_words $(<D) $(if $(VECTORS),--vectors $(VECTORS)) \
+	  $(if $(SENTENCE_TRANSFORMERS),--sentence_transformers $(SENTENCE_TRANSFORMERS)) \
+	  --response_ranking $(R)/held_out --snli $(DATA)/nli --sts $(STS) --cqa $(DATA)/semeval_cqa \
+	  --output $(R)/results
+	touch $@
+
+# Nothing of these may have been trained on; STS-B's train set tunes, and is looked at too.
+$(R)/leaks/SCORED: $(R)/results/reddit_nli-0/SCORED
+	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train --sts $(STS) \
+	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(R)/held_out \
+	  --results $(<D) --output $(@D)
+	touch $@
+
+$(R)/mistakes/mistakes.md: $(R)/modules/reddit_nli-0/saved_model.pb $(R)/held_out/COMPLETED
+	$(RUN) -m evaluation mistakes --module $(<D) --sts $(STS)/sts-dev.csv \
+	  --response_ranking $(R)/held_out --output $(@D)
+
+$(R)/report.html: $(SCORED) $(R)/results/baselines/SCORED
+	rm -rf $(R)/shown
+	mkdir -p $(R)/shown && cp -r $(R)/results/reddit_nli-0 $(R)/shown/reddit_nli
+	cp -r $(R)/results/baselines $(R)/shown/reddit_nli/baselines
+	$(RUN) -m evaluation report --results $(R)/shown/reddit_nli --beside $(R)/results/reddit-0 \
+	  $(R)/results/transformer-0 $(R)/results/bilstm_max_nli-0 --output $@
+
+RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mistakes/mistakes.md results/learned.md
+	$(RUN) -m evaluation rows --results $(R)/results --pairs $(R)/pairs \
+	  --contamination $(R)/leaks --mistakes $(R)/mistakes \
+	  --learned results/learned.md --made_by 'make reproduce DATA=DIR' \
+	  --machine "$$(nproc) cores, $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" --output $@

@@ -12,7 +12,7 @@
 
 R := runs/reproduce
 SEEDS := 0 1 2
-HELD_OUT := RC_2015-03
+HELD_OUT ?= RC_2015-03
 # Shares of the pairs in percent; of each, the files that make it up of 100, and its steps: no more
 # than 60 passes.
 SHARES := 1 3 10 30

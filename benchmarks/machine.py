@@ -1,4 +1,4 @@
-"""The machine that a figure was measured on."""
+"""The machine that a figure was measured on, and files that are there whole or not at all."""
 
 import datetime
 import os
@@ -16,6 +16,13 @@ def core_groups(count: int) -> list[str | None]:
     if count == 1:
         return [None]
     return [",".join(map(str, cores[n::count])) for n in range(min(count, len(cores)))]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a text file aside, then puts it in place."""
+    aside = path.with_name(f".{path.name}.new")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
 
 
 def _processor() -> str:

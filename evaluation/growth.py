@@ -72,7 +72,7 @@ def table(found: Sequence[Point]) -> str:
         dan = paper.TABLE_1["DAN"]
         body.append(
             [
-                "600 million, the paper",
+                "600 million, the paper (Transformer; DAN)",
                 figure([paper.TABLE_3["Reddit"]["dev"]]),
                 *(figure([dan[key]]) for key in ("p_at_1", "p_at_10")),
             ]

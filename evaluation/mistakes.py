@@ -81,7 +81,7 @@ def of_sts(result: Result) -> Result:
     gold = np.array([item["gold"] for item in result.items])
     score = np.array([item["score"] for item in result.items])
     error = metrics.line_errors(score, gold)
-    groups = {}
+    groups: dict[str, dict] = {}
     for kind, belongs in STS_KINDS.items():
         rows = np.flatnonzero([belongs(item) for item in result.items])
         if len(rows):
@@ -128,7 +128,7 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
                     "preferred": preferred,
                 }
             )
-    groups = {}
+    groups: dict[str, dict] = {}
     for kind, belongs in RANKING_KINDS.items():
         ranks = np.array([item["rank"] for item in found if belongs(item)])
         if len(ranks):

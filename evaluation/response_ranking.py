@@ -83,13 +83,6 @@ def evaluate(
     """Rank each true response by dot product among `candidates`; return P@N for each N in `at`."""
     if bad := [n for n in at if n < 1]:
         raise InputError(f"--at is {bad[0]}; 1 or more is accepted")
-    if candidates < 2:
-        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
-    if len(data.pairs) < candidates:
-        raise InputError(
-            f"{len(data.pairs)} pairs are too few to rank among {candidates} candidates; "
-            f"give --candidates {len(data.pairs)} or less"
-        )
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
@@ -137,7 +130,17 @@ def blocks(n: int, candidates: int) -> list[Block]:
 
     The first are int [block], each pair in exactly one block; the second int [candidates] and
     begin with the first, so that the true response of row i is in column i.
+
+    Raises:
+      InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
     """
+    if candidates < 2:
+        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
+    if n < candidates:
+        raise InputError(
+            f"{n} pairs are too few to rank among {candidates} candidates; "
+            f"give --candidates {n} or less"
+        )
     result = []
     for start in range(0, n, candidates):
         columns = np.arange(start, start + candidates) % n

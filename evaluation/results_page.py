@@ -44,6 +44,7 @@ def write(
     mistakes: Path | None,
     learned: Path | None,
     about: str,
+    data_dir: str = "",
 ) -> None:
     """Write the page, and the figure of growth beside it as `<name>-growth.svg`.
 
@@ -55,6 +56,10 @@ def write(
       mistakes: a folder that `mistakes` has written.
       learned: a Markdown file, put at the end.
       about: a line: what made these results, on what machine, when.
+      data_dir: stands as `DIR` in the commands on the page.
+
+    Raises:
+      InputError: if a folder is not what it must be.
     """
     trained, baselines = rows.read(results)
     trained, shares = growth.split(trained)
@@ -69,16 +74,29 @@ def write(
             "## Growth",
             growth.table(found),
             f"![Scores by the number of training pairs]({picture.name})",
-            "The lines go through the last three points in the logarithm of the pairs: an "
-            "extrapolation over more than three powers of ten, not a measurement.",
+            f"The lines go through the last {growth.LINE_THROUGH} points in the logarithm of the "
+            f"pairs: an extrapolation to {growth.PAPERS_PAIRS / count:,.0f} times the pairs, not a "
+            "measurement.",
         ]
     if contamination is not None:
         parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
     if mistakes is not None:
-        parts += ["## Where it is wrong", *map(_by_kind, result.read_all(mistakes))]
+        found_wrong = _of_task("mistakes", mistakes)
+        parts += ["## Where it is wrong", *map(_by_kind, found_wrong)]
     if learned is not None:
         parts.append(learned.read_text(encoding="utf-8").strip())
-    write_whole(output, "\n\n".join(parts) + "\n")
+    text = "\n\n".join(parts) + "\n"
+    write_whole(output, text.replace(data_dir.rstrip("/"), "DIR") if data_dir else text)
+
+
+def _of_task(task: str, folder: Path) -> list[Result]:
+    """Return the results of a folder, all of one task."""
+    found = result.read_all(folder)
+    if other := next((one for one in found if one.task != task), None):
+        raise InputError(
+            f"{folder}: has {other.name}, of {other.task}; accepted is what {task} writes"
+        )
+    return found
 
 
 def _how_to_read(trained: Sequence[Row]) -> str:
@@ -93,23 +111,22 @@ def _how_to_read(trained: Sequence[Row]) -> str:
 
 
 def _commands(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
-    """Return the commands of the first row of each kind: the others differ in the folders."""
+    """Return the commands behind the row with the most results and behind a baseline."""
     found = [
         one.command
         for group in (trained, baselines)
-        for row in group[:1]
+        for row in sorted(group, key=lambda row: -len(row.runs[0]))[:1]
         for one in row.runs[0].values()
     ]
     lines = "\n".join(f"    {command}" for command in dict.fromkeys(found))
     return (
-        "The commands behind the first row and the first baseline; those of other rows name other "
-        f"folders:\n\n{lines}"
+        f"The commands of one row and of the baselines; other rows name other folders:\n\n{lines}"
     )
 
 
 def _overlaps(folder: Path) -> str:
     """Return a table: of each evaluation set, how many items stand in the training data."""
-    found = result.read_all(folder)
+    found = _of_task("contamination", folder)
     body = [
         [
             one.name.removeprefix("contamination-"),

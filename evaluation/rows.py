@@ -235,5 +235,6 @@ def _of_engine(rows: Iterable[Row], name: str, column: str) -> list[float]:
     for row in rows:
         for run in row.runs:
             if name in run and run[name].system == column:
-                return [run[name].metrics["map"]] if run[name].metrics["map"] is not None else []
+                value = run[name].metrics["map"]
+                return [] if value is None else [value]
     return []

@@ -65,7 +65,7 @@ class HubModule(Part):
         self.preprocessor = Preprocessor(text)
         self.encoder = Encoder(encoder, random=random)
         self.regularization_losses: list[Callable[[], tf.Tensor]] = []
-        self._word_rows = lambda ids: encoder.rows(WORDS, ids)
+        self._vectors_of_words = encoder.word_vectors
         self.sts_matrix = None
         if sts_matrix is not None:
             self.sts_matrix = tf.Variable(sts_matrix, dtype=tf.float32, name="sts_matrix")
@@ -132,14 +132,16 @@ class HubModule(Part):
     def _side(self, sentences: tf.Tensor) -> nli.Side:
         """A side of an inference: string [batch]."""
         ids = self.preprocessor(sentences)
-        return nli.side(self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._word_rows)
+        return nli.side(
+            self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._vectors_of_words
+        )
 
     def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
         """Every row of ids ends in the mark of the end, which is no word."""
         words = self.preprocessor(inputs)[WORDS]
         following = tf.pad(words[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         real = tf.cast(following != PADDING, tf.float32)[:, :, tf.newaxis]
-        total = tf.reduce_sum(self._word_rows(words) * real, axis=1)
+        total = tf.reduce_sum(self._vectors_of_words(words) * real, axis=1)
         return {OUTPUTS: tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1))}
 
 

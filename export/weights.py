@@ -17,7 +17,7 @@ import tensorflow as tf
 import tf_keras
 
 from export import FLOAT32, INT8
-from model.text import PADDING
+from model.text import PADDING, WORDS
 
 _LARGEST = 127
 _LEAST_SCALE = 1e-30
@@ -67,9 +67,9 @@ class AsTrained:
         """What the layer gives."""
         return self._layer(*args, **kwargs)
 
-    def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
-        """Vectors of ids of a kind: int32 [any shape] -> float32 [that shape, dim]."""
-        return tf.gather(self._layer.tables[kind], ids)
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> float32 [that shape, word_dim]."""
+        return self._layer.word_vectors(ids)
 
 
 class Narrowed:
@@ -109,9 +109,9 @@ class Narrowed:
         with _in_place_of_weights(self._layer, values):
             return self._layer(inputs, *others, **kwargs)
 
-    def rows(self, kind: str, ids: tf.Tensor) -> tf.Tensor:
-        """Vectors of ids of a kind: int32 [any shape] -> float32 [that shape, dim]."""
-        return self._tables[kind].rows(ids)
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> float32 [that shape, word_dim]."""
+        return self._tables[WORDS].rows(ids)
 
 
 def keep(layer: tf_keras.layers.Layer, variant: str) -> AsTrained | Narrowed:

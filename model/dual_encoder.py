@@ -1,14 +1,12 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
 import math
-from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras
 
 from model import configs, encoders, nli
-from model.encoders import lookup
 from model.encoders.dropout import random_state
 from model.text import WORDS, TextToIds
 
@@ -90,9 +88,8 @@ class DualEncoder(tf_keras.Model):
         training: bool = False,
     ) -> tf.Tensor:
         """Logits of `data_pipeline.records.LABELS`: float32 [batch, 3]."""
-        table = self.encoder.tables[WORDS]
         first, second = (
-            nli.side(self.encode_inputs(ids, training), ids[WORDS], partial(lookup.vectors, table))
+            nli.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
             for ids in (premises, hypotheses)
         )
         return self.nli_head(first, second, training=training)

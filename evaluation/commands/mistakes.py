@@ -24,6 +24,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--output", type=Path, required=True, help=f"folder for the result files and {TEXTS}"
     )
+    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
     options.seeded(parser)
     parser.set_defaults(run=run)
 
@@ -45,7 +46,12 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         if source in similar:
             found = mistakes.of_sts(sts.evaluate(encoder, sts_files.read(source)))
         else:
-            found = mistakes.of_ranking(encoder, response_ranking.read(source), seed=arguments.seed)
+            found = mistakes.of_ranking(
+                encoder,
+                response_ranking.read(source),
+                candidates=arguments.candidates,
+                seed=arguments.seed,
+            )
         found = result.stamped(
             found,
             data=source.provenance(),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 def add(commands) -> None:
     """Add the command `rows`."""
-    summary = "tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page"
+    summary = "tables 1 to 4 and 6 with means over seeds, growth and mistakes, as one Markdown page"
     parser = commands.add_parser("rows", help=summary, description=summary)
     parser.add_argument(
         "--results",
@@ -28,6 +28,7 @@ def add(commands) -> None:
     )
     parser.add_argument("--machine", default="", help="what it ran on, for the page's head")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
+    parser.add_argument("--data_dir", default="", help="stands as DIR in the commands on the page")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
     parser.set_defaults(run=run)
 
@@ -46,5 +47,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         mistakes=arguments.mistakes,
         learned=arguments.learned,
         about=about,
+        data_dir=arguments.data_dir,
     )
     print(f"-> {arguments.output}")

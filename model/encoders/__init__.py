@@ -4,7 +4,7 @@ An encoder is a Keras layer: `encoder(ids, training=...)` with the ids of `model
 dict whose `default` is float32 [batch, embedding_dim]. Sequence encoders add
 `sequence_output`, [batch, tokens, hidden], and `mask`, bool [batch, tokens], which of those
 positions have a word. `encoder.embedding_dim` says how wide it is; `encoder.tables` are the
-vectors of each kind of ids.
+vectors of each kind of ids, and `encoder.word_vectors(ids)` looks words up in theirs.
 """
 
 import tensorflow as tf

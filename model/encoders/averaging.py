@@ -4,8 +4,8 @@ import tensorflow as tf
 import tf_keras
 
 from model import configs
+from model.encoders import lookup
 from model.encoders.dropout import IdDropout
-from model.encoders.lookup import sqrt_n_sums
 from model.text import BIGRAMS, PADDING, WORDS, table_sizes
 
 
@@ -48,6 +48,10 @@ class AveragingEncoder(tf_keras.layers.Layer):
         """The vectors of the ids of each kind: [ids, word_dim]."""
         return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
 
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
+        return lookup.vectors(self._words.table, ids)
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
         ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
@@ -89,5 +93,5 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         Returns:
           [batch, dim].
         """
-        sums = sqrt_n_sums(self.table, tf.gather_nd(ids, places), places[:, 0])
+        sums = lookup.sqrt_n_sums(self.table, tf.gather_nd(ids, places), places[:, 0])
         return tf.cast(sums, self.compute_dtype)

@@ -44,8 +44,8 @@ def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor, of_row: tf.Tenso
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """As `rows`, for a table that `sqrt_n_sums` sums of too.
 
-    Both then depend on one reading of it: of two kinds of gradients TensorFlow adds up the whole
-    table, which took 8 times as long as the rest of a step.
+    A table that is gathered from and read in place by turns is copied each time, which made a
+    step 8 times as long: here too it is read in place, where that can be.
     """
     whole = _in_place(_own(table))
     return rows(table, ids) if whole is None else tf.gather(whole, ids)

@@ -48,6 +48,10 @@ class RecurrentEncoder(tf_keras.layers.Layer):
         """The vectors of the words' ids: [ids, word_dim]."""
         return {WORDS: self._table.embeddings}
 
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
+        return self._table(ids)
+
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` -> `default`, `sequence_output` (0 at padding), `mask`."""
         rows, tokens = tf.unstack(tf.shape(ids[WORDS]))

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,11 +43,11 @@ def test_what_is_asked_is_what_the_programs_accept(given):
 
 
 def test_the_page_tells_what_failed_and_what_did_not_run():
-    benchmark = every.Benchmark("This beside that", "this", ("--pairs", "a b/*"))
+    benchmark = every.Benchmark("This beside that", "this", ("--pairs", "/my data/a b/*"))
     fine = every.Outcome(benchmark, "1.5 times")
-    outcomes = [fine, fine._replace(said="", failed=False), fine._replace(failed=True)]
-    text = every.page(outcomes)
-    assert text.count("    python -m benchmarks.this --pairs 'a b/*'") == 3
+    outcomes = [fine, fine._replace(said="", status=None), fine._replace(status=1)]
+    text = every.page(outcomes, data_dir="/my data/")
+    assert text.count("    python -m benchmarks.this --pairs 'DIR/a b/*'") == 3
     assert text.count("```text\n1.5 times\n```") == 2
     assert text.count("Not run: needs `--peer_python`") == 1
     assert text.count("**It failed:**") == 1
@@ -67,8 +68,9 @@ def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
 
 def test_an_ablation_that_is_done_is_not_trained_again(tmp_path):
     found = dict.fromkeys(ablations.FIGURES, 0.5)
-    asked = {"name": "score scale 10", "way": ablations.WAYS["score scale 10"]}
-    asked |= {"base": ablations.BASE, "pairs": 9}
+    preset = (REPOSITORY / "model" / "configs" / "laptop_dan.yaml").read_text()
+    way = ablations.BASE | ablations.WAYS["score scale 10"]
+    asked = {"way": way, "preset": preset, "pairs": "nowhere", "count": 9}
     (tmp_path / "ablation.json").write_text(json.dumps({"asked": asked, "found": found}))
     run = {"pairs": "nowhere", "sts_dev": "nowhere", "cores": None}
     assert ablations.train("score scale 10", tmp_path, count=9, **run) == found
@@ -77,5 +79,5 @@ def test_an_ablation_that_is_done_is_not_trained_again(tmp_path):
 def test_groups_of_cores_share_all_of_them():
     groups = machine.core_groups(2)
     cores = [core for group in groups for core in (group or "").split(",") if core]
-    assert len(set(cores)) == len(cores)
+    assert sorted(map(int, cores)) == sorted(os.sched_getaffinity(0))
     assert machine.core_groups(1) == [None]

@@ -6,6 +6,7 @@ import pytest
 
 from evaluation import mistakes, response_ranking, sts
 from evaluation.__main__ import main
+from evaluation.errors import InputError
 from evaluation.sts_files import Pair, SimilarityData
 
 
@@ -69,6 +70,13 @@ def test_what_is_preferred_to_the_true_response(fake_encoder):
     # The very ranks that response_ranking finds.
     scored = response_ranking.evaluate(fake_encoder(vectors, responses), data, candidates=2)
     assert scored.metrics["p_at_1"] == found.metrics["p_at_1"]
+
+
+def test_too_few_pairs_are_refused(fake_encoder):
+    pairs = [response_ranking.Pair("a", "b", "i", "r")]
+    data = response_ranking.RankingData("response_ranking", pairs)
+    with pytest.raises(InputError, match="1 pairs are too few to rank among 100 candidates"):
+        mistakes.of_ranking(fake_encoder({"a": [1]}, {"b": [1]}), data)
 
 
 def test_texts_are_cut_off_and_on_one_line():

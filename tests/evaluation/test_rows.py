@@ -18,7 +18,7 @@ def scored(task="sts", name="sts-dev", *, system="module", groups=None, baseline
         n=10,
         groups={genre: {"n": 5, "metrics": {"pearson": r}} for genre, r in (groups or {}).items()},
         baselines=baselines or {},
-        command=f"python -m evaluation {task}",
+        command=f"python -m evaluation {task} --data /some/where/{name}",
     )
 
 
@@ -130,6 +130,7 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     page = tmp_path / "RESULTS.md"
     asked = ["rows", "--results", results, "--pairs", pairs, "--mistakes", tmp_path / "wrong"]
     asked += ["--contamination", tmp_path / "leaks"]
+    asked += ["--data_dir", "/some/where/"]
     asked += ["--learned", tmp_path / "learned.md", "--made_by", "make it", "--output", page]
     assert main([str(argument) for argument in asked]) == 0
     text = page.read_text()
@@ -139,7 +140,9 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     assert cells(text, "300") == ["0.550", "-", "-"]
     assert cells(text, "news") == ["3", "-0.250"]
     assert cells(text, "sts-test") == ["10", "2", "3"]
-    assert "    python -m evaluation sts\n" in text
+    # The commands of the row that has most, its folder of data by another name.
+    assert "    python -m evaluation cqa --data DIR/cqa-2017\n" in text
+    assert "/some/where" not in text
     assert text.endswith("## Learned\n\nSomething.\n")
     assert "somebody" not in text
     assert "](RESULTS-growth.svg)" in text
@@ -151,6 +154,10 @@ def test_bad_folders_are_named(tmp_path, results, pairs):
         rows.read(tmp_path / "nowhere")
     with pytest.raises(InputError, match="NAME-SEED"):
         rows.read(pairs)
+    asked = {"contamination": None, "mistakes": results / "reddit-0", "learned": None, "about": ""}
+    with pytest.raises(InputError, match="accepted is what mistakes writes"):
+        results_page.write(results, tmp_path / "page.md", pairs=pairs, **asked)
+    assert not (tmp_path / "page.md").exists()
     with pytest.raises(InputError, match="COMPLETED: no manifest of the pipeline"):
         results_page.training_pairs(results)
     (pairs / "COMPLETED").write_text('{"outputs": {}}')

@@ -8,7 +8,7 @@ import tf_keras
 from model import configs, encoders
 from model.encoders import lookup
 from model.encoders.averaging import AveragingEncoder, SqrtNEmbedding
-from model.text import TextToIds
+from model.text import WORDS, TextToIds
 
 TEXT = configs.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
 AVERAGING = configs.Encoder(
@@ -54,6 +54,35 @@ def test_sums_and_their_gradient_wherever_the_table_is(monkeypatch, is_far):
     # Row 1 stands once among three and once alone, row 2 twice among three.
     expected = [[0, 0], [1 / np.sqrt(3) + 1] * 2, [2 / np.sqrt(3)] * 2]
     np.testing.assert_allclose(tf.convert_to_tensor(gradient), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("is_far", [False, True])
+def test_a_table_that_is_summed_is_not_gathered_from_too(monkeypatch, is_far):
+    if is_far:
+        monkeypatch.setattr(lookup, "_in_place", lambda table: None)
+    table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
+
+    @tf.function
+    def gradient():
+        with tf.GradientTape() as tape:
+            sums = lookup.sqrt_n_sums(table, tf.constant([1, 2]), tf.constant([0, 1]))
+            found = lookup.vectors(table, tf.constant([2, 2]))
+            total = tf.reduce_sum(sums) + tf.reduce_sum(found)
+        return tape.gradient(total, table)
+
+    found = gradient()
+    assert isinstance(found, tf.IndexedSlices)
+    np.testing.assert_allclose(tf.convert_to_tensor(found), [[0, 0], [1, 1], [3, 3]])
+    operations = {each.type for each in gradient.get_concrete_function().graph.get_operations()}
+    assert ("ResourceGather" in operations) == is_far
+
+
+@ALL
+def test_words_are_looked_up_in_the_table(config):
+    encoder = encoders.build(config, TEXT)
+    ids = tf.constant([[1, 2], [3, 1]])
+    expected = tf.gather(encoder.tables[WORDS], ids)
+    np.testing.assert_array_equal(encoder.word_vectors(ids), expected)
 
 
 def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():

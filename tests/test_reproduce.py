@@ -1,0 +1,105 @@
+"""`make reproduce` as it would run: what it refuses, and that every command of it can be read."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evaluation.__main__ import parser as evaluation_parser
+from model import parameters
+
+REPOSITORY = Path(__file__).parents[1]
+FILES = (
+    *("reddit/RC_2015-02.zst", "reddit/RC_2015-03.zst"),
+    *(f"stsb/sts-{split}.csv" for split in ("train", "dev", "test")),
+    *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
+    "semeval_cqa/dev.xml",
+)
+
+
+@pytest.fixture
+def data(tmp_path):
+    for name in FILES:
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path / "data"
+
+
+def make(*arguments):
+    return subprocess.run(
+        ["make", *map(str, arguments)], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+
+
+def commands(data, *more):
+    """The commands that would run, by their programs, such as `evaluation sts`."""
+    # Into another folder than one's own runs.
+    done = make("-n", "reproduce", f"DATA={data}", f"R={data}/runs", *more)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.replace("\\\n", " ")
+    return [
+        shlex.split(line)[2:] for line in text.splitlines() if " -m " in line and "pip" not in line
+    ]
+
+
+def test_what_is_lacking_is_named(data):
+    assert make("has_data", f"DATA={data}").returncode == 0
+    (data / "nli" / "snli_1.0_test.txt").touch()
+    assert "has several files nli/*test*" in make("has_data", f"DATA={data}").stdout
+    (data / "stsb" / "sts-train.csv").unlink()
+    refused = make("has_data", f"DATA={data}")
+    assert refused.returncode != 0
+    assert f"error: DATA='{data}' has no stsb/sts-train.csv" in refused.stdout
+    alone = make("has_data", f"DATA={data}", "HELD_OUT=RC_2015")
+    assert alone.returncode != 0
+
+
+def test_every_training_has_parameters_that_exist(data):
+    found = {}
+    for command in commands(data):
+        if command[0] != "model":
+            continue
+        options = dict(zip(command[1::2], command[2::2], strict=True))
+        params = parameters.parse(
+            experiment=options["--experiment"],
+            config_files=[options["--config_file"]],
+            params_override=options["--params_override"],
+        )
+        found[Path(options["--model_dir"]).name] = params
+    seeds = {name: params.task.seed for name, params in found.items()}
+    assert seeds == {
+        **{f"{row}-{seed}": seed for row in ("reddit", "reddit_nli") for seed in range(3)},
+        **{"transformer-0": 0, "bilstm_max_nli-0": 0},
+        **{f"growth_{share}-0": 0 for share in (1, 3, 10, 30)},
+    }
+    assert found["growth_3-0"].task.train_data.input_path.endswith("train-0000[0-2]-*")
+    assert found["growth_30-0"].trainer.optimizer_config.warmup.linear.warmup_steps == 210
+    both = found["reddit_nli-1"].task
+    assert both.init_checkpoint.endswith("models/reddit-1")
+    for name in ("encoder", "text", "response_network"):
+        assert getattr(both.model, name) == getattr(found["reddit-1"].task.model, name)
+
+
+def test_every_row_is_scored_and_nothing_held_out_is_trained_on(data):
+    scored = set()
+    for command in commands(data):
+        if command[0] == "evaluation":
+            arguments = evaluation_parser().parse_args(command[1:])
+            if command[1] in ("response_ranking", "snli", "sts", "cqa"):
+                scored.add((command[1], Path(arguments.output).name))
+        if command[:2] == ["data_pipeline", "reddit"] and "--exclude_texts" in command:
+            assert not [word for word in command if "2015-03" in word]
+            assert len([word for word in command if re.search(r"sts-\w+\.csv", word)]) == 3
+    for row in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
+        assert {(task, row) for task in ("response_ranking", "snli", "sts", "cqa")} < scored
+    assert {("snli", "bilstm_max_nli-0"), ("sts", "bilstm_max_nli-0")} < scored
+    assert {("response_ranking", "growth_100-0"), ("sts", "growth_1-0")} < scored
+
+
+def test_another_seed_is_another_row(data):
+    folders = [word for command in commands(data, "SEEDS=0 7") for word in command]
+    assert any(word.endswith("models/reddit_nli-7") for word in folders)
+    assert not any(word.endswith("models/reddit-1") for word in folders)

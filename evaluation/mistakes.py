@@ -44,7 +44,6 @@ def _shared(item: dict) -> int:
 
 
 STS_KINDS: Kinds = {
-    "all": lambda item: True,
     "news": lambda item: item["genre"] == "main-news",
     "captions": lambda item: item["genre"] == "main-captions",
     "one side negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
@@ -59,7 +58,6 @@ STS_KINDS: Kinds = {
 """By name, whether an item of an STS result is of this kind."""
 
 RANKING_KINDS: Kinds = {
-    "all": lambda item: True,
     "no word shared with the input": lambda item: _shared(item) == 0,
     "1 or 2 words shared": lambda item: 1 <= _shared(item) <= 2,
     "3 words or more shared": lambda item: _shared(item) >= 3,
@@ -81,25 +79,26 @@ def of_sts(result: Result) -> Result:
     gold = np.array([item["gold"] for item in result.items])
     score = np.array([item["score"] for item in result.items])
     error = metrics.line_errors(score, gold)
-    groups: dict[str, dict] = {}
+
+    def figures(rows: np.ndarray) -> dict[str, float | None]:
+        return {
+            "pearson": metrics.pearson(score[rows], gold[rows]) if len(rows) > 1 else None,
+            "mean_error": float(error[rows].mean()),
+            "mean_absolute_error": float(np.abs(error[rows]).mean()),
+        }
+
+    groups = {}
     for kind, belongs in STS_KINDS.items():
         rows = np.flatnonzero([belongs(item) for item in result.items])
         if len(rows):
-            groups[kind] = {
-                "n": len(rows),
-                "metrics": {
-                    "pearson": metrics.pearson(score[rows], gold[rows]) if len(rows) > 1 else None,
-                    "mean_error": float(error[rows].mean()),
-                    "mean_absolute_error": float(np.abs(error[rows]).mean()),
-                },
-            }
+            groups[kind] = {"n": len(rows), "metrics": figures(rows)}
     worst = np.argsort(-np.abs(error), kind="stable")[:WORST]
     keys = ("gold", "genre", "sentence1", "sentence2")
     return Result(
         task="mistakes",
         name=f"mistakes-{result.name}",
         system=result.system,
-        metrics=groups["all"]["metrics"],
+        metrics=figures(np.arange(len(gold))),
         n=result.n,
         groups=groups,
         items=[
@@ -128,20 +127,17 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
                     "preferred": preferred,
                 }
             )
-    groups: dict[str, dict] = {}
+    groups = {}
     for kind, belongs in RANKING_KINDS.items():
-        ranks = np.array([item["rank"] for item in found if belongs(item)])
-        if len(ranks):
-            groups[kind] = {
-                "n": len(ranks),
-                "metrics": {f"p_at_{n}": metrics.precision_at(ranks, n) for n in (1, 10)},
-            }
+        some = [item["rank"] for item in found if belongs(item)]
+        if some:
+            groups[kind] = {"n": len(some), "metrics": _precisions(some)}
     worst = sorted(found, key=lambda item: -item["rank"])[:WORST]
     return Result(
         task="mistakes",
         name=f"mistakes-{data.name}",
         system="module",
-        metrics=groups["all"]["metrics"],
+        metrics=_precisions([item["rank"] for item in found]),
         n=len(found),
         groups=groups,
         settings={"candidates": candidates, "seed": seed},
@@ -149,14 +145,19 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     )
 
 
+def _precisions(ranks: Sequence[int]) -> dict[str, float]:
+    return {f"p_at_{n}": metrics.precision_at(np.array(ranks), n) for n in (1, 10)}
+
+
 def as_markdown(results: Sequence[Result]) -> str:
     """Return the tables by kind, and all texts of the items; they are other people's."""
     parts = []
     for found in results:
         names = list(found.metrics)
+        kinds = {"all": {"n": found.n, "metrics": found.metrics}} | found.groups
         rows = [
             (kind, group["n"], *(group["metrics"][name] for name in names))
-            for kind, group in found.groups.items()
+            for kind, group in kinds.items()
         ]
         headers = ["", "n", *(name.replace("_", " ") for name in names)]
         floats = ("", "", *(".3f" for _ in names))

@@ -145,7 +145,9 @@ def _by_kind(found: Result) -> str:
     names = list(found.metrics)
     body = [
         [kind, f"{group['n']:,}", *(rows.figure(_one(group["metrics"], name)) for name in names)]
-        for kind, group in found.groups.items()
+        for kind, group in (
+            {"all": {"n": found.n, "metrics": found.metrics}} | found.groups
+        ).items()
     ]
     aligned = ["left"] + ["right"] * (len(names) + 1)
     made = tabulate(

@@ -58,7 +58,7 @@ def read(folder: Path) -> tuple[list[Row], list[Row]]:
     trained = [Row(_label(name), tuple(found)) for name, found in runs.items()]
     beside = folder / systems.BASELINES
     baselines = [
-        Row(path.name, (_by_name(path),))
+        Row(_label(path.name), (_by_name(path),))
         for path in (sorted(beside.iterdir()) if beside.is_dir() else [])
         if any(path.glob("*.json"))
     ]

@@ -53,6 +53,7 @@ def results(tmp_path):
     for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
         put(f"growth_{share}-0", scored(pearson=r))
     put("baselines/TF-IDF", scored(pearson=0.65))
+    put("baselines/words_of_it", scored(pearson=0.55))
     return folder
 
 
@@ -85,6 +86,7 @@ def test_seeds_are_one_row_with_mean_and_deviation(results):
     assert cells(three, "reddit, tuned") == ["0.800", "-"]
     assert cells(three, "bilstm max nli") == ["0.600", "-"]
     assert cells(three, "TF-IDF") == ["0.650", "-"]
+    assert cells(three, "words of it") == ["0.550", "-"]
     assert cells(three, "word overlap") == ["0.600", "-"]
     assert cells(three, "Reddit, the paper") == ["0.762", "0.731"]
     assert cells(table(text, "4"), "reddit")[:4] == ["0.720 ± 0.028", "-", "-", "0.600 ± 0.141"]

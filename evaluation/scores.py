@@ -21,7 +21,7 @@ LABELS = {
     "pairs_in_training": "pairs in training",
     "texts_in_training": "texts in training",
     "mean_error": "mean error",
-    "mean_absolute_error": "mean |error|",
+    "mean_absolute_error": "mean size of error",
 }
 SYSTEMS = {
     "module": "this module",

@@ -3,7 +3,7 @@
 Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
 between words. What a file of texts holds depends on its name:
 
-    *.txt              each line is a text; where it has tabs, each field (SNLI)
+    *.txt              each line is a text; where it has tabs, each field too (SNLI)
     *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files)
     *.jsonl            each line is JSON; each string in it is one (SNLI)
     *.xml              the text between two tags is one (SemEval CQA)
@@ -89,7 +89,11 @@ def read_texts(path: str) -> Iterator[str]:
     # Not splitlines, to which a text may hold line ends.
     lines = texts.split("\n")
     match suffixes[-1:]:
-        case [".txt"] | [".csv"] | [".tsv"]:
+        case [".txt"]:
+            for line in lines:
+                yield line
+                yield from line.split("\t") if "\t" in line else ()
+        case [".csv"] | [".tsv"]:
             for line in lines:
                 yield from line.split("\t")
         case [".jsonl"]:

@@ -116,6 +116,13 @@ def test_texts_with_the_same_words_are_the_same(tmp_path, text, same):
     assert Excluded([str(tmp_path / "a.txt")]).find(same)
 
 
+def test_columns_of_a_text_file_are_texts_too(tmp_path):
+    (tmp_path / "snli_1.0_test.txt").write_text("neutral\tTwo dogs run.\tA man is out.\n")
+    excluded = Excluded([str(tmp_path / "snli_1.0_test.txt")])
+    assert excluded.find("two dogs run")
+    assert excluded.find("A man is out!")
+
+
 @pytest.mark.parametrize("other", ["two dogs ran", "twodogs run", "two dogs", "two dogs run far"])
 def test_texts_with_other_words_are_not(tmp_path, other):
     (tmp_path / "a.txt").write_text("two dogs run")

@@ -78,7 +78,8 @@ def figure(values: Sequence[float], *, percent: bool = False) -> str:
     if not values:
         return NONE
     factor, decimals = (100, 1) if percent else (1, 3)
-    shown = f"{factor * statistics.fmean(values):.{decimals}f}"
+    # Added to 0, what rounds to -0 is 0.
+    shown = f"{round(factor * statistics.fmean(values), decimals) + 0.0:.{decimals}f}"
     if len(values) > 1:
         shown += f" ± {factor * statistics.stdev(values):.{decimals}f}"
     return shown

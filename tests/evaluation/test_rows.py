@@ -95,6 +95,11 @@ def test_seeds_are_one_row_with_mean_and_deviation(results):
     assert "bilstm" not in table(text, "1")
 
 
+def test_nothing_is_not_below_nothing():
+    assert rows.figure([-1e-9]) == "0.000"
+    assert rows.figure([]) == "-"
+
+
 def test_the_search_engine_is_no_module(results):
     trained, baselines = rows.read(results)
     six = table(rows.tables(trained, baselines), "6")

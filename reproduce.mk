@@ -187,7 +187,12 @@ PEER_PYTHON ?=
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 B := runs/benchmark
 
-.PHONY: benchmark
+.PHONY: benchmark ablations
+# Each choice of the recipe by itself: some 40 minutes.
+ablations: $(R)/pairs/COMPLETED
+	$(RUN) -m benchmarks.ablations --pairs $(R)/pairs --sts_dev $(STS)/sts-dev.csv \
+	  --data_dir $(DATA) --at_once $$(nproc) --work_dir runs/ablations --output benchmarks/ablations.md
+
 benchmark: $(B)/modules/COMPLETED
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --pairs $(R)/pairs \
 	  --sts_dev $(STS)/sts-dev.csv --modules $(B)/modules \

@@ -47,9 +47,15 @@ WAYS: dict[str, dict[str, object]] = {
     "seed 1": {"task.seed": 1},
     "seed 2": {"task.seed": 2},
     "response network not added to its input": {f"{MODEL}.response_network.residual": False},
+    "word vectors begin at random": {"task.word_cooccurrence_records": 0},
     "vectors of frequent words begin as long as others": {"task.word_frequency_records": 0},
-    "neither of these": {
+    "word vectors begin at random and equally long": {
+        "task.word_cooccurrence_records": 0,
+        "task.word_frequency_records": 0,
+    },
+    "none of these": {
         f"{MODEL}.response_network.residual": False,
+        "task.word_cooccurrence_records": 0,
         "task.word_frequency_records": 0,
     },
     "words of 300 numbers": {f"{DAN}.word_dim": 300},
@@ -127,6 +133,14 @@ def table(found: dict[str, dict[str, float]]) -> str:
     return tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
 
 
+def page(made: str, arguments: Sequence[str], *, about: str, data_dir: str) -> str:
+    """The table under the command that made it, in Markdown; `data_dir` stands as `DIR` on it."""
+    command = shlex.join(["python", "-m", "benchmarks.ablations", *arguments])
+    if data_dir:
+        command = command.replace(data_dir.rstrip("/"), "DIR")
+    return f"# Ablations\n\n{about}\n\n    {command}\n\n{made}\n"
+
+
 def train_all(
     names: Sequence[str], work_dir: Path, *, pairs: str, sts_dev: str, count: int, at_once: int
 ) -> dict[str, dict[str, float]]:
@@ -159,6 +173,7 @@ def main() -> None:
     parser.add_argument("--work_dir", type=Path, default=Path("runs/ablations"), metavar="DIR")
     parser.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
     parser.add_argument("--output", type=Path, metavar="FILE.md")
+    parser.add_argument("--data_dir", default="", help="stands as DIR on the page")
     arguments = parser.parse_args()
     if arguments.at_once < 1:
         parser.error(f"--at_once {arguments.at_once}; accepted are numbers from 1 on")
@@ -173,10 +188,9 @@ def main() -> None:
     made = table(found)
     print(made)
     if arguments.output:
-        command = shlex.join(["python", "-m", "benchmarks.ablations", *sys.argv[1:]])
         about = f"{machine.about()}; {arguments.train_pairs:,} pairs a row."
-        page = f"# Ablations\n\n{about}\n\n    {command}\n\n{made}\n"
-        machine.write_whole(arguments.output, page)
+        text = page(made, sys.argv[1:], about=about, data_dir=arguments.data_dir)
+        machine.write_whole(arguments.output, text)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ def _examples(encoder, data: NliData) -> tuple[list[np.ndarray], np.ndarray]:
 def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> list[np.ndarray]:
     """Encode both sides at once, so that a sentence on both is encoded once."""
     rows = encoder.encode_inputs([*premises, *hypotheses])
-    # Sides of unit length, as in the paper, so that one learning rate fits every module.
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    # Numbers of size one, whatever the module, so that one learning rate fits all of them: those
+    # of a unit vector are near 1 / sqrt(dim), their products near 1 / dim.
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True) * rows.shape[1] ** 0.5
     return [rows[: len(premises)], rows[len(premises) :]]

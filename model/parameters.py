@@ -88,7 +88,8 @@ def _whole_numbers(
     yield "task.model.encoder's embedding_dim", encoder.get().embedding_dim, least
     yield "task.seed", params.task.seed, 0
     if isinstance(params.task, configs.ResponseSelection):
-        yield "task.word_frequency_records", params.task.word_frequency_records, 0
+        for name in ("word_cooccurrence_records", "word_frequency_records"):
+            yield f"task.{name}", getattr(params.task, name), 0
     for name in _COUNTS_OF_STEPS:
         yield f"trainer.{name}", getattr(params.trainer, name), 1
     for where, data in _data(params.task):

@@ -8,7 +8,7 @@ import tf_keras
 from official.core import config_definitions
 from official.modeling import optimization, performance
 
-from model import configs, frequency, trained
+from model import configs, trained, word_start
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder, build
 from model.tasks import Part
@@ -72,5 +72,7 @@ def _begin(model: DualEncoder, task: configs.Training, parts: list[Part]) -> Non
     """What is done once to the initial weights."""
     if task.init_checkpoint:
         trained.initialize(model, task.init_checkpoint)
-    elif isinstance(task, configs.ResponseSelection) and task.word_frequency_records:
-        frequency.shorten(model, parts[0], records=task.word_frequency_records)
+    elif isinstance(task, configs.ResponseSelection) and (
+        task.word_cooccurrence_records or task.word_frequency_records
+    ):
+        word_start.begin(model, parts[0], task)

@@ -170,9 +170,13 @@ class ResponseSelection(Training):
     """Picking the true response among those of the batch (section 2.1)."""
 
     objective: Objective = dataclasses.field(default_factory=Objective)
+    word_cooccurrence_records: int = 0
+    """How many training records say which words stand near which, so that vectors of words said
+    among the same ones begin alike (`model.cooccurrence`); 0: all begin at random. Of no effect
+    with `init_checkpoint`."""
     word_frequency_records: int = 0
     """How many training records say how often words are, so that vectors of frequent ones begin
-    short (`model.frequency`); 0: all begin alike. Of no effect with `init_checkpoint`."""
+    short (`model.word_start`); 0: all begin equally long. Of no effect with `init_checkpoint`."""
 
 
 @dataclasses.dataclass

@@ -66,6 +66,15 @@ def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
     ]
 
 
+def test_the_page_of_ablations_has_its_command_without_the_place_of_the_data():
+    asked = ["--sts_dev", "/my data/dev.csv", "--output", "page.md"]
+    text = ablations.page("| a |", asked, about="4 cores", data_dir="/my data/")
+    assert text == (
+        "# Ablations\n\n4 cores\n\n"
+        "    python -m benchmarks.ablations --sts_dev 'DIR/dev.csv' --output page.md\n\n| a |\n"
+    )
+
+
 def test_an_ablation_that_is_done_is_not_trained_again(tmp_path):
     found = dict.fromkeys(ablations.FIGURES, 0.5)
     preset = (REPOSITORY / "model" / "configs" / "laptop_dan.yaml").read_text()

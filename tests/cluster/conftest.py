@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
 BATCH = 32
+WORD_START = {"task__word_cooccurrence_records": 64, "task__word_frequency_records": 64}
 _PATIENCE = 180
 """Seconds that a cluster may take; it needs 15 where nothing else runs."""
 _SHARDS = 4

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from export import checkpoint
-from tests.cluster.conftest import BATCH, MULTI_WORKER, kill
+from tests.cluster.conftest import BATCH, MULTI_WORKER, WORD_START, kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
@@ -32,7 +32,7 @@ def events_of(folder):
 
 
 def test_two_workers_train_one_model(launch, run_folder, saved, fact, tmp_path):
-    launched = launch(MULTI_WORKER, mode="train_and_eval")
+    launched = launch(MULTI_WORKER, mode="train_and_eval", **WORD_START)
     assert launched.wait() == 0, launched.said
     assert fact(launched, "steps") == ["0", "to", "40"]
     assert loss(fact, launched) < 0.5 * math.log(BATCH / 2)

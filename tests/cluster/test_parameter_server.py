@@ -5,7 +5,7 @@ import signal
 import psutil
 import pytest
 
-from tests.cluster.conftest import PARAMETER_SERVER, kill
+from tests.cluster.conftest import PARAMETER_SERVER, WORD_START, kill
 from tests.engines.processes import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
@@ -20,7 +20,8 @@ def count(fact, launched, name):
 
 
 def test_a_share_of_the_workers_trains_inference(launch, saved, fact):
-    launched = launch(PARAMETER_SERVER, workers=3, experiment="reddit_nli", mode="train_and_eval")
+    asked = {"workers": 3, "experiment": "reddit_nli", **WORD_START}
+    launched = launch(PARAMETER_SERVER, mode="train_and_eval", **asked)
     assert launched.wait() == 0, launched.said
     assert fact(launched, "steps") == ["0", "to", "40"]
     assert 0 < float(fact(launched, "nli_share")[0]) < 1
@@ -30,7 +31,7 @@ def test_a_share_of_the_workers_trains_inference(launch, saved, fact):
     assert "nli_accuracy" in launched.said
     assert "Traceback" not in launched.said
     assert saved() == [20, 40]
-    again = launch(PARAMETER_SERVER, workers=3, experiment="reddit_nli", trainer__train_steps=70)
+    again = launch(PARAMETER_SERVER, trainer__train_steps=70, **asked)
     assert again.wait() == 0, again.said
     assert fact(again, "steps") == ["40", "to", "70"]
     more_responses, more_inference = (count(fact, again, name) for name in (RESPONSES, INFERENCE))

@@ -1,12 +1,13 @@
 """What each choice of the recipe does to the scores, on pairs of held-out threads and STS-B dev.
 
-    python -m benchmarks.ablations --pairs runs/reproduce/pairs --sts_dev stsb/sts-dev.csv \
-        --work_dir runs/ablations --output benchmarks/ablations.md
+    python -m benchmarks.ablations --pairs runs/reproduce/pairs --nli runs/reproduce/nli \
+        --sts_dev stsb/sts-dev.csv --work_dir runs/ablations --output benchmarks/ablations.md
 
 Trains `laptop_dan` with words of 500 numbers by `python -m model`, once a row: with three seeds as
-it stands, then with one choice changed. Validates once, at the end, on `validation-*` and on STS-B
-dev; no test set is read. What seeds differ by, no choice shows. Rows that are done stay done, in
-`--work_dir`; with `--at_once N` so many train beside each other, each on cores of its own.
+it stands, then with one choice changed. From the first of these on, `laptop_dan_nli` likewise.
+Validates once, at the end, on `validation-*`, STS-B dev and `nli/dev`; no test set is read. What
+seeds differ by, no choice shows. Rows that are done stay done, in `--work_dir`; with `--at_once N`
+so many train beside each other, each on cores of its own.
 """
 
 import argparse
@@ -15,10 +16,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from typing import NamedTuple
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -26,7 +28,6 @@ from tabulate import tabulate
 
 from benchmarks import machine, runs
 
-PRESET = "laptop_dan"
 MODEL = "task.model"
 DAN = f"{MODEL}.encoder.averaging"
 OBJECTIVE = "task.objective"
@@ -34,6 +35,9 @@ OPTIMIZER = "trainer.optimizer_config"
 RATE = f"{OPTIMIZER}.learning_rate.polynomial"
 BASE: dict[str, object] = {f"{DAN}.word_dim": 500}
 AS_IT_STANDS = ("as it stands", "seed 1", "seed 2")
+SEEDS: dict[str, dict[str, object]] = dict(
+    zip(AS_IT_STANDS, ({}, {"task.seed": 1}, {"task.seed": 2}), strict=True)
+)
 TWICE = "pairs"
 """Not a parameter: how many times as many pairs a row trains on."""
 
@@ -42,10 +46,7 @@ def _rate(start: float, end: float) -> dict[str, object]:
     return {f"{RATE}.initial_learning_rate": start, f"{RATE}.end_learning_rate": end}
 
 
-WAYS: dict[str, dict[str, object]] = {
-    "as it stands": {},
-    "seed 1": {"task.seed": 1},
-    "seed 2": {"task.seed": 2},
+WAYS: dict[str, dict[str, object]] = SEEDS | {
     "response network not added to its input": {f"{MODEL}.response_network.residual": False},
     "word vectors begin at random": {"task.word_cooccurrence_records": 0},
     "vectors of frequent words begin as long as others": {"task.word_frequency_records": 0},
@@ -90,59 +91,129 @@ WAYS: dict[str, dict[str, object]] = {
     "SGD at 0.01, the paper's": {f"{OPTIMIZER}.optimizer.type": "sgd", **_rate(0.01, 0.01)},
 }
 """Each row, and the parameters that make it."""
-FIGURES = {"p_at_1": "P@1", "p_at_10": "P@10", "sts_dev_pearson": "STS-B dev, Pearson"}
+NLI_WAYS: dict[str, dict[str, object]] = SEEDS | {
+    "nothing pooled over words": {f"{MODEL}.nli.max_units": 0},
+    "100 units pooled over words": {f"{MODEL}.nli.max_units": 100},
+    "no hidden layer": {f"{MODEL}.nli.hidden": "[]"},
+    "tanh": {f"{MODEL}.nli.activation": "tanh"},
+    "dropout 0.2": {f"{MODEL}.nli.dropout": 0.2},
+    "word dropout 0.2": {f"{DAN}.word_dropout": 0.2},
+    "rate 0.006": _rate(0.006, 0.0003),
+    "rate 0.035": _rate(0.035, 0.001),
+    "three tenths of the steps on inference": {"task.nli.share": 0.3},
+    "nine tenths of the steps on inference": {"task.nli.share": 0.9},
+}
+"""The same of inference."""
+
+
+Data = Callable[[dict[str, object]], dict[str, object]]
+"""A row's parameters -> those that say what it trains on, and how long."""
+
+
+class Recipe(NamedTuple):
+    """A preset, what is changed of it, and what is looked at."""
+
+    preset: str
+    experiment: str
+    ways: dict[str, dict[str, object]]
+    figures: dict[str, str]
+    """Scalars of the validation, and their names in the table."""
+
+
+_FIGURES = {"p_at_1": "P@1", "p_at_10": "P@10", "sts_dev_pearson": "STS-B dev, Pearson"}
+SELECTION = Recipe("laptop_dan", "reddit", WAYS, _FIGURES)
+INFERENCE = Recipe(
+    "laptop_dan_nli", "reddit_nli", NLI_WAYS, {"nli_accuracy": "NLI dev, accuracy"} | _FIGURES
+)
+
+
+def selection_data(pairs: str, sts_dev: str, count: int) -> Data:
+    """What a way of response selection trains on: so many pairs, whatever its batches."""
+
+    def data(way: dict[str, object]) -> dict[str, object]:
+        preset = 512
+        batch = int(str(way.get("task.train_data.global_batch_size", preset)))
+        many = count * int(str(way.get(TWICE, 1))) * preset // batch
+        return runs.brought_to(SELECTION.preset, many, folder=pairs, sts_dev=sts_dev)[1]
+
+    return data
+
+
+def inference_data(pairs: str, sts_dev: str, nli: str, begun: Path) -> Data:
+    """What a way of both tasks trains on, from a model of response selection."""
+
+    def data(_: dict[str, object]) -> dict[str, object]:
+        return {
+            "task.init_checkpoint": begun,
+            "task.train_data.input_path": f"{pairs}/train-*",
+            "task.validation_data.input_path": f"{pairs}/validation-*",
+            "task.nli.train_data.input_path": f"{nli}/train/nli-*",
+            "task.nli.validation_data.input_path": f"{nli}/dev/nli-*",
+            "task.sts_dev": sts_dev,
+            "trainer.validation_interval": 2400,
+        }
+
+    return data
+
+
+def override_of(way: dict[str, object], data: Data) -> dict[str, object]:
+    """All that a row overrides of its preset."""
+    return data(way) | BASE | {key: value for key, value in way.items() if key != TWICE}
 
 
 def train(
-    name: str, folder: Path, *, pairs: str, sts_dev: str, count: int, cores: str | None
+    recipe: Recipe, name: str, folder: Path, data: Data, *, cores: str | None
 ) -> dict[str, float]:
     """Trains one row, or reads what it came to earlier: the figures of its validation."""
     done = folder / "ablation.json"
-    preset = (runs.CONFIGS / f"{PRESET}.yaml").read_text()
-    asked = {"way": BASE | WAYS[name], "preset": preset, "pairs": pairs, "count": count}
+    override = override_of(recipe.ways[name], data)
+    preset = (runs.CONFIGS / f"{recipe.preset}.yaml").read_text()
+    asked = {"override": {key: str(value) for key, value in override.items()}, "preset": preset}
     if done.exists() and (stored := json.loads(done.read_text()))["asked"] == asked:
         return stored["found"]
     shutil.rmtree(folder, ignore_errors=True)
-    way = BASE | WAYS[name]
-    many = count * int(str(way.pop(TWICE, 1)))
-    if "task.train_data.global_batch_size" in way:
-        many = many * 512 // int(str(way["task.train_data.global_batch_size"]))
-    _, override = runs.brought_to(PRESET, many, folder=pairs, sts_dev=sts_dev)
-    runs.wait(runs.start(folder, PRESET, override | way, mode="train_and_eval", cores=cores))
+    experiment = {"experiment": recipe.experiment, "mode": "train_and_eval"}
+    runs.wait(runs.start(folder, recipe.preset, override, cores=cores, **experiment))
     last = runs.last(folder / "validation")
-    found = {key: last[key] for key in FIGURES}
-    for path in (*folder.glob("ckpt*"), *folder.glob("best/ckpt*")):
-        path.unlink()
+    found = {key: last[key] for key in recipe.figures}
+    if name != AS_IT_STANDS[0]:  # inference begins with that one's
+        for path in (*folder.glob("ckpt*"), *folder.glob("best/ckpt*")):
+            path.unlink()
     machine.write_whole(done, json.dumps({"asked": asked, "found": found}))
     return found
 
 
-def table(found: dict[str, dict[str, float]]) -> str:
+def table(recipe: Recipe, found: dict[str, dict[str, float]]) -> str:
     """The rows as Markdown, each with what it changes of the mean of the seeds."""
     known = [found[name] for name in AS_IT_STANDS if name in found]
-    mean = {key: sum(row[key] for row in known) / len(known) for key in FIGURES} if known else {}
     body = []
     for name, row in found.items():
-        cells = [
-            f"{row[key]:.3f}" + (f" ({row[key] - mean[key]:+.3f})" if mean else "")
-            for key in FIGURES
-        ]
+        cells = []
+        for key in recipe.figures:
+            change = row[key] - sum(one[key] for one in known) / len(known) if known else None
+            cells.append(f"{row[key]:.3f}" + (f" ({change:+.3f})" if change is not None else ""))
         body.append([name, *cells])
-    aligned = ["left"] + ["right"] * len(FIGURES)
-    headers = ["", *FIGURES.values()]
+    aligned = ["left"] + ["right"] * len(recipe.figures)
+    headers = ["", *recipe.figures.values()]
     return tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
 
 
-def page(made: str, arguments: Sequence[str], *, about: str, data_dir: str) -> str:
-    """The table under the command that made it, in Markdown; `data_dir` stands as `DIR` on it."""
+def page(tables: dict[str, str], arguments: Sequence[str], *, about: str, data_dir: str) -> str:
+    """The tables by their titles under the command that made them, in Markdown.
+
+    `data_dir` stands as `DIR` on it.
+    """
     command = shlex.join(["python", "-m", "benchmarks.ablations", *arguments])
     if data_dir:
         command = command.replace(data_dir.rstrip("/"), "DIR")
-    return f"# Ablations\n\n{about}\n\n    {command}\n\n{made}\n"
+    parts = ["# Ablations", about, f"    {command}"]
+    for title, made in tables.items():
+        parts += [f"## {title}", made]
+    return "\n\n".join(parts) + "\n"
 
 
 def train_all(
-    names: Sequence[str], work_dir: Path, *, pairs: str, sts_dev: str, count: int, at_once: int
+    recipe: Recipe, names: Sequence[str], work_dir: Path, data: Data, *, at_once: int
 ) -> dict[str, dict[str, float]]:
     """Trains rows beside each other, each on cores of its own."""
     free: SimpleQueue[str | None] = SimpleQueue()
@@ -152,9 +223,8 @@ def train_all(
     def one(name: str) -> dict[str, float]:
         cores = free.get()
         try:
-            folder = work_dir / name.replace(" ", "_").replace(",", "")
-            found = train(name, folder, pairs=pairs, sts_dev=sts_dev, count=count, cores=cores)
-            print(f"{name}: {found}", flush=True)
+            found = train(recipe, name, folder_of(recipe, name, work_dir), data, cores=cores)
+            print(f"{recipe.preset}, {name}: {found}", flush=True)
             return found
         finally:
             free.put(cores)
@@ -163,34 +233,45 @@ def train_all(
         return dict(zip(names, pool.map(one, names), strict=True))
 
 
+def folder_of(recipe: Recipe, name: str, work_dir: Path) -> Path:
+    """Where a row trains."""
+    return work_dir / recipe.preset / name.replace(" ", "_").replace(",", "")
+
+
 def main() -> None:
-    """Trains what is not done yet, prints and writes the table."""
+    """Trains what is not done yet, prints and writes the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-*, validation-*")
     parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
+    parser.add_argument("--nli", metavar="DIR", help="with train/ and dev/; without, no inference")
     parser.add_argument("--train_pairs", type=int, default=548_000, metavar="N")
-    parser.add_argument("--rows", nargs="+", default=list(WAYS), choices=WAYS, metavar="NAME")
+    parser.add_argument("--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME")
     parser.add_argument("--work_dir", type=Path, default=Path("runs/ablations"), metavar="DIR")
     parser.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
     parser.add_argument("--output", type=Path, metavar="FILE.md")
     parser.add_argument("--data_dir", default="", help="stands as DIR on the page")
-    arguments = parser.parse_args()
-    if arguments.at_once < 1:
-        parser.error(f"--at_once {arguments.at_once}; accepted are numbers from 1 on")
-    found = train_all(
-        arguments.rows,
-        arguments.work_dir,
-        pairs=arguments.pairs,
-        sts_dev=arguments.sts_dev,
-        count=arguments.train_pairs,
-        at_once=arguments.at_once,
-    )
-    made = table(found)
-    print(made)
-    if arguments.output:
-        about = f"{machine.about()}; {arguments.train_pairs:,} pairs a row."
-        text = page(made, sys.argv[1:], about=about, data_dir=arguments.data_dir)
-        machine.write_whole(arguments.output, text)
+    given = parser.parse_args()
+    if given.at_once < 1:
+        parser.error(f"--at_once {given.at_once}; accepted are numbers from 1 on")
+    begun = folder_of(SELECTION, AS_IT_STANDS[0], given.work_dir).absolute()
+    asked = {
+        f"Response selection: {given.train_pairs:,} pairs a row": (
+            SELECTION,
+            selection_data(given.pairs, given.sts_dev, given.train_pairs),
+        )
+    }
+    if given.nli:
+        data = inference_data(given.pairs, given.sts_dev, given.nli, begun)
+        asked["Both tasks, from the first of these models"] = INFERENCE, data
+    tables = {}
+    for title, (recipe, data) in asked.items():
+        names = [name for name in recipe.ways if not given.rows or name in given.rows]
+        found = train_all(recipe, names, given.work_dir, data, at_once=given.at_once)
+        tables[title] = table(recipe, found)
+        print(tables[title], flush=True)
+    if given.output:
+        text = page(tables, sys.argv[1:], about=machine.about(), data_dir=given.data_dir)
+        machine.write_whole(given.output, text)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def start(
     preset: str,
     override: Mapping[str, object],
     *,
+    experiment: str = "reddit",
     mode: str = "train",
     cores: str | None = None,
     environment: dict[str, str] | None = None,
@@ -42,6 +43,7 @@ def start(
       folder: the model folder.
       preset: which of `model/configs`.
       override: parameters by their dotted names.
+      experiment: as `--experiment`.
       mode: as `--mode`.
       cores: the processors it may use, as `taskset -c` takes them; all if left out.
       environment: variables besides those of this process.
@@ -49,7 +51,7 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     command = [
         *(["taskset", "-c", cores] if cores else []),
-        *[sys.executable, "-m", "model", "--experiment", "reddit", "--mode", mode],
+        *[sys.executable, "-m", "model", "--experiment", experiment, "--mode", mode],
         *["--model_dir", str(folder), "--config_file", str(CONFIGS / f"{preset}.yaml")],
         *["--params_override", ",".join(f"{k}={v}" for k, v in override.items())],
     ]

@@ -12,7 +12,7 @@ from evaluation.result import Result
 from evaluation.systems import BASELINE, OURS, System
 
 TASK = "sts_regression"
-RANDOM, GROUPED = "random", "sentences"
+RANDOM, GROUPED, OWN = "random", "sentences", "own_split"
 _OUT, _IN = "pearson", "pearson_in_sample"
 _MODULE = "module"
 
@@ -81,7 +81,7 @@ def _table(corpus: str, way: str, results: list[Result]) -> Table:
 
 
 def _ways(way: str) -> str:
-    said = {RANDOM: "random folds", GROUPED: "no sentence in two folds"}
+    said = {RANDOM: "random folds", GROUPED: "no sentence in two folds", OWN: "its own split"}
     return said.get(way, way)
 
 
@@ -89,17 +89,26 @@ def _notes(results: list[Result]) -> list[str]:
     """Say how much was computed, what diverged and what leaks."""
     first = next((r for r in results if "epochs" in r.settings), results[0])
     settings, counts = first.settings, first.counts
+    folds = int(str(settings["folds"]))
     notes = [
-        f"{first.n:,} pairs, {settings['folds']} folds; means over folds, with their intervals."
+        f"{first.n:,} pairs, {folds} folds; means over folds, with their intervals."
+        if folds > 1
+        else f"{first.n:,} pairs, in the split that they come with; intervals over pairs held out."
     ]
     if "epochs" in settings:
         units = settings["units"] or "as many as the word vectors are wide"
         notes.append(
             f"Trained for {settings['epoch_share']:g} of the paper's epochs; units: {units}; "
-            f"word vectors: {first.data['word_vectors']}."
+            f"word vectors: {first.data['word_vectors']}, {first.data['word_dim']} numbers; "
+            f"learning rate {settings['learning_rate']:g}; gates: {settings['gates']}; gradients "
+            f"cut off at: {settings['clip_norm'] or 'nothing'}."
         )
     shared = counts["pairs_held_out_with_a_sentence_that_trains"]
     notes.append(f"{shared:,} pairs held out have a sentence that also trains.")
+    notes += [
+        f"{name}: {test['pairs_with_a_sentence_that_trains']:,} of its {test['pairs']:,} pairs do."
+        for name, test in first.data.get("tests", {}).items()
+    ]
     counted = ((_label(r), r.counts["folds_that_diverged"]) for r in results)
     if diverged := [f"{label} ({n})" for label, n in counted if n]:
         notes.append(f"Folds that diverged: {', '.join(diverged)}.")

@@ -1,8 +1,8 @@
 """Word vectors of what stands near a word: co-occurrences, their information, its largest parts.
 
 Positive pointwise mutual information of words in a window, factored (Levy and Goldberg 2014,
-section 4.2; with the choices of Levy et al. 2015, section 3). Half a minute for 8 million words,
-after which "dogs" is near "dog" and "ran" near "run" without a reply to any of them.
+section 4.2; with the choices of Levy et al. 2015, section 3): "dogs" comes near "dog" and "ran"
+near "run" by their texts alone.
 """
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from model.text import PADDING
 
 WINDOW = 5
 """Words to each side; one at distance d counts 1 / d."""
-_LEAST = 5
+_MIN_COUNT = 5
 """A word seen less often has no vector."""
 _SMOOTHING = 0.75
 """Of how often a word stands near others: a rare neighbor tells less than its rarity says."""
-_MORE = 40
+_OVERSAMPLING = 40
 """Dimensions of the random projection beyond those asked for."""
-_ROUNDS = 4
+_POWER_ITERATIONS = 4
 _AT_ONCE = 50
 """Batches whose pairs of words are summed together."""
 
@@ -32,15 +32,17 @@ def vectors(batches: Iterable[np.ndarray], *, ids: int, dim: int, seed: int) -> 
     Args:
       batches: int32 [texts, tokens] each, `PADDING` behind the last word of a text.
       ids: how many there are.
-      dim: how wide a vector is; words that stand near fewer than `dim` others have zeros behind.
+      dim: how wide a vector is; where fewer than `dim` words stand often enough, zeros are behind.
       seed: of the random projection.
 
     Returns:
       float32 [ids, dim].
     """
     near, counts = _counted(batches, ids)
-    kept = np.flatnonzero(counts >= _LEAST)
-    found = _factored(_information(near[kept][:, kept]), dim, seed=seed)
+    kept = np.flatnonzero(counts >= _MIN_COUNT)
+    information = _information(near[kept][:, kept])
+    found = _factored(information, dim, seed=seed)
+    found[information.getnnz(axis=1) == 0] = 0  # not quite so, by rounding
     rows = np.zeros([ids, dim], np.float32)
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     rows[kept, : found.shape[1]] = np.divide(
@@ -79,7 +81,7 @@ def _information(near: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
     near = near.tocoo()
     totals = np.bincount(near.row, near.data, minlength=near.shape[0])
     contexts = totals**_SMOOTHING
-    contexts /= max(contexts.sum(), 1)
+    contexts /= contexts.sum() or 1
     found = np.log(near.data / (totals[near.row] * contexts[near.col]))
     positive = found > 0
     places = near.row[positive], near.col[positive]
@@ -93,9 +95,9 @@ def _factored(matrix: scipy.sparse.csr_matrix, dim: int, *, seed: int) -> np.nda
     for a start.
     """
     words = matrix.shape[0]
-    width = min(dim + _MORE, words)
+    width = min(dim + _OVERSAMPLING, words)
     basis = np.random.default_rng(seed).standard_normal([words, width], np.float32)
-    for _ in range(_ROUNDS):
+    for _ in range(_POWER_ITERATIONS):
         basis, _ = scipy.linalg.qr(matrix @ basis, mode="economic")
         basis, _ = scipy.linalg.qr(matrix.T @ basis, mode="economic")
     left, values, _ = scipy.linalg.svd(matrix @ basis, full_matrices=False)

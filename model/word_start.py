@@ -1,9 +1,9 @@
 """How word vectors begin: near those of words said among the same ones; short where frequent.
 
-Random vectors know nothing: that "dogs" is near "dog" takes replies to both. Co-occurrence,
-counted before the first step, knows it from the texts alone (`model.cooccurrence`). And a sum of
-vectors that are all equally long says little but how often "the" is in it; with lengths
-a / (a + p), p how often the word is said (SIF, Arora et al. 2017, section 3), it says what rare
+Vectors drawn at random know nothing: replies would have to teach that "dogs" is near "dog", word by
+word. Co-occurrence, counted before the first step, knows it (`model.cooccurrence`). And a sum of
+vectors that are all equally long says little but how often "the" is in it; multiplied by
+a / (a + p), p the share of the id among all (SIF, Arora et al. 2017, section 3), it says what rare
 words it has, which a reply likes to take up. Training goes on from there.
 """
 
@@ -18,7 +18,7 @@ from model.dual_encoder import DualEncoder
 from model.tasks import Part
 from model.text import PADDING, WORDS
 
-A = 1e-3
+SIF_A = 1e-3
 """Arora et al.'s choice for all their tasks."""
 _AT_ONCE = 1000
 
@@ -40,7 +40,7 @@ def begin(model: DualEncoder, part: Part, task: configs.ResponseSelection) -> No
         rows = np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
     if task.word_frequency_records:
         counts = count(part, task.word_frequency_records, ids=len(drawn))
-        rows = rows * (A / (A + counts / max(counts.sum(), 1)))[:, np.newaxis]
+        rows = rows * (SIF_A / (SIF_A + counts / max(counts.sum(), 1)))[:, np.newaxis]
     table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from model.errors import InputError, TrainingError
 from model.sts_regression.choices import PRESETS, Choices, accepted, of
-from model.sts_regression.folds import WAYS
-from model.sts_regression.pairs import CORPORA
+from model.sts_regression.folds import RANDOM, WAYS
+from model.sts_regression.pairs import CORPORA, STSB
 
 _FOLDS_BY = "folds_by"
 
@@ -38,8 +38,8 @@ def parser() -> argparse.ArgumentParser:
         "--folds_by",
         nargs="+",
         choices=WAYS,
-        default=["random"],
-        help="sentences: a sentence is never on both sides; both: what that changes",
+        help="random (default); sentences: a sentence is never on both sides; both: what that "
+        "changes",
     )
     export = _command(commands, "export", "trains one row on all training pairs, as a SavedModel")
     _add_training(export)
@@ -123,16 +123,18 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
-    from model.sts_regression import experiments, fold, prepared, results, run, table
+    if arguments.corpus == STSB and (arguments.folds is not None or arguments.folds_by):
+        raise InputError(f"--folds, --folds_by: {STSB} has its own split; accepted are neither")
+    from model.sts_regression import experiments, prepared, results, run, table
 
     known = experiments.load(arguments.rows_file)
     rows = _known_rows(arguments.rows or list(experiments.TABLE_2), known)
-    rows += fold.COSINES if arguments.module else ()
+    rows += experiments.COSINES if arguments.module else ()
     data = prepared.prepare(
         arguments.data,
         arguments.corpus,
         choices=choices,
-        ways=arguments.folds_by,
+        ways=arguments.folds_by or [RANDOM],
         vectors_path=arguments.vectors,
         dim=arguments.dim,
         module=arguments.module,
@@ -181,6 +183,8 @@ def _export(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from model.sts_regression import experiments, prepared, serving, training
+
+    serving.check(arguments.output)
     from model.sts_regression import vectors as word_vectors
 
     known = experiments.load(arguments.rows_file)
@@ -208,7 +212,7 @@ def _export(arguments: argparse.Namespace) -> None:
                 tell=bar.update,
             )
         except training.DivergedError as error:
-            raise TrainingError(f"{arguments.row}: {error}; --clip_norm 1 may help") from error
+            raise TrainingError(f"{arguments.row}: {error}; --gates bounded may help") from error
     serving.write(arguments.output, regressor, vectors)
     print(f"-> {arguments.output}")
 

@@ -11,6 +11,7 @@ are tf.Modules, whose trainable variables are trained.
 """
 
 import runpy
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -58,6 +59,9 @@ def _l2_lstm(epochs: int, paper: tuple[float, float]) -> Experiment:
     )
 
 
+COSINE, TUNED_COSINE = "cosine", "tuned_cosine"
+COSINES = (COSINE, TUNED_COSINE)
+"""Rows of a module, beside those of table 2."""
 TABLE_2 = {
     "lstm2_lstm2": Experiment(
         "2 LSTM Stack and 2 LSTM Stack",
@@ -92,13 +96,20 @@ def load(path: Path | None) -> dict[str, Experiment]:
     """Table 2, and the `EXPERIMENTS` of a Python file.
 
     Raises:
-      InputError: if the file has none.
+      InputError: if the file has none, fails, or calls one as another row is called.
     """
     if path is None:
         return TABLE_2
     if not path.is_file():
         raise InputError(f"{path}: no such file of experiments")
-    own = runpy.run_path(str(path)).get("EXPERIMENTS")
+    try:
+        own = runpy.run_path(str(path)).get("EXPERIMENTS")
+    except Exception as error:  # whatever the file does
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        line = error.lineno if isinstance(error, SyntaxError) else last.lineno
+        raise InputError(f"{path}:{line}: {type(error).__name__}: {error}") from error
     if not isinstance(own, dict) or not all(isinstance(v, Experiment) for v in own.values()):
         raise InputError(f"{path}: EXPERIMENTS must be a dict of names and Experiments")
+    if taken := sorted(own.keys() & {*TABLE_2, *COSINES}):
+        raise InputError(f"{path}: EXPERIMENTS has {taken[0]!r}; accepted are names of its own")
     return TABLE_2 | own

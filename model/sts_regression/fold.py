@@ -12,12 +12,9 @@ import numpy as np
 from model.errors import InputError
 from model.sts_regression import cosine, measures
 from model.sts_regression.choices import Choices
-from model.sts_regression.experiments import Experiment
+from model.sts_regression.experiments import TUNED_COSINE, Experiment
 from model.sts_regression.prepared import Part, Prepared
 
-COSINE, TUNED_COSINE = "cosine", "tuned_cosine"
-COSINES = (COSINE, TUNED_COSINE)
-"""Rows of a module, beside those of table 2."""
 Score = Callable[[Part, np.ndarray], np.ndarray]
 
 
@@ -41,7 +38,7 @@ def compute(
     *,
     tell: Callable[[], None],
 ) -> dict:
-    """What came of the fold; `diverged_in_epoch` instead of scores where the loss did."""
+    """What came of the fold; `diverged_in_epoch` instead of scores where something did."""
     began = time.perf_counter()
     split = prepared.splits[job.way][job.number]
     found: dict = {"pairs_training": len(split.training), "pairs_held_out": len(split.held_out)}
@@ -49,7 +46,9 @@ def compute(
     score, more = _fitted(job, experiment, choices, prepared, tell)
     found |= more
     if score is not None:
-        found |= _scores(score, prepared, job)
+        scores = _scores(score, prepared, job)
+        last = len(found.get("losses", ()))
+        found |= {"diverged_in_epoch": last} if scores is None else scores
     return found | {"seconds": round(time.perf_counter() - began, 1)}
 
 
@@ -102,20 +101,28 @@ def _embeddings(part: Part) -> cosine.Embeddings:
     return part.embeddings
 
 
-def _scores(score: Score, prepared: Prepared, job: Job) -> dict:
-    """In sample, out of sample and on the tests, with the predictions of all but the first."""
+def _scores(score: Score, prepared: Prepared, job: Job) -> dict | None:
+    """In sample, out of sample and on the tests, with the predictions of all but the first.
+
+    None where one is not finite: on pairs held out a network may diverge that did not in training.
+    """
     split, corpus = prepared.splits[job.way][job.number], prepared.corpus
     gold = corpus.data.scores
-    held_out = score(corpus, split.held_out)
+    held_out, trained = score(corpus, split.held_out), score(corpus, split.training)
+    tested = {
+        name: score(part, np.arange(len(part.data.scores))) for name, part in prepared.tests.items()
+    }
+    if not all(np.isfinite(some).all() for some in (held_out, trained, *tested.values())):
+        return None
     found = {
-        "in_sample": measures.scores(score(corpus, split.training), gold[split.training]),
+        "in_sample": measures.scores(trained, gold[split.training]),
         "out_of_sample": measures.scores(held_out, gold[split.held_out]),
         "held_out": split.held_out.tolist(),
         "predicted": _rounded(held_out),
         "tests": {},
     }
     for name, part in prepared.tests.items():
-        predicted = score(part, np.arange(len(part.data.scores)))
+        predicted = tested[name]
         scores = measures.scores(predicted, part.data.scores)
         found["tests"][name] = scores | {"predicted": _rounded(predicted)}
     return found

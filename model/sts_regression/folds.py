@@ -4,7 +4,7 @@ A sentence may stand in several pairs: at random it then stands on both sides of
 folds keep pairs together that are joined by a sentence they share, directly or through others.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,12 @@ def group_of(pairs: Sequence[tuple[Hashable, Hashable]]) -> np.ndarray:
 def shared(pairs: Sequence[tuple[Hashable, Hashable]], split: Split) -> int:
     """How many of the pairs held out have a sentence that also trains."""
     trained = {sentence for index in split.training for sentence in pairs[index]}
-    return sum(not trained.isdisjoint(pairs[index]) for index in split.held_out)
+    return shared_with(trained, [pairs[index] for index in split.held_out])
+
+
+def shared_with(trained: Set[Hashable], pairs: Sequence[tuple[Hashable, Hashable]]) -> int:
+    """How many of the pairs have one of these sentences."""
+    return sum(not trained.isdisjoint(pair) for pair in pairs)
 
 
 def _filled(sizes: np.ndarray, *, folds: int, seed: int) -> np.ndarray:

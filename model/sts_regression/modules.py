@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops of a module's text handling)
+from google.protobuf.message import DecodeError
 
 from model.errors import InputError
 
@@ -36,10 +37,13 @@ def embeddings(path: Path, sentences: list[str]) -> dict[str, np.ndarray]:
       InputError: if it is no such module, or an embedding is not finite or zero.
     """
     module = _load(path)
-    if "serving_default" not in module.signatures:
-        raise InputError(f"{path}: no signature serving_default")
-    signature = module.signatures["serving_default"]
-    (name,) = signature.structured_input_signature[1]
+    signature = module.signatures.get("serving_default")
+    taken = signature.structured_input_signature[1] if signature else {}
+    if [spec.dtype for spec in taken.values()] != [tf.string]:
+        raise InputError(
+            f"{path}: no signature serving_default that takes strings and nothing else"
+        )
+    (name,) = taken
     different = sorted(set(sentences), key=lambda sentence: (len(sentence), sentence))
     found: dict[str, np.ndarray] = {}
     for start in range(0, len(different), _CHUNK):
@@ -58,4 +62,8 @@ def embeddings(path: Path, sentences: list[str]) -> dict[str, np.ndarray]:
 def _load(path: Path):
     if not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: no SavedModel here (a folder with saved_model.pb is needed)")
-    return tf.saved_model.load(str(path))
+    try:
+        return tf.saved_model.load(str(path))
+    except (OSError, ValueError, tf.errors.OpError, DecodeError) as error:
+        (reason, *_) = str(error).splitlines() or [type(error).__name__]
+        raise InputError(f"{path}: a SavedModel that cannot be read ({reason})") from error

@@ -40,6 +40,8 @@ class Prepared(NamedTuple):
     """By the way pairs were put into folds."""
     shared: dict[str, list[int]]
     """How many pairs held out have a sentence that trains, a number a fold."""
+    shared_tests: dict[str, int]
+    """How many pairs of each test have a sentence of those that train."""
     module: dict | None
 
     def identity(self) -> dict:
@@ -47,8 +49,12 @@ class Prepared(NamedTuple):
         table = hashlib.sha256(self.vectors.table.tobytes()).hexdigest()
         parts = {"corpus": self.corpus} | self.tests
         found = {name: part.provenance["sha256"] for name, part in parts.items()}
-        fingerprint = self.module["fingerprint"] if self.module else None
-        return found | {"vectors": table, "module": fingerprint}
+        return found | {"vectors": table}
+
+    @property
+    def module_fingerprint(self) -> str | None:
+        """What tells another module from this one."""
+        return self.module["fingerprint"] if self.module else None
 
 
 def prepare(
@@ -93,7 +99,15 @@ def prepare(
     )
     shared = {way: [folds.shared(sentences, s) for s in some] for way, some in splits.items()}
     tested = {name: part(test) for name, test in tests.items()}
-    return Prepared(part(source), tested, found, splits, shared, _about(module))
+    trains = np.arange(len(sentences)) if own is None else own.training
+    shared_tests = {
+        name: folds.shared_with(
+            {sentence for index in trains for sentence in sentences[index]},
+            [_sentences(pair, words) for pair in test.pairs],
+        )
+        for name, test in tests.items()
+    }
+    return Prepared(part(source), tested, found, splits, shared, shared_tests, _about(module))
 
 
 def sources(folder: Path, corpus: str) -> tuple[Source, dict[str, Source], Split | None]:

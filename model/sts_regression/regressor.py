@@ -45,8 +45,10 @@ class Regressor(tf.Module):
 
     @tf.function(input_signature=[IDS, IDS])
     def score(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
-        """As `__call__`, but in [0, 5]: what lies outside is put at the nearer end."""
-        return tf.clip_by_value(self(first, second), 0.0, HIGHEST)
+        """As `__call__`, but in [0, 5]: what is finite outside is put at the nearer end."""
+        scores = self(first, second)
+        clipped = tf.clip_by_value(scores, 0.0, HIGHEST)
+        return tf.where(tf.math.is_finite(scores), clipped, scores)
 
     def _embed(self, embedder, ids: tf.Tensor) -> Embedded:
         by_time = tf.transpose(ids)

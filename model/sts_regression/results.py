@@ -21,8 +21,8 @@ import numpy as np
 
 from model.sts_regression import fold, measures
 from model.sts_regression.choices import Choices
-from model.sts_regression.experiments import Experiment
-from model.sts_regression.fold import COSINES, Job
+from model.sts_regression.experiments import COSINE, COSINES, Experiment
+from model.sts_regression.fold import Job
 from model.sts_regression.prepared import Prepared
 
 TASK = "sts_regression"
@@ -68,6 +68,10 @@ def _result(
     metrics, intervals = _metrics(finished, whole=len(finished) == len(found))
     if len(found) == 1 and finished:
         intervals |= _resampled(finished[0], prepared, choices)
+    elif row == COSINE:
+        # Nothing is fitted: each fold scores the tests alike.
+        resampled = _resampled(finished[0], prepared, choices)
+        intervals |= {name: value for name, value in resampled.items() if name != "pearson"}
     paper = experiment.paper if experiment else None
     return {
         "task": TASK,
@@ -84,8 +88,17 @@ def _result(
         "settings": _settings(way, row, experiment, choices, len(found)),
         "items": [{k: v for k, v in one.items() if k != "about"} for one in found],
         "data": prepared.corpus.provenance
-        | {"tests": {name: part.provenance for name, part in prepared.tests.items()}}
-        | {"word_vectors": Path(prepared.vectors.source).name},
+        | {
+            "tests": {
+                name: part.provenance
+                | {
+                    "pairs": len(part.data.scores),
+                    "pairs_with_a_sentence_that_trains": prepared.shared_tests[name],
+                }
+                for name, part in prepared.tests.items()
+            }
+        }
+        | {"word_vectors": Path(prepared.vectors.source).name, "word_dim": prepared.vectors.dim},
         "module": prepared.module if row in COSINES else None,
         "seconds": round(sum(one["seconds"] for one in found), 1),
     }

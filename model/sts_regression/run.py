@@ -1,6 +1,7 @@
 """All folds of all rows, in processes beside each other; what is done stays done."""
 
 import dataclasses
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -18,8 +19,8 @@ from tqdm import tqdm
 from model.errors import TrainingError
 from model.sts_regression import experiments, fold
 from model.sts_regression.choices import Choices
-from model.sts_regression.experiments import Experiment
-from model.sts_regression.fold import COSINES, Job
+from model.sts_regression.experiments import COSINES, Experiment
+from model.sts_regression.fold import Job
 from model.sts_regression.prepared import Prepared
 
 _PATIENCE = 0.5
@@ -50,7 +51,11 @@ def run(
         for row in rows
         for number in range(len(splits))
     ]
+    code = hashlib.sha256(rows_file.read_bytes()).hexdigest() if rows_file else None
     abouts = {job: about(job, known.get(job.row), choices, prepared) for job in wanted}
+    for job, settings in abouts.items():
+        if job.row not in (*experiments.TABLE_2, *COSINES):
+            settings["rows_file"] = code
     done = {}
     for job in wanted:
         if (found := fold.read(job.path(output), abouts[job])) is not None:
@@ -74,9 +79,8 @@ def about(job: Job, experiment: Experiment | None, choices: Choices, prepared: P
     settings = dataclasses.asdict(choices) | {"folds_by": job.way}
     if experiment is None:
         settings = {name: settings[name] for name in ("folds", "folds_by", "seed")}
-    else:
-        settings["epochs"] = experiment.epochs
-    return settings | prepared.identity()
+        return settings | prepared.identity() | {"module": prepared.module_fingerprint}
+    return settings | {"epochs": experiment.epochs} | prepared.identity()
 
 
 def _epochs(job: Job, known: dict[str, Experiment], choices: Choices) -> int:

@@ -61,21 +61,35 @@ class Similarity(tf.Module):
         return tf.cast(found.with_flat_values(rows).to_tensor(PADDING), tf.int32)
 
 
-def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
-    """Writes the SavedModel aside and renames it.
+def check(path: Path) -> None:
+    """Looks at where a SavedModel is to be, before anything is trained for it.
 
     Raises:
       InputError: if something stands there that is no SavedModel.
     """
     if path.exists() and not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: is there already, and is no SavedModel")
+
+
+def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
+    """Writes the SavedModel aside and renames it.
+
+    Raises:
+      InputError: if something stands there that is no SavedModel.
+    """
+    check(path)
     aside, before = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("new", "old"))
     module = Similarity(regressor, vectors)
     try:
         tf.saved_model.save(module, str(aside), signatures={"similarity": module.similarity})
         if path.exists():
             path.rename(before)
-        aside.rename(path)
+        try:
+            aside.rename(path)
+        except OSError:
+            if before.exists():
+                before.rename(path)
+            raise
     finally:
         for folder in (aside, before):
             shutil.rmtree(folder, ignore_errors=True)

@@ -28,7 +28,9 @@ def write(results: list[dict], path: Path) -> str:
 
 
 def _table(way: str, results: list[dict]) -> str:
-    tests = [name for name in results[0]["metrics"] if name.startswith("pearson_")]
+    # A row of which every fold diverged names no test.
+    measured = dict.fromkeys(name for result in results for name in result["metrics"])
+    tests = [name for name in measured if name.startswith("pearson_")]
     tests.remove("pearson_in_sample")
     names = ["pearson", "pearson_in_sample", "mse", "mse_in_sample", *tests]
     headers = ["model", "Pearson r, 95%", "in sample", "MSE", "MSE in sample"]
@@ -52,13 +54,24 @@ def _rank(result: dict) -> float:
 
 def _title(way: str, results: list[dict]) -> str:
     settings, counts = results[0]["settings"], results[0]["counts"]
-    held_out = results[0]["n"] if settings["folds"] > 1 else len(results[0]["items"][0]["held_out"])
+    held_out = sum(fold["pairs_held_out"] for fold in results[0]["items"])
     shared = counts["pairs_held_out_with_a_sentence_that_trains"]
     folds = f"{settings['folds']} folds, {way}" if settings["folds"] > 1 else "its own split"
-    return (
+    title = (
         f"**{results[0]['n']:,} pairs, {folds}.** {shared:,} of the {held_out:,} pairs held out "
-        "have a sentence that also trains."
+        "have a sentence that also trains"
     )
+    tests = "".join(f"; of {name}, {n:,} of {of:,}" for name, n, of in shared_tests(results[0]))
+    return f"{title}{tests}."
+
+
+def shared_tests(result: dict) -> list[tuple[str, int, int]]:
+    """Of each test: its name, its pairs with a sentence of the corpus, and all its pairs."""
+    tests = result["data"].get("tests", {})
+    return [
+        (name, test["pairs_with_a_sentence_that_trains"], test["pairs"])
+        for name, test in tests.items()
+    ]
 
 
 def _about(results: list[dict]) -> str:
@@ -68,10 +81,12 @@ def _about(results: list[dict]) -> str:
         return ""
     settings, counts = trained["settings"], trained["counts"]
     return (
-        f"Word vectors: {trained['data']['word_vectors']}, {counts['words_without_vector']:,} of "
-        f"{counts['words']:,} words without one. Units: {settings['units'] or 'as the vectors'}; "
+        f"Word vectors: {trained['data']['word_vectors']}, {trained['data']['word_dim']} numbers, "
+        f"{counts['words_without_vector']:,} of {counts['words']:,} words without one. "
+        f"Units: {settings['units'] or 'as the vectors'}; "
         f"epochs: {settings['epoch_share']:g} of the paper's; learning rate "
-        f"{settings['learning_rate']:g}; gates: {settings['gates']}; seed {settings['seed']}."
+        f"{settings['learning_rate']:g}; gates: {settings['gates']}; gradients cut off at: "
+        f"{settings['clip_norm'] or 'nothing'}; seed {settings['seed']}."
     )
 
 

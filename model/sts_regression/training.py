@@ -38,10 +38,10 @@ class Data(NamedTuple):
 
 
 class DivergedError(Exception):
-    """The loss is not finite any more."""
+    """The loss, a weight or a score is not finite any more."""
 
-    def __init__(self, epoch: int):
-        super().__init__(f"the loss is not finite in epoch {epoch}")
+    def __init__(self, epoch: int, what: str = "the loss"):
+        super().__init__(f"{what} is not finite in epoch {epoch}")
         self.epoch = epoch
 
 
@@ -87,7 +87,7 @@ def train(
             raise DivergedError(epoch)
         tell()
     if not all(np.isfinite(weight.numpy()).all() for weight in regressor.trainable_variables):
-        raise DivergedError(len(losses))
+        raise DivergedError(len(losses), "a weight")
     return regressor, losses
 
 
@@ -131,7 +131,7 @@ def padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
 
 
 def predict(regressor: Regressor, data: Data) -> np.ndarray:
-    """The scores of all pairs: float32 [n], in [0, 5]."""
+    """The scores of all pairs: float32 [n], in [0, 5]; not finite where the regressor's are not."""
     lengths = [max(len(a), len(b)) for a, b in zip(data.first, data.second, strict=True)]
     order = np.argsort(lengths, kind="stable")
     found = np.zeros(len(order), np.float32)

@@ -2,7 +2,8 @@
 
 GloVe's format is a word and its numbers a line, behind single spaces, in UTF-8, plain or `.gz`;
 a first line with two numbers (word2vec's, fastText's) is passed over. A word may hold spaces, as
-some of GloVe 840B do. All lines are checked, but only those that somebody wants are kept.
+some of GloVe 840B do. Of lines whose word nobody wants the numbers are counted, and that none of
+them is NaN or infinite is looked at; only the others are read.
 """
 
 import gzip
@@ -141,7 +142,7 @@ def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
     extra = word.rpartition(b" ")[2] if b" " in word else b""
     if dim < 1 or len(values) != dim or not word or _NUMBER.fullmatch(extra):
         raise InputError(
-            f"{where}: {line.count(b' ')} numbers after the word, expected {dim}"
+            f"{where}: {line.count(b' ')} numbers after the word; accepted are {dim}"
             if dim > 1
             else f"{where}: no word and numbers behind spaces: {line[:40]!r}"
         )
@@ -150,8 +151,9 @@ def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: the word {word!r} is not UTF-8 ({error.reason})") from error
     numbers = line[len(word) :].lower()
-    if b"n" in numbers and _NOT_FINITE.search(numbers):
-        raise InputError(f"{where}: a number that is not finite, of the word {text!r}")
+    if b"n" in numbers and (wrong := _NOT_FINITE.search(numbers)):
+        value = wrong[0].strip().decode()
+        raise InputError(f"{where}: {value} of the word {text!r}; accepted are finite numbers")
     return text, values
 
 
@@ -159,11 +161,12 @@ def _row(values: list[bytes], *, where: str) -> np.ndarray:
     """float32 [dim]."""
     for value in values:
         if not _NUMBER.fullmatch(value):
-            raise InputError(f"{where}: {value!r} is no number")
+            raise InputError(f"{where}: {value!r}; accepted are numbers such as -0.12 or 1e-3")
     with np.errstate(over="ignore"):
         row = np.array(values, dtype=np.float64).astype(np.float32)
-    if not np.isfinite(row).all():
-        raise InputError(f"{where}: a number beyond the range of float32")
+    if (beyond := ~np.isfinite(row)).any():
+        number = values[int(beyond.argmax())].decode()
+        raise InputError(f"{where}: {number}; accepted are numbers that float32 can hold")
     return row
 
 
@@ -175,8 +178,12 @@ def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np
     rows = [vector_of(words[start : start + _CHUNK]) for start in range(0, len(words), _CHUNK)]
     table = np.concatenate(rows)
     if dim not in (None, table.shape[1]):
-        raise InputError(f"{path}: {table.shape[1]} numbers a word, expected {dim}")
+        raise InputError(f"{path}: {table.shape[1]} numbers a word; accepted are {dim}")
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
-        raise InputError(f"{path}: a vector that is not finite, of {words[int(bad.argmax())]!r}")
+        at = int(bad.argmax())
+        value = table[at][~np.isfinite(table[at])][0]
+        raise InputError(
+            f"{path}: {value} in the vector of {words[at]!r}; accepted are finite numbers"
+        )
     return {word: row for word, row in zip(words, table, strict=True) if row.any()}

@@ -1,7 +1,6 @@
 """The pages that benchmarks write, and that every benchmark can be started."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -10,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as every
-from benchmarks import ablations, machine
+from benchmarks import ablations, machine, runs
+from model import parameters
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -55,10 +55,10 @@ def test_the_page_tells_what_failed_and_what_did_not_run():
 
 def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
     def row(value):
-        return dict.fromkeys(ablations.FIGURES, value)
+        return dict.fromkeys(ablations.SELECTION.figures, value)
 
     found = {"as it stands": row(0.30), "seed 1": row(0.32), "no warm-up": row(0.25)}
-    line = ablations.table(found).splitlines()[-1]
+    line = ablations.table(ablations.SELECTION, found).splitlines()[-1]
     # By hand: the mean of the seeds is 0.31.
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
         "no warm-up",
@@ -68,21 +68,67 @@ def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
 
 def test_the_page_of_ablations_has_its_command_without_the_place_of_the_data():
     asked = ["--sts_dev", "/my data/dev.csv", "--output", "page.md"]
-    text = ablations.page("| a |", asked, about="4 cores", data_dir="/my data/")
+    text = ablations.page({"Both": "| a |"}, asked, about="4 cores", data_dir="/my data/")
     assert text == (
         "# Ablations\n\n4 cores\n\n"
-        "    python -m benchmarks.ablations --sts_dev 'DIR/dev.csv' --output page.md\n\n| a |\n"
+        "    python -m benchmarks.ablations --sts_dev 'DIR/dev.csv' --output page.md\n\n"
+        "## Both\n\n| a |\n"
     )
 
 
-def test_an_ablation_that_is_done_is_not_trained_again(tmp_path):
-    found = dict.fromkeys(ablations.FIGURES, 0.5)
-    preset = (REPOSITORY / "model" / "configs" / "laptop_dan.yaml").read_text()
-    way = ablations.BASE | ablations.WAYS["score scale 10"]
-    asked = {"way": way, "preset": preset, "pairs": "nowhere", "count": 9}
-    (tmp_path / "ablation.json").write_text(json.dumps({"asked": asked, "found": found}))
-    run = {"pairs": "nowhere", "sts_dev": "nowhere", "cores": None}
-    assert ablations.train("score scale 10", tmp_path, count=9, **run) == found
+@pytest.mark.parametrize("recipe", [ablations.SELECTION, ablations.INFERENCE])
+def test_every_way_can_be_trained(recipe, tmp_path):
+    (tmp_path / "validation-0").touch()
+    if recipe is ablations.SELECTION:
+        data = ablations.selection_data(str(tmp_path), "dev.csv", 100_000)
+    else:
+        data = ablations.inference_data(str(tmp_path), "dev.csv", "nli", tmp_path)
+    preset = str(runs.CONFIGS / f"{recipe.preset}.yaml")
+    asked = []
+    for way in recipe.ways.values():
+        override = ablations.override_of(way, data)
+        text = ",".join(f"{key}={value}" for key, value in override.items())
+        params = parameters.parse(
+            experiment=recipe.experiment, config_files=[preset], params_override=text
+        )
+        asked.append(params.as_dict())
+    assert all(asked.count(one) == 1 for one in asked)
+
+
+def test_a_way_trains_on_as_many_pairs_whatever_its_batches(tmp_path):
+    data = ablations.selection_data(str(tmp_path), "dev.csv", 512_000)
+    steps = {
+        name: ablations.override_of(ablations.WAYS[name], data)["trainer.train_steps"]
+        for name in ("as it stands", "batches of 256", "word dropout 0.4 and twice the passes")
+    }
+    assert list(steps.values()) == [1000, 2000, 2000]
+
+
+def test_an_ablation_that_is_done_is_not_trained_again_unless_it_asks_for_something_else(
+    tmp_path, monkeypatch
+):
+    trained = []
+
+    def start(folder, preset, override, **options):
+        trained.append(override["trainer.train_steps"])
+        folder.mkdir(parents=True)
+        for name in ("ckpt-9.index", "params.yaml"):
+            (folder / name).touch()
+
+    figures = dict.fromkeys(ablations.SELECTION.figures, 0.5)
+    monkeypatch.setattr(runs, "start", start)
+    monkeypatch.setattr(runs, "wait", lambda *_: None)
+    monkeypatch.setattr(runs, "last", lambda _: figures)
+    for count, name in ((51_200, "score scale 10"), (102_400, "score scale 10")):
+        data = ablations.selection_data("pairs", "dev.csv", count)
+        for _ in range(2):
+            found = ablations.train_all(ablations.SELECTION, [name], tmp_path, data, at_once=1)
+            assert found == {name: figures}
+    assert trained == [100, 200]
+    # What inference begins with is kept, others' checkpoints are not.
+    ablations.train_all(ablations.SELECTION, ["as it stands"], tmp_path, data, at_once=1)
+    kept = {path.parent.name for path in tmp_path.rglob("ckpt*")}
+    assert kept == {"as_it_stands"}
 
 
 def test_groups_of_cores_share_all_of_them():

@@ -14,9 +14,11 @@ LABELS = {
 }
 
 
-def of_row(row, r, interval, *, way="random", diverged=0):
+def of_row(row, r, interval, *, way="random", diverged=0, folds=3):
     is_module = row == "cosine"
-    trained = {} if is_module else {"epochs": 25, "epoch_share": 0.5, "units": 0}
+    trained = {"epochs": 25, "epoch_share": 0.5, "units": 0, "learning_rate": 1e-4}
+    trained |= {"gates": "printed", "clip_norm": 0.0}
+    tests = {"sts2017_track5": {"pairs": 250, "pairs_with_a_sentence_that_trains": 4}}
     return Result(
         task="sts_regression",
         name=f"sts_regression-sts2016-{way}-{row}",
@@ -28,8 +30,15 @@ def of_row(row, r, interval, *, way="random", diverged=0):
             "folds_that_diverged": diverged,
             "pairs_held_out_with_a_sentence_that_trains": 496 if way == "random" else 0,
         },
-        settings={"folds": 3, "folds_by": way, "row": row, "label": LABELS[row], **trained},
-        data={"file": "sts2016", "sha256": "0", "word_vectors": "glove.txt"},
+        settings={"folds": folds, "folds_by": way, "row": row, "label": LABELS[row]}
+        | ({} if is_module else trained),
+        data={
+            "file": "sts2016",
+            "sha256": "0",
+            "word_vectors": "glove.txt",
+            "word_dim": 50,
+            "tests": tests,
+        },
         module={"path": "module", "fingerprint": "7"} if is_module else None,
     )
 
@@ -71,9 +80,18 @@ def test_what_leaks_and_what_was_computed_is_said():
     notes = " ".join(table.notes)
     assert "1,186 pairs, 3 folds" in notes
     assert "496 pairs held out have a sentence that also trains" in notes
+    assert "sts2017_track5: 4 of its 250 pairs do." in notes
     assert "0.5 of the paper's epochs" in notes
+    assert "glove.txt, 50 numbers; learning rate 0.0001; gates: printed" in notes
+    assert "gradients cut off at: nothing." in notes
     (table,) = regressors.tables(module(of_row("lstm2_lstm2", None, None, diverged=2)))
     assert "Folds that diverged: 2 LSTM Stack and 2 LSTM Stack (2)." in table.notes
+
+
+def test_a_single_split_is_not_called_a_fold():
+    (table,) = regressors.tables(module(of_row("lstm2_lstm2", 0.6, None, way="own_split", folds=1)))
+    assert table.title.endswith("Pearson's r on sts2016, its own split")
+    assert "1,186 pairs, in the split that they come with" in table.notes[0]
 
 
 def test_what_grouping_does_has_a_table_where_both_ways_were_run():

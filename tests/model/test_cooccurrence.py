@@ -67,7 +67,7 @@ def test_the_largest_parts_are_those_of_an_exact_factorization():
 
 
 def test_rare_words_padding_and_what_never_stands_have_no_vector():
-    seldom = texts([9, 1], times=cooccurrence._LEAST - 1)
+    seldom = texts([9, 1], times=cooccurrence._MIN_COUNT - 1)
     found = cooccurrence.vectors([texts([1, 2, 0]), seldom], ids=12, dim=3, seed=0)
     assert np.flatnonzero(found.any(axis=1)).tolist() == [1, 2]
 
@@ -77,8 +77,14 @@ def test_too_few_words_have_no_vectors(batches):
     assert not cooccurrence.vectors(batches, ids=5, dim=3, seed=0).any()
 
 
+def test_a_word_whose_neighbors_are_all_rare_has_no_vector():
+    rows = [[1, 2]] * SIX + [[4, 5], [4, 6], [4, 7], [4, 8], [4, 9]]
+    found = cooccurrence.vectors([np.array(rows)], ids=12, dim=3, seed=0)
+    assert np.flatnonzero(found.any(axis=1)).tolist() == [1, 2]
+
+
 def test_many_batches_count_as_one(monkeypatch):
-    monkeypatch.setattr(cooccurrence, "_AT_ONCE", 2)
+    monkeypatch.setattr(cooccurrence, "_AT_ONCE", 1)  # so that sums are merged
     batch = texts([1, 2, 3], [2, 3, 4])
     many, counts = cooccurrence._counted([batch] * 5, 5)
     once, all_counts = cooccurrence._counted([np.concatenate([batch] * 5)], 5)

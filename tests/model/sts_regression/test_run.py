@@ -37,6 +37,8 @@ def test_table_2_has_its_11_rows_in_its_order():
 def test_the_paper_preset_is_the_papers():
     found = choices_module.of("paper", {})
     assert (found.folds, found.epoch_share, found.learning_rate, found.units) == (10, 1, 1e-4, 0)
+    assert (found.gates, found.recurrent_initializer, found.clip_norm) == ("printed", "HeNormal", 0)
+    assert (found.folds_by, found.encoders, found.batch) == ("random", "two", 32)
     assert choices_module.of("quick", {"folds": 7}).folds == 7
 
 
@@ -94,8 +96,9 @@ def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
         (("--folds", 25), "folds: 25; accepted are 2 to 24, as there are 24 pairs"),
         (("--learning_rate", 0), "learning_rate: 0.0; accepted are numbers above 0"),
         (("--jobs", 0), "--jobs 0; accepted are numbers from 1 on"),
-        (("--dim", 300), ":1: 6 numbers after the word, expected 300"),
+        (("--dim", 300), ":1: 6 numbers after the word; accepted are 300"),
         (("--rows_file", "nowhere.py"), "nowhere.py: no such file of experiments"),
+        (("--corpus", "stsb"), "--folds, --folds_by: stsb has its own split"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_a_line(command, finished, capsys, options, message):
@@ -114,9 +117,44 @@ def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
     assert json.loads(path.read_text())["settings"]["label"] == "Mean and Perceptron"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import nothing_like_it", "own.py:1: ModuleNotFoundError: No module named"),
+        ("1\n2 +\n", "own.py:2: SyntaxError: invalid syntax"),
+        ("EXPERIMENTS = [1]", "own.py: EXPERIMENTS must be a dict of names and Experiments"),
+        (OWN.replace('"mine"', '"cosine"'), "own.py: EXPERIMENTS has 'cosine'; accepted are"),
+    ],
+)
+def test_a_file_of_rows_that_fails_is_told_in_a_line(command, tmp_path, capsys, text, message):
+    (tmp_path / "own.py").write_text(text)
+    options = ("--rows_file", tmp_path / "own.py", "--jobs", 1)
+    assert main(command("run", tmp_path / "run", *options)) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_folds_of_rows_that_were_rewritten_are_not_used(command, tmp_path, capsys):
+    own = tmp_path / "own.py"
+    own.write_text(OWN)
+    options = ("--rows", "mine", "--rows_file", own, "--jobs", 1)
+    assert main(command("run", tmp_path / "run", *options)) == 0
+    own.write_text(OWN.replace("words.real, 0)", "words.real, 0) / 2"))
+    assert main(command("run", tmp_path / "run", *options)) == 1
+    assert "made with rows_file=" in capsys.readouterr().err
+    # The rows of table 2 are not its business.
+    both = ("--rows", "sif_perceptron", "--rows_file", own, "--jobs", 1)
+    assert main(command("run", tmp_path / "run", *both)) == 0
+    own.write_text(OWN)
+    assert main(command("run", tmp_path / "run", *both)) == 0
+    assert "2 of 2 folds are there already" in capsys.readouterr().out
+
+
 def test_sts_benchmark_has_its_own_split(command, tmp_path):
-    options = ("--corpus", "stsb", "--rows", "sif_perceptron", "--jobs", 1)
-    assert main(command("run", tmp_path, *options)) == 0
+    line = command("run", tmp_path, "--corpus", "stsb", "--rows", "sif_perceptron", "--jobs", 1)
+    at = line.index("--folds")
+    assert main(line[:at] + line[at + 2 :]) == 0
     (path,) = (tmp_path / "results").iterdir()
     found = json.loads(path.read_text())
     assert [found["items"][0][key] for key in ("pairs_training", "pairs_held_out")] == [12, 6]

@@ -1,8 +1,11 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from model.sts_regression import modules
+from model.sts_regression import modules, serving, training, vectors
 from model.sts_regression.__main__ import main
 
 
@@ -88,3 +91,74 @@ def test_the_cosine_is_scored_on_the_same_folds(command, embedder, tmp_path, cap
     assert "Cosine of the module, tuned" in table
     names = {path.stem.rpartition("-")[2] for path in (tmp_path / "results").iterdir()}
     assert names == {"sif_perceptron", "cosine", "tuned_cosine"}
+
+
+def test_the_untuned_cosine_has_an_interval_over_pairs_of_the_tests(command, embedder, tmp_path):
+    options = ("--rows", "sif_perceptron", "--module", embedder, "--jobs", 1)
+    assert main(command("run", tmp_path, *options)) == 0
+    path = tmp_path / "results" / "sts_regression-sts2016-random-cosine.json"
+    low, high = json.loads(path.read_text())["intervals"]["pearson_sts2017_track5"]
+    assert low < high
+
+
+def test_where_it_cannot_be_written_is_said_before_it_trains(command, tmp_path, monkeypatch):
+    (tmp_path / "mine.txt").write_text("mine")
+    monkeypatch.setattr(training, "train", None)  # calling it would fail
+    line = command("export", tmp_path, "--row", "sif_perceptron")
+    assert main(line) == 1
+
+
+def test_the_module_that_was_there_stays_if_the_new_one_cannot_be_put_there(tmp_path, monkeypatch):
+    old = tmp_path / "module"
+    old.mkdir()
+    (old / "saved_model.pb").write_text("old")
+    rename = Path.rename
+
+    def failing(self, target):
+        if self.name.endswith(".new"):
+            raise PermissionError("not here")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    monkeypatch.setattr(serving, "Similarity", lambda *_: Embedder())
+    monkeypatch.setattr(tf.saved_model, "save", lambda *_, **__: None)
+    monkeypatch.setattr(Embedder, "similarity", None, raising=False)
+    with pytest.raises(PermissionError):
+        serving.write(old, None, None)
+    assert (old / "saved_model.pb").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["module"]
+
+
+@pytest.mark.parametrize("wrong", ["two inputs", "damaged"])
+def test_a_module_of_another_kind_is_told_in_a_line(command, tmp_path, capsys, wrong):
+    class Pair(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)] * 2)
+        def serve(self, first, second):
+            return {"outputs": tf.strings.length(first) + tf.strings.length(second)}
+
+    made, folder = Pair(), tmp_path / "module"
+    tf.saved_model.save(made, str(folder), signatures={"serving_default": made.serve})
+    if wrong == "damaged":
+        (folder / "saved_model.pb").write_bytes(b"\xff" * 40)
+    options = ("--rows", "sif_perceptron", "--module", folder, "--jobs", 1)
+    assert main(command("run", tmp_path / "run", *options)) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {folder}: ")
+    assert said.count("\n") == 1
+
+
+def test_word_vectors_of_a_module_become_a_file(corpora, tmp_path):
+    class Lengths(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def vectors(self, inputs):
+            lengths = tf.cast(tf.strings.length(inputs), tf.float32)
+            return {"outputs": tf.stack([lengths, 1 / lengths], axis=1)}
+
+    made, folder, file = Lengths(), tmp_path / "module", tmp_path / "vectors.txt"
+    tf.saved_model.save(made, str(folder), signatures={"word_vectors": made.vectors})
+    line = ["vectors", "--data", corpora, "--module", folder, "--output", file]
+    assert main([str(part) for part in line]) == 0
+    written = dict(line.split(" ", 1) for line in file.read_text().splitlines())
+    assert written["cats"] == "4 0.25"
+    found = vectors.load(file, ["cats", "never"], unknown_as="zero")
+    assert found.dim == 2

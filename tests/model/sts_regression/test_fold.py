@@ -1,0 +1,125 @@
+"""One fold: what trains, what is held out, and what is kept of it."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from model.sts_regression import fold, prepared, training
+from model.sts_regression.experiments import COSINE, TABLE_2, TUNED_COSINE
+from model.sts_regression.fold import Job
+from model.sts_regression.regressor import Regressor
+
+
+@pytest.fixture(scope="module")
+def data(corpora, glove, choices):
+    """The corpus of 24 pairs, with embeddings as a module would give them."""
+    found = prepared.prepare(
+        corpora,
+        "sts2016",
+        choices=choices,
+        ways=["random"],
+        vectors_path=glove,
+        dim=None,
+        module=None,
+    )
+    draw = np.random.default_rng(0)
+
+    def embedded(part):
+        sides = (draw.normal(size=(len(part.data.scores), 5)) for _ in range(2))
+        units = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in sides)
+        return part._replace(embeddings=prepared.Embeddings(*units))
+
+    tests = {name: embedded(part) for name, part in found.tests.items()}
+    return found._replace(corpus=embedded(found.corpus), tests=tests)
+
+
+def computed(row, data, choices):
+    return fold.compute(Job(row, "random", 0), TABLE_2.get(row), choices, data, tell=lambda: None)
+
+
+@pytest.mark.parametrize("row", ["sif_perceptron", "lstm1_perceptron", COSINE, TUNED_COSINE])
+def test_nothing_is_learned_from_the_scores_of_pairs_held_out_and_tests(row, data, choices):
+    def changed(part, indices):
+        scores = part.data.scores.copy()
+        scores[indices] = 5 - scores[indices]
+        return part._replace(data=part.data._replace(scores=scores))
+
+    held_out = data.splits["random"][0].held_out
+    tests = {name: changed(part, slice(None)) for name, part in data.tests.items()}
+    other = data._replace(corpus=changed(data.corpus, held_out), tests=tests)
+    one, two = (computed(row, each, choices) for each in (data, other))
+    assert one["predicted"] == two["predicted"]
+    assert one["in_sample"] == two["in_sample"]
+    assert one["out_of_sample"]["mse"] != two["out_of_sample"]["mse"]
+    # And what does train is learned from.
+    if row != COSINE:
+        training_pairs = data.splits["random"][0].training
+        third = computed(row, data._replace(corpus=changed(data.corpus, training_pairs)), choices)
+        assert one["predicted"] != third["predicted"]
+
+
+def test_nothing_is_learned_from_the_sentences_of_pairs_held_out(data, choices):
+    """SIF has word frequencies and a common component of its training fold alone."""
+    split = data.splits["random"][0]
+    first = list(data.corpus.data.first)
+    for index in split.held_out[1:]:
+        first[index] = [2, 2, 2, 2]
+    corpus = data.corpus._replace(data=data.corpus.data._replace(first=first))
+    one, two = (
+        computed("sif_perceptron", each, choices) for each in (data, data._replace(corpus=corpus))
+    )
+    assert one["losses"] == two["losses"]
+    assert one["predicted"][0] == two["predicted"][0]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_score_that_is_not_finite_is_a_fold_that_diverged(data, choices, monkeypatch, value):
+    call = Regressor.__call__
+
+    def overflowing(self, first, second):
+        return call(self, first, second) + value
+
+    def train(experiment, chosen, some, *, table, seed, tell):
+        regressor = Regressor(
+            experiment, chosen, table=table, training=[*some.first, *some.second], seed=seed
+        )
+        return regressor, [1.0, 0.5]
+
+    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(Regressor, "__call__", overflowing)
+    found = computed("sif_perceptron", data, choices)
+    assert found["diverged_in_epoch"] == 2
+    assert "predicted" not in found
+
+
+def test_the_module_matters_to_its_own_rows_alone(data, choices):
+    from model.sts_regression import run
+
+    one, two = (data._replace(module={"path": "m", "fingerprint": f}) for f in ("1", "2"))
+    for row, differ in ((COSINE, True), (TUNED_COSINE, True), ("sif_perceptron", False)):
+        abouts = [
+            run.about(Job(row, "random", 0), TABLE_2.get(row), choices, each) for each in (one, two)
+        ]
+        assert (abouts[0] != abouts[1]) == differ
+    others = dataclasses.replace(choices, learning_rate=0.5)
+    job = Job("sif_perceptron", "random", 0)
+    assert run.about(job, TABLE_2[job.row], choices, one) != run.about(
+        job, TABLE_2[job.row], others, one
+    )
+
+
+def test_tests_that_share_sentences_with_the_corpus_are_counted(data, corpora):
+    def sentences(folder):
+        return {
+            " ".join(words.lower().split())
+            for path in (corpora / folder).iterdir()
+            for line in path.read_text().splitlines()
+            for words in line.split("\t")[-2:]
+        }
+
+    trained = sentences("sts2016")
+    lines = (corpora / "sts2017_track5" / "STS.input.txt").read_text().splitlines()
+    expected = sum(any(text.lower() in trained for text in line.split("\t")) for line in lines)
+    assert data.shared_tests == {"sts2017_track5": expected}

@@ -157,7 +157,8 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         command=command,
     )
     results.write(found, arguments.output)
-    print(f"\n{table.write(found, arguments.output / 'table_2.md')}\n-> {arguments.output}/results")
+    made = table.write(results.read(arguments.output), arguments.output / "table_2.md")
+    print(f"\n{made}\n-> {arguments.output}/results")
 
 
 def _known_rows(rows: list[str], known: dict) -> list[str]:

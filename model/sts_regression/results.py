@@ -11,6 +11,7 @@ The files have the fields of every result: `task` is `sts_regression`, `name` as
 """
 
 import dataclasses
+import json
 import math
 import platform
 from collections.abc import Iterable
@@ -177,6 +178,12 @@ def write(results: Iterable[dict], output: Path) -> None:
     """Writes every result, each aside and renamed."""
     for result in results:
         fold.write(output / "results" / f"{result['name']}.json", result)
+
+
+def read(output: Path) -> list[dict]:
+    """All results of a folder, those of earlier runs too."""
+    paths = sorted((output / "results").glob(f"{TASK}-*.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _versions() -> dict[str, str]:

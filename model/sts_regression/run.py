@@ -25,6 +25,8 @@ from model.sts_regression.prepared import Prepared
 
 _PATIENCE = 0.5
 """Seconds between two looks at how far the processes are."""
+SETTINGS = "settings.json"
+"""In the output folder: what all its rows have in common."""
 _worker: dict[str, Any] = {}
 """What a process was started with."""
 
@@ -41,7 +43,7 @@ def run(
     """Computes what is not there yet, and returns everything.
 
     Raises:
-      InputError: if a fold that is there was made otherwise.
+      InputError: if something that is there was made otherwise.
       TrainingError: if a process died.
     """
     known = experiments.load(rows_file)
@@ -51,6 +53,10 @@ def run(
         for row in rows
         for number in range(len(splits))
     ]
+    # Rows are compared with each other, and may come one after the other.
+    shared = dataclasses.asdict(choices) | prepared.identity()
+    fold.read(output / SETTINGS, shared)
+    fold.write(output / SETTINGS, {"about": shared})
     code = hashlib.sha256(rows_file.read_bytes()).hexdigest() if rows_file else None
     abouts = {job: about(job, known.get(job.row), choices, prepared) for job in wanted}
     for job, settings in abouts.items():

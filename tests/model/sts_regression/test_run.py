@@ -109,6 +109,19 @@ def test_what_cannot_be_run_is_told_in_a_line(command, finished, capsys, options
     assert said.count("\n") == 1
 
 
+def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, capsys):
+    one = command("run", tmp_path, "--rows", "sif_perceptron", "--jobs", 1)
+    other = command("run", tmp_path, "--rows", "lstm1_perceptron", "--jobs", 1)
+    assert main(one) == 0
+    assert main([*other, "--learning_rate", "0.5"]) == 1
+    said = capsys.readouterr().err
+    assert "settings.json: made with learning_rate=0.01, now it is 0.5; name another" in said
+    assert main(other) == 0
+    table = (tmp_path / "table_2.md").read_text()
+    assert "| SIF and Perceptron" in table
+    assert "| 1 LSTM and Perceptron" in table
+
+
 def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     own = ("--rows", "mine", "--rows_file", tmp_path / "own.py", "--jobs", 1)

@@ -38,7 +38,7 @@ def written_out(layer, gates, inputs, real):
     return tf.stack(outputs)
 
 
-@pytest.mark.parametrize("gates", ["printed", "bounded", "keras", "standard"])
+@pytest.mark.parametrize("gates", ["printed", "bounded", "keras", "elu", "standard"])
 def test_outputs_and_gradients_are_those_of_the_equations(gates):
     layer = lstm(gates)
     inputs, real = batch()

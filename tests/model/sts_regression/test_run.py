@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from evaluation.__main__ import main as evaluate
 from model.sts_regression import choices as choices_module
 from model.sts_regression.__main__ import main
 from model.sts_regression.experiments import TABLE_2
@@ -69,6 +70,15 @@ def test_the_table_says_what_grouping_does(finished):
     assert "| 0.4301" in table
     assert "24 pairs, 2 folds, sentences.** 0 of the 24 pairs held out" in table
     assert "**What grouping does.**" in table
+
+
+def test_the_report_of_the_evaluation_shows_them(finished, tmp_path):
+    page = tmp_path / "report.html"
+    assert evaluate(["report", "--results", str(finished / "results"), "--output", str(page)]) == 0
+    shown = page.read_text()
+    assert "What grouping the folds of sts2016 by sentence does" in shown
+    assert "sts2017_track5: " in shown
+    assert "2 LSTM Stack and 2 LSTM Stack" in shown  # the paper's rows
 
 
 def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from evaluation.__main__ import main as evaluate
 from model.sts_regression import modules, serving, training, vectors
 from model.sts_regression.__main__ import main
 
@@ -20,12 +21,17 @@ class Embedder(tf.Module):
 
 
 @pytest.fixture(scope="module")
-def regressor(command, tmp_path_factory):
+def exported(command, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / "regressor"
     line = command("export", folder, "--row", "lstm1_lstm1", "--export_words", 3)
     line[line.index("--folds") : line.index("--folds") + 2] = []
     assert main(line) == 0
-    module = tf.saved_model.load(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def regressor(exported):
+    module = tf.saved_model.load(str(exported))
     similarity = module.signatures["similarity"]
 
     def score(first, second):
@@ -33,6 +39,22 @@ def regressor(command, tmp_path_factory):
         return similarity(sentences1=tf.constant(first), sentences2=tf.constant(second))["score"]
 
     return score
+
+
+def test_evaluation_scores_it_like_any_other_module(exported, corpora, tmp_path):
+    options = ["--module", exported, "--data", corpora / "stsb", "--output", tmp_path]
+    assert evaluate(["sts", *map(str, options)]) == 0
+    found = json.loads((tmp_path / "sts-dev.json").read_text())
+    pairs = [
+        line.split("\t") for line in (corpora / "stsb" / "sts-dev.csv").read_text().splitlines()
+    ]
+    similarity = tf.saved_model.load(str(exported)).signatures["similarity"]
+    sides = ([pair[k] for pair in pairs] for k in (5, 6))
+    scores = similarity(**{f"sentences{k}": tf.constant(s) for k, s in enumerate(sides, 1)})[
+        "score"
+    ]
+    expected = np.corrcoef(scores, [float(pair[4]) for pair in pairs])[0, 1]
+    assert found["metrics"]["pearson"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_it_scores_pairs_of_strings(regressor):

@@ -41,8 +41,9 @@ def test_the_loss_falls(row):
     assert losses[-1] < 0.9 * losses[0]
 
 
-def test_ten_lstms_train_with_finite_losses():
-    regressor, losses = trained("lstm10_perceptron")
+@pytest.mark.parametrize("gates", ["printed", "bounded"])
+def test_ten_lstms_train_with_finite_losses(gates):
+    regressor, losses = trained("lstm10_perceptron", gates=gates)
     assert len(losses) == 3
     assert np.isfinite(losses).all()
     # Over ten times as many words as training had, too.

@@ -99,12 +99,10 @@ def prepare(
     )
     shared = {way: [folds.shared(sentences, s) for s in some] for way, some in splits.items()}
     tested = {name: part(test) for name, test in tests.items()}
-    trains = np.arange(len(sentences)) if own is None else own.training
+    trains = sentences if own is None else [sentences[index] for index in own.training]
+    trained = {sentence for pair in trains for sentence in pair}
     shared_tests = {
-        name: folds.shared_with(
-            {sentence for index in trains for sentence in sentences[index]},
-            [_sentences(pair, words) for pair in test.pairs],
-        )
+        name: folds.shared_with(trained, [_sentences(pair, words) for pair in test.pairs])
         for name, test in tests.items()
     }
     return Prepared(part(source), tested, found, splits, shared, shared_tests, _about(module))

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -104,17 +105,24 @@ def join(packed, rules, *, buckets):
     return counts, pairs
 
 
-@settings(
-    max_examples=300,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(lines_of_dumps, st.sampled_from(SELECTIONS), st.sampled_from([1, 3, 1024]))
-@example([b'{"id":"a","parent_id":"t1_a"', b"", b"\xff"], SELECTIONS[0], 1)
-def test_lines_are_malformed_or_duplicates_or_comments(lines, selection, buckets):
-    rules = Rules(selection)
+@pytest.mark.parametrize("examples", [150, pytest.param(1000, marks=pytest.mark.slow)])
+def test_lines_are_malformed_or_duplicates_or_comments(examples):
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    @given(lines_of_dumps, st.sampled_from(SELECTIONS), st.sampled_from([1, 3, 1024]))
+    @example([b'{"id":"a","parent_id":"t1_a"', b"", b"\xff"], SELECTIONS[0], 1)
+    def check(lines, selection, buckets):
+        every_line_is_counted_once(lines, Rules(selection), buckets=buckets)
+
+    check()
+
+
+def every_line_is_counted_once(lines, rules, *, buckets):
     counts, packed = read(lines, rules)
     joined, pairs = join(packed, rules, buckets=buckets)
     counts.update(joined)

@@ -5,7 +5,8 @@ Softmax regression and one hidden layer of 512, the paper's, are both trained, e
 passes as the dev set's accuracy asks for, and the dev set chooses between them.
 """
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from evaluation import metrics
+from evaluation import metrics, overlap
+from evaluation.errors import InputError
 from evaluation.snli_files import LABELS, NliData
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
@@ -40,8 +42,17 @@ class Classifier:
         )
 
 
-def train(encoder, training: NliData, dev: NliData, *, seed: int) -> Classifier:
-    """Train on one file, choose on another; the seed decides the first weights and the order."""
+def train(
+    encoder, training: NliData, dev: NliData, *, held_out: Iterable[NliData], seed: int
+) -> Classifier:
+    """Train on one file, choose on another; the seed decides the first weights and the order.
+
+    Pairs that share a sentence with what will be classified are left out of training.
+
+    Raises:
+      InputError: if none is left.
+    """
+    training, left_out = _apart(training, held_out)
     inputs, labels = _examples(encoder, training)
     dev_inputs, dev_labels = _examples(encoder, dev)
     best: Classifier | None = None
@@ -66,12 +77,27 @@ def train(encoder, training: NliData, dev: NliData, *, seed: int) -> Classifier:
             shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
             about = (
                 f"The module has no classify_nli: labels are those of a classifier ({shape}) on "
-                f"(u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs and chosen, "
+                f"(u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
+                f"({left_out:,} more share a sentence with what is classified) and chosen, "
                 f"with its number of passes, on the {len(dev_labels):,} of {dev.name}."
             )
             best = Classifier(network, accuracy, about)
     assert best is not None
     return best
+
+
+def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int]:
+    """Return the pairs of which no sentence is held out, and how many others there were."""
+    of_training = {training.name: [(pair.premise, pair.hypothesis) for pair in training.pairs]}
+    others = ((pair.premise, pair.hypothesis) for data in held_out for pair in data.pairs)
+    shared = set(overlap.find(of_training, others)[training.name].texts)
+    kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
+    if not kept:
+        raise InputError(
+            f"{training.name}: each of its {len(shared)} pairs shares a sentence with what is to "
+            "be classified; another train file is needed"
+        )
+    return dataclasses.replace(training, pairs=kept), len(shared)
 
 
 def _network(dim: int, *, hidden: int):

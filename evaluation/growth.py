@@ -38,13 +38,24 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], dict[int, Row]]:
     return others, dict(sorted(shares.items()))
 
 
-def points(shares: dict[int, Row], *, pairs: int) -> list[Point]:
-    """Return a point a share of `pairs`; None where a row lacks a figure."""
+def points(shares: dict[int, Row], *, of_files: Sequence[int]) -> list[Point]:
+    """Return a point a share; None where a row lacks a figure.
+
+    Args:
+      shares: rows by the share of the files, in percent, that they were trained on: the first.
+      of_files: how many pairs each file of the whole has.
+    """
     made = []
     for share, row in shares.items():
         values = [row.figures(name, key) for name, key in FIGURES]
-        made.append(Point(pairs * share / 100, tuple(v[0] if v else None for v in values)))
+        pairs = sum(of_files[: round(len(of_files) * share / 100)])
+        made.append(Point(pairs, tuple(v[0] if v else None for v in values)))
     return made
+
+
+def has_lines(found: Sequence[Point]) -> bool:
+    """Return whether any figure has points enough for a line."""
+    return any(line(found, column) for column in range(len(FIGURES)))
 
 
 def line(found: Sequence[Point], column: int) -> tuple[float, float] | None:
@@ -65,7 +76,7 @@ def table(found: Sequence[Point]) -> str:
         for point in found
     ]
     lines = [line(found, column) for column in range(len(FIGURES))]
-    if any(lines):
+    if has_lines(found):
         at = np.log10(PAPERS_PAIRS)
         cells = [figure([fit[0] * at + fit[1]] if fit else []) for fit in lines]
         body.append(["600 million, by the lines alone", *cells])

@@ -3,23 +3,25 @@
 Figures only: the texts behind them are other people's.
 """
 
+import datetime
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from tabulate import tabulate
 
-from evaluation import growth, result, rows, scores
+from evaluation import growth, result, rows, scores, words
+from evaluation.contamination import GROUPS
 from evaluation.errors import InputError
-from evaluation.files import write_whole
+from evaluation.files import with_folder_as, write_whole
 from evaluation.result import Result
 from evaluation.rows import Row
 
 MARKER = "COMPLETED"
 
 
-def training_pairs(folder: Path) -> int:
-    """Return how many training pairs a folder of the pipeline holds, by its manifest.
+def training_pairs(folder: Path) -> list[int]:
+    """Return how many training pairs each file of the pipeline holds, by its manifest.
 
     Raises:
       InputError: if it has no manifest, or one without training files.
@@ -27,18 +29,19 @@ def training_pairs(folder: Path) -> int:
     path = folder / MARKER
     try:
         outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
-        found = [of["records"] for name, of in outputs.items() if name.startswith("train-")]
+        found = [of["records"] for name, of in sorted(outputs.items()) if name.startswith("train-")]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: no manifest of the pipeline ({error})") from error
     if not found:
         raise InputError(f"{path}: names no files train-*")
-    return sum(found)
+    return found
 
 
 def write(
     results: Path,
     output: Path,
     *,
+    runs: Sequence[str] = (),
     pairs: Path,
     contamination: Path | None,
     mistakes: Path | None,
@@ -51,33 +54,38 @@ def write(
     Args:
       results: folders NAME-SEED of results; see `rows.read`.
       output: the page.
+      runs: those of the results to show, as NAME-SEED; all if none is named.
       pairs: the folder of training pairs.
       contamination: a folder that `contamination` has written.
       mistakes: a folder that `mistakes` has written.
       learned: a Markdown file, put at the end.
-      about: a line: what made these results, on what machine, when.
+      about: a line: what made these results, and on what machine; the page says when.
       data_dir: stands as `DIR` in the commands on the page.
 
     Raises:
       InputError: if a folder is not what it must be.
     """
-    trained, baselines = rows.read(results)
+    trained, baselines = rows.read(results, runs)
     trained, shares = growth.split(trained)
-    count = training_pairs(pairs)
-    parts = ["# Results on real data", f"{about} {count:,} training pairs.", _how_to_read(trained)]
+    of_files = training_pairs(pairs)
+    head = ", ".join(filter(None, (about, _when(results)))) + f". {sum(of_files):,} training pairs."
+    parts = ["# Results on real data", head, _how_to_read(trained)]
     parts += [rows.tables(trained, baselines), _commands(trained, baselines)]
     if shares:
-        found = growth.points(shares, pairs=count)
+        found = growth.points(shares, of_files=of_files)
         picture = output.with_name(f"{output.stem}-growth.svg")
         write_whole(picture, growth.document(found))
         parts += [
             "## Growth",
             growth.table(found),
             f"![Scores by the number of training pairs]({picture.name})",
-            f"The lines go through the last {growth.LINE_THROUGH} points in the logarithm of the "
-            f"pairs: an extrapolation to {growth.PAPERS_PAIRS / count:,.0f} times the pairs, not a "
-            "measurement.",
         ]
+        if growth.has_lines(found):
+            parts.append(
+                f"The lines go through the last {growth.LINE_THROUGH} points in the logarithm of "
+                f"the pairs: an extrapolation to {growth.PAPERS_PAIRS / sum(of_files):,.0f} times "
+                "the pairs, not a measurement."
+            )
     if contamination is not None:
         parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
     if mistakes is not None:
@@ -85,8 +93,14 @@ def write(
         parts += ["## Where it is wrong", *map(_by_kind, found_wrong)]
     if learned is not None:
         parts.append(learned.read_text(encoding="utf-8").strip())
-    text = "\n\n".join(parts) + "\n"
-    write_whole(output, text.replace(data_dir.rstrip("/"), "DIR") if data_dir else text)
+    write_whole(output, with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n"))
+
+
+def _when(results: Path) -> str:
+    """Return the day on which the results were written, or the first and the last of them."""
+    times = [path.stat().st_mtime for path in results.glob("*/*.json")]
+    days = [f"{datetime.date.fromtimestamp(time):%-d %B %Y}" for time in (min(times), max(times))]
+    return " to ".join(dict.fromkeys(days))
 
 
 def _of_task(task: str, folder: Path) -> list[Result]:
@@ -100,14 +114,11 @@ def _of_task(task: str, folder: Path) -> list[Result]:
 
 
 def _how_to_read(trained: Sequence[Row]) -> str:
-    seeds = {row.label: len(row.runs) for row in trained}
-    several = [f"{label} ({count} seeds)" for label, count in seeds.items() if count > 1]
-    if not several:
-        return "One run a row."
-    return (
-        f"Mean ± standard deviation over the seeds where there are several: {', '.join(several)}; "
-        "the others are one run each."
-    )
+    seeds = (f"{row.label} {', '.join(map(str, row.seeds))}" for row in trained)
+    said = f"Seeds: {'; '.join(seeds)}."
+    if any(len(row.seeds) > 1 for row in trained):
+        said += " Where there are several, the mean ± the standard deviation over them."
+    return said
 
 
 def _commands(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
@@ -127,16 +138,25 @@ def _commands(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
 def _overlaps(folder: Path) -> str:
     """Return a table: of each evaluation set, how many items stand in the training data."""
     found = _of_task("contamination", folder)
-    body = [
-        [
-            one.name.removeprefix("contamination-"),
-            f"{one.n:,}",
-            *(f"{one.counts[key]:,}" for key in ("pairs_in_training", "texts_in_training")),
+    body = []
+    for one in found:
+        key = next((key for _, key, _, _ in words.HEADLINES if key in one.metrics), None)
+        figures = [
+            one.metrics,
+            *(one.groups.get(g, {}).get("metrics", {}) for g in GROUPS.values()),
         ]
-        for one in found
-    ]
-    headers = ["", "items", "trained on as pairs", "of which a text was trained on"]
-    aligned = ["left", "right", "right", "right"]
+        body.append(
+            [
+                one.name.removeprefix("contamination-"),
+                f"{one.n:,}",
+                *(f"{one.counts[key]:,}" for key in ("pairs_in_training", "texts_in_training")),
+                scores.label(key) if key else rows.NONE,
+                *(rows.figure([of[key]] if of.get(key) is not None else []) for of in figures),
+            ]
+        )
+    headers = ["", "items", "trained on as pairs", "of which a text was trained on", "figure"]
+    headers += ["of all", *GROUPS.values()]
+    aligned = ["left"] + ["right"] * 3 + ["left"] + ["right"] * 3
     made = tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
     return f"{made}\n\n    {found[0].command}"
 

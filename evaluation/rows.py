@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from evaluation import paper, result, scores, systems
+from evaluation import overlap, paper, result, scores, systems
 from evaluation.errors import InputError
 from evaluation.result import Result
 
@@ -27,6 +27,8 @@ class Row:
 
     label: str
     runs: tuple[Mapping[str, Result], ...]
+    seeds: tuple[int, ...] = ()
+    """Of the runs, where they have any."""
 
     def figures(self, name: str, key: str, *, group: str | None = None) -> list[float]:
         """Return one figure of each run that has it."""
@@ -41,21 +43,28 @@ def _metrics(found: Result, group: str | None) -> Mapping[str, float | None]:
     return found.groups.get(group, {}).get("metrics", {})
 
 
-def read(folder: Path) -> tuple[list[Row], list[Row]]:
+def read(folder: Path, runs: Sequence[str] = ()) -> tuple[list[Row], list[Row]]:
     """Read the rows of a folder of folders NAME-SEED, and the baselines' in `baselines/`.
+
+    Args:
+      folder: where they are.
+      runs: those to read, as NAME-SEED; all that have results if none is named.
 
     Raises:
       InputError: if there is no such folder, or a file in it is no result.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of results")
-    runs: dict[str, list[Mapping[str, Result]]] = {}
-    for path in sorted(folder.iterdir()):
-        if (match := _RUN.fullmatch(path.name)) and any(path.glob("*.json")):
-            runs.setdefault(match["name"], []).append(_by_name(path))
-    if not runs:
+    found: dict[str, dict[int, Mapping[str, Result]]] = {}
+    for path in [folder / run for run in runs] or sorted(folder.iterdir()):
+        if (match := _RUN.fullmatch(path.name)) and (runs or any(path.glob("*.json"))):
+            found.setdefault(match["name"], {})[int(match["seed"])] = _by_name(path)
+    if not found:
         raise InputError(f"{folder}: no results here (folders NAME-SEED of *.json are needed)")
-    trained = [Row(_label(name), tuple(found)) for name, found in runs.items()]
+    trained = [
+        Row(_label(name), tuple(by_seed.values()), tuple(by_seed))
+        for name, by_seed in found.items()
+    ]
     beside = folder / systems.BASELINES
     baselines = [
         Row(_label(path.name), (_by_name(path),))
@@ -86,7 +95,7 @@ def figure(values: Sequence[float], *, percent: bool = False) -> str:
 
 
 def tables(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
-    """Return tables 1, 2, 3, 4 and 6 as Markdown, with every row that has a figure."""
+    """Return tables 1 to 6 as Markdown, with every row that has a figure."""
     own = [*trained, *_beside_tuned(trained)]
     return "\n\n".join(
         part
@@ -95,6 +104,7 @@ def tables(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
             _table_2([*trained, *baselines]),
             _table_3([*own, *baselines], references=trained),
             _table_4([*own, *baselines]),
+            _table_5(trained),
             _table_6([*trained, *baselines], references=trained),
         )
         if part
@@ -207,6 +217,31 @@ def _table_4(rows: Sequence[Row]) -> str:
     return _markdown("Table 4: Pearson's r by genre", ["", *headers], body)
 
 
+def _table_5(rows: Sequence[Row]) -> str:
+    """Return the scores of the paper's own examples, which stand in STS-B's test set."""
+    found = [[_by_texts(run) for run in row.runs] for row in rows]
+    known = [(row, by_texts) for row, by_texts in zip(rows, found, strict=True) if any(by_texts)]
+    body = []
+    for kind, papers, gold, *texts in paper.TABLE_5:
+        pair = tuple(map(overlap.normalize, texts))
+        scored = [[one[pair] for one in by_texts if pair in one] for _, by_texts in known]
+        if any(scored):
+            shown = [f"{kind}: {texts[0]} / {texts[1]}", f"{gold:.1f}", f"{papers:.2f}"]
+            body.append([*shown, *(figure(values) for values in scored)])
+    title = "Table 5: the paper's examples, minus the angle between them"
+    headers = ["", "gold score", "the paper", *(row.label for row, _ in known)]
+    return _markdown(title, headers, body)
+
+
+def _by_texts(run: Mapping[str, Result]) -> dict[tuple[str, ...], float]:
+    """Return the untuned scores of STS-B's test pairs by their normalized texts."""
+    items = run["sts-test"].items if "sts-test" in run else []
+    return {
+        (overlap.normalize(item["sentence1"]), overlap.normalize(item["sentence2"])): item["score"]
+        for item in items
+    }
+
+
 def _table_6(rows: Sequence[Row], *, references: Sequence[Row]) -> str:
     names = _names(rows, "cqa")
     body = [
@@ -219,6 +254,23 @@ def _table_6(rows: Sequence[Row], *, references: Sequence[Row]) -> str:
             for name in names
         ]
         body.append([scores.SYSTEMS[column], *(figure(one, percent=True) for one in found)])
+    papers = [
+        name
+        for name in names
+        if any(
+            run[name].n == paper.CQA_QUERIES.get(name)
+            for row in rows
+            for run in row.runs
+            if name in run
+        )
+    ]
+    body += [
+        [
+            f"{label}, the paper",
+            *(figure([of] if name in papers else [], percent=True) for name in names),
+        ]
+        for label, of in paper.TABLE_6.items()
+    ]
     title = "Table 6: community question answering, mean average precision (%)"
     return _markdown(title, ["", *(name.removeprefix("cqa-") for name in names)], body)
 

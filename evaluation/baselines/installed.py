@@ -13,25 +13,30 @@ class SentenceTransformersEncoder:
 
     gives_embeddings = True
 
-    def __init__(self, name: str):
+    def __init__(self, given: str):
         """Load it.
+
+        Args:
+          given: a name that sentence-transformers knows, a folder, or NAME=DIR: a folder, and
+            what to call it.
 
         Raises:
           InputError: if the package is not installed, or there is no such model.
         """
-        self.path = name
+        name, _, folder = given.rpartition("=")
+        self.path = name or folder
         self.signatures: dict = {}
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise InputError(
-                f"{name}: needs the package sentence-transformers, which is not installed ({error})"
+                f"{given}: needs the package sentence-transformers, which is not installed ({error})"
             ) from error
         try:
-            self._model = SentenceTransformer(name)
+            self._model = SentenceTransformer(folder)
         except Exception as error:  # of its hub, its files, its configuration
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise InputError(f"{name}: sentence-transformers cannot load it: {reason}") from error
+            raise InputError(f"{given}: sentence-transformers cannot load it: {reason}") from error
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
         """Return float32 [len(sentences), dim], each different text encoded once."""

@@ -38,7 +38,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--sentence_transformers",
         **several,
-        metavar="NAME|DIR",
+        metavar="NAME|DIR|NAME=DIR",
         help="models of sentence-transformers, where that package is installed",
     )
     parser.add_argument(
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     texts = {task: _texts(task, path) for task, path in given.items()}
     commands = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
     for encoder in _encoders(arguments):
-        folder = arguments.output / FOLDER / re.sub(r"[^\w.+-]+", "_", encoder.path).strip("_")
+        folder = arguments.output / FOLDER / _folder_name(encoder.path)
         for task, path in given.items():
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
@@ -74,6 +74,12 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
             asked.seed, asked.again = arguments.seed, arguments.again
             asked.candidates = arguments.candidates
             commands[task].run(asked, command=command)
+
+
+def _folder_name(path: str) -> str:
+    """Return what a baseline's results are called: of a model in a folder, that folder's name."""
+    name = Path(path).resolve().name if Path(path).is_dir() else path
+    return re.sub(r"[^\w.+-]+", "_", name).strip("_")
 
 
 def _arguments(command, task: str, *, data: Path, output: Path) -> argparse.Namespace:

@@ -4,19 +4,21 @@ python -m evaluation rows --results DIR --pairs DIR --output RESULTS.md
 """
 
 import argparse
-import datetime
 from pathlib import Path
 
 
 def add(commands) -> None:
     """Add the command `rows`."""
-    summary = "tables 1 to 4 and 6 with means over seeds, growth and mistakes, as one Markdown page"
+    summary = "tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page"
     parser = commands.add_parser("rows", help=summary, description=summary)
     parser.add_argument(
         "--results",
         type=Path,
         required=True,
         help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/",
+    )
+    parser.add_argument(
+        "--runs", nargs="+", default=[], metavar="NAME-SEED", help="those to show; default: all"
     )
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
@@ -38,15 +40,15 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     from evaluation import results_page
 
     said = (arguments.made_by and f"`{arguments.made_by}`", arguments.machine)
-    about = ", ".join(filter(None, (*said, f"{datetime.date.today():%-d %B %Y}"))) + "."
     results_page.write(
         arguments.results,
         arguments.output,
+        runs=arguments.runs,
         pairs=arguments.pairs,
         contamination=arguments.contamination,
         mistakes=arguments.mistakes,
         learned=arguments.learned,
-        about=about,
+        about=", ".join(filter(None, said)),
         data_dir=arguments.data_dir,
     )
     print(f"-> {arguments.output}")

@@ -142,6 +142,7 @@ def installed(monkeypatch):
 
     class SentenceTransformer:
         def __init__(self, name):
+            assert "=" not in name
             if name == "missing":
                 raise OSError(f"{name} is no model\nmore of it")
 
@@ -168,21 +169,24 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     glove = write_text("toy.txt", "dog 1 0\nruns 1 2\nred 0 1\nnuts 1 0\n")
     argv = ["baselines", "--sts", tmp_path / "data", "--cqa", tmp_path / "data" / "cqa"]
     argv += ["--vectors", glove, "--sentence_transformers", "some/model"]
+    (tmp_path / "lm").mkdir()
+    argv += [tmp_path / "lm", f"called=it={tmp_path}"]
     argv = [str(argument) for argument in [*argv, "--output", tmp_path / "results"]]
     assert main(argv) == 0
     folders = sorted((tmp_path / "results" / "baselines").iterdir())
-    assert [path.name for path in folders] == ["TF-IDF", "some_model", "toy_SIF", "toy_averaged"]
+    names = ["TF-IDF", "called_it", "lm", "some_model", "toy_SIF", "toy_averaged"]
+    assert [path.name for path in folders] == names
     for folder in folders:
         found = json.loads((folder / "sts-test.json").read_text())
         assert found["metrics"]["pearson"] is not None
-        name = found["module"]["path"]
-        assert re.sub(r"[ (/]+", "_", name).rstrip(")") == folder.name
+        name = found["module"]["path"].removeprefix(f"{tmp_path}/")
+        assert re.sub(r"[ (/=]+", "_", name).rstrip(")") == folder.name
         assert (folder / "cqa-dev.json").exists()
     found = json.loads((folders[0] / "cqa-dev.json").read_text())
     assert found["metrics"]["map"] == 1.0
     capsys.readouterr()
     assert main(argv) == 0
-    assert capsys.readouterr().out.count("there already") == 12
+    assert capsys.readouterr().out.count("there already") == 18
 
 
 def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch, capsys):

@@ -1,4 +1,5 @@
 import dataclasses
+import datetime
 import json
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from evaluation import growth, result, results_page, rows
 from evaluation.__main__ import main
 from evaluation.errors import InputError
+from evaluation.files import with_folder_as
 from evaluation.result import Result
 
 
@@ -59,7 +61,8 @@ def results(tmp_path):
 
 @pytest.fixture
 def pairs(tmp_path):
-    outputs = {f"train-0000{n}-of-00002.tfrecord": {"records": 500} for n in range(2)}
+    sizes = [70, 30, *[50] * 4, *[250] * 2, *[100] * 2]
+    outputs = {f"train-0000{n}-of-00010": {"records": size} for n, size in enumerate(sizes)}
     outputs["test-00000-of-00001.tfrecord"] = {"records": 99}
     (tmp_path / "pairs").mkdir()
     (tmp_path / "pairs" / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
@@ -129,7 +132,8 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     )
     result.write(wrong, tmp_path / "wrong")
     seen = dataclasses.replace(
-        scored("contamination", "contamination-sts-test"),
+        scored("contamination", "contamination-sts-test", pearson=0.71),
+        groups={"without pairs in training": {"n": 8, "metrics": {"pearson": 0.72}}},
         counts={"training_records": 9, "pairs_in_training": 2, "texts_in_training": 3},
     )
     result.write(seen, tmp_path / "leaks")
@@ -143,10 +147,11 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     text = page.read_text()
     assert "`make it`, " in text
     assert "1,000 training pairs." in text
-    assert "reddit (2 seeds)" in text
-    assert cells(text, "300") == ["0.550", "-", "-"]
+    assert "Seeds: bilstm max nli 0; reddit 0, 1. Where" in text
+    assert f", {datetime.date.today():%-d %B %Y}. " in text
+    assert cells(text, "150") == ["0.550", "-", "-"]
     assert cells(text, "news") == ["3", "-0.250"]
-    assert cells(text, "sts-test") == ["10", "2", "3"]
+    assert cells(text, "sts-test") == ["10", "2", "3", "Pearson", "0.710", "0.720", "-"]
     # The commands of the row that has most, its folder of data by another name.
     assert "    python -m evaluation cqa --data DIR/cqa-2017\n" in text
     assert "/some/where" not in text
@@ -154,6 +159,58 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     assert "somebody" not in text
     assert "](RESULTS-growth.svg)" in text
     assert (tmp_path / "RESULTS-growth.svg").read_text().startswith("<?xml")
+
+
+def test_a_share_is_its_files(results, pairs):
+    _, shares = growth.split(rows.read(results)[0])
+    found = growth.points(shares, of_files=results_page.training_pairs(pairs))
+    # By hand: the first file, the first three, all ten.
+    assert [point.pairs for point in found] == [70, 150, 1000]
+    assert growth.has_lines(found)
+    assert not growth.has_lines(found[:2])
+
+
+def test_rows_that_were_not_asked_for_are_not_shown(results):
+    trained, _ = rows.read(results, ["reddit-1", "growth_10-0"])
+    assert [(row.label, row.seeds) for row in trained] == [("reddit", (1,)), ("growth 10", (0,))]
+    with pytest.raises(InputError, match="reddit-7: no such folder"):
+        rows.read(results, ["reddit-7"])
+
+
+def test_the_papers_examples_are_found_by_their_texts(tmp_path):
+    pair = {
+        "sentence1": "Microwave would be your best bet!",
+        "sentence2": "Your best bet is research",
+    }
+    for seed, score in ((0, -1.0), (1, -1.2)):
+        one = dataclasses.replace(
+            scored(name="sts-test", pearson=0.7), items=[pair | {"score": score}]
+        )
+        result.write(one, tmp_path / f"reddit-{seed}")
+    text = rows.tables(*rows.read(tmp_path))
+    (line,) = [line for line in table(text, "5").splitlines() if "microwave" in line]
+    # By hand: the deviation of -1.0 and -1.2 is 0.2 / sqrt(2).
+    assert [cell.strip() for cell in line.split("|")[2:5]] == ["0.0", "-1.23", "-1.100 ± 0.141"]
+
+
+def test_the_papers_rows_of_table_6_are_beside_its_own_data(tmp_path):
+    own = "cqa-SemEval2017-Task3-CQA-QL-test"
+    for n in (87, 88):
+        for one in (scored("cqa", own, map=0.4), scored("cqa", "cqa-other", map=0.3)):
+            result.write(dataclasses.replace(one, n=n), tmp_path / str(n) / "reddit-0")
+        six = table(rows.tables(*rows.read(tmp_path / str(n))), "6")
+        assert ("Reddit, the paper" in six) == (n == 88)
+        if n == 88:
+            assert cells(six, "Reddit, the paper") == ["47.1", "-"]
+
+
+def test_a_folder_is_called_otherwise_in_commands_alone():
+    page = "# On real data\n\n    x --data data/nli --pairs runs/data --d=data -m data_pipeline"
+    assert with_folder_as("DIR", "data/", page) == (
+        "# On real data\n\n    x --data DIR/nli --pairs runs/data --d=DIR -m data_pipeline"
+    )
+    assert with_folder_as("DIR", ".", "    a ./b c.d") == "    a DIR/b c.d"
+    assert with_folder_as("DIR", "", "    a b") == "    a b"
 
 
 def test_bad_folders_are_named(tmp_path, results, pairs):

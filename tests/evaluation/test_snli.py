@@ -161,7 +161,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
         snli.evaluate(encoder, test)
     # Each but for case and marks a sentence of the test's: not to be trained on.
     seen = [Pair("Test 3: PREMISE", "train 0 hypothesis", "neutral"), test.pairs[7]]
-    encoder.vectors |= dict.fromkeys([seen[0].premise], [1, 0])
+    encoder.vectors[seen[0].premise] = [1, 0]
     training = NliData(train.name, [*seen, *train.pairs], without_label=0)
     learn = partial(nli_classifier.train, encoder, held_out=[dev, test], seed=1)
     classifier = learn(training, dev)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import machine, runs
+from evaluation.files import with_folder_as
 
 
 class Benchmark(NamedTuple):
@@ -49,7 +50,7 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
             ("--dumps", given.dumps, "--comments", str(given.comments)),
         ),
         Benchmark(
-            "Training beside StaticEmbedding of sentence-transformers",
+            "Training beside StaticEmbedding and all-MiniLM-L6-v2",
             "training",
             ("--pairs", pairs, "--steps", "600", *peer),
         ),
@@ -109,10 +110,10 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
         yield Outcome(benchmark, said, status=done.returncode)
 
 
-def page(outcomes: list[Outcome], *, data_dir: str = "") -> str:
+def page(outcomes: list[Outcome], *, all_of: int, data_dir: str = "") -> str:
     """The page, in Markdown: of each benchmark its command and what it printed.
 
-    `data_dir` stands as `DIR` on it.
+    With fewer than `all_of` outcomes it says that it is not done. `data_dir` stands as `DIR` on it.
     """
     parts = [
         "# Benchmarks",
@@ -130,26 +131,37 @@ def page(outcomes: list[Outcome], *, data_dir: str = "") -> str:
         if status:
             parts.append("**It failed:**")
         parts.append(f"```text\n{said}\n```")
-    text = "\n\n".join(parts) + "\n"
-    return text.replace(data_dir.rstrip("/"), "DIR") if data_dir else text
+    if len(outcomes) < all_of:
+        parts.append(
+            f"**{len(outcomes)} of {all_of}: the run was still going on, or was stopped.**"
+        )
+    return with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    root = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
+    root.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
+    root.add_argument("--comments", type=int, default=2_000_000, metavar="N")
+    root.add_argument("--pairs", type=Path, required=True, metavar="DIR")
+    root.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
+    root.add_argument("--modules", type=Path, required=True, metavar="DIR")
+    root.add_argument("--peer_python", type=Path, metavar="PYTHON")
+    root.add_argument("--data_dir", default="", help="stands as DIR on the page")
+    root.add_argument("--output", type=Path, required=True, metavar="FILE.md")
+    return root
 
 
 def main() -> int:
     """Runs, and writes the page as it grows; returns 1 if one failed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
-    parser.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
-    parser.add_argument("--comments", type=int, default=2_000_000, metavar="N")
-    parser.add_argument("--pairs", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--modules", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--peer_python", type=Path, metavar="PYTHON")
-    parser.add_argument("--data_dir", default="", help="stands as DIR on the page")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
-    given = parser.parse_args()
+    given = parser().parse_args()
+    runs.end_with_what_it_started()
     outcomes: list[Outcome] = []
-    for outcome in run_all(benchmarks(given), has_peer=given.peer_python is not None):
+    chosen = benchmarks(given)
+    for outcome in run_all(chosen, has_peer=given.peer_python is not None):
         outcomes.append(outcome)
-        machine.write_whole(given.output, page(outcomes, data_dir=given.data_dir))
+        text = page(outcomes, all_of=len(chosen), data_dir=given.data_dir)
+        machine.write_whole(given.output, text)
     print(f"-> {given.output}")
     return int(any(outcome.status for outcome in outcomes))
 

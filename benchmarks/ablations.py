@@ -27,18 +27,23 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import machine, runs
+from evaluation.files import with_folder_as
 
 MODEL = "task.model"
 DAN = f"{MODEL}.encoder.averaging"
 OBJECTIVE = "task.objective"
 OPTIMIZER = "trainer.optimizer_config"
 RATE = f"{OPTIMIZER}.learning_rate.polynomial"
+WARMUP = f"{OPTIMIZER}.warmup.linear.warmup_steps"
 BASE: dict[str, object] = {f"{DAN}.word_dim": 500}
 AS_IT_STANDS = ("as it stands", "seed 1", "seed 2")
 SEEDS: dict[str, dict[str, object]] = dict(
     zip(AS_IT_STANDS, ({}, {"task.seed": 1}, {"task.seed": 2}), strict=True)
 )
-TWICE = "pairs"
+BEGUN = "task.init_checkpoint"
+DONE = "ablation.json"
+"""In the folder of a row that is done: what was asked, and what was found."""
+PASSES = "passes"
 """Not a parameter: how many times as many pairs a row trains on."""
 
 
@@ -67,7 +72,9 @@ WAYS: dict[str, dict[str, object]] = SEEDS | {
     "half of the bigrams dropped, not 0.9": {f"{DAN}.bigram_dropout": 0.5},
     "no word dropout": {f"{DAN}.word_dropout": 0.0},
     "word dropout 0.4": {f"{DAN}.word_dropout": 0.4},
-    "word dropout 0.4 and twice the passes": {f"{DAN}.word_dropout": 0.4, TWICE: 2},
+    "twice the passes": {PASSES: 2},
+    "half of the passes": {PASSES: 0.5},
+    "word dropout 0.4 and twice the passes": {f"{DAN}.word_dropout": 0.4, PASSES: 2},
     "tables of 400,000 words and 1,000,000 bigrams": {
         f"{MODEL}.text.word_buckets": 400_000,
         f"{MODEL}.text.bigram_buckets": 1_000_000,
@@ -86,12 +93,13 @@ WAYS: dict[str, dict[str, object]] = SEEDS | {
     "average of the weights, decay 0.99": {"trainer.average_decay": 0.99},
     "rate 0.003": _rate(0.003, 0.00015),
     "rate 0.012": _rate(0.012, 0.0006),
-    "no warm-up": {f"{OPTIMIZER}.warmup.linear.warmup_steps": 1},
+    "no warm-up": {WARMUP: 1},
     "SGD at 3": {f"{OPTIMIZER}.optimizer.type": "sgd", **_rate(3.0, 0.15)},
     "SGD at 0.01, the paper's": {f"{OPTIMIZER}.optimizer.type": "sgd", **_rate(0.01, 0.01)},
 }
 """Each row, and the parameters that make it."""
 NLI_WAYS: dict[str, dict[str, object]] = SEEDS | {
+    "from the beginning, not from a model of replies": {BEGUN: ""},
     "nothing pooled over words": {f"{MODEL}.nli.max_units": 0},
     "100 units pooled over words": {f"{MODEL}.nli.max_units": 100},
     "no hidden layer": {f"{MODEL}.nli.hidden": "[]"},
@@ -133,8 +141,10 @@ def selection_data(pairs: str, sts_dev: str, count: int) -> Data:
     def data(way: dict[str, object]) -> dict[str, object]:
         preset = 512
         batch = int(str(way.get("task.train_data.global_batch_size", preset)))
-        many = count * int(str(way.get(TWICE, 1))) * preset // batch
-        return runs.brought_to(SELECTION.preset, many, folder=pairs, sts_dev=sts_dev)[1]
+        many = int(count * float(str(way.get(PASSES, 1)))) * preset // batch
+        _, found = runs.brought_to(SELECTION.preset, many, folder=pairs, sts_dev=sts_dev)
+        del found[WARMUP]  # as in `make reproduce`, the preset's
+        return found
 
     return data
 
@@ -144,7 +154,7 @@ def inference_data(pairs: str, sts_dev: str, nli: str, begun: Path) -> Data:
 
     def data(_: dict[str, object]) -> dict[str, object]:
         return {
-            "task.init_checkpoint": begun,
+            BEGUN: begun,
             "task.train_data.input_path": f"{pairs}/train-*",
             "task.validation_data.input_path": f"{pairs}/validation-*",
             "task.nli.train_data.input_path": f"{nli}/train/nli-*",
@@ -158,17 +168,19 @@ def inference_data(pairs: str, sts_dev: str, nli: str, begun: Path) -> Data:
 
 def override_of(way: dict[str, object], data: Data) -> dict[str, object]:
     """All that a row overrides of its preset."""
-    return data(way) | BASE | {key: value for key, value in way.items() if key != TWICE}
+    return data(way) | BASE | {key: value for key, value in way.items() if key != PASSES}
 
 
 def train(
     recipe: Recipe, name: str, folder: Path, data: Data, *, cores: str | None
 ) -> dict[str, float]:
     """Trains one row, or reads what it came to earlier: the figures of its validation."""
-    done = folder / "ablation.json"
+    done = folder / DONE
     override = override_of(recipe.ways[name], data)
     preset = (runs.CONFIGS / f"{recipe.preset}.yaml").read_text()
     asked = {"override": {key: str(value) for key, value in override.items()}, "preset": preset}
+    if begun := override.get(BEGUN):
+        asked["begun"] = (Path(str(begun)) / DONE).read_text()
     if done.exists() and (stored := json.loads(done.read_text()))["asked"] == asked:
         return stored["found"]
     shutil.rmtree(folder, ignore_errors=True)
@@ -204,12 +216,10 @@ def page(tables: dict[str, str], arguments: Sequence[str], *, about: str, data_d
     `data_dir` stands as `DIR` on it.
     """
     command = shlex.join(["python", "-m", "benchmarks.ablations", *arguments])
-    if data_dir:
-        command = command.replace(data_dir.rstrip("/"), "DIR")
     parts = ["# Ablations", about, f"    {command}"]
     for title, made in tables.items():
         parts += [f"## {title}", made]
-    return "\n\n".join(parts) + "\n"
+    return with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n")
 
 
 def train_all(
@@ -238,34 +248,50 @@ def folder_of(recipe: Recipe, name: str, work_dir: Path) -> Path:
     return work_dir / recipe.preset / name.replace(" ", "_").replace(",", "")
 
 
-def main() -> None:
-    """Trains what is not done yet, prints and writes the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-*, validation-*")
-    parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
-    parser.add_argument("--nli", metavar="DIR", help="with train/ and dev/; without, no inference")
-    parser.add_argument("--train_pairs", type=int, default=548_000, metavar="N")
-    parser.add_argument("--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME")
-    parser.add_argument("--work_dir", type=Path, default=Path("runs/ablations"), metavar="DIR")
-    parser.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
-    parser.add_argument("--output", type=Path, metavar="FILE.md")
-    parser.add_argument("--data_dir", default="", help="stands as DIR on the page")
-    given = parser.parse_args()
-    if given.at_once < 1:
-        parser.error(f"--at_once {given.at_once}; accepted are numbers from 1 on")
-    begun = folder_of(SELECTION, AS_IT_STANDS[0], given.work_dir).absolute()
-    asked = {
-        f"Response selection: {given.train_pairs:,} pairs a row": (
-            SELECTION,
-            selection_data(given.pairs, given.sts_dev, given.train_pairs),
-        )
-    }
+def recipes(given: argparse.Namespace, begun: Path) -> list[tuple[Recipe, Data]]:
+    """What is looked at, each with its data; inference begins with the model in `begun`."""
+    found = [(SELECTION, selection_data(given.pairs, given.sts_dev, given.train_pairs))]
     if given.nli:
         data = inference_data(given.pairs, given.sts_dev, given.nli, begun)
-        asked["Both tasks, from the first of these models"] = INFERENCE, data
+        found.append((INFERENCE, data))
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    root = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    root.add_argument("--pairs", required=True, metavar="DIR", help="with train-*, validation-*")
+    root.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
+    root.add_argument("--nli", metavar="DIR", help="with train/ and dev/; without, no inference")
+    root.add_argument("--train_pairs", type=int, default=548_000, metavar="N", help="of each row")
+    root.add_argument(
+        "--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME", help="beside the first"
+    )
+    root.add_argument("--work_dir", type=Path, default=Path("runs/ablations"), metavar="DIR")
+    root.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
+    root.add_argument("--output", type=Path, metavar="FILE.md")
+    root.add_argument("--data_dir", default="", help="stands as DIR on the page")
+    return root
+
+
+def main() -> None:
+    """Trains what is not done yet, prints and writes the tables."""
+    given = parser().parse_args()
+    if given.at_once < 1:
+        parser().error(f"--at_once {given.at_once}; accepted are numbers from 1 on")
+    runs.end_with_what_it_started()
+    begun = folder_of(SELECTION, AS_IT_STANDS[0], given.work_dir).absolute()
+    titles = (
+        f"Response selection: {given.train_pairs:,} pairs a row",
+        "Both tasks, from the first of these models",
+    )
     tables = {}
-    for title, (recipe, data) in asked.items():
-        names = [name for name in recipe.ways if not given.rows or name in given.rows]
+    for title, (recipe, data) in zip(titles, recipes(given, begun), strict=False):
+        names = [
+            name
+            for name in recipe.ways
+            if not given.rows or name in given.rows or name == AS_IT_STANDS[0]
+        ]
         found = train_all(recipe, names, given.work_dir, data, at_once=given.at_once)
         tables[title] = table(recipe, found)
         print(tables[title], flush=True)

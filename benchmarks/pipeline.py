@@ -46,6 +46,8 @@ def main() -> None:
     if arguments.plain_loop:
         plain_loop(found(arguments.dumps))
         return
+    if not found(arguments.dumps):
+        parser.error(f"--dumps {arguments.dumps}: no such files; accepted are dumps, .zst")
     comments, paths = repeat(found(arguments.dumps), arguments)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")

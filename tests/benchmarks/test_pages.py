@@ -2,10 +2,13 @@
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from benchmarks import __main__ as every
@@ -46,11 +49,13 @@ def test_the_page_tells_what_failed_and_what_did_not_run():
     benchmark = every.Benchmark("This beside that", "this", ("--pairs", "/my data/a b/*"))
     fine = every.Outcome(benchmark, "1.5 times")
     outcomes = [fine, fine._replace(said="", status=None), fine._replace(status=1)]
-    text = every.page(outcomes, data_dir="/my data/")
+    text = every.page(outcomes, all_of=3, data_dir="/my data/")
     assert text.count("    python -m benchmarks.this --pairs 'DIR/a b/*'") == 3
     assert text.count("```text\n1.5 times\n```") == 2
     assert text.count("Not run: needs `--peer_python`") == 1
     assert text.count("**It failed:**") == 1
+    assert "stopped" not in text
+    assert "**3 of 4: the run was still going on" in every.page(outcomes, all_of=4)
 
 
 def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
@@ -129,6 +134,52 @@ def test_an_ablation_that_is_done_is_not_trained_again_unless_it_asks_for_someth
     ablations.train_all(ablations.SELECTION, ["as it stands"], tmp_path, data, at_once=1)
     kept = {path.parent.name for path in tmp_path.rglob("ckpt*")}
     assert kept == {"as_it_stands"}
+
+
+def test_inference_is_trained_again_when_the_model_that_it_begins_with_was(tmp_path, monkeypatch):
+    trained = []
+    figures = dict.fromkeys(ablations.INFERENCE.figures, 0.5)
+    monkeypatch.setattr(runs, "start", lambda folder, *_, **__: trained.append(folder.mkdir()))
+    monkeypatch.setattr(runs, "wait", lambda *_: None)
+    monkeypatch.setattr(runs, "last", lambda _: figures)
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    data = ablations.inference_data("pairs", "dev.csv", "nli", begun)
+    (tmp_path / ablations.INFERENCE.preset).mkdir()
+    for asked in ("one recipe", "one recipe", "another"):
+        (begun / ablations.DONE).write_text(asked)
+        ablations.train_all(ablations.INFERENCE, ["seed 1"], tmp_path, data, at_once=1)
+    assert len(trained) == 2
+
+
+def test_what_a_benchmark_started_ends_with_it(tmp_path):
+    said = tmp_path / "child"
+    code = (
+        "import subprocess, sys; from pathlib import Path; from benchmarks import runs\n"
+        "runs.end_with_what_it_started()\n"
+        "child = subprocess.Popen(['sleep', '600'])\n"
+        f"Path({str(said)!r}).write_text(str(child.pid) + '.'); child.wait()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=REPOSITORY)
+    while not (said.exists() and said.read_text().endswith(".")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    child = psutil.Process(int(said.read_text()[:-1]))
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+    child.wait(timeout=10)
+
+
+def test_a_pattern_without_dumps_is_told():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.pipeline", "--dumps", "nowhere/RC_*"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "--dumps nowhere/RC_*: no such files" in done.stderr
 
 
 def test_groups_of_cores_share_all_of_them():

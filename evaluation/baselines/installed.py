@@ -30,7 +30,7 @@ class SentenceTransformersEncoder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise InputError(
-                f"{given}: needs the package sentence-transformers, which is not installed ({error})"
+                f"{given}: needs the package sentence-transformers, not installed ({error})"
             ) from error
         try:
             self._model = SentenceTransformer(folder)

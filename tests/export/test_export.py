@@ -41,6 +41,7 @@ def test_a_stranger_can_use_it(shared, tmp_path):
     ask("stranger.py", shared / "module", cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_other_libraries_can_use_it(shared, tmp_path):
     ask("doors.py", shared / "module", tmp_path, cwd=tmp_path)
 

@@ -31,6 +31,7 @@ def test_learns_which_response_belongs_to_which_input(parse, tmp_path, capfd):
     assert list((tmp_path / "run" / "train").glob("events.*"))
 
 
+@pytest.mark.slow
 def test_a_transformer_learns_too(parse, tmp_path, capfd):
     sizes = {"layers": 1, "heads": 2, "hidden": 16, "filter": 32, "embedding_dim": 12}
     params = parse(
@@ -78,6 +79,7 @@ def test_the_seed_decides_the_weights_and_the_order(parse, tmp_path):
     assert np.abs(first - other).max() > 0.01
 
 
+@pytest.mark.slow
 def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
     params = parse(runtime__distribution_strategy="mirrored", trainer__train_steps=20)
     training.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))

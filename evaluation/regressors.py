@@ -15,6 +15,10 @@ TASK = "sts_regression"
 RANDOM, GROUPED, OWN = "random", "sentences", "own_split"
 _OUT, _IN = "pearson", "pearson_in_sample"
 _MODULE = "module"
+_LOST = {
+    "folds_that_diverged": "Folds that diverged",
+    "folds_without_a_correlation": "Folds that score all pairs alike, which have no correlation",
+}
 
 
 def tables(found: Sequence[System]) -> list[Table]:
@@ -109,9 +113,10 @@ def _notes(results: list[Result]) -> list[str]:
         f"{name}: {test['pairs_with_a_sentence_that_trains']:,} of its {test['pairs']:,} pairs do."
         for name, test in first.data.get("tests", {}).items()
     ]
-    counted = ((_label(r), r.counts["folds_that_diverged"]) for r in results)
-    if diverged := [f"{label} ({n})" for label, n in counted if n]:
-        notes.append(f"Folds that diverged: {', '.join(diverged)}.")
+    for key, what in _LOST.items():
+        counted = ((_label(r), r.counts[key]) for r in results)
+        if lost := [f"{label} ({n})" for label, n in counted if n]:
+            notes.append(f"{what}: {', '.join(lost)}.")
     return notes
 
 

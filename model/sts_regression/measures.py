@@ -7,10 +7,13 @@ from scipy import stats
 
 _LEVEL = 0.95
 _RESAMPLES = 1000
+_ALIKE = 0.01
+"""Scores in [0, 5] that differ by less are one score: a network that gives all pairs the same has
+no correlation, though rounding leaves it one."""
 
 
 def scores(predicted: np.ndarray, gold: np.ndarray) -> dict[str, float | None]:
-    """`pearson`, None where one side is constant, and `mse`, of two [n]."""
+    """`pearson`, None where one side is all alike, and `mse`, of two [n]."""
     return {"pearson": pearson(predicted, gold), "mse": mse(predicted, gold)}
 
 
@@ -21,7 +24,7 @@ def mse(predicted: np.ndarray, gold: np.ndarray) -> float:
 
 def pearson(predicted: np.ndarray, gold: np.ndarray) -> float | None:
     """Pearson's r of two [n] (section 5); None where it is undefined."""
-    if len(gold) < 2 or not np.ptp(predicted) or not np.ptp(gold):
+    if len(gold) < 2 or np.ptp(predicted) < _ALIKE or np.ptp(gold) < _ALIKE:
         return None
     return float(stats.pearsonr(np.asarray(predicted, np.float64), gold).statistic)
 

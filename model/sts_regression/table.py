@@ -41,7 +41,7 @@ def _table(way: str, results: list[dict]) -> str:
         cells = [_figure(result, name, bounds=name in ("pearson", *tests)) for name in names]
         paper = result["baselines"].get("paper", {})
         cells += [_plain(paper.get(name)) for name in names[:2]]
-        label = result["settings"]["label"] + _diverged(result)
+        label = result["settings"]["label"] + _lost(result)
         rows.append([label, *cells, f"{result['seconds']:,.0f}"])
     body = tabulate(rows, headers, tablefmt="github", disable_numparse=True)
     return f"{_title(way, results)}\n\n{body}\n\n{_about(results)}"
@@ -122,6 +122,12 @@ def _plain(value: float | None) -> str:
     return _NONE if value is None else f"{value:.4f}"
 
 
-def _diverged(result: dict) -> str:
-    count = result["counts"]["folds_that_diverged"]
-    return f" ({count} of {result['settings']['folds']} folds diverged)" if count else ""
+def _lost(result: dict) -> str:
+    """Which folds keep the row from having a mean."""
+    folds, counts = result["settings"]["folds"], result["counts"]
+    ways = {
+        "folds_that_diverged": "diverged",
+        "folds_without_a_correlation": "score all pairs alike",
+    }
+    said = [f"{counts[name]} of {folds} folds {way}" for name, way in ways.items() if counts[name]]
+    return f" ({', '.join(said)})" if said else ""

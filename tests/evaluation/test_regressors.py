@@ -14,7 +14,7 @@ LABELS = {
 }
 
 
-def of_row(row, r, interval, *, way="random", diverged=0, folds=3):
+def of_row(row, r, interval, *, way="random", diverged=0, alike=0, folds=3):
     is_module = row == "cosine"
     trained = {"epochs": 25, "epoch_share": 0.5, "units": 0, "learning_rate": 1e-4}
     trained |= {"gates": "printed", "clip_norm": 0.0}
@@ -28,6 +28,7 @@ def of_row(row, r, interval, *, way="random", diverged=0, folds=3):
         n=1186,
         counts={
             "folds_that_diverged": diverged,
+            "folds_without_a_correlation": alike,
             "pairs_held_out_with_a_sentence_that_trains": 496 if way == "random" else 0,
         },
         settings={"folds": folds, "folds_by": way, "row": row, "label": LABELS[row]}
@@ -86,6 +87,8 @@ def test_what_leaks_and_what_was_computed_is_said():
     assert "gradients cut off at: nothing." in notes
     (table,) = regressors.tables(module(of_row("lstm2_lstm2", None, None, diverged=2)))
     assert "Folds that diverged: 2 LSTM Stack and 2 LSTM Stack (2)." in table.notes
+    (table,) = regressors.tables(module(of_row("lstm2_lstm2", None, None, alike=1)))
+    assert "correlation: 2 LSTM Stack and 2 LSTM Stack (1)." in " ".join(table.notes)
 
 
 def test_a_single_split_is_not_called_a_fold():

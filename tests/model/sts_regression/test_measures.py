@@ -13,6 +13,9 @@ def test_scores_by_hand():
 
 def test_a_constant_prediction_has_no_correlation():
     assert measures.scores(np.ones(3), np.arange(3.0)) == {"pearson": None, "mse": 2 / 3}
+    # What rounding leaves of one score is no more.
+    assert measures.pearson(np.array([2.6757, 2.6758, 2.6758]), np.arange(3.0)) is None
+    assert measures.pearson(np.array([2.6, 2.7, 2.8]), np.arange(3.0)) == pytest.approx(1)
 
 
 def test_the_interval_over_folds_is_students():

@@ -3,7 +3,7 @@
 from model.sts_regression import table
 
 
-def of_row(row, metrics, *, diverged=0):
+def of_row(row, metrics, *, diverged=0, alike=0):
     return {
         "n": 24,
         "metrics": metrics,
@@ -11,6 +11,7 @@ def of_row(row, metrics, *, diverged=0):
         "baselines": {},
         "counts": {
             "folds_that_diverged": diverged,
+            "folds_without_a_correlation": alike,
             "pairs_held_out_with_a_sentence_that_trains": 3,
             "words": 90,
             "words_without_vector": 2,
@@ -52,3 +53,9 @@ def test_a_row_that_diverged_hides_nothing_of_the_others():
     )
     assert "glove.txt, 50 numbers" in made
     assert "gates: printed; gradients cut off at: nothing" in made
+
+
+def test_a_row_that_scores_all_pairs_alike_is_told_from_one_that_diverged():
+    nothing = {"pearson": None, "pearson_in_sample": 0.2, "mse": 2.5}
+    made = table.markdown([of_row("first", nothing, alike=1)])
+    assert "first (1 of 1 folds score all pairs alike)" in made

@@ -1,7 +1,8 @@
 """How scores grow with the number of training pairs: a table, a figure, a straight line on.
 
-The line goes through the last points in the logarithm of the pairs. It is an extrapolation and no
-more: nothing says that what grew straight so far goes on so.
+The line goes through the last points, log-odds of the score by the logarithm of the pairs, so that it
+never leaves 0 and 1. It is an extrapolation and no more: nothing says that what grew straight so far
+goes on so.
 """
 
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy import special
 from tabulate import tabulate
 
 from evaluation import paper, scores, svg
@@ -59,13 +61,19 @@ def has_lines(found: Sequence[Point]) -> bool:
 
 
 def line(found: Sequence[Point], column: int) -> tuple[float, float] | None:
-    """Return slope a tenfold and value at one pair of the last points' line; None for too few."""
-    known = [(p.pairs, p.values[column]) for p in found if p.values[column] is not None]
+    """Return slope a tenfold and log-odds at one pair of the last points; None for too few."""
+    known = [(p.pairs, v) for p in found if (v := p.values[column]) is not None and 0 < v < 1]
     if len(known) < LINE_THROUGH:
         return None
     pairs, values = zip(*known[-LINE_THROUGH:], strict=True)
-    slope, offset = np.polyfit(np.log10(pairs), values, 1)
+    slope, offset = np.polyfit(np.log10(pairs), special.logit(values), 1)
     return float(slope), float(offset)
+
+
+def on(fit: tuple[float, float], pairs: float | np.ndarray) -> np.ndarray:
+    """Return the score that a line has at so many pairs."""
+    slope, offset = fit
+    return special.expit(slope * np.log10(pairs) + offset)
 
 
 def table(found: Sequence[Point]) -> str:
@@ -77,8 +85,7 @@ def table(found: Sequence[Point]) -> str:
     ]
     lines = [line(found, column) for column in range(len(FIGURES))]
     if has_lines(found):
-        at = np.log10(PAPERS_PAIRS)
-        cells = [figure([fit[0] * at + fit[1]] if fit else []) for fit in lines]
+        cells = [figure([float(on(fit, PAPERS_PAIRS))] if fit else []) for fit in lines]
         body.append(["600 million, by the lines alone", *cells])
         dan = paper.TABLE_1["DAN"]
         body.append(
@@ -111,8 +118,8 @@ def _figure(found: Sequence[Point]) -> Figure:
         color, marker = COLORS[column], MARKERS[column]
         axes.plot(*zip(*known, strict=True), color=color, marker=marker, label=_label(name, key))
         if fit := line(found, column):
-            ends = np.array([known[-1][0], PAPERS_PAIRS])
-            axes.plot(ends, fit[0] * np.log10(ends) + fit[1], color=color, linestyle=":")
+            beyond = np.geomspace(known[-1][0], PAPERS_PAIRS)
+            axes.plot(beyond, on(fit, beyond), color=color, linestyle=":")
     axes.set_xscale("log")
     axes.set_xlabel("training pairs (dotted: the line through the last three, extrapolated)")
     axes.set_ylim(0, 1)

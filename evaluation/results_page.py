@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from evaluation import growth, result, rows, scores, words
+from evaluation import growth, result, rows, scores
 from evaluation.contamination import GROUPS
 from evaluation.errors import InputError
 from evaluation.files import with_folder_as, write_whole
@@ -18,6 +18,8 @@ from evaluation.result import Result
 from evaluation.rows import Row
 
 MARKER = "COMPLETED"
+# The first of them that a result has is what it is known by.
+_HEADLINES = ("p_at_1", "map", "pearson", "accuracy")
 
 
 def training_pairs(folder: Path) -> list[int]:
@@ -81,10 +83,11 @@ def write(
             f"![Scores by the number of training pairs]({picture.name})",
         ]
         if growth.has_lines(found):
+            times = growth.PAPERS_PAIRS / sum(of_files)
             parts.append(
-                f"The lines go through the last {growth.LINE_THROUGH} points in the logarithm of "
-                f"the pairs: an extrapolation to {growth.PAPERS_PAIRS / sum(of_files):,.0f} times "
-                "the pairs, not a measurement."
+                f"The lines go through the last {growth.LINE_THROUGH} points, log-odds by the "
+                f"logarithm of the pairs: an extrapolation to {times:,.0f} times the pairs, not a "
+                "measurement."
             )
     if contamination is not None:
         parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
@@ -140,7 +143,7 @@ def _overlaps(folder: Path) -> str:
     found = _of_task("contamination", folder)
     body = []
     for one in found:
-        key = next((key for _, key, _, _ in words.HEADLINES if key in one.metrics), None)
+        key = next((key for key in _HEADLINES if key in one.metrics), None)
         figures = [
             one.metrics,
             *(one.groups.get(g, {}).get("metrics", {}) for g in GROUPS.values()),

@@ -1,6 +1,7 @@
 import dataclasses
 import datetime
 import json
+import math
 
 import pytest
 
@@ -111,16 +112,18 @@ def test_the_search_engine_is_no_module(results):
     assert cells(six, "ceiling") == ["90.0", "70.0"]
 
 
-def test_growth_is_a_straight_line_in_the_logarithm():
-    points = [growth.Point(10.0**n, (0.1 * n, None, 0.5)) for n in range(2, 6)]
-    points[0] = dataclasses.replace(points[0], values=(0.9, None, 0.5))  # before the last three
+def test_growth_is_a_straight_line_of_log_odds():
+    # Odds of 1, 3 and 9 at a hundred, a thousand and ten thousand pairs.
+    values = [0.9, 1 / 2, 3 / 4, 9 / 10]
+    points = [growth.Point(10.0 ** (n + 1), (v, None, 0.5)) for n, v in enumerate(values)]
     slope, offset = growth.line(points, 0)
-    assert (slope, offset) == (pytest.approx(0.1), pytest.approx(0.0))
+    assert (slope, offset) == (pytest.approx(math.log(3)), pytest.approx(-2 * math.log(3)))
     assert growth.line(points, 1) is None
+    assert growth.line(points[:2], 0) is None
     text = growth.table(points)
-    # By hand: 0.1 times log10(600 million) is 0.878.
-    assert cells(text, "600 million, by the lines alone") == ["0.878", "-", "0.500"]
-    assert cells(text, "10,000") == ["0.400", "-", "0.500"]
+    # By hand: log10(600 million) is 8.778, the odds there are 3 to the 6.778th, 1,714 to 1.
+    assert cells(text, "600 million, by the lines alone") == ["0.999", "-", "0.500"]
+    assert cells(text, "10,000") == ["0.900", "-", "0.500"]
     assert growth.document(points).count("stroke-dasharray") >= 2
 
 

@@ -1,8 +1,8 @@
 """How scores grow with the number of training pairs: a table, a figure, a straight line on.
 
-The line goes through the last points, log-odds of the score by the logarithm of the pairs, so that it
-never leaves 0 and 1. It is an extrapolation and no more: nothing says that what grew straight so far
-goes on so.
+The line goes through the last points, log-odds of the score by the logarithm of the pairs, so that
+it never leaves 0 and 1. It is an extrapolation and no more: nothing says that what grew straight so
+far goes on so.
 """
 
 import re

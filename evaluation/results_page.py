@@ -74,21 +74,7 @@ def write(
     parts = ["# Results on real data", head, _how_to_read(trained)]
     parts += [rows.tables(trained, baselines), _commands(trained, baselines)]
     if shares:
-        found = growth.points(shares, of_files=of_files)
-        picture = output.with_name(f"{output.stem}-growth.svg")
-        write_whole(picture, growth.document(found))
-        parts += [
-            "## Growth",
-            growth.table(found),
-            f"![Scores by the number of training pairs]({picture.name})",
-        ]
-        if growth.has_lines(found):
-            times = growth.PAPERS_PAIRS / sum(of_files)
-            parts.append(
-                f"The lines go through the last {growth.LINE_THROUGH} points, log-odds by the "
-                f"logarithm of the pairs: an extrapolation to {times:,.0f} times the pairs, not a "
-                "measurement."
-            )
+        parts += _growth(shares, of_files, output.with_name(f"{output.stem}-growth.svg"))
     if contamination is not None:
         parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
     if mistakes is not None:
@@ -97,6 +83,22 @@ def write(
     if learned is not None:
         parts.append(learned.read_text(encoding="utf-8").strip())
     write_whole(output, with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n"))
+
+
+def _growth(shares: dict[int, Row], of_files: Sequence[int], picture: Path) -> list[str]:
+    """Write the figure of growth; return what the page says of it."""
+    found = growth.points(shares, of_files=of_files)
+    write_whole(picture, growth.document(found))
+    shown = f"![Scores by the number of training pairs]({picture.name})"
+    parts = ["## Growth", growth.table(found), shown]
+    if growth.has_lines(found):
+        times = growth.PAPERS_PAIRS / sum(of_files)
+        parts.append(
+            f"The lines go through the last {growth.LINE_THROUGH} points, log-odds by the "
+            f"logarithm of the pairs: an extrapolation to {times:,.0f} times the pairs, not a "
+            "measurement."
+        )
+    return parts
 
 
 def _when(results: Path) -> str:

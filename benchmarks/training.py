@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=256, metavar="N")
     parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of our training")
     parser.add_argument("--peer_steps", type=int, default=200, metavar="N")
-    parser.add_argument("--minilm_steps", type=int, default=6, metavar="N")
+    parser.add_argument("--minilm_steps", type=int, default=3, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--epochs", type=int, default=2, metavar="N", help="of the input alone")
     arguments = parser.parse_args()
@@ -82,7 +82,7 @@ def compare(arguments: argparse.Namespace, work: Path) -> float:
         write_pairs(arguments.pairs, work / "pairs.jsonl")
         for name, (model, steps, warm_up) in {
             STATIC: ("static_embedding", arguments.peer_steps, 20),
-            MINILM: ("minilm", arguments.minilm_steps, 2),
+            MINILM: ("minilm", arguments.minilm_steps, 1),
         }.items():
             sizes = ["--steps", str(steps), "--warm_up", str(warm_up)]
             sizes += ["--batch", str(arguments.batch), "--pairs", str(work / "pairs.jsonl")]

@@ -1,11 +1,14 @@
 """A classifier of premise and hypothesis by their embeddings, trained here (sections 2.3, 4.2).
 
 Its features are the paper's (u1, u2, |u1 - u2|, u1 * u2); the module's weights stay as they are.
-Softmax regression and one hidden layer of 512, the paper's, are both trained, each for as many
-passes as the dev set's accuracy asks for, and the dev set chooses between them.
+Softmax regression and one hidden layer of 512, the paper's, are both trained on embeddings of
+length 1 and of length sqrt(dim), each for as many passes as the dev set's accuracy asks for, and
+the dev set chooses among the four: dense embeddings are learned better from numbers of size one,
+sparse ones, such as TF-IDF's, from their own.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,9 +59,10 @@ def train(
     inputs, labels = _examples(encoder, training)
     dev_inputs, dev_labels = _examples(encoder, dev)
     best: Classifier | None = None
-    for hidden in HIDDEN_SIZES:
+    dim = inputs[0].shape[1]
+    for hidden, length in itertools.product(HIDDEN_SIZES, (1.0, dim**0.5)):
         tf_keras.utils.set_random_seed(seed)
-        network = _network(inputs[0].shape[1], hidden=hidden)
+        network = _network(dim, hidden=hidden, length=length)
         stop = tf_keras.callbacks.EarlyStopping(
             "val_accuracy", patience=PATIENCE, restore_best_weights=True
         )
@@ -77,7 +81,8 @@ def train(
             shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
             about = (
                 f"The module has no classify_nli: labels are those of a classifier ({shape}) on "
-                f"(u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
+                f"(u1, u2, |u1-u2|, u1*u2) of embeddings of length {length:.3g}, "
+                f"trained here on {len(labels):,} pairs "
                 f"({left_out:,} more share a sentence with what is classified) and chosen, "
                 f"with its number of passes, on the {len(dev_labels):,} of {dev.name}."
             )
@@ -100,14 +105,18 @@ def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int
     return dataclasses.replace(training, pairs=kept), len(shared)
 
 
-def _network(dim: int, *, hidden: int):
-    """Return a network from two embeddings [batch, dim] to probabilities [batch, 3]."""
-    u1, u2 = tf_keras.Input([dim]), tf_keras.Input([dim])
+def _network(dim: int, *, hidden: int, length: float):
+    """Return a network from two embeddings [batch, dim] to probabilities [batch, 3].
+
+    They are of length 1, and brought to another first.
+    """
+    inputs = tf_keras.Input([dim]), tf_keras.Input([dim])
+    u1, u2 = (length * one for one in inputs)
     features = tf_keras.layers.Concatenate()([u1, u2, tf.abs(u1 - u2), u1 * u2])
     if hidden:
         features = tf_keras.layers.Dense(hidden, activation="tanh")(features)
     outputs = tf_keras.layers.Dense(len(LABELS), activation="softmax")(features)
-    network = tf_keras.Model([u1, u2], outputs)
+    network = tf_keras.Model(list(inputs), outputs)
     network.compile(
         tf_keras.optimizers.Adam(LEARNING_RATE),
         loss="sparse_categorical_crossentropy",
@@ -125,9 +134,7 @@ def _examples(encoder, data: NliData) -> tuple[list[np.ndarray], np.ndarray]:
 
 
 def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> list[np.ndarray]:
-    """Encode both sides at once, so that a sentence on both is encoded once."""
+    """Encode both sides at once, so that a sentence on both is encoded once; of length 1."""
     rows = encoder.encode_inputs([*premises, *hypotheses])
-    # Numbers of size one, whatever the module, so that one learning rate fits all of them: those
-    # of a unit vector are near 1 / sqrt(dim), their products near 1 / dim.
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True) * rows.shape[1] ** 0.5
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return [rows[: len(premises)], rows[len(premises) :]]

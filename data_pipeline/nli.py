@@ -10,6 +10,7 @@ import argparse
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import google_crc32c
@@ -50,6 +51,8 @@ from data_pipeline.records import (
 from data_pipeline.statistics import as_table
 
 NO_LABEL = "-"
+ALL = ["*"]
+"""Of `--pair_ids`."""
 
 
 class Read(NamedTuple):
@@ -58,13 +61,23 @@ class Read(NamedTuple):
     rows: list[tuple[str, bytes]]
     """Pair id and framed record."""
     counts: Counter
-    """`lines` = `malformed` + `no_label` + `excluded` + `pairs`, and one of each of `LABELS`."""
+    """`lines` = `malformed` + `other_ids` + `no_label` + `excluded` + `pairs`, and one of each of
+    `LABELS`."""
     letters: list[bytes]
     """Lines of dead_letters-*.jsonl."""
     excluded: list[bytes]
     """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
     """By full path, what COMPLETED says of a file."""
+
+
+class LeftOut(NamedTuple):
+    """What is left out on request."""
+
+    pair_ids: list[str]
+    """Shells' patterns: pairs whose id is like none of them."""
+    texts: Excluded | None
+    """Pairs with a sentence of these."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +87,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
+    )
+    parser.add_argument(
+        "--pair_ids",
+        nargs="+",
+        default=ALL,
+        metavar="PATTERN",
+        help="take only pairs with such a pairID, where a file is of several sources: 'cad-*'",
     )
     parser.add_argument(
         "--exclude_texts",
@@ -94,6 +114,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.shards < 1:
         raise InputError(f"--shards: {arguments.shards} is not 1 or more")
     options = {"command": "snli", "shards": arguments.shards}
+    if arguments.pair_ids != ALL:
+        options["pair_ids"] = arguments.pair_ids
     excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
@@ -103,10 +125,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.overwrite and is_done(output, dumps, options):
         print(f"{arguments.output} is complete already; nothing to do")
         return
-    read = read_files(dumps, excluded)
+    left_out = LeftOut(arguments.pair_ids, excluded)
+    read = read_files(dumps, left_out)
     output.start()
     outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
-    statistics = as_statistics(read.counts, excluded=excluded is not None)
+    statistics = as_statistics(read.counts, left_out)
     output.publish(
         files={name: name for name in outputs},
         documents={STATISTICS: as_json(statistics)},
@@ -116,8 +139,8 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"written to {output.path}")
 
 
-def read_files(dumps: list[Dump], excluded: Excluded | None = None) -> Read:
-    """Reads whole files into memory, but for pairs that say what is excluded.
+def read_files(dumps: list[Dump], left_out: LeftOut) -> Read:
+    """Reads whole files into memory, but for what is left out.
 
     Raises:
       InputError: if files cannot be read, naming all of them, or one is not of SNLI's form.
@@ -127,7 +150,7 @@ def read_files(dumps: list[Dump], excluded: Excluded | None = None) -> Read:
     for dump in dumps:
         tap = Tap()
         try:
-            _read_file(dump, tap, read, excluded)
+            _read_file(dump, tap, read, left_out)
         except UnreadableDumpError as error:
             unreadable.append(str(error))
         read.inputs[full_path(dump)] = describe_input(dump, tap)
@@ -136,12 +159,12 @@ def read_files(dumps: list[Dump], excluded: Excluded | None = None) -> Read:
     return read
 
 
-def _read_file(dump: Dump, tap: Tap, read: Read, excluded: Excluded | None) -> None:
+def _read_file(dump: Dump, tap: Tap, read: Read, left_out: LeftOut) -> None:
     with snli.open_file(dump, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
             try:
-                _take(line, parse, read, excluded)
+                _take(line, parse, read, left_out)
             except MalformedLineError as error:
                 number, content, size = line
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
@@ -155,17 +178,21 @@ def _take(
     line: snli.Line,
     parse: Callable[[bytes], snli.Fields],
     read: Read,
-    excluded: Excluded | None,
+    left_out: LeftOut,
 ) -> None:
     _, content, size = line
     if size > MAX_LINE_BYTES:
         raise MalformedLineError(f"{size} bytes; at most {MAX_LINE_BYTES} are read")
     label, premise, hypothesis, pair_id = parse(content)
+    if not any(fnmatchcase(pair_id, pattern) for pattern in left_out.pair_ids):
+        read.counts["other_ids"] += 1
+        return
     if label == NO_LABEL:
         read.counts["no_label"] += 1
         return
     index = _index(label)
-    if excluded and (file := excluded.find(premise) or excluded.find(hypothesis)):
+    texts = left_out.texts
+    if texts and (file := texts.find(premise) or texts.find(hypothesis)):
         read.counts["excluded"] += 1
         found = {"file": file, PREMISE: premise, HYPOTHESIS: hypothesis, PAIR_ID: pair_id}
         read.excluded.append(orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE))
@@ -214,10 +241,11 @@ def _write(
     return outputs
 
 
-def as_statistics(counts: Counter, *, excluded: bool = False) -> dict[str, Any]:
-    """The contents of `statistics.json`; `excluded` is there where that was asked for."""
-    names = ("lines", "malformed", "no_label", *(["excluded"] if excluded else []), "pairs")
+def as_statistics(counts: Counter, left_out: LeftOut) -> dict[str, Any]:
+    """The contents of `statistics.json`; what is left out on request is there where it was."""
+    asked = {"other_ids": left_out.pair_ids != ALL, "excluded": left_out.texts is not None}
+    names = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
     return {
-        **{name: counts[name] for name in names},
+        **{name: counts[name] for name in names if asked.get(name, True)},
         "labels": {label: counts[label] for label in LABELS},
     }

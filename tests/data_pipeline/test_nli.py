@@ -203,6 +203,24 @@ def test_what_an_evaluation_set_says_is_taken_out(snli, write_lines, statistics_
     assert {row[0] for row in pairs(output)[0]} == {"p1", "p3"}
 
 
+def test_pairs_of_one_source_by_their_ids(snli, write_lines, statistics_of, tmp_path):
+    ids = ("snlidev-1", "sick-2", "cad-3", "CAD-4", "x-cad-5")
+    # Whether people agreed is not asked of another source's.
+    labels = ("neutral", "-", "-", "neutral", "neutral")
+    lines = [line(label, pair_id=one) for label, one in zip(labels, ids, strict=True)]
+    write_lines("a.jsonl", lines)
+    asked = ("--input", tmp_path / "a.jsonl", "--pair_ids", "snli*", "cad-?")
+    output = snli(*asked)
+    assert [row[0] for row in pairs(output)[0]] == ["snlidev-1"]
+    found = statistics_of(output)
+    counts = {name: found[name] for name in ("lines", "other_ids", "no_label", "pairs")}
+    assert counts == {"lines": 5, "other_ids": 3, "no_label": 1, "pairs": 1}
+    with pytest.raises(SystemExit):
+        snli(*asked[:-1])
+    snli(*asked[:-1], "--overwrite")
+    assert statistics_of(output)["other_ids"] == 4
+
+
 def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines, tmp_path):
     lines = [line(pair_id=f"p{n}", premise=f"premise {n}") for n in range(60)]
     write_lines("all.jsonl", lines)

@@ -1,6 +1,7 @@
 # `make reproduce DATA=DIR`: every row of the paper's tables on real data, then RESULTS.md.
 #
-#   pairs/  held_out/  nli/      from the pipeline; the month HELD_OUT is ranked and never trained on
+#   pairs/  held_out/            from the pipeline; the month HELD_OUT is ranked and never trained on
+#   nli/train/  nli/again/       pairs of inference, and those of them that are read twice
 #   models/ROW-SEED/             training runs
 #   modules/ROW-SEED/            what is exported of them
 #   results/ROW-SEED/            their scores; results/baselines/NAME/
@@ -14,6 +15,10 @@
 R := runs/reproduce
 SEEDS := 0 1 2
 HELD_OUT ?= RC_2015-03
+# Which pairs of inference are trained on, by patterns of their pairID, and which of them twice: as
+# in SNLI's test set are those of SNLI itself. '*' takes all.
+NLI_IDS ?= snlidev-* cad-*
+NLI_AGAIN ?= snlidev-*
 # Shares of the pairs in percent; of each, the files that make it up of 100, and its steps: no more
 # than 60 passes.
 SHARES := 1 3 10 30
@@ -37,13 +42,14 @@ GROWTH := $(foreach share,$(SHARES) 100,growth_$(share)-0)
 SCORED := $(foreach run,$(MAIN) transformer-0 bilstm_max_nli-0 $(GROWTH),$(R)/results/$(run)/SCORED)
 
 STS := $(DATA)/stsb
+NLI_PAIRS := $(foreach part,train again dev,$(R)/nli/$(part)/COMPLETED)
 TEXTS = $(wildcard $(STS)/sts-*.csv $(DATA)/nli/*test*)
 TRAINING_DUMPS = $(filter-out $(DATA)/reddit/$(HELD_OUT)%,$(wildcard $(DATA)/reddit/RC_*))
 # Words of 500 numbers: laptop_dan's 300 train faster and score lower.
 WIDE := task.model.encoder.averaging.word_dim=500
 CHECKED := task.validation_data.input_path=$(R)/pairs/validation-*,task.sts_dev=$(STS)/sts-dev.csv
 PAIRS := task.train_data.input_path=$(R)/pairs/train-*,$(CHECKED)
-NLI := task.nli.train_data.input_path=$(R)/nli/train/nli-*,task.nli.validation_data.input_path=$(R)/nli/dev/nli-*
+NLI := task.nli.train_data.input_path='$(R)/nli/train/nli-*,$(R)/nli/again/nli-*',task.nli.validation_data.input_path=$(R)/nli/dev/nli-*
 RATE := trainer.optimizer_config.learning_rate
 # $(1): how many steps it trains, $(2): after how many it is validated; best/ has the best P@1.
 schedule = trainer.train_steps=$(1),$(RATE).polynomial.decay_steps=$(1),trainer.checkpoint_interval=$(1),trainer.validation_interval=$(2),trainer.best_checkpoint_eval_metric=p_at_1
@@ -86,9 +92,18 @@ $(R)/held_out/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline reddit --input '$(DATA)/reddit/$(HELD_OUT)*' --output $(@D) \
 	  --test_fraction 1 --test_shards 8 --train_shards 1
 
+# $(1): which.
+nli_of = $(RUN) -m data_pipeline snli --input '$(DATA)/nli/*train*' --output $(@D) --shards 4 \
+  --pair_ids $(foreach ids,$(1),'$(ids)') --exclude_texts $(TEXTS)
 $(R)/nli/train/COMPLETED: $(INSTALLED) has_data
-	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*train*' --output $(@D) --shards 4 \
-	  --exclude_texts $(TEXTS)
+	$(call nli_of,$(NLI_IDS))
+
+$(R)/nli/again/COMPLETED: $(INSTALLED) has_data
+	$(call nli_of,$(NLI_AGAIN))
+
+# What the recipe does not train on, for the ablations.
+$(R)/nli/all/COMPLETED: $(INSTALLED) has_data
+	$(call nli_of,*)
 
 $(R)/nli/dev/COMPLETED: $(INSTALLED) has_data
 	$(RUN) -m data_pipeline snli --input '$(DATA)/nli/*dev*' --output $(@D)
@@ -101,7 +116,7 @@ $(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_
 	$(call export_of,reddit-$*)
 
 REDDIT_NLI = task.init_checkpoint=$(R)/models/reddit-$*,$(PAIRS),$(NLI),$(WIDE)
-$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED model/configs/laptop_dan_nli.yaml
+$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(NLI_PAIRS) model/configs/laptop_dan_nli.yaml
 	$(call train,reddit_nli-$*,reddit_nli,laptop_dan_nli,$(REDDIT_NLI))
 	$(call export_of,reddit_nli-$*)
 
@@ -112,7 +127,7 @@ $(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/la
 	$(call export_of,transformer-$*)
 
 BILSTM = $(subst task.nli,task,$(NLI)),task.sts_dev=$(STS)/sts-dev.csv
-$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED model/configs/laptop_bilstm_max_nli.yaml
+$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(NLI_PAIRS) model/configs/laptop_bilstm_max_nli.yaml
 	$(call train,bilstm_max_nli-$*,nli,laptop_bilstm_max_nli,$(BILSTM))
 	$(call export_of,bilstm_max_nli-$*)
 
@@ -162,7 +177,7 @@ $(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_ou
 
 # Nothing of these may have been trained on.
 $(R)/leaks/SCORED: $(R)/results/reddit_nli-0/SCORED
-	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train --sts $(STS) \
+	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train $(R)/nli/again --sts $(STS) \
 	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(RANKED) \
 	  --results $(<D) --output $(@D)
 	touch $@
@@ -195,7 +210,7 @@ B := runs/benchmark
 
 .PHONY: benchmark ablations
 # Each choice of the recipe by itself: more than an hour; goes on where it was stopped.
-ablations: $(R)/pairs/COMPLETED $(R)/nli/train/COMPLETED $(R)/nli/dev/COMPLETED
+ablations: $(R)/pairs/COMPLETED $(NLI_PAIRS) $(R)/nli/all/COMPLETED
 	$(RUN) -m benchmarks.ablations --pairs $(R)/pairs --nli $(R)/nli --sts_dev $(STS)/sts-dev.csv \
 	  --data_dir $(DATA) --at_once $$(nproc) --work_dir runs/ablations --output benchmarks/ablations.md
 

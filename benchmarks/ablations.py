@@ -31,6 +31,7 @@ from benchmarks.recipes import (
     BASE,
     BEGUN,
     INFERENCE,
+    NLI_FOLDERS,
     NLI_WAYS,
     PASSES,
     SELECTION,
@@ -64,12 +65,14 @@ def selection_data(pairs: str, sts_dev: str, count: int) -> Data:
 def inference_data(pairs: str, sts_dev: str, nli: str, begun: Path) -> Data:
     """What a way of both tasks trains on, from a model of response selection."""
 
-    def data(_: dict[str, object]) -> dict[str, object]:
+    def data(way: dict[str, object]) -> dict[str, object]:
+        folders = str(way.get(NLI_FOLDERS, "train again")).split()
+        trained_on = ",".join(f"{nli}/{name}/nli-*" for name in folders)
         return {
             BEGUN: begun,
             "task.train_data.input_path": f"{pairs}/train-*",
             "task.validation_data.input_path": f"{pairs}/validation-*",
-            "task.nli.train_data.input_path": f"{nli}/train/nli-*",
+            "task.nli.train_data.input_path": f"'{trained_on}'",  # quoted, for the commas
             "task.nli.validation_data.input_path": f"{nli}/dev/nli-*",
             "task.sts_dev": sts_dev,
             "trainer.validation_interval": 2400,
@@ -80,7 +83,8 @@ def inference_data(pairs: str, sts_dev: str, nli: str, begun: Path) -> Data:
 
 def override_of(way: dict[str, object], data: Data) -> dict[str, object]:
     """All that a row overrides of its preset."""
-    return data(way) | BASE | {key: value for key, value in way.items() if key != PASSES}
+    parameters = {key: value for key, value in way.items() if "." in key}
+    return data(way) | BASE | parameters
 
 
 def train(
@@ -174,7 +178,7 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     root.add_argument("--pairs", required=True, metavar="DIR", help="with train-*, validation-*")
     root.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
-    root.add_argument("--nli", metavar="DIR", help="with train/ and dev/; without, no inference")
+    root.add_argument("--nli", metavar="DIR", help="with train/, again/, all/, dev/")
     root.add_argument("--train_pairs", type=int, default=548_000, metavar="N", help="of each row")
     root.add_argument(
         "--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME", help="beside the first"

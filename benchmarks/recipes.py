@@ -16,6 +16,8 @@ SEEDS: dict[str, dict[str, object]] = dict(
 BEGUN = "task.init_checkpoint"
 PASSES = "passes"
 """Not a parameter: how many times as many pairs a row trains on."""
+NLI_FOLDERS = "nli folders"
+"""Not a parameter: which folders of inference it trains on."""
 
 
 def _rate(start: float, end: float) -> dict[str, object]:
@@ -71,6 +73,13 @@ WAYS: dict[str, dict[str, object]] = SEEDS | {
 """Each row, and the parameters that make it."""
 NLI_WAYS: dict[str, dict[str, object]] = SEEDS | {
     "from the beginning, not from a model of replies": {BEGUN: ""},
+    "no pair of inference twice": {NLI_FOLDERS: "train"},
+    "pairs of all sources once": {NLI_FOLDERS: "all"},
+    "pairs of SNLI alone": {NLI_FOLDERS: "again"},
+    "one classifier": {f"{MODEL}.nli.members": 1},
+    "one classifier of 512": {f"{MODEL}.nli.members": 1, f"{MODEL}.nli.hidden": "[512]"},
+    "labels not smoothed": {f"{MODEL}.nli.label_smoothing": 0.0},
+    "no dropout of features": {f"{MODEL}.nli.feature_dropout": 0.0},
     "nothing pooled over words": {f"{MODEL}.nli.max_units": 0},
     "100 units pooled over words": {f"{MODEL}.nli.max_units": 100},
     "no hidden layer": {f"{MODEL}.nli.hidden": "[]"},

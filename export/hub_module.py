@@ -86,7 +86,7 @@ class HubModule(Part):
             head = weights.keep(model.nli_head, variant)
             self.nli_head = Part(head)
             heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
-                OUTPUTS: tf.nn.softmax(head(*map(self._side, (premise, hypothesis))))
+                OUTPUTS: nli.probabilities(head(*map(self._side, (premise, hypothesis))))
             }
         self.heads: dict[str, Callable[..., Outputs]] = {
             name: _traced(name, head) for name, head in heads.items()

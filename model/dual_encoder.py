@@ -87,7 +87,7 @@ class DualEncoder(tf_keras.Model):
         hypotheses: dict[str, tf.Tensor],
         training: bool = False,
     ) -> tf.Tensor:
-        """Logits of `data_pipeline.records.LABELS`: float32 [batch, 3]."""
+        """Each member's logits of `data_pipeline.records.LABELS`: float32 [batch, members, 3]."""
         first, second = (
             nli.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
             for ids in (premises, hypotheses)

@@ -44,29 +44,22 @@ def side(
 
 
 class NliHead(tf_keras.layers.Layer):
-    """Two encoded sentences -> a score for each of `records.LABELS`, in their order."""
+    """Two encoded sentences -> scores of `records.LABELS`, in their order, by each member."""
 
     def __init__(self, config: configs.Nli):
         # The features are differences of close numbers: bfloat16 would lose them.
         super().__init__(name="nli_head", autocast=False)
-        self._hidden = [
-            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
-            for index, units in enumerate(config.hidden)
-        ]
         self._pooled = (
             tf_keras.layers.Dense(config.max_units, activation="relu", name="pooled")
             if config.max_units
             else None
         )
-        self._dropout = tf_keras.layers.Dropout(config.dropout)
-        self._logits = tf_keras.layers.Dense(len(records.LABELS), dtype=tf.float32, name="logits")
+        self._members = [Member(config, name=f"member_{index}") for index in range(config.members)]
 
     def call(self, premises: Side, hypotheses: Side, training: bool = False) -> tf.Tensor:
-        """Two batches of sentences -> logits, float32 [batch, 3]."""
-        hidden = pair_features(self._compared(premises), self._compared(hypotheses))
-        for layer in self._hidden:
-            hidden = self._dropout(layer(hidden), training=training)
-        return self._logits(hidden)
+        """Two batches of sentences -> logits, float32 [batch, members, 3]."""
+        features = pair_features(self._compared(premises), self._compared(hypotheses))
+        return tf.stack([member(features, training=training) for member in self._members], axis=1)
 
     def _compared(self, sentences: Side) -> tf.Tensor:
         """What is compared of each sentence: float32 [batch, embedding_dim + max_units]."""
@@ -76,6 +69,27 @@ class NliHead(tf_keras.layers.Layer):
         units = tf.cast(self._pooled(sentences.words), tf.float32)
         largest = tf.math.l2_normalize(tf.math.segment_max(units, sentences.of_row), axis=-1)
         return tf.concat([embeddings, _of_size_one(largest)], axis=-1)
+
+
+class Member(tf_keras.layers.Layer):
+    """Features of pairs -> a score for each of `records.LABELS`, in their order."""
+
+    def __init__(self, config: configs.Nli, *, name: str):
+        super().__init__(name=name, autocast=False)
+        self._hidden = [
+            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(config.hidden)
+        ]
+        self._feature_dropout = tf_keras.layers.Dropout(config.feature_dropout)
+        self._dropout = tf_keras.layers.Dropout(config.dropout)
+        self._logits = tf_keras.layers.Dense(len(records.LABELS), dtype=tf.float32, name="logits")
+
+    def call(self, features: tf.Tensor, training: bool = False) -> tf.Tensor:
+        """float32 [batch, features] -> logits, float32 [batch, 3]."""
+        hidden = self._feature_dropout(features, training=training)
+        for layer in self._hidden:
+            hidden = self._dropout(layer(hidden), training=training)
+        return self._logits(hidden)
 
 
 def _of_size_one(rows: tf.Tensor) -> tf.Tensor:
@@ -92,15 +106,29 @@ def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:
     return tf.concat([u1, u2, tf.abs(u1 - u2), u1 * u2], axis=-1)
 
 
-def nli_softmax(logits: tf.Tensor, labels: tf.Tensor) -> Classified:
-    """Mean cross-entropy and accuracy.
+def probabilities(logits: tf.Tensor) -> tf.Tensor:
+    """The mean over the members: [batch, members, 3] -> float32 [batch, 3]."""
+    return tf.reduce_mean(tf.nn.softmax(logits), axis=1)
+
+
+def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0) -> Classified:
+    """Mean cross-entropy of each member's, and the accuracy of what they say together.
+
+    Members with one loss for all would share the work; each with its own learns all of it, and
+    their mean forgets what only one of them found in the noise.
 
     Args:
-      logits: float32 [batch, 3].
+      logits: float32 [batch, members, 3].
       labels: indices in `records.LABELS`, any integer type, [batch].
+      smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
+        section 7).
     """
-    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    right = tf.equal(tf.argmax(logits, axis=-1), tf.cast(labels, tf.int64))
+    labels = tf.repeat(labels[:, tf.newaxis], logits.shape[1], axis=1)
+    of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    of_all = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
+    losses = (1 - smoothing) * of_gold + smoothing * of_all
+    found = tf.argmax(probabilities(logits), axis=-1)
+    right = tf.equal(found, tf.cast(labels[:, 0], tf.int64))
     return Classified(
         loss=tf.reduce_mean(losses), accuracy=tf.reduce_mean(tf.cast(right, tf.float32))
     )

@@ -108,15 +108,17 @@ class ResponseSelection:
 class Inference:
     """Natural language inference: does the premise entail the hypothesis (section 2.4).
 
-    A batch is `premise` and `hypothesis`, ids, and `label`, int64 [batch].
+    A batch is `premise` and `hypothesis`, ids, and `label`, int64 [batch]. Validation shows the
+    loss that is not smoothed, whatever training does.
     """
 
     name = configs.INFERENCE
     id_feature = records.PAIR_ID
     metrics: tuple[str, ...] = ("nli_loss", "nli_accuracy")
 
-    def __init__(self, text: TextToIds):
+    def __init__(self, text: TextToIds, config: configs.Nli):
         self.text = text
+        self._smoothing = config.label_smoothing
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """NLI pairs, string [batch] -> a batch."""
@@ -130,7 +132,8 @@ class Inference:
     def outcome(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Outcome:
         """Cross-entropy and accuracy."""
         logits = self._logits(model, batch, training=training)
-        classified = nli.nli_softmax(logits, batch[records.LABEL])
+        smoothing = self._smoothing if training else 0.0
+        classified = nli.nli_softmax(logits, batch[records.LABEL], smoothing=smoothing)
         return Outcome(classified.loss, dict(zip(self.metrics, classified, strict=True)))
 
     def mistakes(
@@ -138,7 +141,7 @@ class Inference:
     ) -> list[str]:
         """The first pairs that the model labels otherwise than people."""
         logits = self._logits(model, batch, training=False)
-        found, gold = np.argmax(logits, axis=1), batch[records.LABEL].numpy()
+        found, gold = np.argmax(nli.probabilities(logits), axis=1), batch[records.LABEL].numpy()
         strings = _strings(serialized, _NLI_PAIR)
         return [
             f"**{strings[records.PREMISE][row]}**  \n{strings[records.HYPOTHESIS][row]}  \n"
@@ -172,13 +175,14 @@ class Part(NamedTuple):
 def parts_of(config: configs.Training) -> list[Part]:
     """The tasks of a run: one, or response selection and then inference."""
     text = TextToIds(config.model.text)
+    inference = Inference(text, config.model.nli)
     own = (config.train_data, config.validation_data, "task")
     if isinstance(config, configs.Inference):
-        return [Part(Inference(text), *own)]
+        return [Part(inference, *own)]
     if not isinstance(config, configs.ResponseSelection):
         raise TypeError(f"{type(config).__name__} is no task of this project")
     parts = [Part(ResponseSelection(text, config.objective), *own)]
     if isinstance(config, configs.Multitask):
         data = config.nli
-        parts.append(Part(Inference(text), data.train_data, data.validation_data, "task.nli"))
+        parts.append(Part(inference, data.train_data, data.validation_data, "task.nli"))
     return parts

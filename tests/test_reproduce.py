@@ -88,6 +88,9 @@ def test_every_training_has_parameters_that_exist(data):
     assert found["growth_30-0"].trainer.optimizer_config.warmup.linear.warmup_steps == 210
     both = found["reddit_nli-1"].task
     assert both.init_checkpoint.endswith("models/reddit-1")
+    of_inference = [found["bilstm_max_nli-0"].task.train_data, both.nli.train_data]
+    twice = f"{data}/runs/nli/train/nli-*,{data}/runs/nli/again/nli-*"
+    assert [one.input_path for one in of_inference] == [twice, twice]
     reddit = found["reddit-1"].task
     # As it dropped words for, so that every variable has its counterpart.
     both.model.encoder.averaging.word_dropout = reddit.model.encoder.averaging.word_dropout
@@ -150,10 +153,11 @@ def test_every_row_is_scored_and_nothing_held_out_is_trained_on(data):
         if command[0] == "data_pipeline":
             folder = Path(command[command.index("--output") + 1]).name
             made[folder] = command
-    for folder in ("pairs", "train"):
+    for folder in ("pairs", "train", "again"):
         excluded = made[folder][made[folder].index("--exclude_texts") :]
         assert len([word for word in excluded if re.search(r"sts-\w+\.csv", word)]) == 3
         assert [word for word in excluded if "snli_1.0_test" in word]
+    assert [word for word in made["train"] if word not in made["again"]][-1:] == ["cad-*"]
     assert not [word for word in made["pairs"] if "2015-03" in word]
     for row in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
         assert {(task, row) for task in ("response_ranking", "snli", "sts", "cqa")} < scored

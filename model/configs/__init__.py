@@ -102,9 +102,16 @@ class Nli(hyperparams.Config):
     """The paper names none; this is the one of its other networks here."""
     dropout: float = 0.0
     """The part of each hidden layer's units left out at random in training."""
+    feature_dropout: float = 0.0
+    """The same of what the first of them sees."""
     max_units: int = 0
     """Units of a layer on each word's vector, of which the classifier sees the largest over the
     sentence beside the embedding: one word can decide what an average hides. 0 is the paper's."""
+    members: int = 1
+    """Networks of these layers beside each other, each with a loss of its own; a label's
+    probability is the mean of theirs. 1 is the paper's."""
+    label_smoothing: float = 0.0
+    """The part of a label's probability that training gives to all labels alike."""
 
 
 @dataclasses.dataclass

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from export import checkpoint, verify, write
 from export.__main__ import main
+from model import nli
 from model.configs import ResponseSelection
 from tests.export.conftest import RECURRENT, TRANSFORMER, ask
 
@@ -184,7 +185,7 @@ def test_the_classifier_says_what_the_model_says(shared):
     found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
     model, text = checkpoint.load(shared / "run")
     logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
-    np.testing.assert_allclose(found, tf.nn.softmax(logits), atol=1e-6)
+    np.testing.assert_allclose(found, nli.probabilities(logits), atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
 
 
@@ -199,13 +200,13 @@ def test_the_classifier_says_what_the_model_says(shared):
 def test_a_classifier_that_looks_at_words_stays_what_it_is(
     write_model_dir, tmp_path, variant, near
 ):
-    model_dir = write_model_dir(heads=["inference"], nli={"max_units": 5})
+    model_dir = write_model_dir(heads=["inference"], nli={"max_units": 5, "members": 2})
     main(["--model_dir", str(model_dir), "--output", str(tmp_path / "m"), "--variant", variant])
     module = tf.saved_model.load(str(tmp_path / "m"))
     premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
     found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
     model, text = checkpoint.load(model_dir)
-    expected = tf.nn.softmax(model.classify(text(premise), text(hypothesis)))
+    expected = nli.probabilities(model.classify(text(premise), text(hypothesis)))
     np.testing.assert_allclose(found, expected, atol=near)
 
 

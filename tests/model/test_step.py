@@ -43,7 +43,7 @@ def response_selection(model):
 
 
 def inference(model):
-    task = tasks.Inference(TextToIds(model._config.text))
+    task = tasks.Inference(TextToIds(model._config.text), configs.Nli())
     records = [
         encode_example({"premise": one, "hypothesis": other, "label": number % 3})
         for number, (one, other) in enumerate(PAIRS)

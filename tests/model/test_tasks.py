@@ -92,10 +92,14 @@ def test_mistakes_say_what_was_preferred_to_the_true_response():
 
 def test_accuracy_and_mistakes_of_the_inference():
     serialized = nli_pairs(2, 0, 1)
-    task = Inference(TEXT)
+    task = Inference(TEXT, configs.Nli(label_smoothing=0.3))
     batch = task.parse(serialized)
-    model = classifying([[0, 0, 9], [0, 9, 0], [9, 0, 0]])
+    model = classifying([[[0, 0, 9]], [[0, 6, 0]], [[6, 0, 0]]])
     outcome = task.outcome(model, batch, training=False)
+    # One of three is right, the others cost 6. Smoothed, in training, it costs 0.3 * 9 * 2 / 3 and
+    # they 0.7 * 6 + 0.3 * 6 * 2 / 3.
+    np.testing.assert_allclose(outcome.loss, 4, rtol=2e-3)
+    np.testing.assert_allclose(task.outcome(model, batch, training=True).loss, 4.2, rtol=2e-3)
     assert tuple(outcome.metrics) == task.metrics
     np.testing.assert_allclose(outcome.metrics["nli_accuracy"], 1 / 3, rtol=1e-6)
     assert outcome.metrics["nli_loss"] == outcome.loss

@@ -15,10 +15,10 @@
 R := runs/reproduce
 SEEDS := 0 1 2
 HELD_OUT ?= RC_2015-03
-# Which pairs of inference are trained on, by patterns of their pairID, and which of them twice: as
-# in SNLI's test set are those of SNLI itself. '*' takes all.
-NLI_IDS ?= snlidev-* cad-*
-NLI_AGAIN ?= snlidev-*
+# Which pairs of inference are trained on, by patterns of their pairID: all but SICK's, sick-*, whose
+# neutral pairs are of another kind than those of SNLI's test set. And which are read twice: SNLI's own.
+NLI_IDS ?= [!s]* sn*
+NLI_AGAIN ?= snli* [0-9]*
 # Shares of the pairs in percent; of each, the files that make it up of 100, and its steps: no more
 # than 60 passes.
 SHARES := 1 3 10 30

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import machine, runs
-from evaluation.files import with_folder_as
+from evaluation.files import with_data_as_dir
 
 
 class Benchmark(NamedTuple):
@@ -135,7 +135,7 @@ def page(outcomes: list[Outcome], *, all_of: int, data_dir: str = "") -> str:
         parts.append(
             f"**{len(outcomes)} of {all_of}: the run was still going on, or was stopped.**"
         )
-    return with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n")
+    return with_data_as_dir(data_dir, "\n\n".join(parts) + "\n")
 
 
 def parser() -> argparse.ArgumentParser:

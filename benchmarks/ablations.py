@@ -39,7 +39,7 @@ from benchmarks.recipes import (
     WAYS,
     Recipe,
 )
-from evaluation.files import with_folder_as
+from evaluation.files import with_data_as_dir
 
 DONE = "ablation.json"
 """In the folder of a row that is done: what was asked, and what was found."""
@@ -135,7 +135,7 @@ def page(tables: dict[str, str], arguments: Sequence[str], *, about: str, data_d
     parts = ["# Ablations", about, f"    {command}"]
     for title, made in tables.items():
         parts += [f"## {title}", made]
-    return with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n")
+    return with_data_as_dir(data_dir, "\n\n".join(parts) + "\n")
 
 
 def train_all(

@@ -103,10 +103,10 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error
 
 
-def with_folder_as(name: str, folder: str, page: str) -> str:
-    """Return a Markdown page whose indented commands call a folder by another name."""
+def with_data_as_dir(folder: str, page: str) -> str:
+    """Return a Markdown page whose indented commands call a folder of data DIR."""
     if not folder:
         return page
     whole = re.compile(rf"(?<![\w./~-]){re.escape(folder.rstrip('/'))}(?![\w.-])")
     lines = page.split("\n")
-    return "\n".join(whole.sub(name, line) if line[:4] == "    " else line for line in lines)
+    return "\n".join(whole.sub("DIR", line) if line[:4] == "    " else line for line in lines)

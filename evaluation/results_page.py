@@ -13,7 +13,7 @@ from tabulate import tabulate
 from evaluation import growth, result, rows, scores
 from evaluation.contamination import GROUPS
 from evaluation.errors import InputError
-from evaluation.files import with_folder_as, write_whole
+from evaluation.files import with_data_as_dir, write_whole
 from evaluation.result import Result
 from evaluation.rows import Row
 
@@ -82,7 +82,7 @@ def write(
         parts += ["## Where it is wrong", *map(_by_kind, found_wrong)]
     if learned is not None:
         parts.append(learned.read_text(encoding="utf-8").strip())
-    write_whole(output, with_folder_as("DIR", data_dir, "\n\n".join(parts) + "\n"))
+    write_whole(output, with_data_as_dir(data_dir, "\n\n".join(parts) + "\n"))
 
 
 def _growth(shares: dict[int, Row], of_files: Sequence[int], picture: Path) -> list[str]:

@@ -4,6 +4,7 @@ python -m evaluation baselines --sts DIR --cqa DIR --vectors glove.txt --output 
 """
 
 import argparse
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,15 +56,19 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score every baseline on every data set that is given; TF-IDF is always among them."""
+    from evaluation.baselines.installed import SentenceTransformersEncoder
     from evaluation.commands import cqa, response_ranking, snli, sts
     from evaluation.errors import InputError
 
+    # First of all, for one that cannot be loaded should not be told after the others were scored,
+    # and if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
+    installed = [SentenceTransformersEncoder(name) for name in arguments.sentence_transformers]
     given = {task: path for task in TASKS if (path := getattr(arguments, task))}
     if not given:
         raise InputError(f"no data: one or more of {', '.join(f'--{task}' for task in TASKS)}")
     texts = {task: _texts(task, path) for task, path in given.items()}
     commands = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
-    for encoder in _encoders(arguments):
+    for encoder in itertools.chain(_encoders(arguments), installed):
         folder = arguments.output / FOLDER / _folder_name(encoder.path)
         for task, path in given.items():
             print(f"== {encoder.path}: {task} ==", flush=True)
@@ -111,7 +116,7 @@ def _texts(task: str, path: Path) -> list[str]:
 
 
 def _encoders(arguments: argparse.Namespace) -> Iterator:
-    """Yield the baselines, each loaded when its turn comes."""
+    """Yield the others, each loaded when its turn comes."""
     from evaluation.baselines import averages, tfidf, word_vectors
 
     yield tfidf.TfIdf()
@@ -120,9 +125,5 @@ def _encoders(arguments: argparse.Namespace) -> Iterator:
     for name, source, lookup in vectors:
         yield averages.Averaged(name, source=source, lookup=lookup)
         yield averages.Sif(name, source=source, lookup=lookup)
-    for name in arguments.sentence_transformers:
-        from evaluation.baselines.installed import SentenceTransformersEncoder
-
-        yield SentenceTransformersEncoder(name)
     for module in arguments.modules:
         yield options.encoder(module)

@@ -1,6 +1,8 @@
 import json
 import math
+import os
 import re
+import subprocess
 import sys
 import types
 
@@ -10,6 +12,7 @@ import pytest
 from evaluation.__main__ import main
 from evaluation.baselines import averages, tfidf, word_vectors
 from evaluation.errors import InputError
+from tests.conftest import REPOSITORY
 
 GLOVE = "the 0 0\ndog 1 0\ncat 0 2\nNew York 3 3\nParis 0 4\nrun 1 1\n"
 ROWS = "".join(
@@ -202,3 +205,22 @@ def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     assert main(argv) == 1
     assert "needs the package sentence-transformers" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()  # before the others are scored
+
+
+def test_sentence_transformers_are_loaded_before_tensorflow(write_text, tmp_path):
+    """Behind it, PyTorch's compiler ends the process: both bring an LLVM."""
+    write_text("sentence_transformers.py", "import sys; raise ImportError(sys.modules.keys())")
+    write_text("data/sts-dev.csv", ROWS)
+    command = [sys.executable, "-m", "evaluation", "baselines", "--sentence_transformers", "any"]
+    done = subprocess.run(
+        [*command, "--sts", tmp_path / "data", "--output", tmp_path / "results"],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "not installed (dict_keys(" in done.stderr
+    assert "'tensorflow'" not in done.stderr

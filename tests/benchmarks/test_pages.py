@@ -58,6 +58,24 @@ def test_the_page_tells_what_failed_and_what_did_not_run():
     assert "**3 of 4: the run was still going on" in every.page(outcomes, all_of=4)
 
 
+def test_an_interpreter_without_what_is_compared_is_refused_before_anything_runs(
+    given, capsys, monkeypatch
+):
+    options = [f"--{name}={value}" for name, value in vars(given).items() if value is not None]
+    output = given.dumps + ".md"
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["benchmarks", *options, f"--output={output}", f"--peer_python={sys.executable}"],
+    )
+    monkeypatch.setattr(every, "NEEDED_OF_PEER", "json, no_such_package")
+    with pytest.raises(SystemExit) as ended:
+        every.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "No module named 'no_such_package'; accepted is one with json, no_such_package" in said
+
+
 def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
     def row(value):
         return dict.fromkeys(ablations.SELECTION.figures, value)

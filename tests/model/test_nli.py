@@ -67,14 +67,15 @@ def test_the_logits_are_the_layers_of_the_features(activation, function):
     *hidden, kernel, bias = (weight.numpy() for weight in head.weights)
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
-    np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-5)
 
 
 def test_without_a_hidden_layer_it_is_linear():
     head = nli.NliHead(configs.Nli(hidden=[]))
     logits = head(*ENCODED)[:, 0]
     kernel, bias = head.weights
-    np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5)
+    # The weights are drawn: what they sum to may come near 0.
+    np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5, atol=1e-5)
 
 
 def test_members_have_layers_of_their_own_behind_one_pooling():

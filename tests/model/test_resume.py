@@ -29,7 +29,11 @@ TRANSFORMER = {
     "task__model__encoder__transformer__dropout": 0.1,
     "task__model__encoder__transformer__word_dropout": 0.1,
 }
-SHARED = {"task__nli__share": 0.3, "task__model__nli__dropout": 0.1}
+SHARED = {
+    "task__nli__share": 0.3,
+    "task__model__nli__dropout": 0.1,
+    "task__model__nli__feature_dropout": 0.1,
+}
 # Windows of 100 records: 100 steps end within one, and within an epoch.
 EVERY_100 = {
     "task__train_data__shuffle_buffer_size": 100,

@@ -178,7 +178,8 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     root.add_argument("--pairs", required=True, metavar="DIR", help="with train-*, validation-*")
     root.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
-    root.add_argument("--nli", metavar="DIR", help="with train/, again/, all/, dev/")
+    help_nli = "with train/, again/, all/ and dev/; without, no inference"
+    root.add_argument("--nli", metavar="DIR", help=help_nli)
     root.add_argument("--train_pairs", type=int, default=548_000, metavar="N", help="of each row")
     root.add_argument(
         "--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME", help="beside the first"

@@ -127,6 +127,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     left_out = LeftOut(arguments.pair_ids, excluded)
     read = read_files(dumps, left_out)
+    _require_pairs_of_ids(read, left_out)
     output.start()
     outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
     statistics = as_statistics(read.counts, left_out)
@@ -157,6 +158,15 @@ def read_files(dumps: list[Dump], left_out: LeftOut) -> Read:
     if unreadable:
         raise InputError("; ".join(unreadable))
     return read
+
+
+def _require_pairs_of_ids(read: Read, left_out: LeftOut) -> None:
+    others = read.counts["other_ids"]
+    if others and others == read.counts["lines"] - read.counts["malformed"]:
+        raise InputError(
+            f"--pair_ids: {' '.join(map(repr, left_out.pair_ids))} fits the id of none of "
+            f"{others:,} pairs; accepted are patterns of their pairID"
+        )
 
 
 def _read_file(dump: Dump, tap: Tap, read: Read, left_out: LeftOut) -> None:

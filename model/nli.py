@@ -49,8 +49,6 @@ class NliHead(tf_keras.layers.Layer):
     def __init__(self, config: configs.Nli):
         # The features are differences of close numbers: bfloat16 would lose them.
         super().__init__(name="nli_head", autocast=False)
-        if config.members < 1:
-            raise ValueError(f"nli.members: {config.members}; accepted are numbers from 1 on")
         self._pooled = (
             tf_keras.layers.Dense(config.max_units, activation="relu", name="pooled")
             if config.max_units

@@ -86,6 +86,8 @@ def _whole_numbers(
     # A recurrent encoder without a projection has none of its own.
     least = 0 if encoder.type == "recurrent" else 1
     yield "task.model.encoder's embedding_dim", encoder.get().embedding_dim, least
+    yield "task.model.nli.members", params.task.model.nli.members, 1
+    yield "task.model.nli.max_units", params.task.model.nli.max_units, 0
     yield "task.seed", params.task.seed, 0
     if isinstance(params.task, configs.ResponseSelection):
         for name in ("word_cooccurrence_records", "word_frequency_records"):
@@ -102,6 +104,11 @@ def _parts(params: config_definitions.ExperimentConfig) -> Iterator[tuple[str, A
     yield "trainer.average_decay", params.trainer.average_decay
     if isinstance(params.task, configs.Multitask):
         yield "task.nli.share", params.task.nli.share
+    encoder, head = params.task.model.encoder, params.task.model.nli
+    for where, config in ((f"encoder.{encoder.type}", encoder.get()), ("nli", head)):
+        for name, value in config.as_dict().items():
+            if name.endswith(("dropout", "smoothing")):
+                yield f"task.model.{where}.{name}", value
 
 
 def _data(task: configs.Training) -> Iterator[tuple[str, configs.Data]]:

@@ -87,11 +87,6 @@ def test_members_have_layers_of_their_own_behind_one_pooling():
     assert len(head.weights) == 2 + 3 * 4
 
 
-def test_a_head_without_members_is_refused():
-    with pytest.raises(ValueError, match=r"nli\.members: 0; accepted are numbers from 1 on"):
-        nli.NliHead(configs.Nli(members=0))
-
-
 @pytest.mark.parametrize("rates", [{"dropout": 0.5}, {"feature_dropout": 0.5}])
 def test_dropout_is_of_training_only(rates):
     head = nli.NliHead(configs.Nli(**rates))

@@ -16,7 +16,8 @@ R := runs/reproduce
 SEEDS := 0 1 2
 HELD_OUT ?= RC_2015-03
 # Which pairs of inference are trained on, by patterns of their pairID: all but SICK's, sick-*, whose
-# neutral pairs are of another kind than those of SNLI's test set. And which are read twice: SNLI's own.
+# neutral pairs are of another kind than those of SNLI's test set. And which are read twice: SNLI's own;
+# none where it is empty.
 NLI_IDS ?= [!s]* sn*
 NLI_AGAIN ?= snli* [0-9]*
 # Shares of the pairs in percent; of each, the files that make it up of 100, and its steps: no more
@@ -42,14 +43,15 @@ GROWTH := $(foreach share,$(SHARES) 100,growth_$(share)-0)
 SCORED := $(foreach run,$(MAIN) transformer-0 bilstm_max_nli-0 $(GROWTH),$(R)/results/$(run)/SCORED)
 
 STS := $(DATA)/stsb
-NLI_PAIRS := $(foreach part,train again dev,$(R)/nli/$(part)/COMPLETED)
+NLI_PAIRS := $(foreach part,train $(if $(NLI_AGAIN),again) dev,$(R)/nli/$(part)/COMPLETED)
 TEXTS = $(wildcard $(STS)/sts-*.csv $(DATA)/nli/*test*)
 TRAINING_DUMPS = $(filter-out $(DATA)/reddit/$(HELD_OUT)%,$(wildcard $(DATA)/reddit/RC_*))
 # Words of 500 numbers: laptop_dan's 300 train faster and score lower.
 WIDE := task.model.encoder.averaging.word_dim=500
 CHECKED := task.validation_data.input_path=$(R)/pairs/validation-*,task.sts_dev=$(STS)/sts-dev.csv
 PAIRS := task.train_data.input_path=$(R)/pairs/train-*,$(CHECKED)
-NLI := task.nli.train_data.input_path='$(R)/nli/train/nli-*,$(R)/nli/again/nli-*',task.nli.validation_data.input_path=$(R)/nli/dev/nli-*
+COMMA := ,
+NLI := task.nli.train_data.input_path='$(R)/nli/train/nli-*$(if $(NLI_AGAIN),$(COMMA)$(R)/nli/again/nli-*)',task.nli.validation_data.input_path=$(R)/nli/dev/nli-*
 RATE := trainer.optimizer_config.learning_rate
 # $(1): how many steps it trains, $(2): after how many it is validated; best/ has the best P@1.
 schedule = trainer.train_steps=$(1),$(RATE).polynomial.decay_steps=$(1),trainer.checkpoint_interval=$(1),trainer.validation_interval=$(2),trainer.best_checkpoint_eval_metric=p_at_1
@@ -177,7 +179,7 @@ $(R)/results/baselines/SCORED: $(R)/modules/reddit-0/saved_model.pb $(R)/held_ou
 
 # Nothing of these may have been trained on.
 $(R)/leaks/SCORED: $(R)/results/reddit_nli-0/SCORED
-	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train $(R)/nli/again --sts $(STS) \
+	$(RUN) -m evaluation contamination --training $(R)/pairs $(R)/nli/train $(if $(NLI_AGAIN),$(R)/nli/again) --sts $(STS) \
 	  --snli $(DATA)/nli --cqa $(DATA)/semeval_cqa --response_ranking $(RANKED) \
 	  --results $(<D) --output $(@D)
 	touch $@
@@ -209,8 +211,8 @@ DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 B := runs/benchmark
 
 .PHONY: benchmark ablations
-# Each choice of the recipe by itself: more than an hour; goes on where it was stopped.
-ablations: $(R)/pairs/COMPLETED $(NLI_PAIRS) $(R)/nli/all/COMPLETED
+# Each choice of the recipe by itself: two hours; goes on where it was stopped.
+ablations: $(R)/pairs/COMPLETED $(NLI_PAIRS) $(R)/nli/again/COMPLETED $(R)/nli/all/COMPLETED
 	$(RUN) -m benchmarks.ablations --pairs $(R)/pairs --nli $(R)/nli --sts_dev $(STS)/sts-dev.csv \
 	  --data_dir $(DATA) --at_once $$(nproc) --work_dir runs/ablations --output benchmarks/ablations.md
 

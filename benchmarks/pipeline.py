@@ -15,14 +15,16 @@ Prints comments per second, the ratios, and the peak memory over all processes o
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from itertools import cycle, islice
 from pathlib import Path
+from tempfile import TemporaryFile
 
-import orjson
 import psutil
 from backports import zstd
 from tabulate import tabulate
@@ -32,7 +34,9 @@ from data_pipeline.filters import Rules, Selection
 
 REPOSITORY = Path(__file__).parents[1]
 WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
-IDS = (b'"id": "', b'"parent_id": "t1_', b'"parent_id": "t3_', b'"link_id": "t3_')
+ID_FIELDS = ("id", "parent_id", "link_id")
+IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
+"""What stands before the ids of a comment, of its parent and of its thread."""
 
 
 def main() -> None:
@@ -73,7 +77,7 @@ def main() -> None:
 def found(pattern: str) -> list[str]:
     """The dumps that a pattern names."""
     folder, name = os.path.split(pattern)
-    return sorted(map(str, Path(folder).glob(name)))
+    return sorted(str(path) for path in Path(folder).glob(name) if path.suffix == ".zst")
 
 
 def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[str]]:
@@ -82,19 +86,28 @@ def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[s
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     comments, paths = 0, []
-    while comments < arguments.comments:
-        for dump in dumps:
-            copy = len(paths) // len(dumps)
-            lines = zstd.open(dump, options=WINDOW).read()
-            for start in IDS:
-                lines = lines.replace(start, start + b"%dc" % copy)
-            path = folder / f"RC_{copy:03d}-{Path(dump).name}"
-            path.write_bytes(zstd.compress(lines, 3))
-            paths.append(str(path))
-            comments += lines.count(b"\n")
-    first = orjson.loads(lines[: lines.index(b"\n")])
-    assert first["id"].startswith(f"{copy}c"), "the dumps are not written as was expected"
+    for number, dump in enumerate(cycle(dumps)):
+        if comments >= arguments.comments:
+            break
+        copy = number // len(dumps)
+        path = folder / f"RC_{copy:03d}-{Path(dump).name}"
+        before = comments
+        with zstd.open(dump, options=WINDOW) as read, zstd.open(path, "wb") as written:
+            for line in islice(read, arguments.comments - comments):
+                written.write(with_own_ids(line, copy))
+                comments += 1
+        if comments == before:
+            sys.exit(f"--dumps: {dump} has no comments; accepted are dumps with one JSON a line")
+        paths.append(str(path))
     return comments, paths
+
+
+def with_own_ids(line: bytes, copy: int) -> bytes:
+    """A comment whose id, parent and thread are those of a copy of the dump."""
+    renamed, found = IDS.subn(rb"\g<0>%dc" % copy, line)
+    if found < len(ID_FIELDS):
+        sys.exit(f"--dumps: {line[:200]!r} is no comment with {', '.join(ID_FIELDS)}")
+    return renamed
 
 
 def plain_loop(paths: list[str]) -> None:
@@ -115,21 +128,24 @@ def job(dumps: str, work: Path) -> list[str]:
 def measure(command: list[str], cores: str) -> tuple[float, int]:
     """Seconds of a Python command on some cores, and the peak of all its processes' memory."""
     started = time.perf_counter()
-    process = subprocess.Popen(
-        ["taskset", "-c", cores, sys.executable, *command],
-        cwd=REPOSITORY,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    peak = [0]
-    watcher = threading.Thread(target=_watch_memory, args=(process, peak))
-    watcher.start()
-    code = process.wait()
-    seconds = time.perf_counter() - started
-    watcher.join()
-    if code:
-        sys.exit(f"{command} ended with {code}")
+    with TemporaryFile() as said:
+        process = subprocess.Popen(
+            ["taskset", "-c", cores, sys.executable, *command],
+            cwd=REPOSITORY,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        )
+        peak = [0]
+        watcher = threading.Thread(target=_watch_memory, args=(process, peak))
+        watcher.start()
+        code = process.wait()
+        seconds = time.perf_counter() - started
+        watcher.join()
+        if code:
+            said.seek(0)
+            reason = said.read().decode(errors="replace").strip()
+            sys.exit(f"{reason}\n{command} ended with {code}")
     return seconds, peak[0]
 
 

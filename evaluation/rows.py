@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from evaluation import overlap, paper, result, scores, systems
+from evaluation import overlap, paper, result, scores, snli, systems
 from evaluation.errors import InputError
 from evaluation.result import Result
 
@@ -100,7 +100,7 @@ def tables(trained: Sequence[Row], baselines: Sequence[Row]) -> str:
     return "\n\n".join(
         part
         for part in (
-            _table_1([*trained, *baselines]),
+            _table_1([*trained, *baselines], references=trained),
             _table_2([*trained, *baselines]),
             _table_3([*own, *baselines], references=trained),
             _table_4([*own, *baselines]),
@@ -154,7 +154,7 @@ def _reference(trained: Sequence[Row], name: str, column: str, key: str) -> list
     return []
 
 
-def _table_1(rows: Sequence[Row]) -> str:
+def _table_1(rows: Sequence[Row], *, references: Sequence[Row]) -> str:
     keys = list(paper.TABLE_1["DAN"])
     parts = []
     for name in _names(rows, "response_ranking"):
@@ -162,6 +162,10 @@ def _table_1(rows: Sequence[Row]) -> str:
             [row.label, *(figure(row.figures(name, key), percent=True) for key in keys)]
             for row in rows
         ]
+        overlaps = [_reference(references, name, "word_overlap", key) for key in keys]
+        body.append(
+            [scores.SYSTEMS["word_overlap"], *(figure(of, percent=True) for of in overlaps)]
+        )
         body += [
             [f"{label}, the paper", *(figure([of[key]], percent=True) for key in keys)]
             for label, of in paper.TABLE_1.items()
@@ -181,7 +185,18 @@ def _table_2(rows: Sequence[Row]) -> str:
         [f"{label}, the paper", NONE, figure([value], percent=True)]
         for label, value in paper.TABLE_2.items()
     ]
-    return _markdown("Table 2: inference, accuracy (%)", ["", *SPLITS], body)
+    table = _markdown("Table 2: inference, accuracy (%)", ["", *SPLITS], body)
+    own = [row.label for row in rows if any(_labels_itself(row, name) for name in names)]
+    if not table or not own:
+        return table
+    return (
+        f"{table}\n\nLabels of {', '.join(own)} are the module's own; those of the other rows that "
+        "were scored here are told by a classifier that is trained on their embeddings as they are."
+    )
+
+
+def _labels_itself(row: Row, name: str) -> bool:
+    return any(name in run and snli.OWN_LABELS in run[name].notes for run in row.runs)
 
 
 def _table_3(rows: Sequence[Row], *, references: Sequence[Row]) -> str:
@@ -190,7 +205,7 @@ def _table_3(rows: Sequence[Row], *, references: Sequence[Row]) -> str:
         for row in rows
     ]
     overlap = [_reference(references, f"sts-{s}", "word_overlap", "pearson") for s in SPLITS]
-    body.append(["word overlap", *map(figure, overlap)])
+    body.append([scores.SYSTEMS["word_overlap"], *map(figure, overlap)])
     body += [
         [f"{label}, the paper", *(figure([of[split]]) for split in SPLITS)]
         for label, of in paper.TABLE_3.items()

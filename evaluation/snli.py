@@ -13,6 +13,9 @@ from evaluation.errors import InputError
 from evaluation.result import Result
 from evaluation.snli_files import LABELS, NliData
 
+OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
+"""What a result notes where no classifier was trained for it."""
+
 
 def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     """Classify every pair; return the accuracy, over all and by gold label.
@@ -24,7 +27,7 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     own_head = pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI)
     if own_head:
         probabilities = pair_signatures.classify(encoder, premises, hypotheses)
-        note = "Labels are the module's own, of its signature classify_nli."
+        note = OWN_LABELS
     elif classifier is not None:
         probabilities = classifier.probabilities(encoder, premises, hypotheses)
         note = classifier.about

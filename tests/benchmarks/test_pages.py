@@ -63,17 +63,18 @@ def test_an_interpreter_without_what_is_compared_is_refused_before_anything_runs
 ):
     options = [f"--{name}={value}" for name, value in vars(given).items() if value is not None]
     output = given.dumps + ".md"
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["benchmarks", *options, f"--output={output}", f"--peer_python={sys.executable}"],
-    )
     monkeypatch.setattr(every, "NEEDED_OF_PEER", "json, no_such_package")
-    with pytest.raises(SystemExit) as ended:
-        every.main()
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert "No module named 'no_such_package'; accepted is one with json, no_such_package" in said
+    for python, reason in (
+        (sys.executable, "ModuleNotFoundError: No module named 'no_such_package'"),
+        ("nowhere/python", "No such file or directory"),
+    ):
+        asked = ["benchmarks", *options, f"--output={output}", f"--peer_python={python}"]
+        monkeypatch.setattr(sys, "argv", asked)
+        with pytest.raises(SystemExit) as ended:
+            every.main()
+        assert ended.value.code == 2
+        said = capsys.readouterr().err
+        assert f"{python}: {reason}; accepted is one with json, no_such_package" in said
 
 
 def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
@@ -95,8 +96,28 @@ def test_the_page_of_ablations_has_its_command_without_the_place_of_the_data():
     assert text == (
         "# Ablations\n\n4 cores\n\n"
         "    python -m benchmarks.ablations --sts_dev 'DIR/dev.csv' --output page.md\n\n"
+        f"{ablations.LEGEND}\n\n"
         "## Both\n\n| a |\n"
     )
+
+
+def test_tables_stay_aligned_and_a_failure_has_its_reason(monkeypatch, capsys):
+    programs = {
+        "table": "print('    ms  of\\nours  1   2')",
+        "failing": "import sys; print('round 1'); sys.exit('no such vectors\\n[...] failed')",
+    }
+
+    def start(command, **options):
+        return real(["python", "-c", programs[command[2].removeprefix("benchmarks.")]], **options)
+
+    real = subprocess.run
+    monkeypatch.setattr(subprocess, "run", start)
+    chosen = [every.Benchmark(name, name, ()) for name in programs]
+    table, failing = every.run_all(chosen, has_peer=False)
+    assert (table.said, table.status) == ("    ms  of\nours  1   2", 0)
+    assert failing.said == "round 1\nno such vectors\n[...] failed"
+    assert failing.status == 1
+    assert "no such vectors" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("recipe", [ablations.SELECTION, ablations.INFERENCE])
@@ -186,18 +207,6 @@ def test_what_a_benchmark_started_ends_with_it(tmp_path):
     process.terminate()
     assert process.wait() == 128 + signal.SIGTERM
     child.wait(timeout=10)
-
-
-def test_a_pattern_without_dumps_is_told():
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.pipeline", "--dumps", "nowhere/RC_*"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "--dumps nowhere/RC_*: no such files" in done.stderr
 
 
 def test_groups_of_cores_share_all_of_them():

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from evaluation import growth, result, results_page, rows
+from evaluation import growth, result, results_page, rows, snli
 from evaluation.__main__ import main
 from evaluation.errors import InputError
 from evaluation.files import with_data_as_dir
@@ -41,7 +41,11 @@ def results(tmp_path):
             pearson=0.70, groups={"main-news": 0.5}, baselines={"word_overlap": {"pearson": 0.6}}
         ),
         scored(name="sts-dev-tuned", pearson=0.80),
-        scored("response_ranking", "response_ranking", p_at_1=0.3, p_at_3=0.4, p_at_10=0.5),
+        scored(
+            *["response_ranking"] * 2,
+            baselines={"word_overlap": {"p_at_1": 0.1, "p_at_3": 0.2, "p_at_10": 0.25}},
+            **{"p_at_1": 0.3, "p_at_3": 0.4, "p_at_10": 0.5},
+        ),
         scored("cqa", "cqa-2016", baselines=engine, map=0.65),
         scored(
             "cqa", "cqa-2017", system="search_engine", baselines={"ceiling": {"map": 0.7}}, map=0.4
@@ -52,7 +56,9 @@ def results(tmp_path):
         scored(pearson=0.74, groups={"main-news": 0.7}),
         scored("snli", "snli-test", accuracy=0.5),
     )
-    put("bilstm_max_nli-0", scored(pearson=0.6))
+    labelled = scored("snli", "snli-test", accuracy=0.6)
+    labelled = dataclasses.replace(labelled, notes=[snli.OWN_LABELS])
+    put("bilstm_max_nli-0", scored(pearson=0.6), labelled)
     for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
         put(f"growth_{share}-0", scored(pearson=r))
     put("baselines/TF-IDF", scored(pearson=0.65))
@@ -95,7 +101,9 @@ def test_seeds_are_one_row_with_mean_and_deviation(results):
     assert cells(three, "Reddit, the paper") == ["0.762", "0.731"]
     assert cells(table(text, "4"), "reddit")[:4] == ["0.720 ± 0.028", "-", "-", "0.600 ± 0.141"]
     assert cells(table(text, "1"), "reddit") == ["30.0", "40.0", "50.0"]
+    assert cells(table(text, "1"), "word overlap") == ["10.0", "20.0", "25.0"]
     assert cells(table(text, "2"), "reddit") == ["-", "50.0"]
+    assert "Labels of bilstm max nli are the module's own; those of" in table(text, "2")
     assert "bilstm" not in table(text, "1")
 
 

@@ -179,3 +179,11 @@ def test_another_seed_is_another_row(data):
     folders = [word for command in commands(data, "SEEDS=0 7") for word in command]
     assert any(word.endswith("models/reddit_nli-7") for word in folders)
     assert not any(word.endswith("models/reddit-1") for word in folders)
+
+
+def test_no_pair_of_inference_is_read_twice_where_none_is_named(data):
+    def read_again(*more):
+        return [word for command in commands(data, *more) for word in command if "again" in word]
+
+    assert len(read_again("NLI_AGAIN=sn*")) > 1
+    assert read_again("NLI_AGAIN=") == []

@@ -211,7 +211,7 @@ DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 B := runs/benchmark
 
 .PHONY: benchmark ablations
-# Each choice of the recipe by itself: two hours; goes on where it was stopped.
+# Each choice of the recipe by itself: an hour and a half; goes on where it was stopped.
 ablations: $(R)/pairs/COMPLETED $(NLI_PAIRS) $(R)/nli/again/COMPLETED $(R)/nli/all/COMPLETED
 	$(RUN) -m benchmarks.ablations --pairs $(R)/pairs --nli $(R)/nli --sts_dev $(STS)/sts-dev.csv \
 	  --data_dir $(DATA) --at_once $$(nproc) --work_dir runs/ablations --output benchmarks/ablations.md

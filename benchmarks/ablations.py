@@ -48,7 +48,8 @@ DONE = "ablation.json"
 LEGEND = (
     "P@N of 100 is that of validation pairs, threads of the training months, so it is not that of "
     "the month which RESULTS.md ranks. In brackets: the change from the mean of the three seeds, "
-    "one run each; what is less than seeds differ by tells nothing."
+    "one run each; what is less than seeds differ by tells nothing. Accuracy is that of whole "
+    "batches of 100 of the dev pairs."
 )
 Data = Callable[[dict[str, object]], dict[str, object]]
 """A row's parameters -> those that say what it trains on, and how long."""

@@ -95,7 +95,7 @@ class UnreadableDumpError(Exception):
 
 
 def find_dumps(patterns: list[str]) -> list[Dump]:
-    """All files that the patterns name, each once, in the order of their paths.
+    """All files that the patterns name, each once: in the order of the patterns, then of paths.
 
     Raises:
       InputError: if a pattern matches nothing, matches a folder, or is on a filesystem that
@@ -104,7 +104,7 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     found: dict[str, Dump] = {}
     for pattern in patterns:
         try:
-            (match,) = FileSystems.match([pattern])
+            (match,) = FileSystems.match([_with_folder(pattern)])
         except ValueError as error:  # no filesystem for such paths
             raise InputError(f"--input: {pattern!r}: {error}") from error
         if not match.metadata_list:
@@ -112,15 +112,22 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
                 f"--input: {pattern!r} matches no file; accepted are file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
-        for file in match.metadata_list:
+        for file in sorted(match.metadata_list, key=lambda file: file.path):
             modified = file.last_updated_in_seconds or 0.0
-            found[file.path] = Dump(file.path, file.size_in_bytes, modified)
+            found.setdefault(file.path, Dump(file.path, file.size_in_bytes, modified))
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
-    # A file may have been named in two ways; the first by path stays.
-    once = {full_path(dump): dump for dump in sorted(found.values(), reverse=True)}
-    return sorted(once.values())
+    # A file may have been named in two ways; the first counts.
+    once: dict[str, Dump] = {}
+    for dump in found.values():
+        once.setdefault(full_path(dump), dump)
+    return list(once.values())
+
+
+def _with_folder(pattern: str) -> str:
+    """Beam finds nothing by a pattern without a folder, such as RC_*."""
+    return pattern if "/" in pattern else f"./{pattern}"
 
 
 def full_path(dump: Dump) -> str:

@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline.blocks import DamagedFileError
 from data_pipeline.dumps import Dump, Tap, find_dumps, full_path
 from data_pipeline.engine import cause_of
 from data_pipeline.errors import InputError
 from data_pipeline.months import is_as_before
 from data_pipeline.output import OutputFolder
+
+_DAMAGED = re.compile(
+    rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
+)
+"""How a runner's account of a failure names the file."""
 
 
 def add_common_arguments(parser: argparse.ArgumentParser, *, inputs: str) -> None:
@@ -48,18 +53,24 @@ def find_inputs(given: list[str]) -> list[Dump]:
     return dumps
 
 
-def require_apart(output: OutputFolder, dumps: list[Dump]) -> None:
-    """Makes sure that publishing cannot delete what is read.
+def require_apart(folders: dict[str, str], dumps: list[Dump]) -> None:
+    """Makes sure that no input lies in a folder that the job writes, at any depth.
+
+    Args:
+      folders: by option, the folders that are written.
+      dumps: what is read.
 
     Raises:
-      InputError: if an input stands in the output folder.
+      InputError: if an input does.
     """
-    folder = full_path(Dump(output.path, 0)).rstrip("/")
-    for dump in dumps:
-        if FileSystems.split(full_path(dump))[0].rstrip("/") == folder:
-            raise InputError(
-                f"--output: {output.path!r} holds the input {dump.path!r}; name another folder"
-            )
+    for option, folder in folders.items():
+        inside = full_path(Dump(folder, 0)).rstrip("/") + "/"
+        for dump in dumps:
+            if full_path(dump).startswith(inside):
+                raise InputError(
+                    f"{option}: {folder!r} holds the input {dump.path!r}; name a folder without "
+                    "inputs"
+                )
 
 
 def describe_input(dump: Dump, tap: Tap) -> dict[str, Any]:
@@ -123,10 +134,15 @@ def run_to_the_end(pipeline: beam.Pipeline, *, local: bool) -> None:
 
     Raises:
       InputError: if the machine refused something, or the job failed on an engine.
+      DamagedFileError: if a file that was written before has changed.
     """
     try:
         pipeline.run().wait_until_finish()
     except Exception as error:
+        # Beam raises the error itself, or one of its own with the traceback for a message.
+        damaged = _DAMAGED.search(f"{type(error).__name__}: {error}")
+        if damaged:
+            raise DamagedFileError(damaged[1]) from error
         refused = re.search(r"\w*Error: \[Errno \d+\].*", str(error))
         if refused:
             raise InputError(f"the job stopped: {refused.group()}") from error

@@ -1,29 +1,38 @@
 """Months that are done: what was read of each dump, packed for the join and kept.
 
-    MONTHS/RC_2015-02.zst-1a2b3c4d/comments.jsonl    the packed comments, filtered; or .zst
-                                   slots.index       where each slot's rows stand in there
-                                   dead_letters.jsonl
-                                   month.json        written last: without it nothing is done
+    MONTHS/_in_use                 locked by every job that works with the folder
+    MONTHS/RC_2015-02.zst-KEY-ID/  one reading of a dump
+        comments.jsonl             the packed comments, filtered; or .zst
+        slots.index                where each slot's rows stand in there, and their checksums
+        dead_letters.jsonl
+        month.json                 written last: without it nothing is done
 
 `month.json` says what was read (path, size, time, checksum) under which rules, what came of it
 and with which checksums. A job reads a dump only if no month says that it is done already: after
-a crash, with more months, or for another format of the same pairs.
+a crash, with more months, or for another format of the same pairs. KEY stands for the dump's path
+and the rules, and every reading has an ID of its own, so that any number of jobs may share the
+folder: none writes where another reads. Two that read one dump at the same time both keep it, and
+the next job that has the folder for itself removes what is unfinished or there twice.
 """
 
 import json
+import logging
 import re
+import uuid
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+import google_crc32c
 import numpy as np
+from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.blocks import Block, BlockFile, Compressor
+from data_pipeline.blocks import PART, Block, BlockFile, Compressor, DamagedFileError
 from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter, parse_comment
 from data_pipeline.dumps import (
     MAX_LINE_BYTES,
@@ -35,10 +44,19 @@ from data_pipeline.dumps import (
     read_line_batches,
 )
 from data_pipeline.filters import Rules, Selection
-from data_pipeline.output import as_json, open_stored, read_bytes, write_file
+from data_pipeline.output import (
+    as_json,
+    is_remote,
+    open_stored,
+    read_bytes,
+    remove_if_empty,
+    write_file,
+)
 from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot
+from data_pipeline.shared_folder import SharedFolder
 
-VERSION = 1
+_LOG = logging.getLogger(__name__)
+VERSION = 2
 """Raise it when the same dump is to give another month than before."""
 COMMENTS_A_PACK = 100_000
 EXAMPLES = 3
@@ -49,7 +67,9 @@ _COMPRESSED = "comments.jsonl.zst"
 _INDEX = "slots.index"
 _DEAD_LETTERS = "dead_letters.jsonl"
 _MANIFEST = "month.json"
-_LENGTHS = np.dtype("<u4")
+_FILES = (_PLAIN, _INDEX, _DEAD_LETTERS, _MANIFEST)
+"""How the names of a reading's files begin, compressed or half written too."""
+_READING = re.compile(r".+-[0-9a-f]{8}-[0-9a-f]{32}")
 
 
 class Months(NamedTuple):
@@ -61,32 +81,50 @@ class Months(NamedTuple):
     """Whether the comments of months that are read are compressed: half the bytes, for an engine
     to send around; a tenth of the time. Months of both kinds go together."""
 
-    def of(self, dump: Dump) -> str:
-        """The folder of one dump's month; dumps of one name in two folders have two."""
+    @contextmanager
+    def in_use(self, *, private: bool) -> Iterator[None]:
+        """Keeps other jobs from removing readings; removes what is left over if it can.
+
+        Args:
+          private: whether no other job can use the folder, since it lies in a claimed one.
+        """
+        if is_remote(self.folder):
+            if private:
+                self._remove_leftovers()
+            yield
+            return
+        folder = SharedFolder(self.folder)
+        with folder.alone() as is_alone:
+            if is_alone:
+                self._remove_leftovers()
+        with folder.used():
+            yield
+
+    def _prefix(self, dump: Dump) -> str:
+        """How the folders of a dump's readings begin; dumps of one name have one each."""
         # Beam would take a name with the signs of a pattern for one.
         readable = re.sub(r"[*?\[\]]", "_", PurePath(dump.path).name)
-        name = f"{readable}-{zlib.crc32(full_path(dump).encode()):08x}"
+        key = json.dumps([full_path(dump), self.rules()], sort_keys=True)
+        name = f"{readable}-{zlib.crc32(key.encode()):08x}-"
         return FileSystems.join(self.folder, name)
 
     def rules(self) -> dict[str, Any]:
         """What `month.json` says of the rules and of this program."""
         return {"version": VERSION, "slots": SLOTS, "selection": self.selection.describe()}
 
-    def find(self, dump: Dump) -> dict[str, Any] | None:
-        """The manifest of a dump that is done and unchanged, or None."""
-        path = FileSystems.join(self.of(dump), _MANIFEST)
-        if not FileSystems.exists(path):
-            return None
-        try:
-            month = json.loads(read_bytes(path))
-        except ValueError:  # a machine that lost its power can leave it without its contents
-            return None
-        if month["rules"] != self.rules() or not is_as_before(month["input"], dump):
-            return None
-        return month if self._is_whole(dump, month["outputs"]) else None
+    def find(self, dump: Dump) -> "Month | None":
+        """The reading of a dump that is done and unchanged, or None."""
+        (match,) = FileSystems.match([f"{self._prefix(dump)}*/{_MANIFEST}"])
+        for file in sorted(match.metadata_list, key=lambda file: file.path):
+            month = _read_month(file.path)
+            if month is None or month.about["rules"] != self.rules():
+                continue
+            if is_as_before(month.about["input"], dump) and month.is_whole():
+                return month
+        return None
 
-    def read(self, dump: Dump, watch: Callable[[int, Counter], None]) -> dict[str, Any]:
-        """Reads a dump into its month, and returns the manifest.
+    def read(self, dump: Dump, watch: Callable[[int, Counter], None]) -> "Month":
+        """Reads a dump into a month.
 
         Args:
           dump: what to read.
@@ -96,10 +134,7 @@ class Months(NamedTuple):
         Raises:
           UnreadableDumpError: if the file cannot be opened or is truncated or corrupt.
         """
-        folder = self.of(dump)
-        if FileSystems.exists(folder):
-            # What is left of another try, or of the dump as it was before.
-            FileSystems.delete([folder])
+        folder = f"{self._prefix(dump)}{uuid.uuid4().hex}"
         FileSystems.mkdirs(folder)
         tap, rules = Tap(), Rules(self.selection)
         with ExitStack() as files:
@@ -107,7 +142,7 @@ class Months(NamedTuple):
             for batch in read_line_batches(dump, tap):
                 watch(tap.size, writer.take(batch, rules))
             writer.flush()
-        month = {
+        about = {
             "input": {
                 "path": full_path(dump),
                 "bytes": dump.size,
@@ -125,20 +160,103 @@ class Months(NamedTuple):
                 for name, file in writer.files.items()
             },
         }
-        write_file(FileSystems.join(folder, _MANIFEST), as_json(month))
-        return month
+        write_file(FileSystems.join(folder, _MANIFEST), as_json(about))
+        return Month(folder, about)
+
+    def forget(self, path: str) -> None:
+        """Makes the reading that a file belongs to one that is not done."""
+        manifest = FileSystems.join(FileSystems.split(path)[0], _MANIFEST)
+        if FileSystems.exists(manifest):
+            FileSystems.delete([manifest])
 
     def discard(self, dumps: list[Dump]) -> None:
-        """Removes the months of these dumps, and the folder if there are no others in it."""
-        FileSystems.delete([self.of(dump) for dump in dumps])
-        (others,) = FileSystems.match([FileSystems.join(self.folder, "**")])
-        if not others.metadata_list and FileSystems.exists(self.folder):
-            FileSystems.delete([self.folder])
+        """Removes the months of these dumps, unless other jobs use the folder."""
+        if is_remote(self.folder):
+            self._remove(dumps)
+            return
+        folder = SharedFolder(self.folder)
+        with folder.alone() as is_alone:
+            if not is_alone:
+                _LOG.info("%s is in use by another job: its months stay", self.folder)
+                return
+            self._remove(dumps)
+            folder.remove_if_empty()
 
-    def _is_whole(self, dump: Dump, outputs: dict[str, dict[str, Any]]) -> bool:
-        (match,) = FileSystems.match([FileSystems.join(self.of(dump), "*")])
+    def _remove(self, dumps: list[Dump]) -> None:
+        for dump in dumps:
+            for files in self._readings(self._prefix(dump)).values():
+                _remove_reading(files)
+
+    def _remove_leftovers(self) -> None:
+        """Removes readings that killed jobs left unfinished, and all but one of the same dump."""
+        last: dict[str, tuple[float, str]] = {}
+        readings = self._readings(FileSystems.join(self.folder, ""))
+        for folder, files in readings.items():
+            written = [file for file in files if PurePath(file.path).name == _MANIFEST]
+            if written:
+                # The last to be written is of the dump as it was last.
+                reading = (written[0].last_updated_in_seconds or 0.0, folder)
+                last[_key(folder)] = max(last.get(_key(folder), reading), reading)
+        for folder, files in readings.items():
+            if last.get(_key(folder), (0.0, ""))[1] != folder:
+                _remove_reading(files)
+
+    def _readings(self, prefix: str) -> dict[str, list[FileMetadata]]:
+        """By folder, the files of all readings whose paths begin like this."""
+        (match,) = FileSystems.match([f"{prefix}*/*"])
+        readings: dict[str, list[FileMetadata]] = {}
+        for file in match.metadata_list:
+            folder = FileSystems.split(file.path)[0]
+            if _READING.fullmatch(PurePath(folder).name):
+                readings.setdefault(folder, []).append(file)
+        return readings
+
+
+class Month(NamedTuple):
+    """A reading that is done."""
+
+    folder: str
+    about: dict[str, Any]
+    """What `month.json` says."""
+
+    def is_whole(self) -> bool:
+        """Whether all its files are there with the sizes they had."""
+        (match,) = FileSystems.match([FileSystems.join(self.folder, "*")])
         sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
-        return all(sizes.get(name) == output["bytes"] for name, output in outputs.items())
+        outputs = self.about["outputs"].items()
+        return all(sizes.get(name) == output["bytes"] for name, output in outputs)
+
+    def checked(self, name: str) -> bytes:
+        """A whole file of the month.
+
+        Raises:
+          DamagedFileError: if it is not what was written.
+        """
+        path = FileSystems.join(self.folder, name)
+        content = read_bytes(path)
+        if f"{google_crc32c.value(content):08x}" != self.about["outputs"][name]["crc32c"]:
+            raise DamagedFileError(path)
+        return content
+
+
+def _read_month(path: str) -> Month | None:
+    try:
+        return Month(FileSystems.split(path)[0], json.loads(read_bytes(path)))
+    except ValueError:  # a machine that lost its power can leave it without its contents
+        return None
+
+
+def _key(folder: str) -> str:
+    """What all readings of a dump have in common, of a folder's name."""
+    return PurePath(folder).name.rpartition("-")[0]
+
+
+def _remove_reading(files: list[FileMetadata]) -> None:
+    """Removes the files that a reading has, then its folder if nothing else is in it."""
+    ours = [file.path for file in files if PurePath(file.path).name.startswith(_FILES)]
+    if ours:
+        FileSystems.delete(ours)
+    remove_if_empty(FileSystems.split(files[0].path)[0])
 
 
 def is_as_before(before: dict[str, Any], dump: Dump) -> bool:
@@ -205,47 +323,67 @@ class _MonthWriter:
 
     def flush(self) -> None:
         """Writes what is packed."""
-        lengths = np.zeros(SLOTS, _LENGTHS)
+        parts = np.zeros(SLOTS, PART)
         frames = []
         for slot, rows in self._packer.packed():
             frame = self._compress(rows)
-            lengths[slot] = len(frame)
+            parts[slot] = len(frame), google_crc32c.value(frame)
             frames.append(frame)
         self.files[self._comments].append(b"".join(frames))
-        self.files[_INDEX].append(lengths.tobytes())
+        self.files[_INDEX].append(parts.tobytes())
         self._packer = Packer()
 
 
-def blocks_by_bucket(folder: str, *, buckets: int, at_hand: bool) -> Iterator[tuple[int, Block]]:
+def blocks_by_bucket(
+    month: Month, *, position: int, buckets: int, at_hand: bool
+) -> Iterator[tuple[int, Block]]:
     """Hands out a month: for each pack and bucket, the block of the bucket's slots.
 
     Args:
-      folder: the month's.
+      month: the reading.
+      position: of the dump among the inputs, which decides what is read first.
       buckets: of the join, at most `SLOTS`.
       at_hand: whether the blocks carry their bytes, or stay in the month's file.
+
+    Raises:
+      DamagedFileError: if the index is not what was written.
     """
-    path = FileSystems.join(folder, _COMPRESSED)
-    compressed = FileSystems.exists(path)
-    if not compressed:
-        path = FileSystems.join(folder, _PLAIN)
+    compressed = _COMPRESSED in month.about["outputs"]
+    path = FileSystems.join(month.folder, _COMPRESSED if compressed else _PLAIN)
     first_slots = np.searchsorted(
         [bucket_of_slot(slot, buckets) for slot in range(SLOTS)], np.arange(buckets + 1)
     )
-    index = np.frombuffer(read_bytes(FileSystems.join(folder, _INDEX)), _LENGTHS)
+    index = np.frombuffer(month.checked(_INDEX), PART)
     begin = 0
     with ExitStack() as stack:
         stream = stack.enter_context(open_stored(path)) if at_hand else None
-        for lengths in index.reshape(-1, SLOTS):
-            ends = begin + np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        for parts in index.reshape(-1, SLOTS):
+            ends = begin + np.concatenate([[0], np.cumsum(parts["length"], dtype=np.int64)])
             pack = stream.read(int(ends[-1]) - begin) if stream else b""
             edges = ends[first_slots].tolist()
             for bucket, (start, end) in enumerate(pairwise(edges)):
                 if start < end:
                     data = pack[start - begin : end - begin] if at_hand else None
-                    yield bucket, Block(path, start, end - start, data, compressed)
+                    slots = parts[first_slots[bucket] : first_slots[bucket + 1]]
+                    yield (
+                        bucket,
+                        Block(
+                            path,
+                            start,
+                            end - start,
+                            data,
+                            compressed,
+                            position=position,
+                            parts=slots[slots["length"] > 0].tobytes(),
+                        ),
+                    )
             begin = int(ends[-1])
 
 
-def dead_letters(folder: str) -> bytes:
-    """The dead letters of a month, one JSON object a line."""
-    return read_bytes(FileSystems.join(folder, _DEAD_LETTERS))
+def dead_letters(month: Month) -> bytes:
+    """The dead letters of a month, one JSON object a line.
+
+    Raises:
+      DamagedFileError: if they are not what was written.
+    """
+    return month.checked(_DEAD_LETTERS)

@@ -121,21 +121,22 @@ def run(arguments: argparse.Namespace) -> None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
     dumps = find_inputs(arguments.input)
     output = OutputFolder(arguments.output)
-    require_apart(output, dumps)
-    if not arguments.overwrite and is_done(output, dumps, options):
-        print(f"{arguments.output} is complete already; nothing to do")
-        return
-    left_out = LeftOut(arguments.pair_ids, excluded)
-    read = read_files(dumps, left_out)
-    _require_pairs_of_ids(read, left_out)
-    output.start()
-    outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
-    statistics = as_statistics(read.counts, left_out)
-    output.publish(
-        files={name: name for name in outputs},
-        documents={STATISTICS: as_json(statistics)},
-        marker={"inputs": read.inputs, "options": options, "outputs": outputs},
-    )
+    require_apart({"--output": output.path}, dumps)
+    with output.claimed():
+        if not arguments.overwrite and is_done(output, dumps, options):
+            print(f"{arguments.output} is complete already; nothing to do")
+            return
+        left_out = LeftOut(arguments.pair_ids, excluded)
+        read = read_files(dumps, left_out)
+        _require_pairs_of_ids(read, left_out)
+        output.start()
+        outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
+        statistics = as_statistics(read.counts, left_out)
+        output.publish(
+            files={name: name for name in outputs},
+            documents={STATISTICS: as_json(statistics)},
+            marker={"inputs": read.inputs, "options": options, "outputs": outputs},
+        )
     print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
     print(f"written to {output.path}")
 

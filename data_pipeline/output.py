@@ -1,42 +1,45 @@
 """The output folder: written aside, published by renaming, COMPLETED last.
 
-    OUTPUT/_months/       dumps that are read (`months`): they stay, and are not read again
-    OUTPUT/_incomplete/   shards and counts while the job runs
-    OUTPUT/               train-*, validation-*, test-*, dead_letters-*, statistics.json,
-                          data_card.*, then COMPLETED
+    OUTPUT/_claim             while a job works there, who it is
+    OUTPUT/_months/           dumps that are read (`months`): they stay, and are not read again
+    OUTPUT/_incomplete/ID/    shards and counts of one job while it runs
+    OUTPUT/_publishing.json   while files are replaced: the names of all of them
+    OUTPUT/                   train-*, validation-*, test-*, dead_letters-*, statistics.json,
+                              data_card.*, then COMPLETED
 
 COMPLETED is the manifest: inputs, options and outputs with their checksums. A folder without it
-is not finished, whatever else lies in it, and the same command completes it.
+is not finished, whatever else lies in it, and the same command completes it. Only files that
+COMPLETED or _publishing.json lists are ever deleted or replaced.
 """
 
 import json
+import re
 import uuid
-from pathlib import PurePath
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline.claim import CLAIM, ClaimedError, Held, claim
 from data_pipeline.errors import InputError
-from data_pipeline.splits import SIDES
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
 DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
 EXCLUDED = "excluded-00000-of-00001.jsonl"
-OUR_FILES = (
-    *(f"{side}-*-of-*" for side in SIDES),
-    *("data_card.*", EXCLUDED),
-    "nli-*-of-*",
-    *("words.tsv", "bigrams.tsv"),
-    *(DEAD_LETTERS, STATISTICS),
-)
-"""What the commands publish, but for COMPLETED."""
+_DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
+"""What a job publishes besides the outputs that its COMPLETED lists."""
 PARTIAL = ".partial"
 """What the names of files end in that are not whole yet."""
 _INCOMPLETE = "_incomplete"
 _MONTHS = "_months"
+_PUBLISHING = "_publishing.json"
+_ID = re.compile(r"[0-9a-f]{32}")
+_PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
 _SIGNS_OF_PATTERNS = set("*?[")
 
 
@@ -46,8 +49,38 @@ class OutputFolder:
     def __init__(self, path: str):
         require_folder_name("--output", path)
         self.path = path
-        self.incomplete = FileSystems.join(path, _INCOMPLETE)
+        # Of its own: the workers of a killed job may go on writing for a moment.
+        self.incomplete = FileSystems.join(path, _INCOMPLETE, uuid.uuid4().hex)
         self.months = FileSystems.join(path, _MONTHS)
+        self._held: Held | None = None
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keeps other jobs out of the folder, which is made if it is not there.
+
+        Raises:
+          ClaimedError: if another job works in it.
+          InputError: if it cannot be written.
+        """
+        is_new = not FileSystems.exists(self.path)
+        try:
+            with ExitStack() as stack:
+                try:
+                    if is_new:
+                        FileSystems.mkdirs(self.path)
+                    what = f"--output: {self.path!r}"
+                    self._held = stack.enter_context(claim_folder(self.path, what=what))
+                except ClaimedError:
+                    raise
+                except OSError as error:
+                    raise self._unwritable(error) from error
+                yield
+        finally:
+            if is_new:
+                remove_if_empty(self.path)
+
+    def _unwritable(self, error: OSError) -> InputError:
+        return InputError(f"--output: {self.path!r} cannot be written: {error}")
 
     def done_job(self) -> dict[str, Any] | None:
         """What COMPLETED says, or None where no job is complete.
@@ -64,31 +97,28 @@ class OutputFolder:
                 raise ValueError("inputs, options or outputs are missing")
         except (ValueError, AttributeError) as error:
             raise InputError(
-                f"--output: {path!r} is not what this program writes ({error}); name another "
-                "folder, or pass --overwrite to replace it"
+                f"--output: {path!r} is not what this program writes ({error}); name another folder"
             ) from error
         return marker
 
     def changed_files(self, marker: dict[str, Any]) -> list[str]:
         """The published files that are missing or no longer have the size they had."""
-        (match,) = FileSystems.match([self._file("*")])
-        sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
-        outputs = marker["outputs"].items()
+        sizes, outputs = self._sizes(), marker["outputs"].items()
         return [name for name, output in outputs if sizes.get(name) != output["bytes"]]
 
     def start(self) -> None:
         """Makes room to write aside; what an earlier job has published stays until `publish`.
 
         Raises:
-          InputError: if the folder cannot be written.
+          InputError: if the folder cannot be written, or files are in the way.
         """
+        self._require_ours(_DOCUMENTS, self._listed())
         try:
-            if FileSystems.exists(self.incomplete):
-                FileSystems.delete([self.incomplete])
+            self._delete_aside()
             FileSystems.mkdirs(self.incomplete)
             write_file(FileSystems.join(self.incomplete, "probe"), b"")
         except OSError as error:
-            raise InputError(f"--output: {self.path!r} cannot be written: {error}") from error
+            raise self._unwritable(error) from error
 
     def publish(
         self, *, files: dict[str, str], documents: dict[str, bytes], marker: dict[str, Any]
@@ -99,11 +129,20 @@ class OutputFolder:
           files: names of the files aside, and the names to give them.
           documents: contents by name.
           marker: what COMPLETED is to say; `done_job` reads it.
+
+        Raises:
+          ClaimedError: if another job has taken the folder over.
+          InputError: if a file that no job of ours wrote has one of the names.
         """
+        assert self._held is not None, "a folder is claimed before it is published"
+        self._held.require()
+        listed = self._listed()
+        names = {*files.values(), *documents}
+        self._require_ours(names, listed)
+        write_file(self._file(_PUBLISHING), as_json(sorted(listed | names)))
         # The old marker goes first and the new one comes last, so that no half looks whole.
-        self._delete(COMPLETED)
-        self._delete(*OUR_FILES)
-        self._delete(*(f"{name}.*{PARTIAL}" for name in (*OUR_FILES, COMPLETED)))
+        self._delete([COMPLETED])
+        self._delete(listed - {COMPLETED})
         FileSystems.rename(
             [FileSystems.join(self.incomplete, name) for name in files],
             [self._file(name) for name in files.values()],
@@ -112,19 +151,66 @@ class OutputFolder:
             write_file(self._file(name), content)
         self.discard()
         write_file(self._file(COMPLETED), as_json(marker))
+        self._delete([_PUBLISHING])
 
     def discard(self) -> None:
         """Removes what was written aside."""
         FileSystems.delete([self.incomplete])
+        self._delete_aside()
+
+    def _delete_aside(self) -> None:
+        """Removes what this job and killed ones wrote aside."""
+        folder = FileSystems.join(self.path, _INCOMPLETE)
+        ours = [name for name in _names_in(folder) if _ID.fullmatch(name)]
+        if ours:
+            FileSystems.delete([FileSystems.join(folder, name) for name in ours])
+        remove_if_empty(folder)
+
+    def _listed(self) -> set[str]:
+        """The names of the files of earlier jobs, as the manifests in the folder list them."""
+        names: set[str] = set()
+        with suppress(InputError):
+            if (marker := self.done_job()) is not None:
+                names |= {COMPLETED, *marker["outputs"], *_DOCUMENTS}
+        # Without COMPLETED: somebody removed it, or a job was killed while it published.
+        with suppress(ValueError, LookupError, TypeError):
+            card = json.loads(self._content(f"{DATA_CARD}.json"))
+            names |= {*(output["file"] for output in card["outputs"]), *_DOCUMENTS}
+        with suppress(ValueError, TypeError):
+            names |= {COMPLETED, *json.loads(self._content(_PUBLISHING))}
+        # No manifest leads out of the folder.
+        return {name for name in names if isinstance(name, str) and name == PurePath(name).name}
+
+    def _content(self, name: str) -> bytes:
+        """What is in a file, or nothing where there is none."""
+        path = self._file(name)
+        return read_bytes(path) if FileSystems.exists(path) else b""
+
+    def _require_ours(self, names: Iterable[str], listed: set[str]) -> None:
+        """Makes sure that files to be written replace none but those of earlier jobs."""
+        there = self._sizes()
+        others = sorted(
+            name for name in {*names, COMPLETED} if name in there and name not in listed
+        )
+        if others:
+            raise InputError(
+                f"--output: {self._file(others[0])!r} is not a file that a finished job lists; "
+                "remove it or name another folder"
+            )
+
+    def _sizes(self) -> dict[str, int]:
+        (match,) = FileSystems.match([self._file("*")])
+        return {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
 
     def _file(self, name: str) -> str:
         return FileSystems.join(self.path, name)
 
-    def _delete(self, *patterns: str) -> None:
-        for pattern in patterns:
-            (match,) = FileSystems.match([self._file(pattern)])
-            if match.metadata_list:
-                FileSystems.delete([file.path for file in match.metadata_list])
+    def _delete(self, names: Iterable[str]) -> None:
+        """Deletes files of these names, and what a killed job left half written of them."""
+        wanted = set(names)
+        there = [name for name in self._sizes() if _PARTIAL_NAME.sub("", name) in wanted]
+        if there:
+            FileSystems.delete([self._file(name) for name in there])
 
 
 def require_folder_name(option: str, path: str) -> None:
@@ -142,6 +228,53 @@ def require_folder_name(option: str, path: str) -> None:
         FileSystems.join(path, "")
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"{option}: {path!r}: {error}") from error
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is on a store of objects (gs://, s3://, ...)."""
+    return "://" in path
+
+
+class _StoredObjects:
+    """Claims on a store of objects, by Beam's filesystems."""
+
+    def read(self, path: str) -> bytes | None:
+        """The object, or None."""
+        return read_bytes(path) if FileSystems.exists(path) else None
+
+    def write(self, path: str, content: bytes) -> None:
+        """Writes the object; stores replace it whole."""
+        with FileSystems.create(path, mime_type="application/json") as stream:
+            stream.write(content)
+
+    def delete(self, path: str) -> None:
+        """Deletes the object."""
+        FileSystems.delete([path])
+
+
+def claim_folder(path: str, *, what: str) -> AbstractContextManager[Held]:
+    """Keeps other jobs out of a folder that exists.
+
+    Raises:
+      ClaimedError: if another job works in it.
+    """
+    objects = _StoredObjects() if is_remote(path) else None
+    return claim(FileSystems.join(path, CLAIM), what=what, objects=objects)
+
+
+def _names_in(folder: str) -> set[str]:
+    """Names of the files and folders in a folder; none if it is not there."""
+    if not is_remote(folder):
+        return {path.name for path in Path(folder).iterdir()} if Path(folder).is_dir() else set()
+    (match,) = FileSystems.match([FileSystems.join(folder, "**")])
+    return {file.path[len(folder) :].strip("/").split("/")[0] for file in match.metadata_list}
+
+
+def remove_if_empty(folder: str) -> None:
+    """Removes a folder of a file system unless something is in it; stores have none."""
+    if not is_remote(folder):
+        with suppress(OSError):
+            Path(folder).rmdir()
 
 
 def open_stored(path: str) -> BinaryIO:

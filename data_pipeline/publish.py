@@ -72,7 +72,7 @@ def _manifest(plan: Plan, dump: Dump) -> dict[str, Any]:
     month = plan.months.find(dump)
     if month is None:
         raise InputError(f"--input: {dump.path!r} changed while it was read")
-    return month
+    return month.about
 
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
@@ -31,7 +30,7 @@ from data_pipeline.context import EarlierTurn
 from data_pipeline.copies import CapCopies, CountCopies
 from data_pipeline.dumps import Dump, UnreadableDumpError
 from data_pipeline.filters import Rules
-from data_pipeline.months import Months, blocks_by_bucket, dead_letters
+from data_pipeline.months import Month, Months, blocks_by_bucket, dead_letters
 from data_pipeline.output import DEAD_LETTERS, EXCLUDED
 from data_pipeline.packing import PackRows, RowsByKey
 from data_pipeline.pairing import Pair, pair_bucket
@@ -64,8 +63,12 @@ class Plan(NamedTuple):
         return Transport(self.folder, at_hand=self.blocks_at_hand)
 
 
+_Read = tuple[int, Month]
+"""Position of a dump among the inputs, and what was read of it."""
+
+
 class ReadMonth(beam.DoFn):
-    """A dump -> the folder of its month; a file that cannot be read -> its error."""
+    """(position, dump) -> (position, month); a file that cannot be read -> its error."""
 
     def __init__(self, plan: Plan):
         self._months = plan.months
@@ -75,10 +78,10 @@ class ReadMonth(beam.DoFn):
         """Called once in each worker."""
         _collect_garbage_rarely()
 
-    def process(self, dump: Dump) -> Iterator[Any]:
-        """Reads a dump unless its month is done; yields the month's folder."""
-        folder = self._months.of(dump)
-        note = Note(self._folder, READING, FileSystems.split(folder)[1])
+    def process(self, element: tuple[int, Dump]) -> Iterator[Any]:
+        """Reads a dump unless its month is done."""
+        position, dump = element
+        note = Note(self._folder, READING, f"{position:06d}")
         month = self._months.find(dump)
         if month is None:
             try:
@@ -86,17 +89,17 @@ class ReadMonth(beam.DoFn):
             except UnreadableDumpError as error:
                 yield TaggedOutput(UNREADABLE, str(error))
                 return
-            lines = month["counts"]["lines"]
+            lines = month.about["counts"]["lines"]
             _LOG.info("read %s: %s lines, %.1f MB", dump.path, f"{lines:,}", dump.size / 1e6)
         else:
-            _count(Counter(month["counts"]))
+            _count(Counter(month.about["counts"]))
             lines = 0
             _LOG.info("%s was read before", dump.path)
         note.write(done=dump.size, lines=lines, finished=True)
-        yield TaggedOutput(TALLY, {COUNTS: Counter(month["counts"])})
-        yield folder
+        yield TaggedOutput(TALLY, {COUNTS: Counter(month.about["counts"])})
+        yield position, month
 
-    def _read(self, dump: Dump, note: Note) -> dict[str, Any]:
+    def _read(self, dump: Dump, note: Note) -> Month:
         lines = 0
 
         def watch(stored_bytes: int, counts: Counter) -> None:
@@ -118,15 +121,18 @@ def _collect_garbage_rarely() -> None:
 
 
 class HandOut(beam.DoFn):
-    """The folder of a month -> (bucket, block of comments) elements."""
+    """(position, month) -> (bucket, block of comments) elements."""
 
     def __init__(self, plan: Plan):
         self._buckets = plan.buckets
         self._at_hand = plan.blocks_at_hand
 
-    def process(self, folder: str) -> Iterator[tuple[int, Block]]:
+    def process(self, element: _Read) -> Iterator[tuple[int, Block]]:
         """Yields a block for each bucket and each pack of the month."""
-        yield from blocks_by_bucket(folder, buckets=self._buckets, at_hand=self._at_hand)
+        position, month = element
+        yield from blocks_by_bucket(
+            month, position=position, buckets=self._buckets, at_hand=self._at_hand
+        )
 
 
 class Join(beam.DoFn):
@@ -163,7 +169,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     """Adds the whole job to a pipeline; its report tells what came of it."""
     months, read_tally, unreadable = (
         pipeline
-        | "List the dump files" >> beam.Create(sorted(plan.dumps, key=_largest_first))
+        | "List the dump files" >> beam.Create(sorted(enumerate(plan.dumps), key=_largest_first))
         | "Spread the files over the workers" >> beam.Reshuffle()
         | "Read each month"
         >> beam.ParDo(ReadMonth(plan)).with_outputs(TALLY, UNREADABLE, main="months")
@@ -184,7 +190,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     shards = _write_shards(pipeline, pairs, plan)
     tallies += [*selected.tallies, *_describe(pairs, plan)]
     letters = months | "Write the dead letters" >> WriteLines(
-        plan.folder, DEAD_LETTERS, read=dead_letters
+        plan.folder, DEAD_LETTERS, read=_dead_letters
     )
     files = (shards, letters, *selected.files) | "List what was written" >> beam.Flatten()
     few = pairs | "Pick examples" >> beam.CombineGlobally(a_few)
@@ -198,9 +204,13 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     )
 
 
-def _largest_first(dump: Dump) -> int:
+def _largest_first(element: tuple[int, Dump]) -> int:
     """Runners that deal the files out in turn give each worker about as much."""
-    return -dump.size
+    return -element[1].size
+
+
+def _dead_letters(element: _Read) -> bytes:
+    return dead_letters(element[1])
 
 
 class _Selected(NamedTuple):

@@ -64,28 +64,29 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     options = {"command": "vocabulary", "min_counts": min_counts}
     files = find_inputs(arguments.input)
     output = OutputFolder(arguments.output)
-    require_apart(output, files)
-    if not arguments.overwrite and is_done(output, files, options):
-        print(f"{arguments.output} is complete already; nothing to do")
-        return
-    stored_bytes = sum(file.size for file in files)
-    local = is_local(beam_options)
-    workers = 1
-    if local:
-        workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
-    pipeline = make_pipeline(beam_options)
-    output.start()
-    plan = Plan(
-        files,
-        folder=output.incomplete,
-        parts=max(_MIN_PARTS, stored_bytes // _STORED_BYTES_A_PART),
-        blocks_at_hand=not local,
-        min_counts=min_counts,
-    )
-    build(pipeline, plan)
-    with quiet_processes(workers):
-        run_to_the_end(pipeline, local=local)
-    statistics = _publish(output, options)
+    require_apart({"--output": output.path}, files)
+    with output.claimed():
+        if not arguments.overwrite and is_done(output, files, options):
+            print(f"{arguments.output} is complete already; nothing to do")
+            return
+        local = is_local(beam_options)
+        stored_bytes = sum(file.size for file in files)
+        workers = 1
+        if local:
+            workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+        pipeline = make_pipeline(beam_options)
+        output.start()
+        plan = Plan(
+            files,
+            folder=output.incomplete,
+            parts=max(_MIN_PARTS, stored_bytes // _STORED_BYTES_A_PART),
+            blocks_at_hand=not local,
+            min_counts=min_counts,
+        )
+        build(pipeline, plan)
+        with quiet_processes(workers):
+            run_to_the_end(pipeline, local=local)
+        statistics = _publish(output, options)
     print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
     print(f"written to {output.path}")
 

@@ -10,6 +10,7 @@ that they draw tell that they mean the same.
 
 from pathlib import Path
 
+from data_pipeline.claim import CLAIM, claim
 from data_pipeline.errors import InputError
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
@@ -26,6 +27,7 @@ def write(output: Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> N
 
     Raises:
       InputError: if `comments` is less than 1, or real data is there already.
+      ClaimedError: if another process works in `output`.
     """
     if comments < 1:
         raise InputError(f"comments must be at least 1, but is {comments}")
@@ -36,9 +38,12 @@ def write(output: Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> N
             f"--output: {str(output / theirs)!r} is there and no sample world; name another folder"
         )
     output.mkdir(parents=True, exist_ok=True)
-    marker.write_text(f"A sample world: {comments} comments, seed {seed}. None of it is real.\n")
-    world = load()
-    sts.write(world, output / "stsb", seed=seed)
-    nli.write(world, output / "nli", seed=seed)
-    cqa.write(world, output / "semeval_cqa", seed=seed)
-    dump.write(world, output / "reddit", comments=comments, seed=seed)
+    with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
+        marker.write_text(
+            f"A sample world: {comments} comments, seed {seed}. None of it is real.\n"
+        )
+        world = load()
+        sts.write(world, output / "stsb", seed=seed)
+        nli.write(world, output / "nli", seed=seed)
+        cqa.write(world, output / "semeval_cqa", seed=seed)
+        dump.write(world, output / "reddit", comments=comments, seed=seed)

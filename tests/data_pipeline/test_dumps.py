@@ -141,9 +141,13 @@ def test_a_missing_file_is_not_tried_again(tmp_path):
 def test_finds_each_file_once_in_order(write_dump, tmp_path):
     for name in ("RC_2.gz", "RC_1.zst"):
         write_dump(name, [b"x"])
+    in_order = [f"{tmp_path}/RC_1.zst", f"{tmp_path}/RC_2.gz"]
+    found = find_dumps([f"{tmp_path}/RC_*", f"{tmp_path}/RC_2*"])
+    assert [dump.path for dump in found] == in_order
+    # A pattern in the order of its files, but the patterns as they are given.
     found = find_dumps([f"{tmp_path}/RC_2*", f"{tmp_path}/RC_*"])
-    assert [dump.path for dump in found] == [f"{tmp_path}/RC_1.zst", f"{tmp_path}/RC_2.gz"]
-    assert found[0].size == (tmp_path / "RC_1.zst").stat().st_size
+    assert [dump.path for dump in found] == in_order[::-1]
+    assert found[1].size == (tmp_path / "RC_1.zst").stat().st_size
 
 
 def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):

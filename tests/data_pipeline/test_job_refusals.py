@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from data_pipeline import output as output_folder
+
 
 def test_another_job_on_a_complete_folder_is_refused_unless_overwritten(
     fails, run, world, tmp_path, statistics_of
@@ -37,11 +39,15 @@ def test_a_job_stopped_while_publishing_is_not_complete(fails, run, world, tmp_p
     output = tmp_path / "out"
     command = ("--input", f"{tmp_path}/RC_*", "--output", output)
 
-    def full_disk(*_):
-        raise OSError(28, "No space left on device")
+    write_file = output_folder.write_file
+
+    def full_disk(path, content):
+        if path.endswith("/COMPLETED"):
+            raise OSError(28, "No space left on device")
+        write_file(path, content)
 
     with monkeypatch.context() as patched:
-        patched.setattr("data_pipeline.output.as_json", full_disk)
+        patched.setattr(output_folder, "write_file", full_disk)
         assert "No space left" in fails(*command)
     assert not (output / "COMPLETED").exists()
     assert list(output.glob("train-*"))

@@ -1,12 +1,15 @@
 """A dump that is read is kept: what is in there, and when it counts as done."""
 
 import os
+import re
+from pathlib import Path
 
 import google_crc32c
 import orjson
 import pytest
 
 from data_pipeline import dumps, months
+from data_pipeline.blocks import DamagedFileError, read_blocks
 from data_pipeline.dumps import Dump, UnreadableDumpError, find_dumps
 from data_pipeline.filters import Selection
 from data_pipeline.months import Months
@@ -19,8 +22,8 @@ def as_found(path):
     return dump
 
 
-def counts_of(months_of_job, dump):
-    return months_of_job.read(dump, lambda *_: None)["counts"]
+def read(months_of_job, path):
+    return months_of_job.read(as_found(path), lambda *_: None)
 
 
 @pytest.fixture
@@ -39,12 +42,13 @@ def kept(tmp_path):
 def done(tmp_path, path, request):
     """Months in which the dump is done, in both ways to keep it."""
     made = Months(str(tmp_path / "months"), Selection(), compressed=request.param)
-    made.read(as_found(path), lambda *_: None)
+    read(made, path)
     return made
 
 
 def test_a_month_says_what_was_read_and_what_came_of_it(done, path):
-    month = done.find(as_found(path))
+    found = done.find(as_found(path))
+    month = found.about
     assert month["input"] == {
         "path": str(path),
         "bytes": path.stat().st_size,
@@ -56,16 +60,12 @@ def test_a_month_says_what_was_read_and_what_came_of_it(done, path):
     (reason,) = month["malformed_reasons"]
     assert reason.startswith("not JSON")
     for name, output in month["outputs"].items():
-        content = (done_folder(done, path) / name).read_bytes()
+        content = (Path(found.folder) / name).read_bytes()
         assert output == {
             "bytes": len(content),
             "crc32c": f"{google_crc32c.value(content):08x}",
         }
     assert len(month["outputs"]) == 3
-
-
-def done_folder(done, path):
-    return path.parent / "months" / done.of(as_found(path)).rsplit("/", 1)[1]
 
 
 def test_the_watch_hears_of_all_bytes_and_lines(kept, path, monkeypatch):
@@ -124,8 +124,9 @@ def test_how_it_is_kept_does_not_matter(done, path):
 
 
 def test_a_month_with_a_file_cut_off_or_missing_is_not_done(done, path):
-    folder = done_folder(done, path)
-    for name in done.find(as_found(path))["outputs"]:
+    month = done.find(as_found(path))
+    folder = Path(month.folder)
+    for name in month.about["outputs"]:
         content = (folder / name).read_bytes()
         assert content
         (folder / name).write_bytes(content[:-1])
@@ -138,32 +139,89 @@ def test_a_month_with_a_file_cut_off_or_missing_is_not_done(done, path):
 
 @pytest.mark.parametrize("content", [None, b"", b'{"input": {'], ids=["none", "empty", "half"])
 def test_without_its_manifest_it_is_not_done_and_is_read_anew(done, path, content):
-    manifest = done_folder(done, path) / "month.json"
+    manifest = Path(done.find(as_found(path)).folder) / "month.json"
     manifest.unlink()
     if content is not None:
         manifest.write_bytes(content)
     assert done.find(as_found(path)) is None
-    assert counts_of(done, as_found(path)) == {"lines": 4, "malformed": 1}
+    assert read(done, path).about["counts"] == {"lines": 4, "malformed": 1}
     assert done.find(as_found(path)) is not None
 
 
-def test_what_is_left_of_another_try_goes_away(kept, path):
-    kept.read(as_found(path), lambda *_: None)
-    folder = path.parent / "kept" / kept.of(as_found(path)).rsplit("/", 1)[1]
-    (folder / "comments.jsonl.abc.partial").write_bytes(b"half")
-    kept.read(as_found(path), lambda *_: None)
-    assert sorted(file.name for file in folder.iterdir()) == [
-        "comments.jsonl",
-        "dead_letters.jsonl",
-        "month.json",
-        "slots.index",
-    ]
+def names_in(kept):
+    return sorted(path.name for path in Path(kept.folder).iterdir())
+
+
+def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept, path):
+    first, second, last = (Path(read(kept, path).folder) for _ in range(3))
+    (first / "month.json").unlink()
+    (first / "comments.jsonl.abc.partial").write_bytes(b"half")
+    os.utime(second / "month.json", (A_WHILE, A_WHILE))
+    with kept.in_use(private=False):
+        assert names_in(kept) == sorted([last.name, "_in_use"])
+    assert kept.find(as_found(path)).folder == str(last)
+
+
+def test_beside_another_job_nothing_is_removed(kept, path):
+    (Path(read(kept, path).folder) / "month.json").unlink()
+    unfinished = names_in(kept)
+    with Months(kept.folder, Selection(), compressed=False).in_use(private=False):
+        read(kept, path)
+        before = names_in(kept)
+        with kept.in_use(private=False):
+            kept.discard([as_found(path)])
+            assert names_in(kept) == before
+    assert unfinished[0] not in before  # the other job was alone when it began
+    kept.discard([as_found(path)])
+    assert not Path(kept.folder).exists()
+
+
+def test_only_files_of_ours_are_removed_from_a_reading(kept, path):
+    folder = Path(read(kept, path).folder)
+    (folder / "notes.txt").write_text("somebody's")
+    kept.discard([as_found(path)])
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_that_is_no_reading_stays(kept, path):
+    read(kept, path)
+    other = Path(kept.folder) / "RC_1.gz-backup"
+    other.mkdir()
+    (other / "month.json").write_text("somebody's")
+    with kept.in_use(private=False):
+        pass
+    kept.discard([as_found(path)])
+    assert names_in(kept) == ["RC_1.gz-backup", "_in_use"]
+
+
+@pytest.mark.parametrize("how", ["in memory", "in the file"])
+def test_each_damaged_file_is_noticed_as_it_is_read(done, path, how):
+    month = done.find(as_found(path))
+    for name in month.about["outputs"]:
+        file = Path(month.folder, name)
+        whole = file.read_bytes()
+        for place in (0, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            assert done.find(as_found(path)) is not None  # its size is as before
+            with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+                months.dead_letters(month)
+                blocks = months.blocks_by_bucket(
+                    month, position=0, buckets=16, at_hand=how == "in memory"
+                )
+                list(read_blocks([block for _, block in blocks]))
+            file.write_bytes(whole)
+
+
+def test_a_reading_that_is_forgotten_is_read_again(done, path):
+    month = done.find(as_found(path))
+    done.forget(f"{month.folder}/slots.index")
+    assert done.find(as_found(path)) is None
 
 
 def test_a_dump_that_cannot_be_read_leaves_nothing_that_looks_done(kept, path):
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(UnreadableDumpError, match="truncated"):
-        kept.read(as_found(path), lambda *_: None)
+        read(kept, path)
     assert kept.find(as_found(path)) is None
     files = [file.name for file in (path.parent / "kept").rglob("*") if file.is_file()]
     assert files == []
@@ -172,31 +230,30 @@ def test_a_dump_that_cannot_be_read_leaves_nothing_that_looks_done(kept, path):
 def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment):
     texts = [f"{number} " + "x" * 2000 for number in range(5)]
     path = write_dump("RC", [comment(f"c{n}", body=text) for n, text in enumerate(texts)])
-    month = kept.read(as_found(path), lambda *_: None)
-    assert month["dropped_examples"] == {"length": [text[:1000] for text in texts[:3]]}
+    assert read(kept, path).about["dropped_examples"] == {
+        "length": [text[:1000] for text in texts[:3]]
+    }
 
 
 def test_packs_and_buckets_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
     path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
     monkeypatch.setattr(dumps, "BATCH_BYTES", 2000)
     monkeypatch.setattr(months, "COMMENTS_A_PACK", 50)
-    kept.read(as_found(path), lambda *_: None)
-    folder = kept.of(as_found(path))
+    month = read(kept, path)
     for buckets in (1, 5, months.SLOTS):
-        found = list(months.blocks_by_bucket(folder, buckets=buckets, at_hand=True))
+        found = blocks_of(month, buckets=buckets, at_hand=True)
         assert all(len(block.data) == block.length for _, block in found)
-        in_file = [block._replace(data=None) for _, block in found]
-        away = list(months.blocks_by_bucket(folder, buckets=buckets, at_hand=False))
-        assert away == [(bucket, block) for (bucket, _), block in zip(found, in_file, strict=True)]
+        in_file = [(bucket, block._replace(data=None)) for bucket, block in found]
+        assert blocks_of(month, buckets=buckets, at_hand=False) == in_file
         rows = sorted(line for _, block in found for line in block.data.splitlines())
         ids = [own_id for line in rows for own_id in (orjson.loads(line) or [[]])[0]]
         assert len(ids) == 600  # each comment for itself and for its parent
-    content = b"".join(
-        block.data for _, block in months.blocks_by_bucket(folder, buckets=1, at_hand=True)
-    )
-    assert (path.parent / "kept").joinpath(
-        folder.rsplit("/", 1)[1], "comments.jsonl"
-    ).read_bytes() == content
+    content = b"".join(block.data for _, block in blocks_of(month, buckets=1, at_hand=True))
+    assert Path(month.folder, "comments.jsonl").read_bytes() == content
+
+
+def blocks_of(month, **how):
+    return list(months.blocks_by_bucket(month, position=0, **how))
 
 
 def test_a_dump_that_was_never_read_is_not_done(kept):

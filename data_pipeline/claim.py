@@ -1,0 +1,268 @@
+"""One job at a time in a folder: the job that comes second is refused and told who is there.
+
+    with claim("pairs/_claim", what="--output: 'pairs/'") as held:
+        ...
+        held.require()   # before anything is replaced
+
+On a file system the claim is a file under an exclusive `flock`. The system lets go of it when
+the process ends, however it ends, so the claim of a dead job is simply free. The lock also holds
+over NFS. The file says who holds it: host, process, since when, command.
+
+Object stores lock nothing. There the claim is an object that its job writes again every
+`RENEW_SECONDS`; one that was not renewed for `EXPIRE_SECONDS` belonged to a dead job. Two jobs
+that write it at the same moment are told apart by reading it again after `SETTLE_SECONDS`.
+BUILD.md, "Two jobs on one folder", has what can still go wrong.
+
+Needs nothing but the standard library, since every package uses it.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shlex
+import socket
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+CLAIM = "_claim"
+"""What the claim on a folder is called, inside of it."""
+RENEW_SECONDS = 20.0
+EXPIRE_SECONDS = 120.0
+SETTLE_SECONDS = 2.0
+_WRITING_SECONDS = 2.0
+"""How long the holder may take from its lock to the line that says who it is."""
+_COMMAND_CHARACTERS = 120
+_MOST_BYTES = 4096
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""What `flock` fails with on a file system without locks."""
+
+
+class ClaimedError(OSError):
+    """Another job holds the claim; the message names it."""
+
+
+class Objects(Protocol):
+    """A store of objects that renames and locks nothing."""
+
+    def read(self, path: str) -> bytes | None:
+        """The object, or None if there is none."""
+
+    def write(self, path: str, content: bytes) -> None:
+        """Writes the object whole."""
+
+    def delete(self, path: str) -> None:
+        """Deletes the object."""
+
+
+class Held(Protocol):
+    """A claim that this process holds."""
+
+    def require(self) -> None:
+        """Raises ClaimedError if another job has taken the claim over."""
+
+
+def claim(path: str, *, what: str, objects: Objects | None = None) -> AbstractContextManager[Held]:
+    """Holds the claim on a folder for as long as the context is open.
+
+    Args:
+      path: of the claim. Its folder exists.
+      what: what is claimed, to begin the message with: the option and its value.
+      objects: the store, for a path that is not on a file system.
+
+    Raises:
+      ClaimedError: if another job holds it.
+      OSError: if the claim cannot be written.
+    """
+    return _claim_file(path, what) if objects is None else _claim_object(path, what, objects)
+
+
+def _myself() -> dict[str, Any]:
+    # `python -m package` leaves the path of its __main__.py in argv[0].
+    program = Path(sys.argv[0])
+    name = f"-m {program.parent.name}" if program.name == "__main__.py" else program.name
+    command = f"python {name} {shlex.join(sys.argv[1:])}".strip()
+    return {
+        "host": socket.gethostname(),
+        "process": os.getpid(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command[:_COMMAND_CHARACTERS],
+    }
+
+
+def _refusal(what: str, holder: dict[str, Any] | None) -> ClaimedError:
+    if holder is None:
+        return ClaimedError(f"{what} is in use by another process that does not say its name")
+    return ClaimedError(
+        f"{what} is in use by process {holder['process']} on {holder['host']} since "
+        f"{holder['since']} ({holder['command']}); wait for it to end or name another folder"
+    )
+
+
+def _as_line(holder: dict[str, Any]) -> bytes:
+    return json.dumps(holder).encode() + b"\n"
+
+
+def _parse(content: bytes | None) -> dict[str, Any] | None:
+    """Who holds a claim, or None if it does not say."""
+    try:
+        holder = json.loads(content or b"")
+        return holder if {"host", "process", "since", "command"} <= holder.keys() else None
+    except (ValueError, AttributeError):
+        return None
+
+
+class _FileHeld:
+    """The lock is the system's: nobody takes it over while this process lives."""
+
+    def require(self) -> None:
+        pass
+
+
+@contextmanager
+def _claim_file(path: str, what: str) -> Iterator[Held]:
+    try:
+        descriptor = _lock(path, what)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        with _claim_object(path, what, _Files()) as held:
+            yield held
+        return
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _as_line(_myself()), 0)
+        yield _FileHeld()
+    finally:
+        # Removed while it is locked: `_lock` notices that its file is no longer the one there.
+        with suppress(FileNotFoundError):
+            Path(path).unlink()
+        os.close(descriptor)
+
+
+def _lock(path: str, what: str) -> int:
+    """A descriptor of the file at `path`, locked.
+
+    Raises:
+      ClaimedError: if another process holds it.
+    """
+    until = time.monotonic() + _WRITING_SECONDS
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(descriptor, path):
+                return descriptor
+        except BlockingIOError:
+            # A holder may have locked the file and not yet written who it is.
+            holder = _parse(os.pread(descriptor, _MOST_BYTES, 0))
+            if holder is not None or time.monotonic() > until:
+                os.close(descriptor)
+                raise _refusal(what, holder) from None
+            time.sleep(0.02)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    """Whether the open file still has its name: the last holder may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+
+
+class _Files:
+    """Files of a file system that knows no locks, such as Lustre mounted without them."""
+
+    def read(self, path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, path: str, content: bytes) -> None:
+        aside = Path(f"{path}.{uuid.uuid4().hex}")
+        aside.write_bytes(content)
+        aside.replace(path)
+
+    def delete(self, path: str) -> None:
+        Path(path).unlink()
+
+
+@contextmanager
+def _claim_object(path: str, what: str, objects: Objects) -> Iterator[Held]:
+    held = _ObjectHeld(path, what, objects)
+    held.take()
+    try:
+        yield held
+    finally:
+        held.release()
+
+
+class _ObjectHeld:
+    """A claim that lasts as long as it is renewed."""
+
+    def __init__(self, path: str, what: str, objects: Objects):
+        self._path, self._what, self._objects = path, what, objects
+        self._mine = {**_myself(), "token": uuid.uuid4().hex}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+
+    def take(self) -> None:
+        holder = _parse(self._objects.read(self._path))
+        if holder is not None and not _is_dead(holder):
+            raise _refusal(self._what, holder)
+        self._write()
+        time.sleep(SETTLE_SECONDS)
+        self.require()
+        self._thread.start()
+
+    def require(self) -> None:
+        holder = _parse(self._objects.read(self._path))
+        if holder is None or holder.get("token") != self._mine["token"]:
+            raise _refusal(self._what, holder)
+
+    def release(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        with suppress(ClaimedError):
+            self.require()
+            self._objects.delete(self._path)
+
+    def _write(self) -> None:
+        self._objects.write(self._path, _as_line(self._mine | {"renewed": time.time()}))
+
+    def _renew(self) -> None:
+        while not self._stop.wait(RENEW_SECONDS):
+            # A store that does not answer now may answer next time; a claim that is lost stays
+            # lost, and `require` says so.
+            with suppress(OSError):
+                self.require()
+                self._write()
+
+
+def _is_dead(holder: dict[str, Any]) -> bool:
+    renewed = holder.get("renewed")
+    if not isinstance(renewed, int | float) or time.time() - renewed > EXPIRE_SECONDS:
+        return True
+    return holder["host"] == socket.gethostname() and not _lives(holder["process"])
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from export import VARIANTS, amend, checkpoint, identity, lite, responses, search, sts_matrix, write
+from export import (
+    VARIANTS,
+    amend,
+    checkpoint,
+    identity,
+    lite,
+    replace,
+    responses,
+    search,
+    sts_matrix,
+    write,
+)
 from export import variants as each_variant
 from export.hub_module import HubModule
 from model.errors import InputError
@@ -16,14 +27,15 @@ from model.model_dir import PARAMS_FILE
 
 def module(arguments: argparse.Namespace) -> None:
     """Writes a module."""
-    print(f"exporting {arguments.model_dir}", flush=True)
-    write_module(
-        arguments.model_dir,
-        arguments.output,
-        variant=arguments.variant,
-        matrix_file=arguments.with_sts_matrix,
-        results=arguments.results,
-    )
+    with replace.claimed(arguments.output):
+        print(f"exporting {arguments.model_dir}", flush=True)
+        write_module(
+            arguments.model_dir,
+            arguments.output,
+            variant=arguments.variant,
+            matrix_file=arguments.with_sts_matrix,
+            results=arguments.results,
+        )
     print(f"verified in a fresh process; written to {arguments.output}")
 
 
@@ -57,27 +69,30 @@ def variants(arguments: argparse.Namespace) -> None:
     if arguments.sts and not arguments.sts.exists():
         raise InputError(f"--sts: {str(arguments.sts)!r}: no such file or folder")
     sizes, pearsons = {}, {}
-    for variant in VARIANTS:
-        output = arguments.output.resolve() / variant
-        write_module(
-            arguments.model_dir, output, variant=variant, matrix_file=arguments.with_sts_matrix
-        )
-        sizes[variant] = each_variant.size(output)
-        if arguments.sts:
-            pearsons[variant] = each_variant.score(output, arguments.sts)
-        print(f"{variant}: verified in a fresh process", flush=True)
+    with replace.claimed(arguments.output):
+        for variant in VARIANTS:
+            output = arguments.output.resolve() / variant
+            write_module(
+                arguments.model_dir, output, variant=variant, matrix_file=arguments.with_sts_matrix
+            )
+            sizes[variant] = each_variant.size(output)
+            if arguments.sts:
+                pearsons[variant] = each_variant.score(output, arguments.sts)
+            print(f"{variant}: verified in a fresh process", flush=True)
     print(each_variant.table(sizes, pearsons))
 
 
 def card(arguments: argparse.Namespace) -> None:
     """Puts scores into a module."""
-    count = amend.with_scores(arguments.module.resolve(), arguments.results)
+    with replace.claimed(arguments.module):
+        count = amend.with_scores(arguments.module.resolve(), arguments.results)
     print(f"{count} results; written to {arguments.module / 'README.md'}")
 
 
 def tflite(arguments: argparse.Namespace) -> None:
     """Writes the encoder for TensorFlow Lite."""
-    lite.write(arguments.model_dir, arguments.output)
+    with replace.claimed(arguments.output):
+        lite.write(arguments.model_dir, arguments.output)
     print(f"written to {arguments.output}")
 
 
@@ -87,7 +102,10 @@ def index(arguments: argparse.Namespace) -> None:
     if arguments.top < 1:
         raise InputError(f"--top: {arguments.top}; accepted is 1 or more")
     module = responses.load(arguments.module)
-    found = responses.index(module, arguments.responses, output.resolve(), dtype=arguments.dtype)
+    with replace.claimed(output):
+        found = responses.index(
+            module, arguments.responses, output.resolve(), dtype=arguments.dtype
+        )
     print(f"{len(found.texts):,} responses, {found.matrix.shape[1]} numbers each: {output}")
     for said in _said(arguments.input):
         (best,) = search.best(found, module.encode_inputs([said]), top=arguments.top)

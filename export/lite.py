@@ -22,14 +22,18 @@ from model.errors import InputError
 from model.text import BIGRAMS, PADDING, WORDS
 
 SIGNATURE = "encode_ids"
+_MAGIC = b"TFL3"
+"""The file identifier of TensorFlow Lite's flatbuffers, from their fifth byte on."""
 
 
 def write(model_dir: Path, output: Path) -> None:
     """Writes the encoder, its signature `encode_ids`: `words`, `bigrams` -> `outputs`.
 
     Raises:
-      InputError: if the model is none, or TensorFlow Lite lacks what its encoder needs.
+      InputError: if the model is none, TensorFlow Lite lacks what its encoder needs, or `output`
+        is something else.
     """
+    _require_replaceable(output)
     model, _ = checkpoint.load(model_dir)
     content = convert(model.encoder)
     aside = output.with_name(f".{output.name}.new")
@@ -39,6 +43,13 @@ def write(model_dir: Path, output: Path) -> None:
         aside.replace(output)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _require_replaceable(output: Path) -> None:
+    if output.exists() and (output.is_dir() or output.read_bytes()[4:8] != _MAGIC):
+        raise InputError(
+            f"--output: {str(output)!r} exists and is no TensorFlow Lite model; name another file"
+        )
 
 
 def convert(encoder: tf.Module) -> bytes:

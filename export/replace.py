@@ -6,9 +6,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from data_pipeline.claim import CLAIM, Held, claim
 from model.errors import InputError
 
 _HERE = -100
@@ -16,6 +17,21 @@ _HERE = -100
 _EXCHANGE = 2
 """RENAME_EXCHANGE of renameat2(2): both names change hands, and nobody sees only one of them."""
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+
+
+def claimed(output: Path) -> AbstractContextManager[Held]:
+    """Keeps other processes from writing `output`: the claim stands beside it, under a hidden name.
+
+    Raises:
+      ClaimedError: if another process writes it.
+      InputError: if nothing can be written beside it.
+    """
+    output = output.resolve()
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--output: {str(output)!r} cannot be written: {error}") from error
+    return claim(str(output.with_name(f".{output.name}{CLAIM}")), what=f"--output: {str(output)!r}")
 
 
 @contextmanager

@@ -1,12 +1,14 @@
 """The folder of a run: what it was asked, its checkpoints, the best of them.
 
-MODEL_DIR/params.yaml     all parameters of the run
+MODEL_DIR/_claim          while a run trains there, who it is
+params.yaml     all parameters of the run
 ckpt-*          the last checkpoints, to go on from
 best/           params.yaml, the checkpoint that validated best, and best.json
 train/, validation/    events for TensorBoard
 """
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from posixpath import join
 from typing import Any
 
@@ -14,6 +16,7 @@ import tensorflow as tf
 import yaml
 from official.core import config_definitions
 
+from data_pipeline.claim import CLAIM, Held, claim
 from model.errors import InputError, TrainingError
 
 PARAMS_FILE = "params.yaml"
@@ -24,16 +27,58 @@ and on what machines may change."""
 _SHOWN = 10
 
 
+class _StoredObjects:
+    """Claims on a store of objects, by TensorFlow's filesystems."""
+
+    def read(self, path: str) -> bytes | None:
+        """The object, or None."""
+        try:
+            with tf.io.gfile.GFile(path, "rb") as file:
+                return file.read()
+        except tf.errors.NotFoundError:
+            return None
+
+    def write(self, path: str, content: bytes) -> None:
+        """Writes the object; stores replace it whole."""
+        with tf.io.gfile.GFile(path, "wb") as file:
+            file.write(content)
+
+    def delete(self, path: str) -> None:
+        """Deletes the object."""
+        tf.io.gfile.remove(path)
+
+
+def claimed(folder: str) -> AbstractContextManager[Held]:
+    """Keeps other runs out of a model folder, which is made if it is not there.
+
+    Raises:
+      ClaimedError: if another run trains in it.
+      InputError: if it cannot be written.
+    """
+    make(folder)
+    objects = _StoredObjects() if "://" in folder else None
+    return claim(join(folder, CLAIM), what=f"--model_dir: {folder!r}", objects=objects)
+
+
+def make(folder: str) -> None:
+    """Makes the folder.
+
+    Raises:
+      InputError: if it is none.
+    """
+    try:
+        tf.io.gfile.makedirs(folder)
+    except tf.errors.OpError as error:
+        raise InputError(f"--model_dir: {folder!r} is no folder: {error.message}") from error
+
+
 def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
     """Makes the folder, and makes sure that what is in it goes with the parameters.
 
     Raises:
       InputError: if it is no folder, holds another run or, to evaluate, no checkpoint.
     """
-    try:
-        tf.io.gfile.makedirs(folder)
-    except tf.errors.OpError as error:
-        raise InputError(f"--model_dir: {folder!r} is no folder: {error.message}") from error
+    make(folder)
     if tf.train.latest_checkpoint(folder) is None:
         if mode == "eval":
             raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePath
-from posixpath import dirname, join
+from posixpath import dirname, join, realpath
 
 import tensorflow as tf
 
@@ -116,6 +116,24 @@ def check(name: str, config: configs.Data, parse: Parse) -> None:
             f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {read} records; "
             f"one batch has {config.global_batch_size} ({name}.global_batch_size)"
         )
+
+
+def require_apart(name: str, config: configs.Data, folder: str) -> None:
+    """Makes sure that no input lies in the model folder, at any depth.
+
+    Raises:
+      InputError: if one does.
+    """
+    inside = _full_path(folder).rstrip("/") + "/"
+    for file in find_files(name, config):
+        if _full_path(file).startswith(inside):
+            raise InputError(
+                f"{name}.input_path: {file!r} lies in --model_dir; name a folder without inputs"
+            )
+
+
+def _full_path(path: str) -> str:
+    return path if "://" in path else realpath(path)
 
 
 def what_is_wrong(name: str, files: list[str], parse: Parse | None = None) -> InputError | None:

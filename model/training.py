@@ -71,12 +71,16 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
         folder holds another run, or there is nothing to evaluate.
       TrainingError: if a loss is not finite or a checkpoint cannot be written.
       StoppedError: if a signal said to stop; what was trained up to then is saved.
+      ClaimedError: if another run trains in the folder.
     """
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     with contextlib.ExitStack() as stack:
         try:
-            made = _make_run(params, mode=mode, folder=folder)
+            strategy = _strategy(params.runtime)  # first of all: it configures the devices
+            if "train" in mode and strategy.extended.should_checkpoint:
+                stack.enter_context(model_dir.claimed(folder))
+            made = _make_run(params, strategy, mode=mode, folder=folder)
             stack.enter_context(contextlib.closing(made))
             controller = _controller(made)
         except InputError:
@@ -94,16 +98,24 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
             _train(made, controller)
 
 
-def _make_run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> Run:
-    strategy = _strategy(params.runtime)  # first of all: it configures the devices
+def _make_run(
+    params: config_definitions.ExperimentConfig,
+    strategy: tf.distribute.Strategy,
+    *,
+    mode: str,
+    folder: str,
+) -> Run:
     with strategy.scope():
         parts = parts_of(params.task)
     for part in parts:
         if "train" in mode:
-            record_files.check(f"{part.where}.train_data", part.train_data, part.task.parse)
+            where = f"{part.where}.train_data"
+            record_files.check(where, part.train_data, part.task.parse)
+            record_files.require_apart(where, part.train_data, folder)
         if "eval" in mode:
             where = f"{part.where}.validation_data"
             record_files.check(where, part.validation_data, part.task.parse)
+            record_files.require_apart(where, part.validation_data, folder)
     model_dir.prepare(params, mode=mode, folder=folder)
     state, signals = make_state(params, strategy, folder, parts), Signals()
     return Run(

@@ -11,9 +11,11 @@ import os
 import shlex
 import signal
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from data_pipeline.claim import CLAIM, Held, claim
 from model.errors import InputError, TrainingError
 from model.sts_regression.choices import PRESETS, Choices, accepted, of
 from model.sts_regression.folds import RANDOM, WAYS
@@ -97,7 +99,8 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         if arguments.command == "run":
-            _run(arguments, command=shlex.join(["python", "-m", "model.sts_regression", *argv]))
+            with _claimed(arguments.output):
+                _run(arguments, command=shlex.join(["python", "-m", "model.sts_regression", *argv]))
         elif arguments.command == "export":
             _export(arguments)
         else:
@@ -109,6 +112,12 @@ def main(argv: list[str] | None = None) -> int:
         print("stopped; the folds that are done are kept", file=sys.stderr)
         return 130
     return 0
+
+
+def _claimed(output: Path) -> AbstractContextManager[Held]:
+    """Keeps other processes out of the output folder, which is made if it is not there."""
+    output.mkdir(parents=True, exist_ok=True)
+    return claim(str(output / CLAIM), what=f"--output: {str(output)!r}")
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:

@@ -1,0 +1,50 @@
+"""One exporter at a time writes an output, and only over what is its own kind."""
+
+import pytest
+
+from export import replace
+from export.__main__ import main
+
+
+def refusal(*arguments):
+    with pytest.raises(SystemExit) as raised:
+        main([str(argument) for argument in arguments])
+    return raised.value.code
+
+
+@pytest.mark.parametrize(
+    "command", [("module",), ("variants",), ("tflite",)], ids=lambda command: command[0]
+)
+def test_the_second_is_refused_before_anything_is_loaded(tmp_path, command):
+    output = tmp_path / "out"
+    with replace.claimed(output):
+        message = refusal(*command, "--model_dir", tmp_path / "nowhere", "--output", output)
+        assert message.startswith(f"error: --output: {str(output)!r} is in use by process ")
+        assert not output.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_card_is_not_amended_while_its_module_is_written(tmp_path):
+    with replace.claimed(tmp_path / "module"):
+        message = refusal("card", "--module", tmp_path / "module", "--results", tmp_path)
+        assert "is in use by process" in message
+
+
+def test_a_link_and_what_it_leads_to_are_one_output(tmp_path):
+    (tmp_path / "module").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "module")
+    with replace.claimed(tmp_path / "link"):
+        assert "is in use" in refusal(
+            "module", "--model_dir", tmp_path, "--output", tmp_path / "module"
+        )
+
+
+def test_tensorflow_lite_replaces_no_other_file(tmp_path):
+    output = tmp_path / "ckpt-40.index"
+    output.write_bytes(b"a checkpoint's index")
+    message = refusal("tflite", "--model_dir", tmp_path, "--output", output)
+    assert message == (
+        f"error: --output: {str(output)!r} exists and is no TensorFlow Lite model; name another "
+        "file"
+    )
+    assert output.read_bytes() == b"a checkpoint's index"

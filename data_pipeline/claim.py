@@ -141,8 +141,9 @@ def _claim_file(path: str, what: str) -> Iterator[Held]:
         os.pwrite(descriptor, _as_line(_myself()), 0)
         yield _FileHeld()
     finally:
-        # Removed while it is locked: `_lock` notices that its file is no longer the one there.
-        with suppress(FileNotFoundError):
+        # Removed while it is locked: `_lock` notices that its file is no longer the one there. A
+        # folder that was replaced as a whole may hold somebody else's by now.
+        if _is_at(descriptor, path):
             Path(path).unlink()
         os.close(descriptor)
 

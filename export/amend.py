@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+from data_pipeline.claim import CLAIM
 from export import card, identity, replace, scores
 
 
@@ -17,7 +18,7 @@ def with_scores(module: Path, results: Path) -> int:
     found = scores.read(results, fingerprint=about["fingerprint"])
     with replace.aside(module) as new:
         # The weights are not written again: both folders name the same files for a moment.
-        shutil.copytree(module, new, copy_function=_linked)
+        shutil.copytree(module, new, copy_function=_linked, ignore=shutil.ignore_patterns(CLAIM))
         for name in (f"{identity.FOLDER}/{identity.SCORES}", card.FILE):
             (new / name).unlink(missing_ok=True)
         scores.write(new / identity.FOLDER / identity.SCORES, found)

@@ -91,8 +91,7 @@ def card(arguments: argparse.Namespace) -> None:
 
 def tflite(arguments: argparse.Namespace) -> None:
     """Writes the encoder for TensorFlow Lite."""
-    with replace.claimed(arguments.output):
-        lite.write(arguments.model_dir, arguments.output)
+    lite.write(arguments.model_dir, arguments.output)
     print(f"written to {arguments.output}")
 
 

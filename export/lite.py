@@ -7,6 +7,7 @@ then refuses the model, and a device would need all of TensorFlow with tensorflo
 runs the encoder makes the ids by `module.preprocessor`.
 """
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def write(model_dir: Path, output: Path) -> None:
     _require_replaceable(output)
     model, _ = checkpoint.load(model_dir)
     content = convert(model.encoder)
-    aside = output.with_name(f".{output.name}.new")
+    aside = output.with_name(f".{output.name}.{os.getpid()}.new")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         aside.write_bytes(content)

@@ -6,10 +6,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from data_pipeline.claim import CLAIM, Held, claim
+from data_pipeline.claim import CLAIM, ClaimedError, claim
 from model.errors import InputError
 
 _HERE = -100
@@ -19,19 +19,38 @@ _EXCHANGE = 2
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 
 
-def claimed(output: Path) -> AbstractContextManager[Held]:
-    """Keeps other processes from writing `output`: the claim stands beside it, under a hidden name.
+@contextmanager
+def claimed(output: Path) -> Iterator[None]:
+    """Keeps other jobs out of a folder, which is made if it is not there.
 
     Raises:
-      ClaimedError: if another process writes it.
-      InputError: if nothing can be written beside it.
+      ClaimedError: if another job works in it.
+      InputError: if it cannot be written.
     """
     output = output.resolve()
+    is_new = not output.exists()
+    what = f"--output: {str(output)!r}"
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--output: {str(output)!r} cannot be written: {error}") from error
-    return claim(str(output.with_name(f".{output.name}{CLAIM}")), what=f"--output: {str(output)!r}")
+        with ExitStack() as stack:
+            try:
+                output.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(claim(str(output / CLAIM), what=what))
+            except ClaimedError:
+                raise
+            except OSError as error:
+                raise InputError(f"{what} cannot be written: {error}") from error
+            yield
+    finally:
+        if is_new:
+            with suppress(OSError):  # there is something in it now
+                output.rmdir()
+
+
+def is_free(output: Path) -> bool:
+    """Whether nothing is in a folder, or nothing but the claim on it."""
+    return not output.exists() or (
+        output.is_dir() and all(path.name == CLAIM for path in output.iterdir())
+    )
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def index(module: Module, responses: Path, output: Path, *, dtype: str) -> Index
         "responses": {"file": responses.name, "sha256": _sha256(responses)},
         "dtype": dtype,
     }
-    if output.exists() and not (output / INDEX).is_file():
+    if not (output / INDEX).is_file() and not replace.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is no index; name another folder")
     if not _is_of(output, about):
         with replace.aside(output) as new:
@@ -109,12 +109,10 @@ def index(module: Module, responses: Path, output: Path, *, dtype: str) -> Index
 
 
 def _is_of(folder: Path, about: dict[str, Any]) -> bool:
-    if not folder.exists():
-        return False
     try:
         found = json.loads((folder / INDEX).read_text())
         return about.items() <= found.items()
-    except (ValueError, AttributeError):
+    except (FileNotFoundError, ValueError, AttributeError):
         return False
 
 

@@ -43,7 +43,7 @@ def write(
       InputError: if `output` is something else than a module, or cannot be written.
       VerificationError: if the module does not verify; `output` is left as it was.
     """
-    if output.exists() and not (output / "saved_model.pb").is_file() and not _is_empty(output):
+    if not (output / "saved_model.pb").is_file() and not replace.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is no module; name another folder")
     with replace.aside(output) as new:
         module.save(str(new))
@@ -60,10 +60,6 @@ def write(
             found = scores.read(results, fingerprint=about["fingerprint"], exactly=False)
             scores.write(extra / identity.SCORES, found)
         card.write(new)
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())
 
 
 def _verify(module: HubModule, folder: Path) -> dict[str, Any]:

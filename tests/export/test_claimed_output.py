@@ -2,6 +2,7 @@
 
 import pytest
 
+from data_pipeline.claim import claim
 from export import replace
 from export.__main__ import main
 
@@ -12,16 +13,36 @@ def refusal(*arguments):
     return raised.value.code
 
 
-@pytest.mark.parametrize(
-    "command", [("module",), ("variants",), ("tflite",)], ids=lambda command: command[0]
-)
+@pytest.mark.parametrize("command", ["module", "variants"])
 def test_the_second_is_refused_before_anything_is_loaded(tmp_path, command):
     output = tmp_path / "out"
     with replace.claimed(output):
-        message = refusal(*command, "--model_dir", tmp_path / "nowhere", "--output", output)
+        message = refusal(command, "--model_dir", tmp_path / "nowhere", "--output", output)
         assert message.startswith(f"error: --output: {str(output)!r} is in use by process ")
-        assert not output.exists()
+        assert [path.name for path in output.iterdir()] == ["_claim"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_which_another_command_works_is_no_output(tmp_path):
+    output = tmp_path / "pairs"
+    output.mkdir()
+    with claim(str(output / "_claim"), what="it"):
+        message = refusal("module", "--model_dir", tmp_path, "--output", output)
+        assert "is in use by process" in message
+
+
+def test_the_claim_on_a_folder_that_is_replaced_goes_with_it(tmp_path):
+    output = tmp_path / "out"
+    with replace.claimed(output):
+        with replace.aside(output) as new:
+            new.mkdir()
+            (new / "whole").write_text("new")
+        # The folder is in its place: the next one may have it, and keeps it.
+        with replace.claimed(output):
+            pass
+        assert [path.name for path in output.iterdir()] == ["whole"]
+    assert [path.name for path in output.iterdir()] == ["whole"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_card_is_not_amended_while_its_module_is_written(tmp_path):

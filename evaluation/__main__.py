@@ -24,6 +24,7 @@ from evaluation.commands import (
     contamination,
     cqa,
     mistakes,
+    options,
     report,
     response_ranking,
     rows,
@@ -61,16 +62,24 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; return 0, or 1 after one line about what was wrong with its input."""
+    """Run one command; return 0, or 1 after one line about what was wrong with its input.
+
+    130, as shells have it, is returned after Ctrl-C.
+    """
     argv = sys.argv[1:] if argv is None else argv
     arguments = parser().parse_args(argv)
     # TensorFlow's runtime reports a missing GPU as an error; what matters it raises as well.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        arguments.run(arguments, command=shlex.join(["python", "-m", "evaluation", *argv]))
+        options.check(arguments)
+        with options.claimed(arguments):
+            arguments.run(arguments, command=shlex.join(["python", "-m", "evaluation", *argv]))
     except (InputError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped; finished results are kept", file=sys.stderr)
+        return 130
     return 0
 
 

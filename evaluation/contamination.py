@@ -74,7 +74,7 @@ def result_of(
     overlapping = {"pairs": found.pairs, "texts": found.texts}
     groups = {}
     if scored is not None:
-        _check_fits(scored, of)
+        check_fits(scored, of, seed=seed)
         for level, rows in overlapping.items():
             groups[GROUPS[level]] = _without(scored, rows, seed=seed)
     fractions = {f"{level}_in_training": len(rows) / count for level, rows in overlapping.items()}
@@ -102,8 +102,13 @@ def result_of(
     )
 
 
-def _check_fits(scored: Result, of: EvaluationSet) -> None:
-    """Raise InputError unless a result is of this very evaluation set."""
+def check_fits(scored: Result, of: EvaluationSet, *, seed: int) -> None:
+    """Raise InputError unless the items of a result are those of this very evaluation set."""
+    if of.task == "response_ranking" and scored.settings.get("seed") != seed:
+        raise InputError(
+            f"--seed is {seed}; {scored.name} in --results is in the order of the seed "
+            f"{scored.settings.get('seed')}"
+        )
     if scored.data.get("sha256") != of.source.provenance()["sha256"]:
         raise InputError(f"{scored.name}: computed on other data than {of.source.files[0]}")
     if len(scored.items) != len(of.items):

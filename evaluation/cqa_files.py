@@ -62,7 +62,9 @@ def read_xml(path: Path) -> list[Query]:
         raise InputError(
             f"{path}:{error.getLineNumber()}: not well-formed XML ({error.getMessage()})"
         ) from error
-    except LookupError as error:
+    except InputError:
+        raise
+    except (LookupError, ValueError) as error:  # of an encoding
         raise InputError(f"{path}: {error}; UTF-8 is accepted") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: damaged gzip file ({error})") from error

@@ -28,7 +28,7 @@ def examples(result: Result, *, each: int = 3) -> list[Example]:
     Scores and labels have different scales: a pair's error is its distance from the straight
     line that fits the labels best.
     """
-    if result.metrics["pearson"] is None:
+    if result.metrics["pearson"] is None or not result.items:
         return []
     score = np.array([item["score"] for item in result.items])
     gold = np.array([item["gold"] for item in result.items])

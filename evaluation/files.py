@@ -2,8 +2,8 @@
 
 import gzip
 import hashlib
-import os
 import re
+import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,7 +77,8 @@ def write_whole(path: Path, text: str) -> None:
 def write_aside(path: Path) -> Iterator[Path]:
     """Yield a path to write to, which becomes `path` at the end, unless there is an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Unique among threads and machines too: processes in containers often have the same number.
+    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         yield aside
         aside.replace(path)

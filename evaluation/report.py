@@ -21,8 +21,9 @@ from evaluation import (
     words,
 )
 from evaluation.comparison import Table
+from evaluation.errors import InputError
 from evaluation.files import write_whole
-from evaluation.result import Result
+from evaluation.result import Result, replaces_own
 from evaluation.systems import System
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
@@ -33,6 +34,18 @@ FIELDS = (
     *("data", "module", "versions", "command", "seconds"),
 )
 """What the JSON file has of each result: all but the items."""
+
+
+def check_output(path: Path) -> None:
+    """Raise InputError unless what `write` writes replaces reports alone, and the page itself."""
+    if path.suffix in (".md", ".json"):
+        raise InputError(f"--output is {path}; the name of an HTML file is accepted")
+    replaces_own(path.with_suffix(".json"), "report")
+    table = path.with_suffix(".md")
+    if table.exists() and table.stat().st_size:
+        with table.open("rb") as file:
+            if not file.readline().startswith(b"| table "):
+                raise InputError(f"{table}: there already, and not written by report; it is kept")
 
 
 def write(systems: Sequence[System], path: Path) -> list[Path]:

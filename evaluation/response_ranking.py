@@ -78,11 +78,14 @@ def evaluate(
     *,
     candidates: int = 100,
     seed: int = 0,
-    at: Sequence[int] = AT,
+    at: Sequence[int] | None = None,
 ) -> Result:
-    """Rank each true response by dot product among `candidates`; return P@N for each N in `at`."""
-    if bad := [n for n in at if n < 1]:
-        raise InputError(f"--at is {bad[0]}; 1 or more is accepted")
+    """Rank each true response by dot product among `candidates`.
+
+    Returns P@N for each N in `at`: 1 to `candidates`, by default `AT`.
+    """
+    check(data, candidates=candidates, at=at)
+    at = at or AT
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
@@ -113,6 +116,14 @@ def evaluate(
             )
         ],
     )
+
+
+def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None) -> None:
+    """Raise InputError unless these pairs can be ranked so; before anything is encoded."""
+    for n in at or ():
+        if not 1 <= n <= candidates:
+            raise InputError(f"--at is {n}; 1 to {candidates}, the --candidates, are accepted")
+    blocks(len(data.pairs), candidates)
 
 
 def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:

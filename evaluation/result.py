@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+from evaluation import schema
 from evaluation.errors import InputError
 from evaluation.files import write_whole
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
+# What other commands write as JSON, by keys that no result has: it may lie among results.
+NO_RESULTS = {"report": {"tables", "results"}, "compare": {"a", "b", "differences"}}
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 
@@ -92,23 +95,77 @@ def _defined(value):
 
 
 def read(path: Path) -> Result:
-    """Read one result file."""
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        return Result(**fields)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a result of this program ({error})") from error
+    """Read one result file.
+
+    Raises:
+      InputError: if it is none; the message names the key that is missing or has another type.
+    """
+    return _parsed(_loaded(path), path)
 
 
 def read_all(folder: Path) -> list[Result]:
-    """Read every result in the folder, in the paper's order of tasks, then by name."""
+    """Read every result in the folder, in the paper's order of tasks, then by name.
+
+    The JSON files of `report` and `compare` are passed over, so that their output may be in the
+    folder too. Every other file must be a result, each of its own name.
+    """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of results")
-    paths = sorted(folder.glob("*.json"))
-    if not paths:
+    loaded = {path: _loaded(path) for path in sorted(folder.glob("*.json"))}
+    paths: dict[str, Path] = {}
+    results = []
+    for path, content in loaded.items():
+        if written_by(content):
+            continue
+        found = _parsed(content, path)
+        if found.name in paths:
+            raise InputError(
+                f"{path}: a result named {found.name}, as {paths[found.name].name} is; keep one"
+            )
+        paths[found.name] = path
+        results.append(found)
+    if not results:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
-    results = [read(path) for path in paths]
     return sorted(results, key=lambda result: (_place(result.task), result.name))
+
+
+def written_by(content: object) -> str | None:
+    """Return which command writes such JSON files, where they are no results."""
+    if not isinstance(content, dict):
+        return None
+    found = (command for command, keys in NO_RESULTS.items() if keys <= content.keys())
+    return next(found, None)
+
+
+def replaces_own(path: Path, command: str) -> None:
+    """Raise InputError where a command's JSON file would replace what it did not write.
+
+    A result, what another command wrote, and a file of somebody else are kept.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return
+    try:
+        own = written_by(_loaded(path)) == command
+    except InputError:
+        own = False
+    if not own:
+        raise InputError(f"{path}: there already, and not written by {command}; it is kept")
+
+
+def _loaded(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a result of this program ({error})") from error
+
+
+def _parsed(content: object, path: Path) -> Result:
+    if wrong := schema.problem(content):
+        raise InputError(f"{path}: not a result of this program: {wrong}")
+    try:
+        return Result(**content)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InputError(f"{path}: not a result of this program ({error})") from error
 
 
 def _place(task: str) -> int:

@@ -32,10 +32,11 @@ def training_pairs(folder: Path) -> list[int]:
     try:
         outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
         found = [of["records"] for name, of in sorted(outputs.items()) if name.startswith("train-")]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        total = sum(found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: no manifest of the pipeline ({error})") from error
-    if not found:
-        raise InputError(f"{path}: names no files train-*")
+    if not total > 0:
+        raise InputError(f"{path}: names no files train-* with records")
     return found
 
 
@@ -67,22 +68,33 @@ def write(
     Raises:
       InputError: if a folder is not what it must be.
     """
+    if output.suffix in (".json", ".svg"):
+        raise InputError(f"--output is {output}; the name of a Markdown file is accepted")
     trained, baselines = rows.read(results, runs)
     trained, shares = growth.split(trained)
     of_files = training_pairs(pairs)
+    end = _text_of(learned) if learned is not None else ""
+    overlaps = _overlaps(contamination) if contamination is not None else ""
+    found_wrong = _of_task("mistakes", mistakes) if mistakes is not None else []
     head = ", ".join(filter(None, (about, _when(results)))) + f". {sum(of_files):,} training pairs."
     parts = ["# Results on real data", head, _how_to_read(trained)]
     parts += [rows.tables(trained, baselines), _commands(trained, baselines)]
     if shares:
         parts += _growth(shares, of_files, output.with_name(f"{output.stem}-growth.svg"))
-    if contamination is not None:
-        parts += ["## What of the evaluation sets was trained on", _overlaps(contamination)]
-    if mistakes is not None:
-        found_wrong = _of_task("mistakes", mistakes)
+    if overlaps:
+        parts += ["## What of the evaluation sets was trained on", overlaps]
+    if found_wrong:
         parts += ["## Where it is wrong", *map(_by_kind, found_wrong)]
-    if learned is not None:
-        parts.append(learned.read_text(encoding="utf-8").strip())
+    if end:
+        parts.append(end)
     write_whole(output, with_data_as_dir(data_dir, "\n\n".join(parts) + "\n"))
+
+
+def _text_of(learned: Path) -> str:
+    try:
+        return learned.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise InputError(f"--learned {learned}: not UTF-8 text ({error.reason})") from error
 
 
 def _growth(shares: dict[int, Row], of_files: Sequence[int], picture: Path) -> list[str]:

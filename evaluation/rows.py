@@ -55,6 +55,11 @@ def read(folder: Path, runs: Sequence[str] = ()) -> tuple[list[Row], list[Row]]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of results")
+    for run in runs:
+        if not _RUN.fullmatch(run) or not (folder / run).is_dir():
+            names = sorted(path.name for path in folder.iterdir() if _RUN.fullmatch(path.name))
+            there = ", ".join(names) or "none"
+            raise InputError(f"--runs {run}: no such folder of results; {folder} has {there}")
     found: dict[str, dict[int, Mapping[str, Result]]] = {}
     for path in [folder / run for run in runs] or sorted(folder.iterdir()):
         if (match := _RUN.fullmatch(path.name)) and (runs or any(path.glob("*.json"))):

@@ -43,15 +43,11 @@ class Run:
         added here.
         """
         path = result.path_of(source.name, self.output)
-        wanted = {"seed": self.seed} | dict(settings or {})
+        stored = self.stored(source, module=module, settings=settings, figures=figures)
+        if stored is not None:
+            print(f"{scores.printed(stored)}\n{path}: there already; --again computes it anew\n")
+            return stored
         data = source.provenance()
-        if path.exists() and not self.again:
-            found = result.read(path)
-            _check_same(found, path=path, data=data, module=module, settings=wanted)
-            if missing := [name for name in figures if name not in found.metrics]:
-                raise InputError(f"{path}: there already, without {missing[0]}; --again adds it")
-            print(f"{scores.printed(found)}\n{path}: there already; --again computes it anew\n")
-            return found
         started = time.perf_counter()
         found = per_item.with_intervals(compute(), seed=self.seed)
         found = result.stamped(
@@ -63,6 +59,31 @@ class Run:
         )
         result.write(found, self.output)
         print(f"{scores.printed(found)}\n-> {path}\n", flush=True)
+        return found
+
+    def stored(
+        self,
+        source: Source,
+        *,
+        module: dict | None,
+        settings: Mapping[str, float] | None = None,
+        figures: Sequence[str] = (),
+    ) -> Result | None:
+        """Return the result that is there already, if it need not be computed; see `result`.
+
+        A command asks for all of its results before it computes one.
+
+        Raises:
+          InputError: if another result of this name is there.
+        """
+        path = result.path_of(source.name, self.output)
+        if self.again or not path.exists():
+            return None
+        found = result.read(path)
+        wanted = {"seed": self.seed} | dict(settings or {})
+        _check_same(found, path=path, data=source.provenance(), module=module, settings=wanted)
+        if missing := [name for name in figures if name not in found.metrics]:
+            raise InputError(f"{path}: there already, without {missing[0]}; --again adds it")
         return found
 
 

@@ -54,6 +54,13 @@ def find(path: Path) -> dict[str, Source]:
     return found
 
 
+def only(path: Path, *, option: str) -> Source:
+    """Return the source of one file, which an option names."""
+    if not existing(path).is_file():
+        raise InputError(f"{option} {path}: a folder; one file of SNLI is accepted")
+    return _source(path)
+
+
 def split_of(path: Path) -> str:
     """Return the split that a file's name tells, or the name without its ends."""
     stem = without_gz(path).rsplit(".", 1)[0]
@@ -95,7 +102,7 @@ def _json_rows(path: Path) -> Rows:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{place}: not JSON ({error})") from error
         missing = [name for name in COLUMNS if not isinstance(row, dict) or name not in row]
         if missing:

@@ -97,7 +97,7 @@ def _prepare(sweep: Sweep) -> None:
     """Make the work folder, or make sure that it is this sweep's; cut the data into tenths."""
     path, asked = sweep.work / SETTINGS, sweep.settings()
     if path.exists():
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        stored = _settings(path)
         for name, value in asked.items():
             if stored.get(name) != value:
                 raise InputError(
@@ -108,6 +108,16 @@ def _prepare(sweep: Sweep) -> None:
         write_whole(path, json.dumps(asked, indent=1) + "\n")
     if not (sweep.work / "nli").exists():
         _write_tenths(sweep.nli.files, sweep.work / "nli", seed=sweep.seed)
+
+
+def _settings(path: Path) -> dict:
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not the settings of a sweep ({error}); remove it") from error
+    if not isinstance(stored, dict):
+        raise InputError(f"{path}: not the settings of a sweep; remove it")
+    return stored
 
 
 def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:

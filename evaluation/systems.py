@@ -81,7 +81,9 @@ def scored(systems: Sequence[System], name: str) -> Iterator[Scored]:
             # What no module was scored on is the same in every folder.
             if found is not None and (own or first is None):
                 first = first or found
-                label = system.label + suffix if own else scores.SYSTEMS[found.system]
+                label = (
+                    system.label + suffix if own else scores.SYSTEMS.get(found.system, found.system)
+                )
                 kind = system.kind if own else BASELINE
                 yield Scored(label, kind, found.metrics, found.intervals, found)
     if first is None:

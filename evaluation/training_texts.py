@@ -17,12 +17,14 @@ from evaluation.errors import InputError
 from evaluation.files import Source, existing, without_gz
 
 SIDES = (("input", "response"), ("premise", "hypothesis"))
+KINDS = ("tfrecord", "jsonl", "txt", "csv")
 IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
 
 
 def find(path: Path) -> list[Path]:
     """Return the training files that a path stands for."""
     if existing(path).is_file():
+        _kind(path)
         return [path]
     for patterns in IN_FOLDER:
         found = sorted(itertools.chain(*(path.glob(pattern) for pattern in patterns)))
@@ -34,7 +36,7 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the two texts of each record of a file."""
-    match without_gz(path).rsplit(".", 1)[-1]:
+    match _kind(path):
         case "tfrecord":
             yield from _records(path)
         case "jsonl" | "txt":
@@ -43,8 +45,14 @@ def read(path: Path) -> Iterator[tuple[str, str]]:
         case "csv":
             for row in sts_files.read_benchmark(path):
                 yield row.sentence1, row.sentence2
-        case _:
-            raise InputError(f"{path}: .tfrecord, .jsonl, .txt and .csv are accepted, or .gz")
+
+
+def _kind(path: Path) -> str:
+    """Return the format of a file, which the end of its name tells."""
+    kind = without_gz(path).rsplit(".", 1)[-1]
+    if kind not in KINDS:
+        raise InputError(f"{path}: .tfrecord, .jsonl, .txt and .csv are accepted, or .gz")
+    return kind
 
 
 def _records(path: Path) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluation.commands import options
+from evaluation.errors import InputError
 
 FOLDER = "baselines"
 """Where the results stand, in the output folder: a folder for each baseline."""
@@ -45,9 +46,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
     )
-    parser.add_argument(
-        "--output", type=Path, required=True, help=f"results go to {FOLDER}/NAME in this folder"
-    )
+    options.folder_output(parser, help=f"results go to {FOLDER}/NAME in this folder")
     parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
     options.seeded(parser)
     options.again(parser)
@@ -58,7 +57,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score every baseline on every data set that is given; TF-IDF is always among them."""
     from evaluation.baselines.installed import SentenceTransformersEncoder
     from evaluation.commands import cqa, response_ranking, snli, sts
-    from evaluation.errors import InputError
 
     # First of all, for one that cannot be loaded should not be told after the others were scored,
     # and if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
@@ -66,6 +64,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     given = {task: path for task in TASKS if (path := getattr(arguments, task))}
     if not given:
         raise InputError(f"no data: one or more of {', '.join(f'--{task}' for task in TASKS)}")
+    _check_given(arguments)
     texts = {task: _texts(task, path) for task, path in given.items()}
     commands = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
     for encoder in itertools.chain(_encoders(arguments), installed):
@@ -78,7 +77,22 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
             asked.module = encoder
             asked.seed, asked.again = arguments.seed, arguments.again
             asked.candidates = arguments.candidates
-            commands[task].run(asked, command=command)
+            with options.claimed(asked):
+                commands[task].run(asked, command=command)
+
+
+def _check_given(arguments: argparse.Namespace) -> None:
+    """Raise InputError for a file or module that is not there, before the others are scored."""
+    from evaluation.files import existing
+
+    for path in arguments.vectors:
+        if not existing(path).is_file():
+            raise InputError(f"--vectors {path}: a folder; a file of word vectors is accepted")
+    for module in (*arguments.module_words, *arguments.modules):
+        if "://" not in module and not Path(module, "saved_model.pb").is_file():
+            raise InputError(
+                f"{module}: no SavedModel here (a folder with saved_model.pb is needed)"
+            )
 
 
 def _folder_name(path: str) -> str:
@@ -90,7 +104,7 @@ def _folder_name(path: str) -> str:
 def _arguments(command, task: str, *, data: Path, output: Path) -> argparse.Namespace:
     """Return what a task's command takes, but for data and output by default."""
     root = argparse.ArgumentParser()
-    command.add(root.add_subparsers())
+    command.add(root.add_subparsers(dest="command"))
     return root.parse_args([task, "--module=", f"--data={data}", f"--output={output}"])
 
 

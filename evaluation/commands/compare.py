@@ -8,7 +8,6 @@ import json
 from pathlib import Path
 
 from evaluation.commands import options
-from evaluation.errors import InputError
 
 
 def add(commands) -> None:
@@ -21,7 +20,12 @@ def add(commands) -> None:
         parser.add_argument(
             f"--system_{side}", help=f"a baseline in {side}'s results to compare, not its module"
         )
-    parser.add_argument("--output", type=Path, help="a JSON file to write the differences to")
+    options.file_output(
+        parser,
+        metavar="FILE.json",
+        help="a file to write the differences to",
+        required=False,
+    )
     options.seeded(parser)
     parser.set_defaults(run=run)
 
@@ -29,15 +33,15 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Test what both sides have, and print the differences."""
     from evaluation import bootstrap, paired, result
-    from evaluation.files import write_whole
+    from evaluation.files import existing, write_whole
 
+    if arguments.output:
+        result.replaces_own(arguments.output, "compare")
     sides = [
-        result.read_all(path) if path.is_dir() else [result.read(path)]
+        result.read_all(path) if existing(path).is_dir() else [result.read(path)]
         for path in (arguments.a, arguments.b)
     ]
     pairs = paired.pairs_of(*sides)
-    if not pairs:
-        raise InputError(f"{arguments.a} and {arguments.b}: no result of the same name in both")
     found = []
     for a, b in pairs:
         found += paired.compare(

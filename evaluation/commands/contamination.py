@@ -31,7 +31,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--results", type=Path, help="results on these data, to score without the overlaps"
     )
-    parser.add_argument("--output", type=Path, required=True, help="folder for the result files")
+    options.folder_output(parser, help="folder for the result files")
     options.seeded(parser)
     parser.set_defaults(run=run)
 
@@ -51,6 +51,10 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     ]
     if not sets:
         raise InputError(f"no evaluation sets: give some of --{', --'.join(TASKS)}")
+    names = [each.source.name for each in sets]
+    if again := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{again}: two evaluation sets of this name; give one of them")
+    scored = _scored(arguments.results, sets, seed=arguments.seed)
     files = [file for path in arguments.training for file in training_texts.find(path)]
     records = tqdm(
         (pair for file in files for pair in training_texts.read(file)),
@@ -59,7 +63,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         leave=False,
     )
     overlaps = overlap.find({each.source.name: each.items for each in sets}, records)
-    scored = _scored(arguments.results)
     for each in sets:
         mine = scored.get(each.source.name)
         found = contamination.result_of(
@@ -83,10 +86,17 @@ def _data(each, files: list[Path]) -> dict:
     return Source(each.source.name, each.source.files, tuple(files)).provenance()
 
 
-def _scored(folder: Path | None) -> dict:
-    """Return the results of a folder by name."""
+def _scored(folder: Path | None, sets: list, *, seed: int) -> dict:
+    """Return the results on these sets by name; all that are there are of the same data."""
     if folder is None:
         return {}
-    from evaluation import result
+    from evaluation import contamination, result
 
-    return {found.name: found for found in result.read_all(folder)}
+    found = {one.name: one for one in result.read_all(folder)}
+    mine = {each.source.name: each for each in sets if each.source.name in found}
+    if not mine:
+        wanted = ", ".join(each.source.name for each in sets)
+        raise InputError(f"--results {folder}: has {', '.join(found)}, and no result of {wanted}")
+    for name, each in mine.items():
+        contamination.check_fits(found[name], each, seed=seed)
+    return {name: found[name] for name in mine}

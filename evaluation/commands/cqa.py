@@ -38,6 +38,11 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     sources = cqa.find(arguments.data)
     data = {source: cqa.read(source) for source in sources}  # before the slow load of the module
     dev = _dev_source(sources, arguments.dev)
+    if with_text := [source.name for source in sources if data[source].has_text]:
+        if not arguments.module:
+            raise InputError(f"{with_text[0]} has questions to rank: --module is needed")
+        if arguments.dev and not (data.get(dev) or cqa.read(dev)).has_text:
+            raise InputError(f"--dev {arguments.dev}: has no text to choose a threshold on")
     encoder = options.encoder(arguments.module) if arguments.module else None
 
     @cache
@@ -48,17 +53,15 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         found = cqa.evaluate(encoder, data[source])
         if dev and found.system in chosen():
             return cqa.classified(found, chosen(), dev=dev.name)
-        if arguments.dev:
-            raise InputError(f"--dev {arguments.dev}: has no text to choose a threshold on")
         return found
 
     run = runs.run_of(arguments, command=command)
+    named = {s: runs.learned(s, [dev] if dev and dev != s else []) for s in sources}
+    modules = {s: encoder.provenance() if encoder and data[s].has_text else None for s in sources}
     for source in sources:
-        found = run.result(
-            runs.learned(source, [dev] if dev and dev != source else []),
-            partial(compute, source),
-            module=encoder.provenance() if encoder and data[source].has_text else None,
-        )
+        run.stored(named[source], module=modules[source])
+    for source in sources:
+        found = run.result(named[source], partial(compute, source), module=modules[source])
         if found.system == "module":
             path = arguments.output / f"{without_gz(source.files[0])}{cqa.PREDICTIONS}"
             write_whole(path, cqa.predictions(found))

@@ -21,9 +21,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--response_ranking", type=Path, metavar="DATA", help="as --data of response_ranking"
     )
-    parser.add_argument(
-        "--output", type=Path, required=True, help=f"folder for the result files and {TEXTS}"
-    )
+    options.folder_output(parser, help=f"folder for the result files and {TEXTS}")
     parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
     options.seeded(parser)
     parser.set_defaults(run=run)
@@ -39,18 +37,20 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         raise InputError("no data: one or both of --sts, --response_ranking")
     similar = sts_files.find(arguments.sts) if arguments.sts else []
     ranked = response_ranking.find(arguments.response_ranking) if arguments.response_ranking else []
+    pairs = {source: sts_files.read(source) for source in similar}  # before the slow load
+    conversations = {source: response_ranking.read(source) for source in ranked}
+    settings = {"candidates": arguments.candidates}
+    for data in conversations.values():
+        response_ranking.check(data, **settings)
     encoder = options.encoder(arguments.module)
     results = []
     for source in (*similar, *ranked):
         started = time.perf_counter()
-        if source in similar:
-            found = mistakes.of_sts(sts.evaluate(encoder, sts_files.read(source)))
+        if source in pairs:
+            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]))
         else:
             found = mistakes.of_ranking(
-                encoder,
-                response_ranking.read(source),
-                candidates=arguments.candidates,
-                seed=arguments.seed,
+                encoder, conversations[source], seed=arguments.seed, **settings
             )
         found = result.stamped(
             found,

@@ -6,6 +6,8 @@ python -m evaluation report --results DIR --output FILE.html
 import argparse
 from pathlib import Path
 
+from evaluation.commands import options
+
 
 def add(commands) -> None:
     """Add the command `report`."""
@@ -21,12 +23,8 @@ def add(commands) -> None:
         metavar="DIR",
         help="folders of other modules' results, for rows beside",
     )
-    parser.add_argument(
-        "--output",
-        type=Path,
-        required=True,
-        metavar="FILE.html",
-        help="the page to write; the others stand beside it as .md and .json",
+    options.file_output(
+        parser, metavar="FILE.html", help="the page to write; beside it go the .md and the .json"
     )
     parser.set_defaults(run=run)
 
@@ -34,10 +32,8 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the report and print the table of all scores."""
     from evaluation import report, scores, systems
-    from evaluation.errors import InputError
 
-    if arguments.output.suffix in (".md", ".json"):
-        raise InputError(f"--output is {arguments.output}; the name of an HTML file is accepted")
+    report.check_output(arguments.output)
     found = systems.read(arguments.results, arguments.beside)
     paths = report.write(found, arguments.output)
     print(scores.overview(list(found[0].results.values())))

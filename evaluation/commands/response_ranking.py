@@ -19,7 +19,7 @@ def add(commands) -> None:
     )
     parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
     parser.add_argument(
-        "--at", type=int, nargs="+", default=[1, 3, 10], help="the Ns of P@N; default: 1 3 10"
+        "--at", type=int, nargs="+", metavar="N", help="the Ns of P@N; default: 1 3 10"
     )
     parser.set_defaults(run=run)
 
@@ -30,6 +30,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
 
     (source,) = response_ranking.find(arguments.data)
     data = response_ranking.read(source)
+    response_ranking.check(data, candidates=arguments.candidates, at=arguments.at)
     settings = {"candidates": arguments.candidates, "seed": arguments.seed}
     encoder = options.encoder(arguments.module)
     runs.run_of(arguments, command=command).result(
@@ -37,5 +38,5 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         partial(response_ranking.evaluate, encoder, data, at=arguments.at, **settings),
         module=encoder.provenance(),
         settings=settings,
-        figures=[f"p_at_{n}" for n in arguments.at],
+        figures=[f"p_at_{n}" for n in arguments.at or response_ranking.AT],
     )

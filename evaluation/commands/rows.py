@@ -6,6 +6,8 @@ python -m evaluation rows --results DIR --pairs DIR --output RESULTS.md
 import argparse
 from pathlib import Path
 
+from evaluation.commands import options
+
 
 def add(commands) -> None:
     """Add the command `rows`."""
@@ -31,7 +33,7 @@ def add(commands) -> None:
     parser.add_argument("--machine", default="", help="what it ran on, for the page's head")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
     parser.add_argument("--data_dir", default="", help="stands as DIR in the commands on the page")
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.md")
+    options.file_output(parser, metavar="FILE.md")
     parser.set_defaults(run=run)
 
 

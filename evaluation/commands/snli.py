@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     scored = [found[name] for name in found if one_file or name in ("dev", "test")]
     data = {source.name: snli_files.read(source) for source in scored}
     learn = [
-        next(iter(snli_files.find(given).values())) if given else found.get(split)
+        snli_files.only(given, option=f"--{split}") if given else found.get(split)
         for split, given in (("train", arguments.train), ("dev", arguments.dev))
     ]
     encoder = options.encoder(arguments.module)
@@ -57,9 +57,12 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         )
 
     run = runs.run_of(arguments, command=command)
-    for source in scored:
+    learned = [runs.learned(source, training if len(training) == 2 else []) for source in scored]
+    for source in learned:
+        run.stored(source, module=encoder.provenance())
+    for source in learned:
         run.result(
-            runs.learned(source, training if len(training) == 2 else []),
+            source,
             partial(_evaluate, snli, encoder, data[source.name], classifier),
             module=encoder.provenance(),
         )

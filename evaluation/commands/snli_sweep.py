@@ -8,6 +8,7 @@ import argparse
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from evaluation.commands import options
@@ -59,6 +60,7 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Finish the points that are not another process's; draw all that are finished."""
     from evaluation import figure8, result, scores, snli_sweep
+    from evaluation.claim import claim
     from evaluation.errors import InputError
     from evaluation.files import existing, write_whole
 
@@ -66,20 +68,25 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     existing(sweep.init_checkpoint)
     if arguments.processes < 1:
         raise InputError(f"--processes is {arguments.processes}; 1 or more are accepted")
+    # Several processes may share the output: each holds it only to write what all have finished.
+    output = partial(claim, arguments.output, command="snli_sweep", folder=True, wait=True)
+    with output():
+        pass  # it can be written
     # Ended from outside, it ends its trainings, which save first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.perf_counter()
     missing = snli_sweep.run(sweep, processes=arguments.processes, say=_say)
-    found = result.stamped(
-        snli_sweep.summary(sweep),
-        data=sweep.nli.provenance(),
-        module=None,
-        command=command,
-        seconds=time.perf_counter() - started,
-    )
-    path = result.write(found, arguments.output)
     figure = arguments.output / "snli_sweep.svg"
-    write_whole(figure, figure8.document(found))
+    with output():
+        found = result.stamped(
+            snli_sweep.summary(sweep),
+            data=sweep.nli.provenance(),
+            module=None,
+            command=command,
+            seconds=time.perf_counter() - started,
+        )
+        path = result.write(found, arguments.output)
+        write_whole(figure, figure8.document(found))
     print(f"{scores.sweep_table(found)}\n-> {path}, {figure}")
     if missing:
         print(f"not finished yet, by other processes: {', '.join(f'{x}%' for x in missing)}")
@@ -91,7 +98,7 @@ def _say(line: str) -> None:
 
 def _sweep(arguments: argparse.Namespace):
     """Check what is asked."""
-    from evaluation import snli_sweep
+    from evaluation import snli_sweep, sts_files
     from evaluation.errors import InputError
     from evaluation.files import Source, existing
 
@@ -105,6 +112,9 @@ def _sweep(arguments: argparse.Namespace):
     files = tuple(sorted(pattern.parent.glob(pattern.name)))
     if not files:
         raise InputError(f"--nli {arguments.nli!r} matches no file")
+    scored = [source.name for source in sts_files.find(arguments.sts)]
+    if missing := [name for name in snli_sweep.SPLITS if name not in scored]:
+        raise InputError(f"--sts {arguments.sts}: no {missing[0]}.csv (plain or .gz)")
     return snli_sweep.Sweep(
         work=arguments.work_dir or arguments.output / "snli_sweep",
         init_checkpoint=arguments.init_checkpoint,
@@ -112,7 +122,7 @@ def _sweep(arguments: argparse.Namespace):
         params_override=arguments.params_override,
         pairs=arguments.pairs,
         nli=Source("nli", files),
-        sts=existing(arguments.sts),
+        sts=arguments.sts,
         shares=shares,
         seed=arguments.seed,
         keep=arguments.keep,

@@ -4,6 +4,7 @@ python -m evaluation sts --module DIR --data PATH --output DIR [--tune]
 """
 
 import argparse
+import dataclasses
 from functools import cache, partial
 
 from evaluation.commands import options
@@ -36,6 +37,9 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     tuning = _tuning_sources(arguments.data, sources) if arguments.tune else []
     encoder = options.encoder(arguments.module)
     run = runs.run_of(arguments, command=command)
+    tuned = [_named_tuned(source, tuning) for source in sources] if tuning else []
+    for source in (*sources, *tuned):
+        run.stored(source, module=encoder.provenance())
     for source in sources:
         run.result(
             source, partial(sts.evaluate, encoder, data[source.name]), module=encoder.provenance()
@@ -57,9 +61,7 @@ def _tuning_sources(path, sources: list) -> list:
 
 def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
     """Learn the matrix once, unless it and every result that it gives are there; score with it."""
-    import dataclasses
-
-    from evaluation import runs, sts, sts_files, sts_tuning
+    from evaluation import sts, sts_files, sts_tuning
 
     train, dev = tuning
 
@@ -85,7 +87,13 @@ def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
         )
 
     for source in sources:
-        named = dataclasses.replace(source, name=f"{source.name}-tuned")
-        run.result(
-            runs.learned(named, tuning), partial(compute, source), module=encoder.provenance()
-        )
+        named = _named_tuned(source, tuning)
+        run.result(named, partial(compute, source), module=encoder.provenance())
+
+
+def _named_tuned(source, tuning: list):
+    """Return the source of a result that the matrix gives."""
+    from evaluation import runs
+
+    named = dataclasses.replace(source, name=f"{source.name}-tuned")
+    return runs.learned(named, tuning)

@@ -3,6 +3,8 @@ import gzip
 import numpy as np
 import pytest
 
+from evaluation.__main__ import main
+
 
 class FakeEncoder:
     """Stands in for a module: a vector a sentence, and other vectors for responses if given."""
@@ -41,6 +43,21 @@ def fake_encoder():
 @pytest.fixture
 def word_encoder():
     return WordEncoder()
+
+
+@pytest.fixture
+def fails(capsys):
+    """Run a command that must fail and return its one line."""
+
+    def run(*argv):
+        assert main([str(argument) for argument in argv]) == 1
+        lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
+        (line,) = [line for line in lines if line.startswith("error: ")]
+        assert lines[-1] == line
+        assert not any("Traceback" in line for line in lines)
+        return line
+
+    return run
 
 
 @pytest.fixture

@@ -11,16 +11,6 @@ ROWS = "".join(
 )
 
 
-def fails(capsys, *argv):
-    """Run a command that must fail and return its one line."""
-    assert main([str(argument) for argument in argv]) == 1
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
-    (line,) = [line for line in lines if line.startswith("error: ")]
-    assert lines[-1] == line
-    assert not any("Traceback" in line for line in lines)
-    return line
-
-
 def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
     data, results = tmp_path / "data", tmp_path / "results"
     write_text("data/sts-dev.csv", ROWS)
@@ -73,11 +63,11 @@ def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
     assert names == ["report.html", "report.json", "report.md"]
 
 
-def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, capsys):
+def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, capsys, fails):
     write_text("data/sts-dev.csv", ROWS)
     argv = ["sts", "--tune", "--module", module, "--data", tmp_path / "data"]
     argv += ["--output", tmp_path / "results"]
-    assert "no sts-train.csv" in fails(capsys, *argv)
+    assert "no sts-train.csv" in fails(*argv)
     write_text("data/sts-train.csv", ROWS + ROWS.replace("dog", "hound"))
     write_text("data/sts-test.csv", ROWS)
     argv = [str(argument) for argument in argv]
@@ -97,7 +87,7 @@ def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, 
     assert matrix.stat().st_mtime_ns == before
 
 
-def test_response_ranking_passes_its_settings(module, tmp_path, capsys):
+def test_response_ranking_passes_its_settings(module, tmp_path, fails):
     import tensorflow as tf
 
     def feature(text):
@@ -111,7 +101,7 @@ def test_response_ranking_passes_its_settings(module, tmp_path, capsys):
             example = tf.train.Example(features=tf.train.Features(feature=features))
             writer.write(example.SerializeToString())
     argv = ["response_ranking", "--module", module, "--data", tmp_path, "--output", tmp_path]
-    line = fails(capsys, *argv)
+    line = fails(*argv)
     assert "7 pairs are too few to rank among 100" in line
     argv = [str(argument) for argument in [*argv, "--candidates", 5, "--seed", 3]]
     assert main(argv) == 0
@@ -123,24 +113,24 @@ def test_response_ranking_passes_its_settings(module, tmp_path, capsys):
     assert set(found["metrics"]) == {"p_at_1", "p_at_3", "p_at_10"}
 
 
-def test_errors_are_one_line(module, write_text, tmp_path, capsys):
+def test_errors_are_one_line(module, write_text, tmp_path, fails):
     bad = write_text("sts-dev.csv", ROWS + "main-news\tonly\tthree\n")
     good = write_text("good.csv", ROWS)
     output = ["--output", tmp_path / "results"]
-    assert f"{bad}:5: 3 columns" in fails(capsys, "sts", "--module", module, "--data", bad, *output)
+    assert f"{bad}:5: 3 columns" in fails("sts", "--module", module, "--data", bad, *output)
     nowhere = tmp_path / "nowhere"
-    assert str(nowhere) in fails(capsys, "sts", "--module", nowhere, "--data", good, *output)
-    assert str(nowhere) in fails(capsys, "cqa", "--data", nowhere, *output)
+    assert str(nowhere) in fails("sts", "--module", nowhere, "--data", good, *output)
+    assert str(nowhere) in fails("cqa", "--data", nowhere, *output)
     blocked = ["--output", good / "results"]
-    assert str(good) in fails(capsys, "sts", "--module", module, "--data", good, *blocked)
+    assert str(good) in fails("sts", "--module", module, "--data", good, *blocked)
     report = ["report", "--output", tmp_path / "r.html", "--results"]
-    assert str(nowhere) in fails(capsys, *report, nowhere)
+    assert str(nowhere) in fails(*report, nowhere)
     assert not (tmp_path / "r.html").exists()
 
 
-def test_bad_data_is_found_before_the_module_is_loaded(write_text, tmp_path, capsys):
+def test_bad_data_is_found_before_the_module_is_loaded(write_text, tmp_path, fails):
     bad = write_text("sts-dev.csv", "nothing\n")
-    line = fails(capsys, "sts", "--module", tmp_path, "--data", bad, "--output", tmp_path)
+    line = fails("sts", "--module", tmp_path, "--data", bad, "--output", tmp_path)
     assert f"{bad}:1: 1 columns" in line
 
 

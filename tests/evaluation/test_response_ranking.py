@@ -189,5 +189,5 @@ def test_any_n(fake_encoder):
     assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
     assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
     assert set(per_item.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
-    with pytest.raises(InputError, match="--at is 0; 1 or more"):
+    with pytest.raises(InputError, match="--at is 0; 1 to 6, the --candidates"):
         ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, 0))

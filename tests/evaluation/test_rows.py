@@ -192,6 +192,8 @@ def test_the_papers_examples_are_found_by_their_texts(tmp_path):
     pair = {
         "sentence1": "Microwave would be your best bet!",
         "sentence2": "Your best bet is research",
+        "gold": 0.0,
+        "genre": "main-forums",
     }
     for seed, score in ((0, -1.0), (1, -1.2)):
         one = dataclasses.replace(

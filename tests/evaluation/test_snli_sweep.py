@@ -64,6 +64,8 @@ def sweep(tmp_path, monkeypatch):
                 writer.write(b"pair %d" % number)
     Path("preset.yaml").write_text("")
     Path("stsb").mkdir()
+    for split in ("dev", "test"):
+        Path("stsb", f"sts-{split}.csv").touch()
     Path("reddit").mkdir()
     return snli_sweep.Sweep(
         work=tmp_path / "work",

@@ -144,6 +144,7 @@ def test_systems_come_from_folders(tmp_path):
     named = dataclasses.replace(ours, module={"path": "TF-IDF", "fingerprint": "2"})
     result.write(named, tmp_path / "results" / "baselines" / "a")
     engine = dataclasses.replace(ours, task="cqa", name="cqa-x", system="search_engine")
+    engine = dataclasses.replace(engine, metrics={"map": 0.5}, items=[])
     result.write(engine, tmp_path / "results")
     result.write(engine, tmp_path / "results" / "baselines" / "a")
     found = systems.read(tmp_path / "results", [tmp_path / "older"])

@@ -39,6 +39,10 @@ def _is_number(value: Any) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
+def _are_precisions(value: Any) -> bool:
+    return bool(value) and all(re.fullmatch(r"p_at_[1-9]\d*", name) for name in value)
+
+
 TEXT = Value("text", lambda value: isinstance(value, str))
 NUMBER = Value("a number", _is_number)
 COUNT = Value("a whole number from 0 on", lambda value: type(value) is int and value >= 0)
@@ -55,6 +59,7 @@ INTERVAL = Value(
 MAYBE_INTERVAL = Value(
     "a list of two numbers or null", lambda value: value is None or INTERVAL.fits(value)
 )
+PRECISIONS = Value("one figure or more, each called p_at_N,", _are_precisions)
 INTERVALS, METRICS = Each(INTERVAL), Each(FIGURE)
 GROUP = Record({"n": COUNT, "metrics": METRICS}, {"intervals": INTERVALS})
 
@@ -107,7 +112,7 @@ _CQA_ITEM = Record(
 OF_TASK: dict[str, tuple[Record, ...]] = {
     "sts": (_scored("pearson"), _items(_STS_ITEM)),
     "snli": (_scored("accuracy"), _items(_NLI_ITEM)),
-    "response_ranking": (_items(_RANKING_ITEM),),
+    "response_ranking": (Record({"metrics": PRECISIONS}), _items(_RANKING_ITEM)),
     "cqa": (_scored("map"), _items(_CQA_ITEM)),
     "snli_sweep": (_items(Record({"share": NUMBER, "dev": _POINT, "test": _POINT})),),
     "contamination": (
@@ -151,66 +156,92 @@ OF_TASK: dict[str, tuple[Record, ...]] = {
 
 def problem(result: Any) -> str | None:
     """Return the first thing that is wrong with what a result file holds: the key, and why."""
-    return next(_problems(result), None)
+    wrong = _wrong(result, RESULT)
+    if wrong is None and result["task"] not in OF_TASK:
+        wrong = Wrong(["task"], f"is {_shown(result['task'])}; {', '.join(OF_TASK)} are accepted")
+    if wrong is None:
+        checks = (_wrong(result, kind) for kind in _kinds(result))
+        wrong = next(filter(None, checks), None)
+    if wrong is None:
+        return None
+    return f"{'.'.join(wrong.keys) or 'all of it'} {wrong.why}"
 
 
-def _problems(result: Any) -> Iterator[str]:
-    yield from _wrong(result, RESULT, "")
-    if result["task"] not in OF_TASK:
-        yield f"task is {_shown(result['task'])}; {', '.join(OF_TASK)} are accepted"
+def _kinds(result: dict) -> Iterator[Record]:
+    """Yield what this result must be besides `RESULT`."""
+    yield from OF_TASK[result["task"]]
     if result.get("module") is not None:
-        yield from _wrong(result["module"], MODULE, "module")
-    for kind in OF_TASK[result["task"]]:
-        yield from _wrong(result, kind, "")
-    if result["task"] == "response_ranking":
-        yield from _wrong_precisions(result["metrics"])
-    for name, value in result.get("settings", {}).items():
-        if name.endswith("threshold"):
-            yield from _wrong(value, NUMBER, f"settings.{name}")
-    for name, group in result.get("groups", {}).items():
-        if result["task"] == "mistakes" and (lost := result["metrics"].keys() - group["metrics"]):
-            yield f"groups.{name}.metrics.{min(lost)} is missing"
+        yield Record({"module": MODULE})
+    thresholds = [name for name in result.get("settings", {}) if name.endswith("threshold")]
+    if thresholds:
+        yield Record({"settings": Record(dict.fromkeys(thresholds, NUMBER))})
+    if result["task"] == "mistakes":
+        figures = Record(dict.fromkeys(result["metrics"], FIGURE))
+        yield Record(optional={"groups": Each(Record({"metrics": figures}))})
 
 
-def _wrong_precisions(metrics: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is no P@N."""
-    if not metrics:
-        yield "metrics.p_at_1 is missing"
-    for name in metrics:
-        if not re.fullmatch(r"p_at_[1-9]\d*", name):
-            yield f"metrics.{name}: no figure of response_ranking, p_at_N"
+@dataclass(frozen=True)
+class Wrong:
+    """The keys that lead to a value, and what is wrong with it."""
+
+    keys: list[str]
+    why: str
 
 
-def _wrong(value: Any, kind: Kind, place: str) -> Iterator[str]:
-    """Yield whatever a value has that is not of this kind."""
+def _wrong(value: Any, kind: Kind) -> Wrong | None:
+    """Return the first thing of a value that is not of this kind."""
     match kind:
         case Value():
-            if not kind.fits(value):
-                yield f"{place} is {_shown(value)}; {kind.words} is needed"
+            fits, words = kind.fits(value), kind.words
         case Each():
-            if not isinstance(value, kind.container):
-                needed = "an object" if kind.container is dict else "a list"
-                yield f"{place} is {_shown(value)}; {needed} is needed"
-                return
-            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-                if isinstance(kind.of, Value) and kind.of.fits(one):
-                    continue
-                yield from _wrong(one, kind.of, f"{place}.{key}")
+            fits = isinstance(value, kind.container)
+            words = "an object" if kind.container is dict else "a list"
         case Record():
-            if not isinstance(value, dict):
-                yield f"{place or 'all of it'} is {_shown(value)}; an object is needed"
-                return
-            for key in kind.needed:
-                if key not in value:
-                    yield f"{_under(place, key)} is missing"
-            for keys in (kind.needed, kind.optional):
-                for key, of in keys.items():
-                    if key in value and not (isinstance(of, Value) and of.fits(value[key])):
-                        yield from _wrong(value[key], of, _under(place, key))
+            fits, words = isinstance(value, dict), "an object"
+    if not fits:
+        return Wrong([], f"is {_shown(value)}; {words} is needed")
+    if isinstance(kind, Each) and isinstance(kind.of, Record):
+        rows = list(value.values() if isinstance(value, dict) else value)
+        if _all_fit(rows, kind.of):
+            return None
+    for key, one, of in _parts(value, kind):
+        if isinstance(of, Value) and of.fits(one):
+            continue
+        if wrong := MISSING if one is _NOTHING else _wrong(one, of):
+            return Wrong([str(key), *wrong.keys], wrong.why)
+    return None
 
 
-def _under(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+def _all_fit(rows: list, kind: Record) -> bool:
+    """Say whether all rows of a list fit, column by column: there may be a million."""
+    if not all(isinstance(row, dict) for row in rows):
+        return False
+    columns = [([row.get(key, _NOTHING) for row in rows], of) for key, of in kind.needed.items()]
+    columns += [([row[key] for row in rows if key in row], of) for key, of in kind.optional.items()]
+    return all(
+        all(map(of.fits, column))
+        if isinstance(of, Value)
+        else all(one is not _NOTHING and _wrong(one, of) is None for one in column)
+        for column, of in columns
+    )
+
+
+_NOTHING = object()
+MISSING = Wrong([], "is missing")
+
+
+def _parts(value: Any, kind: Kind) -> Iterator[tuple[Any, Any, Kind]]:
+    """Yield key, value and kind of each part; `_NOTHING` for one that is missing."""
+    match kind:
+        case Each():
+            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+                yield key, one, kind.of
+        case Record():
+            for key, of in kind.needed.items():
+                yield key, value.get(key, _NOTHING), of
+            for key, of in kind.optional.items():
+                if key in value:
+                    yield key, value[key], of
 
 
 def _shown(value: Any) -> str:

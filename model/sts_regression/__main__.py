@@ -17,6 +17,7 @@ from typing import Any
 
 from data_pipeline.claim import CLAIM, Held, claim
 from model.errors import InputError, TrainingError
+from model.sts_regression import outputs
 from model.sts_regression.choices import PRESETS, Choices, accepted, of
 from model.sts_regression.folds import RANDOM, WAYS
 from model.sts_regression.pairs import CORPORA, STSB
@@ -121,6 +122,9 @@ def _claimed(output: Path) -> AbstractContextManager[Held]:
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:
+    """The choices, once every number of the command line is in its range."""
+    if arguments.dim is not None and arguments.dim < 1:
+        raise InputError(f"--dim {arguments.dim}; accepted are numbers from 1 on")
     names = [field.name for field in dataclasses.fields(Choices) if field.name != _FOLDS_BY]
     given = {name: getattr(arguments, name) for name in names}
     changes = {name: value for name, value in given.items() if value is not None}
@@ -132,10 +136,12 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
+    outputs.check_folder(arguments.output)
     if arguments.corpus == STSB and (arguments.folds is not None or arguments.folds_by):
         raise InputError(f"--folds, --folds_by: {STSB} has its own split; accepted are neither")
     from model.sts_regression import experiments, prepared, results, run, table
 
+    results.read(arguments.output)  # those of earlier runs come into the table
     known = experiments.load(arguments.rows_file)
     rows = _known_rows(arguments.rows or list(experiments.TABLE_2), known)
     rows += experiments.COSINES if arguments.module else ()
@@ -190,6 +196,9 @@ def _tell_of(data: Any) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     """Trains on all pairs that may train, and writes the SavedModel."""
     choices = _choices(arguments)
+    outputs.check_folder(arguments.output.parent)
+    if arguments.export_words < 0:
+        raise InputError(f"--export_words {arguments.export_words}; accepted are numbers from 0 on")
     from tqdm import tqdm
 
     from model.sts_regression import experiments, prepared, serving, training
@@ -229,6 +238,7 @@ def _export(arguments: argparse.Namespace) -> None:
 
 def _vectors(arguments: argparse.Namespace) -> None:
     """The module's vectors of all words of the data."""
+    outputs.check_file(arguments.output)
     from model.sts_regression import prepared
     from model.sts_regression import vectors as word_vectors
 

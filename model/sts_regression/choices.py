@@ -1,6 +1,7 @@
 """What the paper leaves open, and how much of it is computed: one record, and the two presets."""
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from model.errors import InputError
 from model.sts_regression.folds import RANDOM, WAYS
 from model.sts_regression.vectors import UNKNOWN_AS
 
+HIGHEST_SEED = 2**32 - 1
 _ONE_OF: dict[str, tuple[str, ...]] = {
     "gates": ("printed", "bounded", "keras", "elu", "standard"),
     "recurrent_initializer": ("HeNormal", "Orthogonal"),
@@ -70,11 +72,13 @@ class Choices:
                     f"{name}: {getattr(self, name)!r}; accepted are {', '.join(accepted)}"
                 )
         for name in ("epoch_share", "batch", "learning_rate", "sif_a"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < math.inf:
                 raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers above 0")
         for name in ("units", "clip_norm", "seed"):
-            if getattr(self, name) < 0:
+            if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers from 0 on")
+        if self.seed > HIGHEST_SEED:
+            raise InputError(f"seed: {self.seed}; accepted are numbers from 0 to {HIGHEST_SEED}")
 
 
 PRESETS: dict[str, dict[str, Any]] = {

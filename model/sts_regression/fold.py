@@ -154,7 +154,7 @@ def read(path: Path, about: dict) -> dict | None:
         return None
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        before = found["about"]
+        before = dict(found["about"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not a fold of this program ({error})") from error
     for name, value in about.items():

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from model.errors import InputError
 from model.sts_regression import fold, measures
 from model.sts_regression.choices import Choices
 from model.sts_regression.experiments import COSINE, COSINES, Experiment
@@ -181,9 +182,34 @@ def write(results: Iterable[dict], output: Path) -> None:
 
 
 def read(output: Path) -> list[dict]:
-    """All results of a folder, those of earlier runs too."""
-    paths = sorted((output / "results").glob(f"{TASK}-*.json"))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    """All results of a folder, those of earlier runs too.
+
+    Raises:
+      InputError: if a file is no result; names the key that is missing.
+    """
+    return [_checked(path) for path in sorted((output / "results").glob(f"{TASK}-*.json"))]
+
+
+def _checked(path: Path) -> dict:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: no result ({error}); remove it") from error
+    for key, kind in _READ.items():
+        if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+            raise InputError(f"{path}: no result ({key} is missing or of another type); remove it")
+    if missing := [key for key in ("folds", "folds_by", "label") if key not in found["settings"]]:
+        raise InputError(f"{path}: no result (settings.{missing[0]} is missing); remove it")
+    return found
+
+
+_READ: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("metrics", "intervals", "baselines", "counts", "settings", "data"), dict),
+    "items": list,
+    "n": int,
+    "seconds": (int, float),
+}
+"""What the table reads of a result."""
 
 
 def _versions() -> dict[str, str]:

@@ -75,7 +75,7 @@ def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
     """Writes the SavedModel aside and renames it.
 
     Raises:
-      InputError: if something stands there that is no SavedModel.
+      InputError: if something stands there that is no SavedModel, or it cannot be written.
     """
     check(path)
     aside, before = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("new", "old"))
@@ -90,6 +90,8 @@ def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
             if before.exists():
                 before.rename(path)
             raise
+    except tf.errors.OpError as error:
+        raise InputError(f"{path}: cannot be written ({error.message})") from error
     finally:
         for folder in (aside, before):
             shutil.rmtree(folder, ignore_errors=True)

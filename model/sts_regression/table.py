@@ -1,5 +1,6 @@
 """Table 2 of Prijatelj et al. 2017 with our rows in it, as Markdown."""
 
+import os
 from pathlib import Path
 
 from tabulate import tabulate
@@ -21,7 +22,7 @@ def markdown(results: list[dict]) -> str:
 def write(results: list[dict], path: Path) -> str:
     """Writes the tables aside, renames them, and returns them."""
     text = markdown(results)
-    aside = path.with_name(f".{path.name}.tmp")
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     aside.write_text(text, encoding="utf-8")
     aside.replace(path)
     return text

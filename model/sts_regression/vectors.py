@@ -7,6 +7,7 @@ them is NaN or infinite is looked at; only the others are read.
 """
 
 import gzip
+import os
 import re
 import zlib
 from collections import Counter
@@ -98,7 +99,8 @@ def load(
 
 def write(path: Path, words: Iterable[str], rows: np.ndarray) -> None:
     """Writes a file in GloVe's format, aside and then renamed."""
-    aside = path.with_name(f".{path.name}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with aside.open("w", encoding="utf-8") as file:
         for word, row in zip(words, rows, strict=True):
             file.write(f"{word} {' '.join(f'{value:.6g}' for value in row)}\n")

@@ -205,8 +205,8 @@ def test_a_result_that_is_none_is_named_with_the_key(
     [
         ("snli", {}, "metrics.accuracy is missing"),
         ("cqa", {}, "metrics.map is missing"),
-        ("response_ranking", {"items": []}, "metrics.pearson: no figure of response_ranking"),
-        ("response_ranking", {"metrics": {}, "items": []}, "metrics.p_at_1 is missing"),
+        ("response_ranking", {"items": []}, "one figure or more, each called p_at_N, is needed"),
+        ("response_ranking", {"metrics": {}, "items": []}, "metrics is {}; one figure or more"),
         ("contamination", {}, "counts.pairs_in_training is missing"),
         ("sts_regression", {}, "settings.row is missing"),
         ("snli_sweep", {}, "items.0.share is missing"),

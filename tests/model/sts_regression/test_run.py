@@ -1,10 +1,13 @@
 import json
 import shutil
+import threading
 
 import pytest
 
 from evaluation.__main__ import main as evaluate
+from model.errors import InputError
 from model.sts_regression import choices as choices_module
+from model.sts_regression import run
 from model.sts_regression.__main__ import main
 from model.sts_regression.experiments import TABLE_2
 
@@ -105,6 +108,14 @@ def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
         (("--rows", "lstm7"), "row 'lstm7'; accepted are lstm2_lstm2,"),
         (("--folds", 25), "folds: 25; accepted are 2 to 24, as there are 24 pairs"),
         (("--learning_rate", 0), "learning_rate: 0.0; accepted are numbers above 0"),
+        (("--learning_rate", "inf"), "learning_rate: inf; accepted are numbers above 0"),
+        (("--epoch_share", "inf"), "epoch_share: inf; accepted are numbers above 0"),
+        (("--sif_a", "nan"), "sif_a: nan; accepted are numbers above 0"),
+        (("--clip_norm", "nan"), "clip_norm: nan; accepted are numbers from 0 on"),
+        (("--clip_norm", "inf"), "clip_norm: inf; accepted are numbers from 0 on"),
+        (("--seed", -1), "seed: -1; accepted are numbers from 0 on"),
+        (("--seed", 2**32), "seed: 4294967296; accepted are numbers from 0 to 4294967295"),
+        (("--dim", 0), "--dim 0; accepted are numbers from 1 on"),
         (("--jobs", 0), "--jobs 0; accepted are numbers from 1 on"),
         (("--dim", 300), ":1: 6 numbers after the word; accepted are 300"),
         (("--rows_file", "nowhere.py"), "nowhere.py: no such file of experiments"),
@@ -117,6 +128,69 @@ def test_what_cannot_be_run_is_told_in_a_line(command, finished, capsys, options
     assert said.startswith("error: ")
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
+    command, tmp_path, capsys
+):
+    (tmp_path / "file").touch()
+    nowhere = ["--data", "nowhere"]
+    for name, more in (
+        ("run", []),
+        ("export", ["--row", "sif_perceptron"]),
+        ("vectors", ["--module", "nowhere"]),
+    ):
+        line = [*command(name, tmp_path / "file" / "x"), *more]
+        if name == "vectors":
+            line = [name, "--output", str(tmp_path / "file" / "x"), *more]
+        assert main([*line, *nowhere]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("error: --output ")
+        assert said.endswith(f"{tmp_path}/file is no folder\n")
+    export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--export_words", -1)
+    assert main([*export, *nowhere]) == 1
+    assert "--export_words -1; accepted are numbers from 0 on" in capsys.readouterr().err
+    assert main(["vectors", *nowhere, "--module", "x", "--output", str(tmp_path)]) == 1
+    assert "the name of a file is accepted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no result (Expecting"),
+        ("[]", "no result (metrics is missing"),
+        ('{"metrics": 3}', "no result (metrics is missing or of another type)"),
+    ],
+)
+def test_a_result_of_before_that_is_none_is_found_before_anything_is_trained(
+    command, tmp_path, capsys, text, said
+):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / f"{ROW}.json").write_text(text)
+    assert main([*command("run", tmp_path), "--data", "nowhere"]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith(f"error: {tmp_path / 'results' / ROW}.json: {said}")
+
+
+def test_of_runs_that_start_together_the_second_finds_the_settings(tmp_path):
+    for number in range(30):
+        refused = []
+        together = threading.Barrier(2)
+
+        def start(seed, folder=tmp_path / str(number), refused=refused, together=together):
+            together.wait()
+            try:
+                run.settle(folder, {"seed": seed})
+            except InputError:
+                refused.append(seed)
+
+        threads = [threading.Thread(target=start, args=(seed,)) for seed in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        stored = json.loads((tmp_path / str(number) / run.SETTINGS).read_text())["about"]["seed"]
+        assert refused == [3 - stored]
 
 
 def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, capsys):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import machine, runs
+from benchmarks.options import at_least, file_to_write
 from evaluation.files import with_data_as_dir
 
 REASON = 20
@@ -161,13 +162,13 @@ def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     root = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
     root.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
-    root.add_argument("--comments", type=int, default=2_000_000, metavar="N")
+    root.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
     root.add_argument("--pairs", type=Path, required=True, metavar="DIR")
     root.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
     root.add_argument("--modules", type=Path, required=True, metavar="DIR")
     root.add_argument("--peer_python", type=Path, metavar="PYTHON")
     root.add_argument("--data_dir", default="", help="stands as DIR on the page")
-    root.add_argument("--output", type=Path, required=True, metavar="FILE.md")
+    root.add_argument("--output", type=file_to_write, required=True, metavar="FILE.md")
     return root
 
 

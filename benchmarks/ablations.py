@@ -27,6 +27,7 @@ import yaml
 from tabulate import tabulate
 
 from benchmarks import machine, runs
+from benchmarks.options import at_least, file_to_write
 from benchmarks.recipes import (
     AS_IT_STANDS,
     BASE,
@@ -180,6 +181,11 @@ def recipes(given: argparse.Namespace, begun: Path) -> list[tuple[Recipe, Data]]
     return found
 
 
+def rows_of(recipe: Recipe, chosen: Sequence[str] | None) -> list[str]:
+    """The rows of a recipe that were asked for, the first among them."""
+    return [name for name in recipe.ways if not chosen or name in chosen or name == AS_IT_STANDS[0]]
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     root = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -187,13 +193,17 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
     help_nli = "with train/, again/, all/ and dev/; without, no inference"
     root.add_argument("--nli", metavar="DIR", help=help_nli)
-    root.add_argument("--train_pairs", type=int, default=548_000, metavar="N", help="of each row")
+    root.add_argument(
+        "--train_pairs", type=at_least(1), default=548_000, metavar="N", help="of each row"
+    )
     root.add_argument(
         "--rows", nargs="+", choices=[*WAYS, *NLI_WAYS], metavar="NAME", help="beside the first"
     )
     root.add_argument("--work_dir", type=Path, default=Path("runs/ablations"), metavar="DIR")
-    root.add_argument("--at_once", type=int, default=1, metavar="N", help="rows, in processes")
-    root.add_argument("--output", type=Path, metavar="FILE.md")
+    root.add_argument(
+        "--at_once", type=at_least(1), default=1, metavar="N", help="rows, in processes"
+    )
+    root.add_argument("--output", type=file_to_write, metavar="FILE.md")
     root.add_argument("--data_dir", default="", help="stands as DIR on the page")
     return root
 
@@ -201,8 +211,6 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Trains what is not done yet, prints and writes the tables."""
     given = parser().parse_args()
-    if given.at_once < 1:
-        parser().error(f"--at_once {given.at_once}; accepted are numbers from 1 on")
     runs.end_with_what_it_started()
     begun = folder_of(SELECTION, AS_IT_STANDS[0], given.work_dir).absolute()
     titles = (
@@ -210,12 +218,12 @@ def main() -> None:
         "Both tasks, from the first of these models",
     )
     tables = {}
-    for title, (recipe, data) in zip(titles, recipes(given, begun), strict=False):
-        names = [
-            name
-            for name in recipe.ways
-            if not given.rows or name in given.rows or name == AS_IT_STANDS[0]
-        ]
+    asked = recipes(given, begun)
+    for recipe, data in asked:
+        for name in rows_of(recipe, given.rows):
+            override_of(recipe.ways[name], data)  # refuses too few pairs
+    for title, (recipe, data) in zip(titles, asked, strict=False):
+        names = rows_of(recipe, given.rows)
         found = train_all(recipe, names, given.work_dir, data, at_once=given.at_once)
         tables[title] = table(recipe, found)
         print(tables[title], flush=True)

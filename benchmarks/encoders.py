@@ -14,9 +14,11 @@ from tempfile import TemporaryDirectory
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+from official.core.config_definitions import ExperimentConfig
 from tabulate import tabulate
 
 from benchmarks import runs
+from benchmarks.options import at_least
 from model import dual_encoder
 
 PRESETS = ("laptop_dan", "laptop_transformer", "laptop_lstm", "laptop_bilstm")
@@ -28,9 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and others")
     parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
-    parser.add_argument("--train_pairs", type=int, default=100_000, metavar="N")
-    parser.add_argument("--presets", nargs="+", default=PRESETS, metavar="NAME")
+    parser.add_argument("--train_pairs", type=at_least(1), default=100_000, metavar="N")
+    parser.add_argument(
+        "--presets", nargs="+", choices=runs.presets(), default=PRESETS, metavar="NAME"
+    )
     arguments = parser.parse_args()
+    for preset in arguments.presets:
+        recipe(preset, arguments)  # refuses too few pairs
     rows = []
     for preset in arguments.presets:
         with TemporaryDirectory() as folder:
@@ -41,11 +47,18 @@ def main() -> None:
     print(tabulate(rows, header, floatfmt=("", "", "", ",.0f", ".3f", ".3f", ".3f"), intfmt=","))
 
 
-def train(preset: str, arguments: argparse.Namespace, folder: Path) -> tuple[float, ...]:
-    """What stands in a preset's row."""
-    params, override = runs.brought_to(
+def recipe(
+    preset: str, arguments: argparse.Namespace
+) -> tuple[ExperimentConfig, dict[str, object]]:
+    """A preset's parameters, and those that bring it to the number of pairs."""
+    return runs.brought_to(
         preset, arguments.train_pairs, folder=arguments.pairs, sts_dev=arguments.sts_dev
     )
+
+
+def train(preset: str, arguments: argparse.Namespace, folder: Path) -> tuple[float, ...]:
+    """What stands in a preset's row."""
+    params, override = recipe(preset, arguments)
     runs.wait(runs.start(folder, preset, override, mode="train_and_eval"))
     found = runs.last(folder / "validation")
     weights = dual_encoder.build(params.task.model, seed=0).trainable_variables

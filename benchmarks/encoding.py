@@ -23,6 +23,7 @@ import tensorflow as tf
 from tabulate import tabulate
 
 from benchmarks import runs
+from benchmarks.options import at_least, file_to_write, program, seconds
 from data_pipeline import records
 from model import record_files
 
@@ -41,11 +42,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--module", required=True, metavar="DIR")
     parser.add_argument("--pairs", required=True, metavar="GLOB", help="their inputs are encoded")
-    parser.add_argument("--peer_python", required=True, metavar="PYTHON")
-    parser.add_argument("--sentences", type=int, default=16_384, metavar="N")
-    parser.add_argument("--seconds", type=float, default=4.0, help="for each batch size")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png")
+    parser.add_argument("--peer_python", type=program, required=True, metavar="PYTHON")
+    parser.add_argument("--sentences", type=at_least(BATCHES[-1]), default=16_384, metavar="N")
+    parser.add_argument("--seconds", type=seconds, default=4.0, help="for each batch size")
+    parser.add_argument("--rounds", type=at_least(1), default=3, metavar="N")
+    parser.add_argument("--plot", type=file_to_write, metavar="FILE.png")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sentences = Path(folder) / "sentences.json"
@@ -72,6 +73,11 @@ def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
         if len(texts) >= arguments.sentences:
             break
     texts = texts[: arguments.sentences]
+    if len(texts) < BATCHES[-1]:
+        sys.exit(
+            f"error: --pairs {arguments.pairs!r} hold {len(texts)} inputs; accepted are "
+            f"{BATCHES[-1]} or more, the largest batch"
+        )
     path.write_text(json.dumps(texts))
     words = statistics.mean(len(text.split()) for text in texts)
     print(f"{len(texts):,} comments of {words:.0f} words", flush=True)

@@ -22,6 +22,7 @@ import psutil
 import tensorflow as tf
 from tabulate import tabulate
 
+from benchmarks.options import at_least
 from evaluation import module
 from evaluation.chunks import SENTENCES, by_length
 from evaluation.encoder import Encoder
@@ -32,10 +33,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--module", required=True, metavar="DIR")
     parser.add_argument("--pairs", required=True, type=Path, metavar="DIR", help="with train-*")
-    parser.add_argument("--sentences", type=int, default=100_000, metavar="N")
-    parser.add_argument("--times", type=int, default=3, metavar="N")
+    parser.add_argument("--sentences", type=at_least(1), default=100_000, metavar="N")
+    parser.add_argument("--times", type=at_least(1), default=3, metavar="N")
     arguments = parser.parse_args()
     sentences = list(islice(read(arguments.pairs), arguments.sentences))
+    if not sentences:
+        parser.error(f"--pairs {arguments.pairs}: no pairs in train-*.tfrecord")
     bare = module.load(Path(arguments.module))
     raw(bare, sentences[:2000])
     seconds: dict[str, list[float]] = {}

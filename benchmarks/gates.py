@@ -20,6 +20,7 @@ import tensorflow as tf
 import tf_keras
 from tabulate import tabulate
 
+from benchmarks.options import at_least
 from model.sts_regression.recurrent import GATES, Lstm
 
 FUSED = "fused kernel (BlockLSTMV2), sigmoid and tanh"
@@ -29,11 +30,11 @@ Step = Callable[[], object]
 def main() -> None:
     """Measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--units", type=int, default=300, metavar="N")
-    parser.add_argument("--words", type=int, default=16, metavar="N")
-    parser.add_argument("--batch", type=int, default=32, metavar="N")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--steps", type=int, default=10, metavar="N", help="in each round")
+    parser.add_argument("--units", type=at_least(1), default=300, metavar="N")
+    parser.add_argument("--words", type=at_least(1), default=16, metavar="N")
+    parser.add_argument("--batch", type=at_least(1), default=32, metavar="N")
+    parser.add_argument("--rounds", type=at_least(1), default=5, metavar="N")
+    parser.add_argument("--steps", type=at_least(1), default=10, metavar="N", help="in each round")
     arguments = parser.parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)

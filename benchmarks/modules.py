@@ -17,6 +17,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from benchmarks.options import at_least
+
 LOAD = """
 import json, os, sys, time
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -47,7 +49,7 @@ def main() -> None:
     """Measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--modules", type=Path, required=True, metavar="DIR", help="of variants")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--rounds", type=at_least(1), default=3, metavar="N")
     arguments = parser.parse_args()
     folders = sorted(path.parent for path in arguments.modules.glob("*/saved_model.pb"))
     if not folders:

@@ -29,6 +29,7 @@ import psutil
 from backports import zstd
 from tabulate import tabulate
 
+from benchmarks.options import at_least
 from data_pipeline.comments import parse_comment
 from data_pipeline.filters import Rules, Selection
 
@@ -43,7 +44,7 @@ def main() -> None:
     """Makes the dumps, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
-    parser.add_argument("--comments", type=int, default=2_000_000, metavar="N")
+    parser.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
     parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
     parser.add_argument("--plain_loop", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

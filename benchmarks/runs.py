@@ -20,6 +20,13 @@ from model import parameters
 REPOSITORY = Path(__file__).parents[1]
 CONFIGS = REPOSITORY / "model" / "configs"
 SPEED = "pairs_per_second"
+LEAST_STEPS = 2
+"""Of a run with a speed: the first loop of steps traces."""
+
+
+def presets() -> list[str]:
+    """The names of `model/configs`."""
+    return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
 
 
 class Started(NamedTuple):
@@ -85,7 +92,10 @@ def brought_to(
     """
     path = str(CONFIGS / f"{preset}.yaml")
     params = parameters.parse(experiment="reddit", config_files=[path])
-    steps = pairs // params.task.train_data.global_batch_size
+    batch = params.task.train_data.global_batch_size
+    steps = pairs // batch
+    if steps < LEAST_STEPS:
+        sys.exit(f"error: {pairs} pairs are {steps} batches of {batch}; {LEAST_STEPS} are needed")
     held_out = "validation" if any(Path(folder).glob("validation-*")) else "test"
     loop = max(steps // 15, 1)
     return params, {

@@ -20,6 +20,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
+from benchmarks.options import at_least
 
 CORES = ("0", "1")
 
@@ -28,9 +29,11 @@ def main() -> None:
     """Trains in three ways, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
-    parser.add_argument("--preset", default="laptop_dan", metavar="NAME")
-    parser.add_argument("--batch", type=int, default=256, metavar="N", help="of each worker")
-    parser.add_argument("--steps", type=int, default=200, metavar="N")
+    parser.add_argument("--preset", choices=runs.presets(), default="laptop_dan", metavar="NAME")
+    parser.add_argument(
+        "--batch", type=at_least(1), default=256, metavar="N", help="of each worker"
+    )
+    parser.add_argument("--steps", type=at_least(runs.LEAST_STEPS), default=200, metavar="N")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
         work = Path(folder)

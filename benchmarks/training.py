@@ -37,8 +37,10 @@ from official.modeling import optimization
 from tabulate import tabulate
 
 from benchmarks import runs
+from benchmarks.options import at_least, program
 from data_pipeline import records
 from model import dual_encoder, inputs, parameters, record_files, step
+from model.errors import InputError
 from model.schedule import Schedule
 from model.tasks import Part, parts_of
 from model.text import PADDING, WORDS
@@ -46,6 +48,8 @@ from model.text import PADDING, WORDS
 PRESET = "laptop_dan"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
 STATIC, MINILM = "StaticEmbedding, 512-d", "all-MiniLM-L6-v2"
+WARM_UP = {STATIC: 20, MINILM: 1}
+"""Steps of a peer that are not timed."""
 WIDE: dict[str, object] = {
     "task.model.encoder.averaging.word_dim": 512,
     "task.model.encoder.averaging.embedding_dim": 512,
@@ -59,17 +63,44 @@ def main() -> None:
     """Trains, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
-    parser.add_argument("--peer_python", metavar="PYTHON", help="has sentence-transformers")
-    parser.add_argument("--batch", type=int, default=256, metavar="N")
-    parser.add_argument("--steps", type=int, default=1000, metavar="N", help="of our training")
-    parser.add_argument("--peer_steps", type=int, default=200, metavar="N")
-    parser.add_argument("--minilm_steps", type=int, default=3, metavar="N")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    parser.add_argument("--epochs", type=int, default=2, metavar="N", help="of the input alone")
+    parser.add_argument(
+        "--peer_python", type=program, metavar="PYTHON", help="has sentence-transformers"
+    )
+    parser.add_argument("--batch", type=at_least(1), default=256, metavar="N")
+    parser.add_argument(
+        "--steps",
+        type=at_least(runs.LEAST_STEPS),
+        default=1000,
+        metavar="N",
+        help="of our training",
+    )
+    parser.add_argument(
+        "--peer_steps", type=at_least(WARM_UP[STATIC] + 1), default=200, metavar="N"
+    )
+    parser.add_argument(
+        "--minilm_steps", type=at_least(WARM_UP[MINILM] + 1), default=3, metavar="N"
+    )
+    parser.add_argument("--rounds", type=at_least(0), default=3, metavar="N")
+    parser.add_argument(
+        "--epochs", type=at_least(1), default=2, metavar="N", help="of the input alone"
+    )
     arguments = parser.parse_args()
+    try:
+        params, part, source = prepared(arguments)
+    except InputError as error:
+        parser.error(str(error))
     with TemporaryDirectory() as folder:
         trained = compare(arguments, Path(folder)) if arguments.rounds else None
-    take_apart(arguments, trained)
+    take_apart(arguments, trained, params=params, part=part, source=source)
+
+
+def prepared(arguments: argparse.Namespace) -> tuple[ExperimentConfig, Part, inputs.Source]:
+    """The preset's parameters, its task, and its training files, which hold a batch at least."""
+    override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
+    preset = str(runs.CONFIGS / f"{PRESET}.yaml")
+    params = parameters.parse(experiment="reddit", config_files=[preset], params_override=override)
+    (part,) = parts_of(params.task)
+    return params, part, inputs.make_source("pairs", part.train_data, seed=0)
 
 
 def compare(arguments: argparse.Namespace, work: Path) -> float:
@@ -80,11 +111,11 @@ def compare(arguments: argparse.Namespace, work: Path) -> float:
     }
     if arguments.peer_python:
         write_pairs(arguments.pairs, work / "pairs.jsonl")
-        for name, (model, steps, warm_up) in {
-            STATIC: ("static_embedding", arguments.peer_steps, 20),
-            MINILM: ("minilm", arguments.minilm_steps, 1),
+        for name, (model, steps) in {
+            STATIC: ("static_embedding", arguments.peer_steps),
+            MINILM: ("minilm", arguments.minilm_steps),
         }.items():
-            sizes = ["--steps", str(steps), "--warm_up", str(warm_up)]
+            sizes = ["--steps", str(steps), "--warm_up", str(WARM_UP[name])]
             sizes += ["--batch", str(arguments.batch), "--pairs", str(work / "pairs.jsonl")]
             command = [arguments.peer_python, str(PEER), "--model", model, *sizes]
             ways[name] = partial(peer, command)
@@ -143,13 +174,15 @@ def write_pairs(pattern: str, path: Path) -> None:
                 file.write(json.dumps(dict(zip(TEXT_OF_PAIR, decoded, strict=True))) + "\n")
 
 
-def take_apart(arguments: argparse.Namespace, trained: float | None) -> None:
+def take_apart(
+    arguments: argparse.Namespace,
+    trained: float | None,
+    *,
+    params: ExperimentConfig,
+    part: Part,
+    source: inputs.Source,
+) -> None:
     """Prints where the time of the preset's training goes."""
-    override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
-    preset = str(runs.CONFIGS / f"{PRESET}.yaml")
-    params = parameters.parse(experiment="reddit", config_files=[preset], params_override=override)
-    (part,) = parts_of(params.task)
-    source = inputs.make_source("pairs", part.train_data, seed=0)
     batches = inputs.training_batches(
         source,
         part,

@@ -17,6 +17,7 @@ window were sorted by length.
 import argparse
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,7 @@ from official.nlp.configs import encoders
 from official.nlp.tasks import dual_encoder as garden
 from tabulate import tabulate
 
+from benchmarks.options import at_least
 from data_pipeline import records
 from model import configs, dual_encoder, record_files, step
 from model.tasks import ResponseSelection
@@ -42,21 +44,30 @@ def main() -> None:
     """Measures both parts, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", metavar="GLOB", help="TFRecords; without them no second part")
-    parser.add_argument("--layers", type=int, default=2, metavar="N")
-    parser.add_argument("--hidden", type=int, default=256, metavar="N")
-    parser.add_argument("--heads", type=int, default=4, metavar="N")
-    parser.add_argument("--filter", type=int, default=1024, metavar="N")
-    parser.add_argument("--words", type=int, default=30_000, metavar="N", help="vocabulary")
-    parser.add_argument("--batch", type=int, default=64, metavar="N")
-    parser.add_argument("--length", type=int, default=32, metavar="N")
-    parser.add_argument("--max_tokens", type=int, default=64, metavar="N", help="second part")
-    parser.add_argument("--steps", type=int, default=20, metavar="N", help="timed ones of each")
-    parser.add_argument("--window", type=int, default=100, metavar="N", help="batches sorted")
+    parser.add_argument("--layers", type=at_least(1), default=2, metavar="N")
+    parser.add_argument("--hidden", type=at_least(1), default=256, metavar="N")
+    parser.add_argument("--heads", type=at_least(1), default=4, metavar="N")
+    parser.add_argument("--filter", type=at_least(1), default=1024, metavar="N")
+    parser.add_argument("--words", type=at_least(2), default=30_000, metavar="N", help="vocabulary")
+    parser.add_argument("--batch", type=at_least(2), default=64, metavar="N")
+    parser.add_argument("--length", type=at_least(1), default=32, metavar="N")
+    parser.add_argument(
+        "--max_tokens", type=at_least(1), default=64, metavar="N", help="second part"
+    )
+    parser.add_argument(
+        "--steps", type=at_least(1), default=20, metavar="N", help="timed ones of each"
+    )
+    parser.add_argument(
+        "--window", type=at_least(1), default=100, metavar="N", help="batches sorted"
+    )
     arguments = parser.parse_args()
+    if arguments.hidden % arguments.heads:
+        parser.error(f"--hidden {arguments.hidden}: no multiple of --heads {arguments.heads}")
+    pairs = read_ids(arguments) if arguments.pairs else None
     for dropout in (0.0, 0.1):
         beside_the_garden(arguments, dropout)
-    if arguments.pairs:
-        padding(arguments)
+    if pairs:
+        padding(pairs, arguments)
 
 
 def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
@@ -179,9 +190,8 @@ def garden_batch(ids: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     return batch
 
 
-def padding(arguments: argparse.Namespace) -> None:
-    """Prints what padding costs on real pairs."""
-    pairs = read_ids(arguments)
+def padding(pairs: list[tf.Tensor], arguments: argparse.Namespace) -> None:
+    """Prints what padding costs on real pairs, the ids of `read_ids`."""
     longest = tf.reduce_max([tf.math.count_nonzero(ids, axis=1) for ids in pairs], axis=0)
     by_length = tf.argsort(longest, stable=True)
     ways = {
@@ -210,11 +220,17 @@ def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
     """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
     text = TextToIds(our_config(arguments).text)
     task = ResponseSelection(text, configs.Objective())
-    files = record_files.read_records(tf.io.gfile.glob(arguments.pairs))
+    found = tf.io.gfile.glob(arguments.pairs)
+    if not found:
+        sys.exit(f"error: --pairs {arguments.pairs!r}: no such files")
+    files = record_files.read_records(found)
     # Neighbours in a file may be of one thread.
     window = files.take(arguments.batch * arguments.window * 4).shuffle(1_000_000, seed=0)
-    (serialized,) = window.batch(arguments.batch * arguments.window, drop_remainder=True).take(1)
-    parsed = task.parse(serialized)
+    count = arguments.batch * arguments.window
+    whole = list(window.batch(count, drop_remainder=True).take(1))
+    if not whole:
+        sys.exit(f"error: --pairs {arguments.pairs!r} hold fewer than {count}, a --window")
+    parsed = task.parse(whole[0])
     return [
         tf.pad(ids, [[0, 0], [0, text.longest - ids.shape[1]]], constant_values=PADDING)
         for ids in (parsed[side][WORDS] for side in SIDES)

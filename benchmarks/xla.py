@@ -17,6 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
+from benchmarks.options import at_least
 
 PRESETS = ("laptop_dan", "laptop_transformer", "laptop_lstm")
 FOR_PROCESSORS = {"TF_XLA_FLAGS": "--tf_xla_cpu_global_jit"}
@@ -26,10 +27,12 @@ def main() -> None:
     """Trains one after the other, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", required=True, metavar="GLOB")
-    parser.add_argument("--presets", nargs="+", default=PRESETS, metavar="NAME")
-    parser.add_argument("--loops", type=int, default=6, metavar="N")
-    parser.add_argument("--steps", type=int, default=20, metavar="N", help="of each loop")
-    parser.add_argument("--max_tokens", type=int, default=32, metavar="N")
+    parser.add_argument(
+        "--presets", nargs="+", choices=runs.presets(), default=PRESETS, metavar="NAME"
+    )
+    parser.add_argument("--loops", type=at_least(2), default=6, metavar="N")
+    parser.add_argument("--steps", type=at_least(1), default=20, metavar="N", help="of each loop")
+    parser.add_argument("--max_tokens", type=at_least(1), default=32, metavar="N")
     arguments = parser.parse_args()
     rows = []
     for preset in arguments.presets:

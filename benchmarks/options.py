@@ -1,0 +1,50 @@
+"""What the benchmarks' options accept, checked before anything is measured."""
+
+import argparse
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+
+def at_least(lowest: int) -> Callable[[str], int]:
+    """A whole number from `lowest` on."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = lowest - 1
+        if value < lowest:
+            raise argparse.ArgumentTypeError(
+                f"{text!r}; accepted are whole numbers from {lowest} on"
+            )
+        return value
+
+    return number
+
+
+def seconds(text: str) -> float:
+    """A finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted are finite numbers above 0")
+    return value
+
+
+def file_to_write(text: str) -> Path:
+    """A file in a folder that is there."""
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted is a file in a folder that is there")
+    return path
+
+
+def program(text: str) -> str:
+    """A program that can be started."""
+    if shutil.which(text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted is a program that can be started")
+    return text

@@ -110,6 +110,28 @@ def test_compare_by_hand():
     assert same.tolist() == [1, 1]
 
 
+def test_how_near_scores_are_the_same():
+    # The largest is 2, so up to 2e-6 away from the true response's 1 is the same.
+    scores = np.array([[1.0, 1.000003, 1.000001, 0.999999, 0.999997, 2.0]])
+    negative = np.array([[False, True, True, True, True, False]])
+    better, same = ranking.compare(scores, negative=negative)
+    assert (better.tolist(), same.tolist()) == ([1], [2])
+    assert ranking.compare(100 * scores, negative=negative)[1].tolist() == [2]
+
+
+@pytest.mark.parametrize(("behind", "rank"), [(1e-3, 1), (1e-5, 1), (1e-7, 2), (-1e-5, 2)])
+def test_a_response_that_is_a_little_ahead_is_found(fake_encoder, behind, rank):
+    pairs = [pair(0), pair(1)]
+    encoder = fake_encoder(
+        {"question 0": [1.0, 0.0], "question 1": [0.0, 1.0]},
+        {"answer 0": [1.0, 0.0], "answer 1": [1.0 - behind, 1.0]},
+    )
+    found = ranking.evaluate(encoder, data(pairs), candidates=2)
+    ranks = {item["input_id"]: item["rank"] for item in found.items}
+    assert ranks == {"i0": rank, "i1": 1}
+    assert found.metrics["p_at_1"] == (1.0 if rank == 1 else 0.5)
+
+
 def test_perfect_and_reversed_scores(fake_encoder):
     pairs = [pair(i) for i in range(11)]
     perfect = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)

@@ -137,6 +137,25 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
     }
 
 
+def test_equation_2_by_hand(fake_encoder):
+    """5 (1 - arccos(cosine) / pi): angles of 0, 60, 90 and 180 degrees."""
+    golds = [5.0, 10 / 3, 2.5, 0.0]
+    angles = -np.pi * np.array([0, 1 / 3, 1 / 2, 1])
+    np.testing.assert_allclose(similarity.scale_0_to_5(angles), golds, atol=1e-12)
+    sides = [[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 1.0], [-1.0, 0.0]]
+    encoder = fake_encoder({f"s{i}": side for i, side in enumerate(sides)})
+    pairs = [sts_files.Pair("g", gold, "s0", f"s{i}") for i, gold in enumerate(golds)]
+    found = sts.evaluate_tuned(
+        encoder,
+        sts_files.SimilarityData("sts-dev", pairs),
+        matrix=np.eye(2, dtype=np.float32),
+        name="sts-dev-tuned",
+    )
+    np.testing.assert_allclose([item["score"] for item in found.items], golds, atol=1e-3)
+    untuned = [item["baselines"]["untuned"] for item in found.items]
+    np.testing.assert_allclose(untuned, angles, atol=1e-3)
+
+
 def test_cosine_is_clipped():
     rows = np.random.default_rng(0).normal(size=(2000, 7))
     assert np.isfinite(similarity.negative_angle(rows, rows)).all()

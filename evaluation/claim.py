@@ -1,24 +1,26 @@
 """One command at a time on an output: a lock that ends with the process that holds it."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import socket
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
 from evaluation.errors import InputError
 
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""What `flock` fails with on a file system without locks: there nobody is refused."""
 _ATTEMPTS = 100
 """To open a file whose folder another process removes and makes at the same time."""
 
 
 @contextlib.contextmanager
-def claim(
-    output: Path, *, command: str, folder: bool, option: str = "--output", wait: bool = False
-) -> Iterator[None]:
+def claim(output: Path, *, command: str, folder: bool, wait: bool = False) -> Iterator[None]:
     """Hold an output for one command, and make sure that it can be written.
 
     The claim is a lock on a hidden file: of a command in a folder `.COMMAND.claim`, of a file and
@@ -26,10 +28,9 @@ def claim(
     left is taken over. Nothing stays behind of a command that writes nothing.
 
     Args:
-      output: what `option` names.
+      output: what `--output` names.
       command: who claims it; in a folder only the same command is refused.
       folder: whether `output` is a folder of results, not a file.
-      option: the name of `output` on the command line.
       wait: whether to wait for a process that holds the claim.
 
     Raises:
@@ -38,7 +39,7 @@ def claim(
     if folder:
         place = output / f".{command}.claim"
     elif output.is_dir() or not output.name:
-        raise InputError(f"{option} {output}: a folder; the name of a file is accepted")
+        raise InputError(f"--output {output}: a folder; the name of a file is accepted")
     else:
         place = output.with_name(f".{output.stem}.claim")
     missing = [parent for parent in place.parents if not parent.exists()]
@@ -47,12 +48,15 @@ def claim(
     except OSError as error:
         blocked = next((parent for parent in place.parents if parent.is_file()), None)
         reason = f"{blocked} is a file" if blocked else error.strerror or error
-        raise InputError(f"{option} {output}: cannot be written ({reason})") from error
+        raise InputError(f"--output {output}: cannot be written ({reason})") from error
     if file is None:
-        raise InputError(f"{option} {output}: {_holder(place)} is writing there")
+        raise InputError(
+            f"--output {output} is in use by {_holder(place)}; wait for it to end or name another"
+        )
     try:
         file.truncate(0)
-        file.write(f"{command}, process {os.getpid()} on {socket.gethostname()}, since {_now()},")
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        file.write(f"process {os.getpid()} on {socket.gethostname()} since {since} ({command})")
         file.flush()
         yield
     finally:
@@ -66,14 +70,14 @@ def claim(
 def _locked(place: Path, *, wait: bool) -> TextIO | None:
     """Return the file, locked, or None where another process has locked it."""
     for _ in range(_ATTEMPTS):
-        place.parent.mkdir(parents=True, exist_ok=True)
         try:
+            place.parent.mkdir(parents=True, exist_ok=True)
             file = place.open("a+", encoding="utf-8")
         except FileNotFoundError:
-            continue
+            continue  # another process has just removed the folder
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            # Who held it has removed it since it was opened here, or somebody made a new one.
+            _lock(file, wait=wait)
+            # Else who held it has removed it since it was opened here, or somebody made a new one.
             if os.path.samestat(os.fstat(file.fileno()), place.stat()):
                 return file
         except BlockingIOError:
@@ -82,7 +86,16 @@ def _locked(place: Path, *, wait: bool) -> TextIO | None:
         except FileNotFoundError:
             pass
         file.close()
-    raise FileNotFoundError(f"{place.parent} is removed again and again")
+    raise FileNotFoundError(f"{place.parent} cannot be made")
+
+
+def _lock(file: TextIO, *, wait: bool) -> None:
+    """Lock a file, or raise BlockingIOError."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
 
 
 def _holder(place: Path) -> str:
@@ -93,7 +106,3 @@ def _holder(place: Path) -> str:
                 return text
         time.sleep(0.01)
     return "another process"
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S")

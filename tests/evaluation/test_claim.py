@@ -32,9 +32,9 @@ def test_the_second_is_refused_at_once_and_told_who_the_first_is(tmp_path):
             raise AssertionError("both hold it")
         assert time.monotonic() - began < 1
     (line,) = str(refused.value).splitlines()
-    assert line.startswith(f"--output {tmp_path / 'out'}: sts, process {os.getpid()}")
-    assert f" on {socket.gethostname()}, since " in line
-    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", line)
+    who = f"in use by process {os.getpid()} on {socket.gethostname()} since "
+    assert line.startswith(f"--output {tmp_path / 'out'} is {who}")
+    assert re.search(r" since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.* \(sts\); wait", line)
     with claim(tmp_path / "out", command="sts", folder=True):
         pass
 
@@ -46,7 +46,7 @@ def test_what_does_not_meet_is_not_refused(tmp_path):
         claim(tmp_path / "page.html", command="report", folder=False),
         claim(tmp_path / "other.html", command="report", folder=False),
         # It is written beside page.html.
-        pytest.raises(InputError, match="report, process"),
+        pytest.raises(InputError, match=r"\(report\)"),
         claim(tmp_path / "page.json", command="compare", folder=False),
     ):
         pass
@@ -68,6 +68,7 @@ def test_nothing_is_left_of_a_command_that_wrote_nothing(tmp_path):
         ("file", True, "file is a file"),
         ("file/x", True, "file is a file"),
         ("file/x/page.html", False, "file is a file"),
+        ("/proc/x", True, "cannot be written"),
         ("folder", False, "a folder; the name of a file is accepted"),
     ],
 )
@@ -91,7 +92,7 @@ def test_the_claim_of_a_killed_process_is_taken_over_at_once(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=REPOSITORY)
     assert process.stdout.readline() == b"held\n"
     with (
-        pytest.raises(InputError, match=f"process {process.pid} on"),
+        pytest.raises(InputError, match=f"by process {process.pid} on"),
         claim(tmp_path, command="sts", folder=True),
     ):
         pass

@@ -117,6 +117,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _claimed(output: Path) -> AbstractContextManager[Held]:
     """Keeps other processes out of the output folder, which is made if it is not there."""
+    outputs.check_folder(output)
     output.mkdir(parents=True, exist_ok=True)
     return claim(str(output / CLAIM), what=f"--output: {str(output)!r}")
 
@@ -136,7 +137,6 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
-    outputs.check_folder(arguments.output)
     if arguments.corpus == STSB and (arguments.folds is not None or arguments.folds_by):
         raise InputError(f"--folds, --folds_by: {STSB} has its own split; accepted are neither")
     from model.sts_regression import experiments, prepared, results, run, table

@@ -73,10 +73,14 @@ class Choices:
                 )
         for name in ("epoch_share", "batch", "learning_rate", "sif_a"):
             if not 0 < getattr(self, name) < math.inf:
-                raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers above 0")
+                raise InputError(
+                    f"{name}: {getattr(self, name)}; accepted are numbers above 0, below infinity"
+                )
         for name in ("units", "clip_norm", "seed"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name}: {getattr(self, name)}; accepted are numbers from 0 on")
+                raise InputError(
+                    f"{name}: {getattr(self, name)}; accepted are numbers from 0 on, below infinity"
+                )
         if self.seed > HIGHEST_SEED:
             raise InputError(f"seed: {self.seed}; accepted are numbers from 0 to {HIGHEST_SEED}")
 

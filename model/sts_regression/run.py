@@ -1,7 +1,6 @@
 """All folds of all rows, in processes beside each other; what is done stays done."""
 
 import dataclasses
-import fcntl
 import hashlib
 import multiprocessing
 import os
@@ -54,7 +53,10 @@ def run(
         for row in rows
         for number in range(len(splits))
     ]
-    settle(output, dataclasses.asdict(choices) | prepared.identity())
+    # Rows are compared with each other, and may come one after the other.
+    shared = dataclasses.asdict(choices) | prepared.identity()
+    fold.read(output / SETTINGS, shared)
+    fold.write(output / SETTINGS, {"about": shared})
     code = hashlib.sha256(rows_file.read_bytes()).hexdigest() if rows_file else None
     abouts = {job: about(job, known.get(job.row), choices, prepared) for job in wanted}
     for job, settings in abouts.items():
@@ -76,24 +78,6 @@ def run(
             fold.write(job.path(output), done[job])
             tqdm.write(_line(job, found))
     return {job: done[job] for job in wanted}
-
-
-def settle(output: Path, settings: dict) -> None:
-    """Writes what all rows of a folder have in common: rows are compared with each other.
-
-    Under a lock, so that of two runs that start together the second finds the settings.
-
-    Raises:
-      InputError: if the folder has other settings.
-    """
-    output.mkdir(parents=True, exist_ok=True)
-    folder = os.open(output, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        fold.read(output / SETTINGS, settings)
-        fold.write(output / SETTINGS, {"about": settings})
-    finally:
-        os.close(folder)
 
 
 def about(job: Job, experiment: Experiment | None, choices: Choices, prepared: Prepared) -> dict:

@@ -1,13 +1,10 @@
 import json
 import shutil
-import threading
 
 import pytest
 
 from evaluation.__main__ import main as evaluate
-from model.errors import InputError
 from model.sts_regression import choices as choices_module
-from model.sts_regression import run
 from model.sts_regression.__main__ import main
 from model.sts_regression.experiments import TABLE_2
 
@@ -170,27 +167,6 @@ def test_a_result_of_before_that_is_none_is_found_before_anything_is_trained(
     assert main([*command("run", tmp_path), "--data", "nowhere"]) == 1
     line = capsys.readouterr().err
     assert line.startswith(f"error: {tmp_path / 'results' / ROW}.json: {said}")
-
-
-def test_of_runs_that_start_together_the_second_finds_the_settings(tmp_path):
-    for number in range(30):
-        refused = []
-        together = threading.Barrier(2)
-
-        def start(seed, folder=tmp_path / str(number), refused=refused, together=together):
-            together.wait()
-            try:
-                run.settle(folder, {"seed": seed})
-            except InputError:
-                refused.append(seed)
-
-        threads = [threading.Thread(target=start, args=(seed,)) for seed in (1, 2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        stored = json.loads((tmp_path / str(number) / run.SETTINGS).read_text())["about"]["seed"]
-        assert refused == [3 - stored]
 
 
 def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, capsys):

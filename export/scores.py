@@ -8,6 +8,8 @@ from model.errors import InputError
 
 MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
 """The order of the figures; others follow by name."""
+BESIDE = ({"tables", "results"}, {"a", "b", "differences"})
+"""Keys of what `evaluation report` and `evaluation compare` write, which may lie among results."""
 WEIGHTS = 16
 """Digits at the end of a fingerprint that are of the weights."""
 
@@ -24,16 +26,18 @@ def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[s
     Raises:
       InputError: if there are none, or one is none or of another module.
     """
-    paths = sorted(folder.glob("*.json"))
-    if not paths:
-        raise InputError(f"--results: {str(folder)!r} holds no *.json of `python -m evaluation`")
     compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
-    return [_read(path, compared) for path in paths]
+    read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
+    if not (found := [scores for scores in read if scores is not None]):
+        raise InputError(f"--results: {str(folder)!r} holds no *.json of `python -m evaluation`")
+    return found
 
 
-def _read(path: Path, fingerprint: str) -> dict[str, Any]:
+def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
+        if any(keys <= result.keys() for keys in BESIDE):
+            return None
         scores = {key: result[key] for key in ("task", "name", "n")}
         scores["metrics"] = {name: _figure(value) for name, value in result["metrics"].items()}
         scores["intervals"] = {

@@ -120,6 +120,15 @@ def test_scores_are_put_into_a_module(module, results, capsys):
     assert {path.name for path in module.parent.iterdir()} == {"module", "results"}
 
 
+def test_a_report_among_the_results_is_passed_over(tmp_path):
+    (tmp_path / "report.json").write_text('{"text": [], "tables": [], "results": []}')
+    (tmp_path / "differences.json").write_text('{"a": {}, "b": {}, "differences": []}')
+    with pytest.raises(InputError, match=r"holds no \*\.json of"):
+        scores.read(tmp_path, fingerprint="f" * 80)
+    put(tmp_path, result("f" * 80))
+    assert len(scores.read(tmp_path, fingerprint="f" * 80)) == 1
+
+
 def test_scores_of_an_earlier_export_are_taken_along(shared, results):
     fingerprint = "f" * 64 + identity.read(shared / "module")["fingerprint"][-16:]
     put(results, result(fingerprint))

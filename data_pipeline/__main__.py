@@ -14,6 +14,7 @@ from pathlib import Path
 
 from data_pipeline import sample
 from data_pipeline.errors import InputError
+from data_pipeline.interrupts import run_until_interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -72,4 +73,4 @@ def _parser(**add_arguments: Callable[[argparse.ArgumentParser], None]) -> argpa
 
 
 if __name__ == "__main__":
-    main()
+    run_until_interrupted(main)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from data_pipeline.filters import MAX_CHARACTERS, MIN_PERCENT_LETTERS, PREFIXES
+from data_pipeline.output import DEAD_LETTERS
 from data_pipeline.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.statistics import BIN, UNKNOWN
 
@@ -69,6 +70,7 @@ def render(card: dict[str, Any]) -> str:
         counts=counts,
         written=sum(pairs for _, pairs in written(counts)),
         purposes=written(counts),
+        dead_letters_left_out=dead_letters_left_out(card),
         charts=charts(card),
         steps=steps(counts),
         max_characters=MAX_CHARACTERS,
@@ -123,6 +125,13 @@ def written(counts: dict[str, Any]) -> list[tuple[str, int]]:
     """(purpose, pairs) of each side of the split that there is."""
     sides = [(purpose, f"{side}_pairs") for side, purpose in PURPOSES.items()]
     return [(purpose, counts[pairs]) for purpose, pairs in sides if pairs in counts]
+
+
+def dead_letters_left_out(card: dict[str, Any]) -> int:
+    """How many malformed lines are counted but not in the file of dead letters."""
+    malformed = card["counts"]["malformed"]
+    stored = (output["records"] for output in card["outputs"] if output["file"] == DEAD_LETTERS)
+    return malformed - next(stored, malformed)
 
 
 def steps(counts: dict[str, Any]) -> list[tuple[str, int, str]]:

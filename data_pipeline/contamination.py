@@ -27,7 +27,7 @@ import orjson
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.errors import InputError
-from data_pipeline.output import read_bytes
+from data_pipeline.output import read_bytes, require_unicode
 from data_pipeline.pairing import Pair
 from data_pipeline.report import TALLY
 from data_pipeline.statistics import COUNTS
@@ -78,6 +78,7 @@ def read_texts(path: str) -> Iterator[str]:
     Raises:
       InputError: if the file cannot be read as what its name says.
     """
+    require_unicode("--exclude_texts", path)
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     try:
         content = read_bytes(path)

@@ -12,6 +12,7 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
+from apache_beam.typehints import no_annotations
 
 from data_pipeline.blocks import Block, Transport
 from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
@@ -28,6 +29,7 @@ class EarlierTurn(beam.PTransform):
         self._transport = transport
         self._buckets = buckets
 
+    @no_annotations  # Beam has no type hint for several collections
     def expand(
         self, pairs_and_comments: tuple[beam.PCollection, beam.PCollection]
     ) -> beam.PCollection:

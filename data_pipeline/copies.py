@@ -15,6 +15,7 @@ import apache_beam as beam
 import google_crc32c
 import numpy as np
 from apache_beam.pvalue import TaggedOutput
+from apache_beam.typehints import no_annotations
 
 from data_pipeline.blocks import Block, Transport, read_blocks
 from data_pipeline.packing import PackRows, RowsByKey, as_row, read_pairs
@@ -51,6 +52,7 @@ class CapCopies(beam.PTransform):
         self._transport = transport
         self._buckets = buckets
 
+    @no_annotations  # Beam has no type hint for several collections
     def expand(self, pairs: beam.PCollection) -> tuple[beam.PCollection, beam.PCollection]:
         """Returns the pairs to keep and the tallies of `copies_dropped`."""
         kept, tally = (

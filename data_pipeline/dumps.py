@@ -18,11 +18,12 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple, cast
 
 import google_crc32c
+from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
 
 from data_pipeline.errors import InputError
-from data_pipeline.output import open_stored
+from data_pipeline.output import open_stored, require_unicode
 
 BATCH_BYTES = 4 << 20
 """Decompressed bytes a batch: some thousands of lines."""
@@ -104,15 +105,16 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     found: dict[str, Dump] = {}
     for pattern in patterns:
         try:
-            (match,) = FileSystems.match([_with_folder(pattern)])
+            files = match_files(pattern)
         except ValueError as error:  # no filesystem for such paths
             raise InputError(f"--input: {pattern!r}: {error}") from error
-        if not match.metadata_list:
+        if not files:
             raise InputError(
                 f"--input: {pattern!r} matches no file; accepted are file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
-        for file in sorted(match.metadata_list, key=lambda file: file.path):
+        for file in sorted(files, key=lambda file: file.path):
+            require_unicode("--input", file.path)
             modified = file.last_updated_in_seconds or 0.0
             found.setdefault(file.path, Dump(file.path, file.size_in_bytes, modified))
     folder = next((path for path in found if Path(path).is_dir()), None)
@@ -125,6 +127,19 @@ def find_dumps(patterns: list[str]) -> list[Dump]:
     return list(once.values())
 
 
+def match_files(pattern: str) -> list[FileMetadata]:
+    """The files that a pattern names; a file of exactly this name comes before a pattern.
+
+    Raises:
+      ValueError: if no filesystem has such paths.
+    """
+    if FileSystems.exists(pattern):
+        # Beam takes each name that it matches for a pattern.
+        return [FileSystems.get_filesystem(pattern).metadata(pattern)]
+    (match,) = FileSystems.match([_with_folder(pattern)])
+    return match.metadata_list
+
+
 def _with_folder(pattern: str) -> str:
     """Beam finds nothing by a pattern without a folder, such as RC_*."""
     return pattern if "/" in pattern else f"./{pattern}"
@@ -133,6 +148,11 @@ def _with_folder(pattern: str) -> str:
 def full_path(dump: Dump) -> str:
     """Where a dump is, from wherever one looks."""
     return dump.path if "://" in dump.path else str(Path(dump.path).resolve())
+
+
+def is_compressed(dump: Dump) -> bool:
+    """Whether its name says that it is compressed."""
+    return PurePath(dump.path).suffix.lower() in _MAGIC
 
 
 def checksum(path: str) -> str:

@@ -3,12 +3,13 @@
 import argparse
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import apache_beam as beam
 
 from data_pipeline.blocks import DamagedFileError
-from data_pipeline.dumps import Dump, Tap, find_dumps, full_path
+from data_pipeline.dumps import Dump, Tap, find_dumps, full_path, match_files
 from data_pipeline.engine import cause_of
 from data_pipeline.errors import InputError
 from data_pipeline.months import is_as_before
@@ -46,11 +47,19 @@ def find_inputs(given: list[str]) -> list[Dump]:
     Raises:
       InputError: if there is none, or a pattern is not as it must be.
     """
-    patterns = [part.strip() for some in given for part in some.split(",")]
-    dumps = find_dumps(list(filter(None, patterns)))
+    dumps = find_dumps([pattern for value in given for pattern in _patterns(value)])
     if not dumps:
         raise InputError("--input: names no file; accepted are file names and patterns")
     return dumps
+
+
+def _patterns(value: str) -> list[str]:
+    """A value of `--input` as a whole if it names files, else its parts between commas."""
+    if "," in value:
+        with suppress(ValueError):  # parts on different filesystems
+            if match_files(value):
+                return [value]
+    return list(filter(None, map(str.strip, value.split(","))))
 
 
 def require_apart(folders: dict[str, str], dumps: list[Dump]) -> None:
@@ -108,7 +117,18 @@ def is_done(output: OutputFolder, dumps: list[Dump], options: dict[str, Any]) ->
             f"--output: {output.path!r} is not as the job left it: {changed[0]!r} "
             f"({len(changed)} files in all) is missing or has another size; {way_out}"
         )
+    _remember_times(output, marker, dumps)
     return True
+
+
+def _remember_times(output: OutputFolder, marker: dict[str, Any], dumps: list[Dump]) -> None:
+    """Writes new times of unchanged inputs into COMPLETED, so that they are hashed only once."""
+    described = [(marker["inputs"][full_path(dump)], dump) for dump in dumps]
+    if any(before["modified"] != dump.modified for before, dump in described):
+        for before, dump in described:
+            before["modified"] = dump.modified
+        with suppress(OSError):  # a folder that is only read
+            output.write_marker(marker)
 
 
 def _changed_inputs(before: dict[str, Any], dumps: list[Dump]) -> Iterator[str]:

@@ -43,11 +43,16 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
             print(f"{arguments.output} is complete already; nothing to do")
             return
         local = is_local(beam_options)
-        months = Months(arguments.months or output.months, asked.selection, compressed=not local)
+        months = Months(
+            arguments.months or output.months,
+            asked.selection,
+            compressed=not local,
+            max_dead_letters=asked.limits.max_dead_letters,
+        )
         workers = 1
         if local:
             workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
-            require_memory(stored_bytes=stored_bytes, buckets=asked.buckets, workers=workers)
+            require_memory(dumps, buckets=asked.buckets, workers=workers)
         pipeline = make_pipeline(beam_options)
         output.start()
         plan = reddit.Plan(
@@ -59,6 +64,7 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
             blocks_at_hand=not local,
             max_copies_of_pair=asked.max_copies_of_pair,
             excluded=asked.excluded,
+            limits=asked.limits,
         )
         with months.in_use(private=arguments.months is None):
             _LOG.info("pairing %d files, %.1f MB", len(dumps), stored_bytes / 1e6)

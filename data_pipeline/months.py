@@ -22,7 +22,7 @@ import uuid
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -32,18 +32,22 @@ import numpy as np
 from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline.acceptance import Limits
 from data_pipeline.blocks import PART, Block, BlockFile, Compressor, DamagedFileError
 from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter, parse_comment
+from data_pipeline.diagnosis import MalformedLine
 from data_pipeline.dumps import (
     MAX_LINE_BYTES,
     Dump,
     LineBatch,
     Tap,
+    UnreadableDumpError,
     checksum,
     full_path,
     read_line_batches,
 )
 from data_pipeline.filters import Rules, Selection
+from data_pipeline.manifests import INPUT, Each, parse_manifest
 from data_pipeline.output import (
     as_json,
     is_remote,
@@ -59,6 +63,8 @@ _LOG = logging.getLogger(__name__)
 VERSION = 2
 """Raise it when the same dump is to give another month than before."""
 COMMENTS_A_PACK = 100_000
+LEFT_OUT = "dead_letters_left_out"
+"""Among the counts of a month: malformed lines that are not among its dead letters."""
 EXAMPLES = 3
 """Examples of dropped comments that are kept for each rule."""
 
@@ -69,6 +75,17 @@ _DEAD_LETTERS = "dead_letters.jsonl"
 _MANIFEST = "month.json"
 _FILES = (_PLAIN, _INDEX, _DEAD_LETTERS, _MANIFEST)
 """How the names of a reading's files begin, compressed or half written too."""
+_OUTPUTS = [{comments, _INDEX, _DEAD_LETTERS} for comments in (_PLAIN, _COMPRESSED)]
+_SHAPE = {
+    "input": INPUT,
+    "rules": dict,
+    "counts": {"lines": int, "malformed": int},
+    "malformed_reasons": Each(int),
+    "dropped_examples": Each(list),
+    "subreddits": list,
+    "outputs": Each({"bytes": int, "crc32c": str}),
+}
+"""The shape of `month.json`."""
 _READING = re.compile(r".+-[0-9a-f]{8}-[0-9a-f]{32}")
 
 
@@ -80,6 +97,8 @@ class Months(NamedTuple):
     compressed: bool
     """Whether the comments of months that are read are compressed: half the bytes, for an engine
     to send around; a tenth of the time. Months of both kinds go together."""
+    max_dead_letters: int = Limits().max_dead_letters
+    """How many malformed lines of a dump are kept; the others are counted as `LEFT_OUT`."""
 
     @contextmanager
     def in_use(self, *, private: bool) -> Iterator[None]:
@@ -117,11 +136,20 @@ class Months(NamedTuple):
         (match,) = FileSystems.match([f"{self._prefix(dump)}*/{_MANIFEST}"])
         for file in sorted(match.metadata_list, key=lambda file: file.path):
             month = _read_month(file.path)
-            if month is None or month.about["rules"] != self.rules():
-                continue
-            if is_as_before(month.about["input"], dump) and month.is_whole():
+            if month is not None and self._is_usable(month, dump):
+                month.remember_time(dump)
                 return month
         return None
+
+    def _is_usable(self, month: "Month", dump: Dump) -> bool:
+        counts = month.about["counts"]
+        left_out = counts.get(LEFT_OUT, 0)
+        return (
+            month.about["rules"] == self.rules()
+            and (left_out == 0 or counts["malformed"] - left_out >= self.max_dead_letters)
+            and is_as_before(month.about["input"], dump)
+            and month.is_whole()
+        )
 
     def read(self, dump: Dump, watch: Callable[[int, Counter], None]) -> "Month":
         """Reads a dump into a month.
@@ -138,7 +166,7 @@ class Months(NamedTuple):
         FileSystems.mkdirs(folder)
         tap, rules = Tap(), Rules(self.selection)
         with ExitStack() as files:
-            writer = _MonthWriter(folder, files, compressed=self.compressed)
+            writer = _MonthWriter(folder, files, self)
             for batch in read_line_batches(dump, tap):
                 watch(tap.size, writer.take(batch, rules))
             writer.flush()
@@ -155,6 +183,7 @@ class Months(NamedTuple):
             "dropped_examples": {
                 rules.names[rule]: writer.examples[rule] for rule in writer.examples
             },
+            "subreddits": sorted(writer.subreddits),
             "outputs": {
                 name: {"bytes": file.size, "crc32c": file.crc32c}
                 for name, file in writer.files.items()
@@ -226,6 +255,13 @@ class Month(NamedTuple):
         outputs = self.about["outputs"].items()
         return all(sizes.get(name) == output["bytes"] for name, output in outputs)
 
+    def remember_time(self, dump: Dump) -> None:
+        """Writes the time of an unchanged dump into `month.json`, so that it is hashed once."""
+        if self.about["input"]["modified"] != dump.modified:
+            self.about["input"]["modified"] = dump.modified
+            with suppress(OSError):  # a folder that is only read
+                write_file(FileSystems.join(self.folder, _MANIFEST), as_json(self.about))
+
     def checked(self, name: str) -> bytes:
         """A whole file of the month.
 
@@ -241,9 +277,16 @@ class Month(NamedTuple):
 
 def _read_month(path: str) -> Month | None:
     try:
-        return Month(FileSystems.split(path)[0], json.loads(read_bytes(path)))
-    except ValueError:  # a machine that lost its power can leave it without its contents
+        about = parse_manifest(read_bytes(path), _SHAPE)
+        if about["outputs"].keys() not in _OUTPUTS:
+            raise ValueError("'outputs' does not list its files")
+    except ValueError as error:  # a machine that lost its power can leave it without contents
+        _LOG.warning("warning: %s is damaged (%s); its dump is read again", path, error)
+        if _READING.fullmatch(PurePath(path).parent.name):
+            with suppress(OSError):  # another job was faster
+                FileSystems.delete([path])
         return None
+    return Month(FileSystems.split(path)[0], about)
 
 
 def _key(folder: str) -> str:
@@ -269,8 +312,10 @@ def is_as_before(before: dict[str, Any], dump: Dump) -> bool:
 class _MonthWriter:
     """Packs what is read of one dump, and counts."""
 
-    def __init__(self, folder: str, stack: ExitStack, *, compressed: bool):
-        self._comments = _COMPRESSED if compressed else _PLAIN
+    def __init__(self, folder: str, stack: ExitStack, months: Months):
+        self._comments = _COMPRESSED if months.compressed else _PLAIN
+        self._max_dead_letters = months.max_dead_letters
+        self._wanted = months.selection.subreddits
         self.files = {
             name: stack.enter_context(BlockFile(FileSystems.join(folder, name)))
             for name in (self._comments, _INDEX, _DEAD_LETTERS)
@@ -279,12 +324,16 @@ class _MonthWriter:
         self.reasons: Counter = Counter()
         self.examples: dict[int, list[str]] = {}
         """Index of the rule -> beginnings of the first texts that it dropped."""
+        self.subreddits: set[str] = set()
+        """Those of `--subreddits` that have a comment, kept or not."""
+        self._dead_letters = 0
         self._packer = Packer()
-        self._compress = Compressor() if compressed else bytes
+        self._compress = Compressor() if months.compressed else bytes
 
     def take(self, batch: LineBatch, rules: Rules) -> Counter:
         """Adds the comments of some lines; returns what was counted."""
         malformed = 0
+        names: set[str] = set()
         that_drops, add = rules.that_drops, self._packer.add
         for index, line in enumerate(batch.lines):
             try:
@@ -293,12 +342,15 @@ class _MonthWriter:
                 malformed += 1
                 self._put_aside(batch, index, str(error))
                 continue
+            if self._wanted:
+                names.add(comment.subreddit)
             rule = that_drops(comment)
             if rule is not None:
                 self._keep_example(rule, comment.text)
             add(comment, rule)
         if self._packer.comments >= COMMENTS_A_PACK:
             self.flush()
+        self.subreddits |= self._wanted & set(map(str.lower, names))
         counts = Counter(lines=len(batch.lines), malformed=malformed)
         self.counts.update(counts)
         return counts
@@ -316,6 +368,10 @@ class _MonthWriter:
             line = line[:KEPT_OF_TOO_LONG]
         # Without the column at which JSON ended, of which there are as many as lines.
         self.reasons[reason.partition(":")[0]] += 1
+        if self._dead_letters == self._max_dead_letters:
+            self.counts[LEFT_OUT] += 1
+            return
+        self._dead_letters += 1
         letter = dead_letter(
             path=batch.path, line_number=batch.first_line + index, reason=reason, line=line
         )
@@ -380,10 +436,29 @@ def blocks_by_bucket(
             begin = int(ends[-1])
 
 
-def dead_letters(month: Month) -> bytes:
-    """The dead letters of a month, one JSON object a line.
+def dead_letters(month: Month) -> Iterator[bytes]:
+    """The dead letters of a month, one JSON object a line, read as they are asked for.
 
     Raises:
-      DamagedFileError: if they are not what was written.
+      DamagedFileError: at their end, if they are not what was written.
     """
-    return month.checked(_DEAD_LETTERS)
+    path = FileSystems.join(month.folder, _DEAD_LETTERS)
+    checksum = google_crc32c.Checksum()
+    with closing(open_stored(path)) as stream:
+        for line in stream:
+            checksum.update(line)
+            yield line
+    if checksum.hexdigest().decode() != month.about["outputs"][_DEAD_LETTERS]["crc32c"]:
+        raise DamagedFileError(path)
+
+
+def first_malformed(dump: Dump) -> MalformedLine | None:
+    """The first line of a dump that is no comment; None if there is none any more."""
+    with suppress(UnreadableDumpError):
+        for batch in read_line_batches(dump, Tap()):
+            for number, line in enumerate(batch.lines, start=batch.first_line):
+                try:
+                    parse_comment(line)
+                except MalformedLineError as error:
+                    return MalformedLine(dump.path, number, line, str(error))
+    return None

@@ -19,8 +19,18 @@ from apache_beam.io.filesystems import FileSystems
 from tabulate import tabulate
 
 from data_pipeline import snli
+from data_pipeline.acceptance import (
+    InputLines,
+    Limits,
+    add_limits,
+    describe_limits,
+    limits_of,
+    require_pairs,
+    warn_of_left_out,
+)
 from data_pipeline.comments import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
 from data_pipeline.contamination import Excluded
+from data_pipeline.diagnosis import MalformedLine
 from data_pipeline.dumps import MAX_LINE_BYTES, Dump, Tap, UnreadableDumpError, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import (
@@ -69,6 +79,8 @@ class Read(NamedTuple):
     """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
     """By full path, what COMPLETED says of a file."""
+    first_malformed: list[MalformedLine]
+    """The first malformed line, if there is one."""
 
 
 class LeftOut(NamedTuple):
@@ -103,6 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out pairs of which a sentence stands in these evaluation sets: .txt, .csv, "
         ".tsv, .jsonl or .xml, plain or .gz",
     )
+    add_limits(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -113,7 +126,8 @@ def run(arguments: argparse.Namespace) -> None:
     """
     if arguments.shards < 1:
         raise InputError(f"--shards: {arguments.shards} is not 1 or more")
-    options = {"command": "snli", "shards": arguments.shards}
+    limits = limits_of(arguments)
+    options = {"command": "snli", "shards": arguments.shards, **describe_limits(limits)}
     if arguments.pair_ids != ALL:
         options["pair_ids"] = arguments.pair_ids
     excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
@@ -127,11 +141,11 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"{arguments.output} is complete already; nothing to do")
             return
         left_out = LeftOut(arguments.pair_ids, excluded)
-        read = read_files(dumps, left_out)
-        _require_pairs_of_ids(read, left_out)
+        read = read_files(dumps, left_out, max_dead_letters=limits.max_dead_letters)
+        statistics = as_statistics(read.counts, left_out)
+        _accept(read, left_out, statistics, limits)
         output.start()
         outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
-        statistics = as_statistics(read.counts, left_out)
         output.publish(
             files={name: name for name in outputs},
             documents={STATISTICS: as_json(statistics)},
@@ -141,24 +155,46 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"written to {output.path}")
 
 
-def read_files(dumps: list[Dump], left_out: LeftOut) -> Read:
+def read_files(dumps: list[Dump], left_out: LeftOut, *, max_dead_letters: int) -> Read:
     """Reads whole files into memory, but for what is left out.
+
+    Args:
+      dumps: the files.
+      left_out: what is left out on request.
+      max_dead_letters: how many malformed lines are kept; all are counted.
 
     Raises:
       InputError: if files cannot be read, naming all of them, or one is not of SNLI's form.
     """
-    read = Read([], Counter(), [], [], {})
+    read = Read([], Counter(), [], [], {}, [])
     unreadable = []
     for dump in dumps:
         tap = Tap()
         try:
-            _read_file(dump, tap, read, left_out)
+            _read_file(dump, tap, read, left_out, max_dead_letters=max_dead_letters)
         except UnreadableDumpError as error:
             unreadable.append(str(error))
         read.inputs[full_path(dump)] = describe_input(dump, tap)
     if unreadable:
         raise InputError("; ".join(unreadable))
     return read
+
+
+def _accept(read: Read, left_out: LeftOut, statistics: dict[str, Any], limits: Limits) -> None:
+    _require_pairs_of_ids(read, left_out)
+    lines = InputLines(
+        read.counts["lines"],
+        read.counts["malformed"],
+        lambda: next(iter(read.first_malformed), None),
+    )
+    pairs = read.counts["pairs"]
+    require_pairs(statistics, [lines], limits, pairs=pairs, wanted=snli.FIELDS)
+    warn_of_left_out(malformed=lines.malformed, dead_letters=len(read.letters))
+
+
+def _letter(malformed: MalformedLine) -> bytes:
+    path, number, line, reason = malformed
+    return dead_letter(path=path, line_number=number, reason=reason, line=line)
 
 
 def _require_pairs_of_ids(read: Read, left_out: LeftOut) -> None:
@@ -170,7 +206,9 @@ def _require_pairs_of_ids(read: Read, left_out: LeftOut) -> None:
         )
 
 
-def _read_file(dump: Dump, tap: Tap, read: Read, left_out: LeftOut) -> None:
+def _read_file(
+    dump: Dump, tap: Tap, read: Read, left_out: LeftOut, *, max_dead_letters: int
+) -> None:
     with snli.open_file(dump, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
@@ -180,9 +218,11 @@ def _read_file(dump: Dump, tap: Tap, read: Read, left_out: LeftOut) -> None:
                 number, content, size = line
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
-                read.letters.append(
-                    dead_letter(path=dump.path, line_number=number, reason=str(error), line=raw)
-                )
+                malformed = MalformedLine(dump.path, number, raw, str(error))
+                if not read.first_malformed:
+                    read.first_malformed.append(malformed)
+                if len(read.letters) < max_dead_letters:
+                    read.letters.append(_letter(malformed))
 
 
 def _take(

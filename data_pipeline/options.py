@@ -4,6 +4,7 @@ import argparse
 from typing import Any, NamedTuple
 
 from data_pipeline import splits
+from data_pipeline.acceptance import Limits, add_limits, describe_limits, limits_of
 from data_pipeline.contamination import Excluded
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Selection
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_sharding(parser.add_argument_group("split and storage"))
     _add_selection(parser.add_argument_group("further filters, all off by default"))
+    add_limits(parser.add_argument_group("when the job fails"))
 
 
 def _add_sharding(group: argparse._ArgumentGroup) -> None:
@@ -108,6 +110,7 @@ class Options(NamedTuple):
     selection: Selection
     max_copies_of_pair: int | None
     excluded: Excluded | None
+    limits: Limits
     description: dict[str, Any]
     """What of them makes two jobs the same, as JSON."""
 
@@ -123,17 +126,20 @@ def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
     sharding = _sharding(arguments, parts)
     selection = _selection(arguments)
     excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
+    limits = limits_of(arguments)
     return Options(
         sharding,
         buckets=min(parts, SLOTS),
         selection=selection,
         max_copies_of_pair=arguments.max_copies_of_pair,
         excluded=excluded,
+        limits=limits,
         description={
             **_describe_storage(arguments, sharding),
             **selection.describe(),
             "max_copies_of_pair": arguments.max_copies_of_pair,
             "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
+            **describe_limits(limits),
         },
     )
 

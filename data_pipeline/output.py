@@ -25,6 +25,7 @@ from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.claim import CLAIM, ClaimedError, Held, claim
 from data_pipeline.errors import InputError
+from data_pipeline.manifests import INPUT, Each, parse_manifest
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
@@ -35,6 +36,8 @@ _DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
 """What a job publishes besides the outputs that its COMPLETED lists."""
 PARTIAL = ".partial"
 """What the names of files end in that are not whole yet."""
+_MARKER = {"inputs": Each(INPUT), "options": dict, "outputs": Each({"bytes": int})}
+"""The shape of COMPLETED."""
 _INCOMPLETE = "_incomplete"
 _MONTHS = "_months"
 _PUBLISHING = "_publishing.json"
@@ -92,14 +95,11 @@ class OutputFolder:
         if not FileSystems.exists(path):
             return None
         try:
-            marker = json.loads(read_bytes(path))
-            if not marker.keys() >= {"inputs", "options", "outputs"}:
-                raise ValueError("inputs, options or outputs are missing")
-        except (ValueError, AttributeError) as error:
+            return parse_manifest(read_bytes(path), _MARKER)
+        except ValueError as error:
             raise InputError(
                 f"--output: {path!r} is not what this program writes ({error}); name another folder"
             ) from error
-        return marker
 
     def changed_files(self, marker: dict[str, Any]) -> list[str]:
         """The published files that are missing or no longer have the size they had."""
@@ -150,8 +150,12 @@ class OutputFolder:
         for name, content in documents.items():
             write_file(self._file(name), content)
         self.discard()
-        write_file(self._file(COMPLETED), as_json(marker))
+        self.write_marker(marker)
         self._delete([_PUBLISHING])
+
+    def write_marker(self, marker: dict[str, Any]) -> None:
+        """Writes COMPLETED, whole or not at all."""
+        write_file(self._file(COMPLETED), as_json(marker))
 
     def discard(self) -> None:
         """Removes what was written aside."""
@@ -221,6 +225,7 @@ def require_folder_name(option: str, path: str) -> None:
     """
     if not path:
         raise InputError(f"{option}: '' names no folder")
+    require_unicode(option, path)
     if set(path) & _SIGNS_OF_PATTERNS:
         # Beam takes every path that it lists or deletes for a pattern.
         raise InputError(f"{option}: {path!r} is a pattern; name a folder without *, ? and [")
@@ -228,6 +233,20 @@ def require_folder_name(option: str, path: str) -> None:
         FileSystems.join(path, "")
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"{option}: {path!r}: {error}") from error
+
+
+def require_unicode(option: str, path: str) -> None:
+    """Makes sure that a name can be written into manifests and sent to workers.
+
+    Raises:
+      InputError: if it has bytes that are not UTF-8.
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{option}: {path!r} is not UTF-8; rename it, or make a link with another name"
+        ) from None
 
 
 def is_remote(path: str) -> bool:

@@ -12,6 +12,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
+from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
@@ -52,7 +53,7 @@ class Watch:
         self._is_terminal = stream.isatty()
         self._bar: tqdm | None = None
         self._kind = ""
-        self._began = time.monotonic()
+        self._began = time.time()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -82,19 +83,30 @@ class Watch:
             self._draw(JOINING, self._add_up(JOINING)[0], "")
 
     def _a_second(self, number: int) -> float:
-        return number / (time.monotonic() - self._began)
+        return number / (time.time() - self._began)
 
     def _add_up(self, kind: str) -> tuple[int, int]:
         """Work done and lines read, over all notes of one kind."""
-        (match,) = FileSystems.match([FileSystems.join(self._folder, f"{kind}-*")])
         done = lines = 0
-        for file in match.metadata_list:
+        for file in self._notes(kind):
             try:
                 note = json.loads(read_bytes(file.path))
             except (OSError, ValueError):  # being written at this moment
                 continue
             done, lines = done + note[0], lines + note[1]
         return done, lines
+
+    def _began_at(self, kind: str) -> float:
+        """When the work began, in seconds since 1970: the join does when the last dump is read."""
+        began = self._began
+        if kind == JOINING:
+            times = (file.last_updated_in_seconds or 0.0 for file in self._notes(READING))
+            began = max([began, *times])
+        return min(began, time.time())
+
+    def _notes(self, kind: str) -> list[FileMetadata]:
+        (match,) = FileSystems.match([FileSystems.join(self._folder, f"{kind}-*")])
+        return match.metadata_list
 
     def _draw(self, kind: str, done: int, more: str) -> None:
         if kind != self._kind:
@@ -104,10 +116,12 @@ class Watch:
             self._bar = tqdm(
                 desc={READING: "reading dumps", JOINING: "joining replies to parents"}[kind],
                 total=self._totals[kind],
-                unit="B" if kind == READING else " buckets",
+                unit="B" if kind == READING else " partitions",
                 unit_scale=kind == READING,
+                smoothing=0,  # the rate is the mean since the beginning
                 file=self._stream if self._is_terminal else io.StringIO(),
             )
+            self._bar.start_t = self._began_at(kind)
         assert self._bar is not None
         self._bar.set_postfix_str(more, refresh=False)
         self._bar.update(done - self._bar.n)

@@ -1,11 +1,15 @@
 """What the job reported -> the published folder: numbered shards, statistics, card, manifest."""
 
+import logging
 from collections import Counter
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from data_pipeline.acceptance import InputLines, require_pairs, warn_of_left_out
 from data_pipeline.card import render
+from data_pipeline.comments import FIELDS
 from data_pipeline.copies import (
     COPYPASTA_CHARACTERS,
     COPYPASTA_COPIES,
@@ -15,8 +19,8 @@ from data_pipeline.copies import (
 from data_pipeline.dumps import Dump, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
-from data_pipeline.months import EXAMPLES
-from data_pipeline.output import DATA_CARD, STATISTICS, OutputFolder, as_json
+from data_pipeline.months import EXAMPLES, first_malformed
+from data_pipeline.output import DATA_CARD, DEAD_LETTERS, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
 from data_pipeline.reddit import Plan
 from data_pipeline.report import Report, read_report
@@ -33,6 +37,7 @@ from data_pipeline.statistics import (
     as_statistics,
 )
 
+_LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _PACKAGE = "conversational-embeddings"
 
@@ -41,13 +46,20 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     """Publishes what the job wrote aside, and returns its statistics.
 
     Raises:
-      InputError: if dumps could not be read; nothing is published then.
+      InputError: if dumps could not be read, or the result may not be published; what an
+        earlier job has published stays then.
     """
     report = read_report(output)
     names = _numbered(report.files, suffix=plan.sharding.format.suffix)
     outputs = {names[file.name]: file.describe() for file in report.files}
     counts = _counts(report, plan)
     months = [_manifest(plan, dump) for dump in plan.dumps]
+    try:
+        _accept(plan, months, counts)
+    except InputError:
+        output.discard()
+        raise
+    warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     card = _card(report, months, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
@@ -73,6 +85,25 @@ def _manifest(plan: Plan, dump: Dump) -> dict[str, Any]:
     if month is None:
         raise InputError(f"--input: {dump.path!r} changed while it was read")
     return month.about
+
+
+def _accept(plan: Plan, months: list[dict[str, Any]], counts: dict[str, Any]) -> None:
+    inputs = [
+        InputLines(
+            month["counts"]["lines"], month["counts"]["malformed"], partial(first_malformed, dump)
+        )
+        for dump, month in zip(plan.dumps, months, strict=True)
+    ]
+    asked = plan.months.selection.subreddits
+    unmatched = sorted(asked.difference(*(month["subreddits"] for month in months)))
+    hints = []
+    if unmatched:
+        names = ", ".join(map(repr, unmatched))
+        hints.append(f"--subreddits: no comment is in {names}")
+    pairs = sum(counts[f"{side}_pairs"] for side in plan.sharding.shards_by_side())
+    require_pairs(counts, inputs, plan.limits, pairs=pairs, wanted=FIELDS, hints=hints)
+    for hint in hints:
+        _LOG.warning("warning: %s", hint)
 
 
 def _counts(report: Report, plan: Plan) -> dict[str, Any]:

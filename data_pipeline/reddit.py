@@ -23,6 +23,7 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
+from data_pipeline.acceptance import Limits
 from data_pipeline.blocks import Block, Transport
 from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.contamination import Excluded, TakeOut
@@ -57,6 +58,7 @@ class Plan(NamedTuple):
     go through it (`blocks`)."""
     max_copies_of_pair: int | None = None
     excluded: Excluded | None = None
+    limits: Limits = Limits()
 
     def transport(self) -> Transport:
         """How blocks of pairs travel."""
@@ -190,7 +192,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     shards = _write_shards(pipeline, pairs, plan)
     tallies += [*selected.tallies, *_describe(pairs, plan)]
     letters = months | "Write the dead letters" >> WriteLines(
-        plan.folder, DEAD_LETTERS, read=_dead_letters
+        plan.folder, DEAD_LETTERS, read=_dead_letters, most=plan.limits.max_dead_letters
     )
     files = (shards, letters, *selected.files) | "List what was written" >> beam.Flatten()
     few = pairs | "Pick examples" >> beam.CombineGlobally(a_few)
@@ -209,7 +211,7 @@ def _largest_first(element: tuple[int, Dump]) -> int:
     return -element[1].size
 
 
-def _dead_letters(element: _Read) -> bytes:
+def _dead_letters(element: _Read) -> Iterator[bytes]:
     return dead_letters(element[1])
 
 

@@ -7,6 +7,7 @@ files. Files are named and numbered when all are written (`output`).
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -147,11 +148,27 @@ class WriteShard(beam.DoFn):
 class WriteLines(beam.PTransform):
     """Lines, a few at a time -> one file of them; without lines an empty one."""
 
-    def __init__(self, folder: str, name: str, *, read: Callable[[Any], bytes] = bytes):
+    def __init__(
+        self,
+        folder: str,
+        name: str,
+        *,
+        read: Callable[[Any], Iterable[bytes]] = lambda lines: (lines,),
+        most: int | None = None,
+    ):
+        """Creates the transform.
+
+        Args:
+          folder: where the file is written.
+          name: the file's.
+          read: an element's lines, each with its end.
+          most: how many lines are written; None for all.
+        """
         super().__init__()
         self._folder = folder
         self._name = name
         self._read = read
+        self._most = most
 
     def expand(self, lines: beam.PCollection) -> beam.PCollection:
         """Elements are sorted and read one by one as they are written."""
@@ -163,9 +180,9 @@ class WriteLines(beam.PTransform):
 
     def _write(self, elements: list[Any]) -> ShardFile:
         records = 0
+        lines = chain.from_iterable(map(self._read, sorted(elements)))
         with BlockFile(FileSystems.join(self._folder, self._name)) as file:
-            for element in sorted(elements):
-                lines = self._read(element)
-                file.append(lines)
-                records += lines.count(b"\n")
+            for some in islice(lines, self._most):
+                file.append(some)
+                records += some.count(b"\n")
         return ShardFile(self._name, "", file.size, file.crc32c, records)

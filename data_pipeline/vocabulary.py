@@ -14,6 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from data_pipeline.acceptance import add_allow_empty
 from data_pipeline.counting import BIGRAMS, KINDS, WORDS, Plan, build
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import (
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min_bigram_count", type=int, metavar="N", help="of bigrams; default: as --min_count"
     )
+    add_allow_empty(parser)
 
 
 def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
@@ -86,7 +88,7 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
         build(pipeline, plan)
         with quiet_processes(workers):
             run_to_the_end(pipeline, local=local)
-        statistics = _publish(output, options)
+        statistics = _publish(output, options, allow_empty=arguments.allow_empty)
     print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
     print(f"written to {output.path}")
 
@@ -101,14 +103,17 @@ def _min_counts(arguments: argparse.Namespace) -> dict[str, int]:
     return {WORDS: arguments.min_count, BIGRAMS: of_bigrams}
 
 
-def _publish(output: OutputFolder, options: dict[str, Any]) -> dict[str, Any]:
+def _publish(output: OutputFolder, options: dict[str, Any], *, allow_empty: bool) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
     Raises:
-      InputError: if files could not be read; nothing is published then.
+      InputError: if files could not be read or no words are left; nothing is published then.
     """
     report = read_report(output)
     statistics = as_statistics(report.tally[COUNTS])
+    if not allow_empty and statistics[WORDS]["kept"] == 0:
+        output.discard()
+        raise InputError(_why_empty(statistics, options["min_counts"][WORDS]))
     inputs = sorted(report.more["inputs"], key=lambda described: described["path"])
     output.publish(
         files={file.name: file.name for file in report.files},
@@ -120,6 +125,16 @@ def _publish(output: OutputFolder, options: dict[str, Any]) -> dict[str, Any]:
         },
     )
     return statistics
+
+
+def _why_empty(statistics: dict[str, Any], min_count: int) -> str:
+    records, distinct = statistics["records"], statistics[WORDS]["distinct"]
+    reason = (
+        f"--min_count: none of {distinct:,} words occurs {min_count:,} times"
+        if distinct
+        else "--input: the files hold no pairs"
+    )
+    return f"{reason} ({records:,} pairs); pass --allow_empty to publish empty lists"
 
 
 def as_statistics(counts: Counter) -> dict[str, Any]:

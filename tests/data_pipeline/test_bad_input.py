@@ -73,7 +73,7 @@ def test_every_kind_of_bad_line_is_a_dead_letter_and_the_rest_are_pairs(job, com
         comment("c4") | {"id": 4.5},
         comment("c4") | {"id": True},
     ]
-    statistics, pairs, letters = job([parent, *bad, reply])
+    statistics, pairs, letters = job([parent, *bad, reply], "--max_malformed", 1)
     assert adds_up(statistics)
     assert statistics["lines"] == len(bad) + 2
     assert statistics["malformed"] == len(bad) == len(letters)
@@ -198,7 +198,7 @@ def test_empty_strings_are_strings(job, comment):
 def test_files_of_nothing_and_of_line_ends_only(run, tmp_path, statistics_of):
     (tmp_path / "RC_1").write_bytes(b"")
     (tmp_path / "RC_2").write_bytes(b"\n\n\n")
-    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
+    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", "--allow_empty")
     statistics = statistics_of(tmp_path / "out")
     assert (statistics["lines"], statistics["malformed"]) == (3, 3)
     assert (tmp_path / "out" / "COMPLETED").exists()

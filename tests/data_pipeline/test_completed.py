@@ -9,6 +9,8 @@ import pytest
 import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline import months
+
 
 def checksum(path):
     return f"{google_crc32c.value(path.read_bytes()):08x}"
@@ -129,6 +131,19 @@ def test_lists_in_files_count_by_what_is_in_them(fails, run, world, tmp_path, ca
     bots.write_text("one\ntwo\n")
     seen.write_text("other words\n")
     assert "its exclude_texts was " in fails(*arguments)
+
+
+def test_a_touched_input_is_hashed_once_whatever_jobs_follow(run, done, tmp_path, monkeypatch):
+    hashed = []
+    checksum_of = months.checksum
+    monkeypatch.setattr(months, "checksum", lambda path: hashed.append(path) or checksum_of(path))
+    os.utime(tmp_path / "RC_1.zst", (100, 100))
+    run(*done[1])
+    run(*done[1])
+    assert len(hashed) == 1  # by COMPLETED
+    run(*done[1], "--test_fraction", 0.2, "--overwrite")
+    run(*done[1], "--test_fraction", 0.3, "--overwrite")
+    assert len(hashed) == 2  # and by the folder of dumps that were read
 
 
 def test_a_changed_input_is_noticed_and_a_touched_one_is_not(fails, run, done, tmp_path, capsys):

@@ -170,14 +170,14 @@ def test_the_default_split_is_by_thread(run, many_pairs, tmp_path):
 
 def test_an_empty_month_gives_empty_shards(run, write_dump, tmp_path, statistics_of):
     path = write_dump("RC.gz", [])
-    run("--input", path, "--output", tmp_path / "out")
+    run("--input", path, "--output", tmp_path / "out", "--allow_empty")
     assert statistics_of(tmp_path / "out")["lines"] == 0
     assert pairs_in(tmp_path / "out", "train") == []
 
 
 def test_invalid_utf8_is_kept_in_the_dead_letter(run, write_dump, tmp_path):
     path = write_dump("RC", [b'{"id": "\xff"}'])
-    run("--input", path, "--output", tmp_path / "out")
+    run("--input", path, "--output", tmp_path / "out", "--allow_empty")
     (letters,) = (tmp_path / "out").glob("dead_letters-*")
     assert orjson.loads(letters.read_bytes())["raw"] == '{"id": "\\xff"}'
 

@@ -87,6 +87,18 @@ def test_a_dump_that_was_only_touched_is_done(done, path, monkeypatch):
     os.utime(path, (A_WHILE, A_WHILE))
     assert done.find(as_found(path)) is not None
     assert calls == [str(path)]
+    # Remembered, so that no later job hashes it again.
+    assert done.find(as_found(path)) is not None
+    assert calls == [str(path)]
+
+
+def test_a_touched_dump_in_a_folder_that_is_only_read_is_done(done, path, monkeypatch):
+    def read_only(*_):
+        raise PermissionError(13, "Permission denied")
+
+    os.utime(path, (A_WHILE, A_WHILE))
+    monkeypatch.setattr(months, "write_file", read_only)
+    assert done.find(as_found(path)) is not None
 
 
 def test_a_dump_with_other_contents_is_not_done(done, path):
@@ -204,7 +216,7 @@ def test_each_damaged_file_is_noticed_as_it_is_read(done, path, how):
             file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
             assert done.find(as_found(path)) is not None  # its size is as before
             with pytest.raises(DamagedFileError, match=re.escape(str(file))):
-                months.dead_letters(month)
+                list(months.dead_letters(month))
                 blocks = months.blocks_by_bucket(
                     month, position=0, buckets=16, at_hand=how == "in memory"
                 )

@@ -68,7 +68,7 @@ def test_bots_may_have_a_byte_order_mark_and_windows_line_ends(
     write_dump("RC", [comment("c1", author="First"), comment("c2", author="Second")])
     bots, output = tmp_path / "bots.txt", tmp_path / "out"
     bots.write_bytes("\ufefffirst\r\n\r\nSECOND \r\n".encode())
-    run("--input", tmp_path / "RC", "--output", output, "--bots", bots)
+    run("--input", tmp_path / "RC", "--output", output, "--bots", bots, "--allow_empty")
     assert statistics_of(output)["dropped"]["bots"] == 2
 
 
@@ -85,7 +85,8 @@ def test_subreddits_however_they_are_written(
     run, write_dump, comment, tmp_path, statistics_of, given
 ):
     write_dump("RC", [comment(f"c{n}", subreddit=s) for n, s in enumerate(["FISH", "Cats", "r"])])
-    source = ("--input", tmp_path / "RC", "--months", tmp_path / "months", "--output")
+    source = ("--input", tmp_path / "RC", "--months", tmp_path / "months", "--allow_empty")
+    source += ("--output",)
     run(*source, tmp_path / "only", "--subreddits", given)
     run(*source, tmp_path / "but", "--exclude_subreddits", given)
     assert statistics_of(tmp_path / "only")["dropped"]["subreddits"] == 1

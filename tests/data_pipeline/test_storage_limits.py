@@ -177,6 +177,6 @@ def test_a_shard_without_pairs_is_an_empty_file_that_can_be_read(job, run, write
     for form in READ:
         for more in ((), ("--gzip", "--records_per_file", 3)):
             folder = tmp_path / f"{form}{len(more)}"
-            run("--input", empty, "--output", folder, "--format", form, *more)
+            run("--input", empty, "--output", folder, "--format", form, "--allow_empty", *more)
             assert len(files_of(folder, "train")) == 16
             assert pairs_by_side(folder, form) == {"train": [], "test": []}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from export import FLOAT32, weights
+from export import FLOAT32, shapes, weights
 from export.parts import DEFAULT, SENTENCES, TRAINING, Encoder, Part, Preprocessor, ResponseEncoder
 from export.signatures import (
     ANGULAR,
@@ -148,7 +148,11 @@ class HubModule(Part):
 def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
     """The head as a function that takes and gives what the signature of that name says."""
     signature = SIGNATURES[name]
-    traced = tf.function(head, input_signature=signature.specs())
+
+    def checked(*texts: tf.Tensor) -> Outputs:
+        return head(*shapes.require(name, texts))
+
+    traced = tf.function(checked, input_signature=signature.specs())
     found = traced.get_concrete_function().structured_outputs
     for output, tensor in signature.outputs.items():
         if found[output].dtype != tensor.dtype or found[output].shape.rank != len(tensor.shape):

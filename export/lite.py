@@ -9,8 +9,6 @@ runs the encoder makes the ids by `module.preprocessor`.
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import tensorflow as tf
@@ -18,9 +16,9 @@ import tensorflow as tf
 from export import checkpoint
 from export.parts import DEFAULT, IDS
 from export.signatures import OUTPUTS
-from model.encoders.averaging import SqrtNEmbedding
+from model.encoders import xla
 from model.errors import InputError
-from model.text import BIGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, WORDS
 
 SIGNATURE = "encode_ids"
 _MAGIC = b"TFL3"
@@ -66,7 +64,7 @@ def convert(encoder: tf.Module) -> bytes:
 
     root = tf.train.Checkpoint()
     root.variables = encoder.variables
-    with tempfile.TemporaryDirectory() as folder, _dense_lookups():
+    with tempfile.TemporaryDirectory() as folder, xla.traced(xla.DENSE):
         tf.saved_model.save(root, folder, signatures={SIGNATURE: encode_ids})
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
         try:
@@ -80,21 +78,3 @@ def _lacking(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     named = [line.strip() for line in lines if line.startswith(("TF Select ops", "Custom ops"))]
     return "; ".join(named) or lines[0][:200]
-
-
-@contextmanager
-def _dense_lookups() -> Iterator[None]:
-    """While a graph is made: sums of vectors without the sparse ops that there are not."""
-    sparse = SqrtNEmbedding.call
-    SqrtNEmbedding.call = _sum_of_all  # type: ignore[method-assign, assignment]
-    try:
-        yield
-    finally:
-        SqrtNEmbedding.call = sparse  # type: ignore[method-assign]
-
-
-def _sum_of_all(layer: SqrtNEmbedding, ids: tf.Tensor, _places: tf.Tensor) -> tf.Tensor:
-    """What `SqrtNEmbedding` says, padding being looked up too: int32 [batch, tokens]."""
-    real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)  # it has no new axes
-    vectors = tf.gather(tf.convert_to_tensor(layer.table), ids) * real
-    return tf.reduce_sum(vectors, axis=1) / tf.sqrt(tf.reduce_sum(real, axis=1))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 from export.weights import AsTrained, Narrowed
+from model.encoders import xla
 from model.text import BIGRAMS, WORDS, TextToIds
 
 DEFAULT = "default"
@@ -65,7 +66,8 @@ class Encoder(Part):
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
         """Int32 [batch, tokens] `words` and `bigrams` -> `default`, and what else there is."""
-        return self.encode(ids, training)
+        with xla.traced(xla.BOTH):
+            return self.encode(ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
         """The same, inside another function; a Python bool leaves out what is not done."""
@@ -84,7 +86,8 @@ class ResponseEncoder(Part):
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
         """Int32 [batch, tokens] `words` and `bigrams` -> `default`, float32 [batch, dim]."""
-        return self.encode(ids, training)
+        with xla.traced(xla.BOTH):
+            return self.encode(ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
         """The same, inside another function; a Python bool leaves out what is not done."""

@@ -17,6 +17,7 @@ import tensorflow as tf
 import tf_keras
 
 from export import FLOAT32, INT8
+from model.encoders import xla
 from model.text import PADDING, WORDS
 
 _LARGEST = 127
@@ -28,7 +29,9 @@ class Half(tf.train.Checkpoint):
 
     def __init__(self, weight: tf.Variable, dtype: tf.DType):
         super().__init__()
-        self._kept = tf.Variable(tf.cast(weight, dtype), trainable=weight.trainable)
+        self._kept = tf.Variable(
+            tf.cast(weight, dtype), trainable=weight.trainable, name=_name(weight)
+        )
         self.variables = [self._kept]
 
     def whole(self) -> tf.Tensor:
@@ -47,8 +50,9 @@ class Int8(tf.train.Checkpoint):
         super().__init__()
         largest = tf.reduce_max(tf.abs(table), axis=1, keepdims=True)
         scale = tf.maximum(largest / _LARGEST, _LEAST_SCALE)
-        self._kept = tf.Variable(tf.cast(tf.round(table / scale), tf.int8), trainable=False)
-        self._scale = tf.Variable(scale, trainable=False)
+        integers = tf.cast(tf.round(table / scale), tf.int8)
+        self._kept = tf.Variable(integers, trainable=False, name=_name(table))
+        self._scale = tf.Variable(scale, trainable=False, name=f"{_name(table)}_scale")
         self.variables = [self._kept, self._scale]
 
     def rows(self, ids: tf.Tensor) -> tf.Tensor:
@@ -126,11 +130,21 @@ def _kept(weight: tf.Variable, variant: str, *, is_table: bool) -> Half | Int8 |
     return Half(weight, tf.as_dtype(variant)) if weight.dtype == tf.float32 else None
 
 
+def _name(weight: tf.Variable) -> str:
+    """What a variable is called that is kept instead, without the number of its output."""
+    return weight.name.removesuffix(":0")
+
+
 def _numbered_anew(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """The different ids of a batch, `PADDING` first, and the batch in places among them."""
     flat = tf.concat([[PADDING], tf.reshape(ids, [-1])], axis=0)
-    needed, places = tf.unique(flat)
+    needed, places = xla.choose(lambda: tuple(tf.unique(flat)), lambda: _all_of(flat))
     return tf.reshape(places[1:], tf.shape(ids)), needed
+
+
+def _all_of(flat: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """As `tf.unique`, but for ids that stand there more than once: XLA knows sizes beforehand."""
+    return flat, tf.where(flat == PADDING, PADDING, tf.range(tf.size(flat)))
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class TextToIds(tf.Module):
         """
         looked_at = _cut(sentences, self._max_tokens * _LOOKED_AT)
         ended = tf.strings.join([_normalized(looked_at), _END], separator=" ")
-        words = _first(tf.strings.split(ended), self._max_tokens)
+        words = _first(_split(ended), self._max_tokens)
         hashes = tf.strings.to_hash_bucket_fast(words.flat_values, _HASHES)
         begin, end = tf.unstack(tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES))
         bigrams = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
@@ -91,7 +91,20 @@ def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:
 
 def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:
     """Normalized tokens: string [batch] -> string [batch, (tokens)]."""
-    return tf.strings.split(_normalized(sentences))
+    return _split(_normalized(sentences))
+
+
+def _split(texts: tf.Tensor) -> tf.RaggedTensor:
+    """What stands between white space: string [batch] -> string [batch, (tokens)].
+
+    `tf.strings.split` takes the number of rows from what it found in the texts. XLA asks for
+    shapes as constants, then for the texts that this one follows from, and aborts the process:
+    no constant may be a string. From the shape alone there is an error, that texts do not compile.
+    """
+    found = tf.raw_ops.StringSplitV2(input=texts, sep="")
+    row = found.indices[:, 0]
+    lengths = tf.math.unsorted_segment_sum(tf.ones_like(row), row, tf.size(texts))
+    return tf.RaggedTensor.from_row_lengths(found.values, lengths, validate=False)
 
 
 def _normalized(sentences: tf.Tensor) -> tf.Tensor:

@@ -93,5 +93,4 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         Returns:
           [batch, dim].
         """
-        sums = lookup.sqrt_n_sums(self.table, tf.gather_nd(ids, places), places[:, 0])
-        return tf.cast(sums, self.compute_dtype)
+        return tf.cast(lookup.sqrt_n_sums(self.table, ids, places), self.compute_dtype)

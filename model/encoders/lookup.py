@@ -5,8 +5,14 @@ Under a strategy with replicas, `tf.gather` of TensorFlow 2.20 and all that is b
 replica's own variable they do not.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import tensorflow as tf
 import tf_keras
+
+from model.encoders import xla
+from model.text import PADDING
 
 
 def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
@@ -22,23 +28,49 @@ def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     return tf.gather(_own(table), ids)
 
 
-def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor) -> tf.Tensor:
+def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor, places: tf.Tensor) -> tf.Tensor:
     """Sums of vectors, divided by the root of their number, with a sparse gradient.
 
     Args:
       table: [ids, dim].
-      ids: integers [n].
-      of_row: integers [n], the row that each id is summed to: from 0 on, not falling.
+      ids: integers [batch, tokens].
+      places: int64 [n, 2], where `ids` are not `PADDING`, row by row; every row has one.
 
     Returns:
-      [the last row + 1, dim], of the table's own dtype.
+      [batch, dim], of the table's own dtype.
     """
+    if xla.way() == xla.DENSE:
+        return _dense_sums(table, ids)
+    flat, of_row = tf.gather_nd(ids, places), places[:, 0]
     whole = _in_place(_own(table))
     if whole is None:
-        different, places = tf.unique(ids)
-        return tf.sparse.segment_sqrt_n(rows(table, different), places, of_row)
+        different, positions = tf.unique(flat)
+        return tf.sparse.segment_sqrt_n(rows(table, different), positions, of_row)
     # Summed where they lie, the rows are never copied.
-    return tf.sparse.segment_sqrt_n(whole, ids, of_row, sparse_gradient=True)
+    sums = partial(tf.sparse.segment_sqrt_n, whole, flat, of_row, sparse_gradient=True)
+    return sums() if xla.way() == xla.NORMAL else _sums_both_ways(whole, ids, sums)
+
+
+def _dense_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
+    """As `sqrt_n_sums`, padding being looked up too."""
+    real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)
+    count = tf.maximum(tf.reduce_sum(real, axis=1), 1)
+    return tf.reduce_sum(rows(table, ids) * real, axis=1) / tf.sqrt(count)
+
+
+def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, sums: Callable[..., tf.Tensor]) -> tf.Tensor:
+    """As `sqrt_n_sums`, of operations whose gradients need nothing but their arguments.
+
+    A row of padding alone, which a caller may fill a batch with, is 0 either way.
+    """
+    row = tf.range(tf.shape(ids)[0])[:, tf.newaxis]
+    row_of_each = tf.where(ids == PADDING, -1, row)  # below 0 it is left out
+    count = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
+    scale = xla.choose(lambda: tf.ones([1, 1]), lambda: tf.math.rsqrt(tf.maximum(count, 1)))
+    return scale * xla.choose(
+        lambda: sums(num_segments=tf.shape(ids)[0]),
+        lambda: tf.math.unsorted_segment_sum(tf.gather(whole, ids), row_of_each, tf.shape(ids)[0]),
+    )
 
 
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
@@ -47,7 +79,7 @@ def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     A table that is gathered from and read in place by turns is copied each time, which made a
     step 8 times as long: here too it is read in place, where that can be.
     """
-    whole = _in_place(_own(table))
+    whole = None if xla.way() == xla.DENSE else _in_place(_own(table))
     return rows(table, ids) if whole is None else tf.gather(whole, ids)
 
 
@@ -61,9 +93,23 @@ def _in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
     """The table as a whole, where that costs nothing: not from a parameter server."""
     if isinstance(table, tf.Tensor):
         return table
-    is_near = hasattr(table, "read_value_no_copy") and "/job:ps" not in table.device
+    if not hasattr(table, "read_value_no_copy") or "/job:ps" in table.device:
+        return None
     # Without a copy even where rows of it were read or trained alone before.
-    return table.read_value_no_copy() if is_near else None
+    if xla.way() == xla.NORMAL:
+        return table.read_value_no_copy()
+    with tf.control_dependencies([xla.choose(lambda: _never_copied(table), _nothing)]):
+        return table.read_value()
+
+
+def _never_copied(table: tf.Variable) -> tf.Tensor:
+    """What `read_value_no_copy` does before it reads; XLA has no kernel for it."""
+    with tf.control_dependencies([tf.raw_ops.DisableCopyOnRead(resource=table.handle)]):
+        return _nothing()
+
+
+def _nothing() -> tf.Tensor:
+    return tf.constant(0)
 
 
 class Embedding(tf_keras.layers.Embedding):

@@ -8,6 +8,7 @@ The module is the tiny one of conftest.py: a DAN of 7 numbers, 8 tokens, both he
 import os
 import resource
 import warnings
+from functools import partial
 
 warnings.simplefilter("ignore")  # other people's packages, while they are imported
 
@@ -195,6 +196,82 @@ def check_parts(module):
     mapped = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(3).map(module.preprocessor)
     some = [module.encoder(batch)["default"] for batch in mapped]
     np.testing.assert_allclose(tf.concat(some, axis=0), rows, atol=1e-5)
+
+
+def check_texts_that_do_not_fit_together_are_refused(module):
+    def refused(name, says, **texts):
+        arguments = {key: tf.constant(value, tf.string) for key, value in texts.items()}
+        try:
+            module.signatures[name](**arguments)
+        except tf.errors.InvalidArgumentError as error:
+            assert says in str(error), error
+        else:
+            raise AssertionError(f"{name} takes {texts}")
+
+    wrong = "Shape of tensor {} is not compatible with expected shape {}"
+    for texts, shape in ((["a", "b"], "[2]"), ([], "[0]"), ("a bare string", "[]")):
+        says = wrong.format(f"input {shape}", "[1]")
+        refused("rank_responses", says, input=texts, responses=["c", "d"])
+    for first, second in ((1, 2), (2, 1), (2, 3), (0, 1), (1, 0)):
+        one, two, counts = ["a"] * first, ["b"] * second, f"given:] [{first}] [{second}]"
+        says = f"[similarity takes as many sentences1 as sentences2; {counts}"
+        refused("similarity", says, sentences1=one, sentences2=two)
+        says = f"[classify_nli takes as many premise as hypothesis; {counts}"
+        refused("classify_nli", says, premise=one, hypothesis=two)
+    for name in ("serving_default", "encode_input", "encode_response", "word_vectors"):
+        refused(name, wrong.format("inputs []", "[?]"), inputs="a bare string")
+        refused(name, wrong.format("inputs [1,2]", "[?]"), inputs=[["a", "table"]])
+    for part in (module, module.preprocessor):
+        try:
+            part("a bare string")
+        except TypeError as error:
+            assert "TensorSpec(shape=(), dtype=tf.string" in str(error), error
+        else:
+            raise AssertionError(f"{part} takes a bare string")
+
+
+def check_xla_compiles_the_parts_that_take_ids(module):
+    ids = module.preprocessor(tf.constant(SENTENCES))
+    for part in (module.encoder, module.response_encoder):
+
+        def embed(ids, part=part):
+            return part(ids)["default"]
+
+        def gradients(ids, part=part):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(part(ids)["default"][:, 0])
+            found = tape.gradient(loss, list(part.trainable_variables))
+            return [tf.convert_to_tensor(gradient) for gradient in found]
+
+        np.testing.assert_allclose(tf.function(embed, jit_compile=True)(ids), embed(ids), atol=1e-6)
+        compiled = tf.function(gradients, jit_compile=True)(ids)
+        for one, other in zip(compiled, gradients(ids), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def check_xla_refuses_texts_and_the_process_lives_on(module):
+    named = {name: (module.signatures[name], inputs) for name, (inputs, _) in SIGNATURES.items()}
+    others = {"call": (module, ["sentences"]), "ids": (module.preprocessor, ["sentences"])}
+    for name, (function, inputs) in (named | others).items():
+        compiled = tf.function(partial(function), jit_compile=True)
+        try:
+            compiled(**dict.fromkeys(inputs, tf.constant(["a"])))
+        except tf.errors.InvalidArgumentError as error:
+            assert "unsupported operations" in str(error), error
+        else:
+            raise AssertionError(f"{name} was compiled")
+
+
+def check_rows_of_padding_keep_their_place(module):
+    ids = module.preprocessor(tf.constant(["two words", "one"]))
+    filled = {name: tf.pad(some, [[1, 2], [0, 1]]) for name, some in ids.items()}
+    for part in (module.encoder, module.response_encoder):
+        rows = part(filled)["default"].numpy()
+        assert rows.shape == (5, DIM)
+        np.testing.assert_allclose(rows[1:3], part(ids)["default"], atol=1e-6)
+        np.testing.assert_array_equal(rows[[0, 3]], rows[[4, 4]])
+        compiled = tf.function(partial(part), jit_compile=True)(filled)["default"]
+        np.testing.assert_allclose(compiled, rows, atol=1e-6)
 
 
 def check_gradients(module):

@@ -40,6 +40,9 @@ def test_variants_say_nearly_the_same(write_model_dir, encoder):
     for variant, dtype in (("float16", tf.float16), ("bfloat16", tf.bfloat16), ("int8", tf.int8)):
         module = HubModule(model, text, variant=variant)
         assert dtype in {weight.dtype for weight in module.variables}
+        names = [weight.name for weight in module.variables]
+        assert {weight.name for weight in whole.variables} <= set(names)
+        assert len(set(names)) == len(names)
         for name, head in whole.heads.items():
             if name in ("serving_default", "encode_response", "word_vectors"):
                 wanted, found = head(sentences)["outputs"], module.heads[name](sentences)["outputs"]

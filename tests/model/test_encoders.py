@@ -1,14 +1,16 @@
 """The encoders' arithmetic, by hand where that is possible, and their promises."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import tensorflow as tf
 import tf_keras
 
 from model import configs, encoders
-from model.encoders import lookup
+from model.encoders import lookup, xla
 from model.encoders.averaging import AveragingEncoder, SqrtNEmbedding
-from model.text import WORDS, TextToIds
+from model.text import PADDING, WORDS, TextToIds
 
 TEXT = configs.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
 AVERAGING = configs.Encoder(
@@ -39,13 +41,18 @@ def test_the_sum_of_vectors_divided_by_the_root_of_their_number():
     np.testing.assert_allclose(layer(ids, tf.where(ids != 0)), expected, rtol=1e-6)
 
 
+def summed(table, ids):
+    ids = tf.constant(ids)
+    return lookup.sqrt_n_sums(table, ids, tf.where(ids != PADDING))
+
+
 @pytest.mark.parametrize("is_far", [False, True])
 def test_sums_and_their_gradient_wherever_the_table_is(monkeypatch, is_far):
     if is_far:  # as on a parameter server
         monkeypatch.setattr(lookup, "_in_place", lambda table: None)
     table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
     with tf.GradientTape() as tape:
-        sums = lookup.sqrt_n_sums(table, tf.constant([1, 2, 2, 1]), tf.constant([0, 0, 0, 1]))
+        sums = summed(table, [[1, 2, 2], [1, 0, 0]])
         total = tf.reduce_sum(sums)
     np.testing.assert_allclose(sums, [np.array([7, 10]) / np.sqrt(3), [1, 2]], rtol=1e-6)
     gradient = tape.gradient(total, table)
@@ -65,7 +72,7 @@ def test_a_table_that_is_summed_is_not_gathered_from_too(monkeypatch, is_far):
     @tf.function
     def gradient():
         with tf.GradientTape() as tape:
-            sums = lookup.sqrt_n_sums(table, tf.constant([1, 2]), tf.constant([0, 1]))
+            sums = summed(table, [[1], [2]])
             found = lookup.vectors(table, tf.constant([2, 2]))
             total = tf.reduce_sum(sums) + tf.reduce_sum(found)
         return tape.gradient(total, table)
@@ -75,6 +82,54 @@ def test_a_table_that_is_summed_is_not_gathered_from_too(monkeypatch, is_far):
     np.testing.assert_allclose(tf.convert_to_tensor(found), [[0, 0], [1, 1], [3, 3]])
     operations = {each.type for each in gradient.get_concrete_function().graph.get_operations()}
     assert ("ResourceGather" in operations) == is_far
+
+
+@pytest.mark.parametrize("way", [xla.NORMAL, xla.DENSE, xla.BOTH])
+@pytest.mark.parametrize("compiles", [False, True])
+def test_sums_and_their_gradient_are_the_same_each_way(way, compiles):
+    if compiles and way == xla.NORMAL:
+        way = None  # as in training: nobody says that it will be compiled
+    table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
+
+    @tf.function(jit_compile=compiles)
+    def sums_and_gradient():
+        with xla.traced(way) if way else nullcontext(), tf.GradientTape() as tape:
+            sums = summed(table, [[1, 2, 2], [1, 0, 0]])
+            found = lookup.vectors(table, tf.constant([2]))
+            total = tf.reduce_sum(sums) + tf.reduce_sum(found)
+        return sums, tf.convert_to_tensor(tape.gradient(total, table))
+
+    sums, gradient = sums_and_gradient()
+    np.testing.assert_allclose(sums, [np.array([7, 10]) / np.sqrt(3), [1, 2]], rtol=1e-6)
+    expected = [[0, 0], [1 / np.sqrt(3) + 1] * 2, [2 / np.sqrt(3) + 1] * 2]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        AVERAGING,
+        pytest.param(TRANSFORMER, marks=pytest.mark.slow),
+        pytest.param(RECURRENT, marks=pytest.mark.slow),
+    ],
+    ids=lambda config: config.type,
+)
+def test_xla_compiles_the_encoder_with_its_gradient(config):
+    encoder = encoders.build(config, TEXT)
+    ids = TextToIds(TEXT)(tf.constant(["one", "two more words", ""]))
+
+    def embedded_and_gradients():
+        with tf.GradientTape() as tape:
+            rows = encoder(ids)["default"]
+            loss = tf.reduce_sum(rows[:, 0])
+        gradients = tape.gradient(loss, encoder.trainable_variables)
+        return rows, [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+    rows, gradients = embedded_and_gradients()
+    compiled = tf.function(embedded_and_gradients, jit_compile=True)()
+    np.testing.assert_allclose(compiled[0], rows, atol=1e-6)
+    for one, other in zip(compiled[1], gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 @ALL

@@ -63,14 +63,18 @@ def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, sums: Callable[..., tf.Ten
 
     A row of padding alone, which a caller may fill a batch with, is 0 either way.
     """
-    row = tf.range(tf.shape(ids)[0])[:, tf.newaxis]
-    row_of_each = tf.where(ids == PADDING, -1, row)  # below 0 it is left out
-    count = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
-    scale = xla.choose(lambda: tf.ones([1, 1]), lambda: tf.math.rsqrt(tf.maximum(count, 1)))
+    row_of_each, scale = xla.choose(lambda: (ids, tf.ones([1, 1])), lambda: _rows_and_scale(ids))
     return scale * xla.choose(
         lambda: sums(num_segments=tf.shape(ids)[0]),
         lambda: tf.math.unsorted_segment_sum(tf.gather(whole, ids), row_of_each, tf.shape(ids)[0]),
     )
+
+
+def _rows_and_scale(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The row of each id, below 0 for padding, and 1 / sqrt(n): [batch, tokens], [batch, 1]."""
+    row = tf.range(tf.shape(ids)[0], dtype=ids.dtype)[:, tf.newaxis]
+    count = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
+    return tf.where(ids == PADDING, -1, row), tf.math.rsqrt(tf.maximum(count, 1))
 
 
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:

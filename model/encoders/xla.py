@@ -43,6 +43,7 @@ def choose(normal: Callable[[], Any], dense: Callable[[], Any]) -> Any:
         return normal()
     if way() == DENSE:
         return dense()
-    # Compiled by XLA, this is a constant beyond the devices: the default is compiled, no other.
+    # To XLA a device is none of these: it compiles the default and nothing else.
+    # (`execute_fn_for_device` would lose operations that have effects alone.)
     device = tf.raw_ops.DeviceIndex(device_names=["CPU", "GPU"])
     return tf.switch_case(device, [normal, normal], default=dense)

@@ -66,6 +66,8 @@ def test_the_card_says_how_to_load_it(shared):
     (line,) = re.findall(r"pip install (.*)", card)
     assert line.split() == [f"{name}=={pins[name]}" for name in identity.NEEDED]
     assert "import tensorflow_text" in card
+    for mistake in ("CaseFoldUTF8", "bare string", "jit_compile=True", "TFSMLayer", "Adam"):
+        assert re.search(rf"^\| .*{mistake}.* \|$", card, re.MULTILINE), mistake
     assert "| longest text | 8 tokens" in card
     assert identity.read(shared / "module")["fingerprint"] in card
     assert "`similarity` | `sentences1`: string [batch]; `sentences2`: string [batch] |" in card

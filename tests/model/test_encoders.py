@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tf_keras
+from tensorflow.python.eager import context
 
 from model import configs, encoders
 from model.encoders import lookup, xla
@@ -103,6 +104,25 @@ def test_sums_and_their_gradient_are_the_same_each_way(way, compiles):
     np.testing.assert_allclose(sums, [np.array([7, 10]) / np.sqrt(3), [1, 2]], rtol=1e-6)
     expected = [[0, 0], [1 / np.sqrt(3) + 1] * 2, [2 / np.sqrt(3) + 1] * 2]
     np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+def test_a_graph_of_both_ways_still_reads_the_table_in_place():
+    table = tf.Variable([[9.0, 9.0], [1.0, 2.0]])
+
+    @tf.function
+    def sums():
+        with xla.traced(xla.BOTH):
+            return summed(table, [[1, 1]])
+
+    context.context().enable_graph_collection()
+    try:
+        sums()
+        graphs = context.context().export_run_metadata().function_graphs
+    finally:
+        context.context().disable_graph_collection()
+    # What runs, after TensorFlow's optimizers.
+    run = [node.op for each in graphs for part in each.partition_graphs for node in part.node]
+    assert "DisableCopyOnRead" in run
 
 
 @pytest.mark.parametrize(

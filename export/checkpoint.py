@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import tensorflow as tf
-
-from model import model_dir, trained
+from model import checkpoint_files, model_dir, trained
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
 from model.text import TextToIds
@@ -16,12 +14,16 @@ def load(folder: Path) -> tuple[DualEncoder, TextToIds]:
     Where the run kept an average of the weights, the model has that: it is what was validated.
 
     Raises:
-      InputError: if the folder is not a model folder, or its checkpoint is of another model.
+      InputError: if the folder is not a model folder, or its checkpoint is damaged or of another
+        model.
     """
-    checkpoint = tf.train.latest_checkpoint(folder)
+    checkpoint = checkpoint_files.last(str(folder))
     if checkpoint is None or not (folder / model_dir.PARAMS_FILE).is_file():
         raise InputError(
             f"--model_dir: {str(folder)!r} holds no checkpoint with its {model_dir.PARAMS_FILE}; "
             "accepted is a folder that `python -m model --model_dir` has written"
         )
+    notice = checkpoint_files.notice(str(folder))
+    if notice:
+        print(notice, flush=True)
     return trained.load("--model_dir", str(folder), checkpoint)

@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from export.hub_module import HubModule
-from model import configs, model_dir
+from model import checkpoint_files, configs, model_dir
 from model.errors import InputError
 
 FOLDER = "assets.extra"
@@ -49,7 +49,7 @@ def describe(model_folder: Path, module: HubModule, *, sts_matrix: dict | None) 
         "dim": int(module(tf.constant(["a"])).shape[-1]),
         "signatures": list(module.heads),
         "weights": sum(int(weight.shape.num_elements()) for weight in module.variables),
-        "step": _step(tf.train.latest_checkpoint(str(model_folder))),
+        "step": _step(checkpoint_files.last(str(model_folder))),
         "sts_matrix": sts_matrix,
         "training_data": list(training_data(params["task"], config.heads)),
         "packages": {name: metadata.version(name) for name in NEEDED},
@@ -105,9 +105,9 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
                 yield {"task": name, "files": files, "manifest": _manifest(files)}
 
 
-def _step(checkpoint: str) -> int | None:
+def _step(checkpoint: str | None) -> int | None:
     """The step that a checkpoint's name ends in."""
-    number = checkpoint.rpartition("-")[2]
+    number = (checkpoint or "").rpartition("-")[2]
     return int(number) if number.isdigit() else None
 
 

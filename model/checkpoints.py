@@ -10,10 +10,10 @@ from typing import Any
 import tensorflow as tf
 from official.core import config_definitions
 
-from model import configs, model_dir
-from model.errors import TrainingError
+from model import checkpoint_files, configs, model_dir
+from model.checkpoint_files import BEST
+from model.errors import InputError, TrainingError
 
-BEST = "best"
 _BEST_FILE = "best.json"
 
 
@@ -23,7 +23,8 @@ class Checkpoints(tf.train.CheckpointManager):
     Due are the multiples of `checkpoint_interval`, wherever the run began or was stopped.
 
     Workers other than the chief have to take part in saving, since some variables are known only
-    from all replicas together; what they write is thrown away.
+    from all replicas together; what they write is thrown away. Nor does a run write that only
+    evaluates.
     """
 
     def __init__(
@@ -33,25 +34,35 @@ class Checkpoints(tf.train.CheckpointManager):
         global_step: tf.Variable,
         folder: str,
         config: configs.Trainer,
-        is_chief: bool,
+        writes: bool,
     ):
-        self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        self._scratch = None if writes else tempfile.TemporaryDirectory()
         self._global_step = global_step
+        self._folder = folder
         self._asked_at = 0
+        if writes:
+            checkpoint_files.tidy(folder)
         super().__init__(
             checkpoint,
             self._scratch.name if self._scratch else folder,
-            max_to_keep=config.max_to_keep if is_chief else 1,
+            max_to_keep=config.max_to_keep if writes else 1,
             step_counter=global_step,
             checkpoint_interval=config.checkpoint_interval,
-            init_fn=None if is_chief else lambda: _restore_last(checkpoint, folder),
         )
 
     def restore_or_initialize(self) -> str | None:
-        """Restores the last checkpoint, if there is one, and returns its path."""
-        restored = super().restore_or_initialize()
+        """Restores the last checkpoint of the model folder, if there is one; returns its path.
+
+        Raises:
+          InputError: if a file of it is missing or damaged.
+        """
+        last = checkpoint_files.last(self._folder)
+        if last is not None:
+            with checkpoint_files.damage_named(last, name="--model_dir"):
+                self.checkpoint.restore(last)
+            self._last_checkpoint_step = int(self._global_step.numpy())
         self._asked_at = int(self._global_step.numpy())
-        return restored
+        return last
 
     def save(
         self,
@@ -98,17 +109,12 @@ def _reason(error: tf.errors.OpError) -> str:
     return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
 
 
-def _restore_last(checkpoint: tf.train.Checkpoint, folder: str) -> None:
-    last = tf.train.latest_checkpoint(folder)
-    if last is not None:
-        checkpoint.restore(last)
-
-
 class BestCheckpoint:
-    """Keeps the model that had the highest value of one metric of validation.
+    """Keeps the model that had the best value of one metric of validation.
 
-    The metric is `trainer.best_checkpoint_eval_metric`, or else the first there is of STS, P@1
-    and accuracy.
+    The metric is `trainer.best_checkpoint_eval_metric`, the best its highest value or, by
+    `trainer.best_checkpoint_metric_comp`, its lowest. Where none is named it is the first there
+    is of STS, P@1 and accuracy.
     """
 
     _METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy")
@@ -120,17 +126,19 @@ class BestCheckpoint:
         global_step: tf.Variable,
         folder: str,
         params: config_definitions.ExperimentConfig,
-        is_chief: bool,
+        writes: bool,
     ):
-        self._scratch = None if is_chief else tempfile.TemporaryDirectory()
+        self._scratch = None if writes else tempfile.TemporaryDirectory()
         self._folder = self._scratch.name if self._scratch else join(folder, BEST)
+        if writes:
+            checkpoint_files.tidy(self._folder)
         self._params = params
         self._global_step = global_step
         self._manager = tf.train.CheckpointManager(
             checkpoint, self._folder, max_to_keep=1, step_counter=global_step
         )
         self.best: dict[str, Any] | None = _read(join(folder, BEST, _BEST_FILE))
-        """`step`, `metric` and `value`."""
+        """`step`, `metric`, `value` and `comp`: whether the `higher` or the `lower` is better."""
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves the model if it validated better than all before it.
@@ -138,15 +146,15 @@ class BestCheckpoint:
         Raises:
           TrainingError: if validation has no such metric, or the model cannot be saved.
         """
-        named = self._params.trainer.best_checkpoint_eval_metric
+        trainer = self._params.trainer
+        named, comp = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
         metric = named or next(name for name in self._METRICS if name in logs)
         if metric not in logs:
             raise TrainingError(
                 f"trainer.best_checkpoint_eval_metric: validation has no {metric!r}; it has "
                 f"{', '.join(sorted(logs))}"
             )
-        least = -math.inf if self.best is None else self.best["value"]
-        if not logs[metric] > least:  # nor is NaN, such as Pearson's r of equal similarities
+        if not self._is_better(logs[metric], metric=metric, comp=comp):
             return
         step = int(self._global_step.numpy())
         try:
@@ -156,8 +164,22 @@ class BestCheckpoint:
                 f"the best checkpoint cannot be written: {_reason(error)}"
             ) from error
         model_dir.write_params(self._params, self._folder)
-        self.best = {"step": step, "metric": metric, "value": logs[metric]}
+        self.best = {"step": step, "metric": metric, "value": logs[metric], "comp": comp}
         model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")
+
+    def _is_better(self, value: float, *, metric: str, comp: str) -> bool:
+        """Never is NaN, such as Pearson's r of equal similarities."""
+        if math.isnan(value) or self.best is None:
+            return not math.isnan(value)
+        kept = self.best["metric"], self.best["comp"]
+        if kept != (metric, comp):
+            print(
+                f"{self._folder} was kept for the {kept[1]} {kept[0]} "
+                f"({self.best['value']:.4f} at step {self.best['step']}); from now on the {comp} "
+                f"{metric} decides, and it is replaced"
+            )
+            return True
+        return value < self.best["value"] if comp == configs.LOWER else value > self.best["value"]
 
     def close(self) -> None:
         """Removes what was not for the model folder."""
@@ -166,7 +188,24 @@ class BestCheckpoint:
 
 
 def _read(path: str) -> dict[str, Any] | None:
+    """What is known of the best checkpoint so far.
+
+    Raises:
+      InputError: if the file is damaged.
+    """
     if not tf.io.gfile.exists(path):
         return None
-    with tf.io.gfile.GFile(path) as file:
-        return json.loads(file.read())
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            found = json.loads(file.read())
+        return {
+            "step": int(found["step"]),
+            "metric": str(found["metric"]),
+            "value": float(found["value"]),
+            "comp": found.get("comp", configs.HIGHER),
+        }
+    except (tf.errors.OpError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"--model_dir: {path!r} does not say how well the best checkpoint validated: "
+            f"{error!r}; remove its folder to choose the best anew"
+        ) from error

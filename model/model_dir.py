@@ -15,12 +15,15 @@ from typing import Any
 import tensorflow as tf
 import yaml
 from official.core import config_definitions
+from official.modeling import hyperparams
 
 from data_pipeline.claim import CLAIM, Held, claim
+from model import checkpoint_files
+from model.checkpoint_files import BEST
 from model.errors import InputError, TrainingError
+from model.optimizer import DECAYS, LEARNING_RATE
 
 PARAMS_FILE = "params.yaml"
-BEST = "best"
 _DECIDED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A run that goes on must go on with the same of these; how long it trains, how often it saves
 and on what machines may change."""
@@ -75,20 +78,40 @@ def make(folder: str) -> None:
 def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
     """Makes the folder, and makes sure that what is in it goes with the parameters.
 
+    A run that begins goes with the best model of an earlier one only if that had the same
+    parameters, so that it will be that model's equal.
+
     Raises:
       InputError: if it is no folder, holds another run or, to evaluate, no checkpoint.
     """
     make(folder)
-    if tf.train.latest_checkpoint(folder) is None:
+    if checkpoint_files.last(folder) is None:
         if mode == "eval":
             raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
+        best = checkpoint_files.last(join(folder, BEST))
+        if best is not None:
+            _require_same(params, join(folder, BEST), decided=_DECIDED)
+            print(f"{folder} has no checkpoint but {best}: training begins again at step 0")
         return
+    _require_same(params, folder, decided=_DECIDED if "train" in mode else ("task.model",))
+    notice = checkpoint_files.notice(folder)
+    if notice:
+        print(notice)
+
+
+def _require_same(
+    params: config_definitions.ExperimentConfig, folder: str, *, decided: tuple[str, ...]
+) -> None:
     earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
-    decided = _DECIDED if "train" in mode else ("task.model",)
+    for name in now.keys() - earlier.keys():
+        # An earlier version did not know it yet: then it was as it is by default.
+        earlier[name] = _default(params, name)
     differences = [
         f"{name} was {earlier.get(name)!r}, now {now.get(name)!r}"
         for name in sorted(earlier.keys() | now.keys())
-        if name.startswith(decided) and earlier.get(name) != now.get(name)
+        if name.startswith(decided)
+        and earlier.get(name) != now.get(name)
+        and not (_is_whole_decay(name, earlier) and _is_whole_decay(name, now))
     ]
     if differences:
         more = len(differences) - _SHOWN
@@ -98,6 +121,21 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
             + (f"; and {more} more" if more > 0 else "")
             + ". Go on with those, or name another folder"
         )
+
+
+def _default(params: config_definitions.ExperimentConfig, name: str) -> Any:
+    """The default of a parameter that was never stored."""
+    section, *path = name.split(".")
+    found: Any = type(getattr(params, section))()
+    for part in path:
+        found = getattr(found, part)
+    return found.as_dict() if isinstance(found, hyperparams.Config) else found
+
+
+def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
+    """Whether a parameter says that the learning rate falls in all steps of the run."""
+    decays = (f"{LEARNING_RATE}.{kind}.{steps}" for kind, steps in DECAYS.items())
+    return name in decays and params.get(name) in (None, 0, params.get("trainer.train_steps"))
 
 
 def write_params(params: config_definitions.ExperimentConfig, folder: str) -> None:

@@ -49,6 +49,7 @@ class NliHead(tf_keras.layers.Layer):
     def __init__(self, config: configs.Nli):
         # The features are differences of close numbers: bfloat16 would lose them.
         super().__init__(name="nli_head", autocast=False)
+        self._scaled = config.scale_by_root_of_dim
         self._pooled = (
             tf_keras.layers.Dense(config.max_units, activation="relu", name="pooled")
             if config.max_units
@@ -63,12 +64,20 @@ class NliHead(tf_keras.layers.Layer):
 
     def _compared(self, sentences: Side) -> tf.Tensor:
         """What is compared of each sentence: float32 [batch, embedding_dim + max_units]."""
-        embeddings = _of_size_one(sentences.embeddings)
+        embeddings = self._of_size_one(tf.cast(sentences.embeddings, tf.float32))
         if self._pooled is None:
             return embeddings
         units = tf.cast(self._pooled(sentences.words), tf.float32)
         largest = tf.math.l2_normalize(tf.math.segment_max(units, sentences.of_row), axis=-1)
-        return tf.concat([embeddings, _of_size_one(largest)], axis=-1)
+        return tf.concat([embeddings, self._of_size_one(largest)], axis=-1)
+
+    def _of_size_one(self, rows: tf.Tensor) -> tf.Tensor:
+        """Rows of unit length, float32 [batch, dim], times sqrt(dim) if the config says so.
+
+        Their numbers are as small as 1 / sqrt(dim) and products of them as 1 / dim: as they are, a
+        classifier's first layer would have to grow for long before it saw them.
+        """
+        return rows * rows.shape[-1] ** 0.5 if self._scaled else rows
 
 
 class Member(tf_keras.layers.Layer):
@@ -90,15 +99,6 @@ class Member(tf_keras.layers.Layer):
         for layer in self._hidden:
             hidden = self._dropout(layer(hidden), training=training)
         return self._logits(hidden)
-
-
-def _of_size_one(rows: tf.Tensor) -> tf.Tensor:
-    """Rows of unit length, [batch, dim], times sqrt(dim).
-
-    Their numbers are as small as 1 / sqrt(dim) and products of them as 1 / dim: as they are, a
-    classifier's first layer would have to grow for long before it saw them.
-    """
-    return tf.cast(rows, tf.float32) * rows.shape[-1] ** 0.5
 
 
 def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:

@@ -1,25 +1,23 @@
 """The parameters of a run: an experiment's, changed by files and flags, and checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 import yaml
-from official.core import config_definitions, train_utils
+from official.core import config_definitions, exp_factory
+from official.modeling import hyperparams
 
 from model import configs, experiments
 from model.cluster import PARAMETER_SERVER
+from model.configs import given, numbers, unread
 from model.errors import InputError
 
-_COUNTS_OF_STEPS = (
-    "train_steps",
-    "steps_per_loop",
-    "summary_interval",
-    "checkpoint_interval",
-    "validation_interval",
-    "average_every",
-    "profile_steps",
-)
+_LOSSES = ("validation_loss", "nli_loss")
+"""Metrics of validation that are best where they are lowest."""
+_LARGEST_MARGIN = 2.0
+"""Two cosines differ by no more."""
+_HEADS = (configs.RESPONSE_SELECTION, configs.INFERENCE)
 
 
 def parse(
@@ -33,41 +31,63 @@ def parse(
     if experiment not in experiments.NAMES:
         names = ", ".join(experiments.NAMES)
         raise InputError(f"--experiment: {experiment!r} is unknown; accepted are {names}")
-    try:
-        params = train_utils.parse_configuration(
-            train_utils.ParseConfigOptions(
-                experiment=experiment,
-                config_file=list(config_files),
-                params_override=params_override,
-                tpu=tpu,
-            ),
-            print_return=False,
-        )
-    except (LookupError, ValueError, TypeError, yaml.YAMLError, tf.errors.OpError) as error:
-        reason = " ".join(str(error.args[0] if error.args else error).split())
-        raise InputError(
-            f"--config_file {', '.join(config_files)} and --params_override {params_override!r} "
-            f"give no parameters: {reason}"
-        ) from error
+    params = exp_factory.get_exp_config(experiment)
+    sources = [
+        *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
+        ("--tpu", {"runtime": {"tpu": tpu}}),
+        _read("--params_override", _from_flag, params_override),
+    ]
+    for source, overrides in sources:
+        params.override(given.checked(overrides, params, source=source, experiment=params))
+    given.check_choices(sources, params)
+    params.lock()
     _check(params)
     return params
 
 
+def _read(
+    source: str, read: Callable[[str], dict[str, Any]], text: str
+) -> tuple[str, dict[str, Any]]:
+    """What a file or flag gives, nested, and its name for messages."""
+    try:
+        return source, read(text)
+    except AttributeError:
+        reason = "it holds no names with values"  # such as a list
+    except (LookupError, ValueError, TypeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error.args[0] if error.args else error).split())
+    except tf.errors.OpError as error:
+        reason = error.message
+    raise InputError(f"{source} gives no parameters: {reason}")
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    return hyperparams.read_yaml_to_params_dict(path).as_dict()
+
+
+def _from_flag(text: str) -> dict[str, Any]:
+    return hyperparams.override_params_dict(
+        hyperparams.ParamsDict(), text, is_strict=False
+    ).as_dict()
+
+
 def _check(params: config_definitions.ExperimentConfig) -> None:
-    for name, value, least in _whole_numbers(params):
-        if not isinstance(value, int) or value < least:
-            raise InputError(f"{name}: {value!r}; accepted are whole numbers from {least} on")
-    for name, value in _parts(params):
-        if not isinstance(value, (int, float)) or not 0 <= value < 1:
-            raise InputError(f"{name}: {value!r}; accepted are numbers from 0 to less than 1")
+    numbers.check(params)
+    unread.check(params)
     for where, data in _data(params.task):
         _check_batches(where, data)
-    if params.trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
+    _check_model(params.task)
+    trainer = params.trainer
+    _check_best(trainer)
+    if trainer.validation_steps != -1 and trainer.validation_steps < 1:
+        raise InputError(
+            f"trainer.validation_steps: {trainer.validation_steps}; accepted are whole numbers "
+            "from 1 on, and -1 for all batches"
+        )
+    if trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
         raise InputError(
             "trainer.average_decay: there is no average where workers step each for itself; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
         )
-    trainer = params.trainer
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
             f"trainer.summary_interval: {trainer.summary_interval}; accepted are multiples of "
@@ -75,40 +95,34 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
         )
 
 
-def _whole_numbers(
-    params: config_definitions.ExperimentConfig,
-) -> Iterator[tuple[str, Any, int]]:
-    text = params.task.model.text
-    yield "task.model.text.max_tokens", text.max_tokens, 1
-    yield "task.model.text.word_buckets", text.word_buckets, 2
-    yield "task.model.text.bigram_buckets", text.bigram_buckets, 2
-    encoder = params.task.model.encoder
-    # A recurrent encoder without a projection has none of its own.
-    least = 0 if encoder.type == "recurrent" else 1
-    yield "task.model.encoder's embedding_dim", encoder.get().embedding_dim, least
-    yield "task.model.nli.members", params.task.model.nli.members, 1
-    yield "task.model.nli.max_units", params.task.model.nli.max_units, 0
-    yield "task.seed", params.task.seed, 0
-    if isinstance(params.task, configs.ResponseSelection):
-        for name in ("word_cooccurrence_records", "word_frequency_records"):
-            yield f"task.{name}", getattr(params.task, name), 0
-    for name in _COUNTS_OF_STEPS:
-        yield f"trainer.{name}", getattr(params.trainer, name), 1
-    for where, data in _data(params.task):
-        for size in (data.global_batch_size, *data.batch_sizes):
-            yield f"{where}.global_batch_size and batch_sizes", size, 2
-        yield f"{where}.shuffle_buffer_size", data.shuffle_buffer_size, 1
+def _check_model(task: configs.Training) -> None:
+    heads = task.model.heads
+    if not heads or not set(heads) <= set(_HEADS):
+        raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {_HEADS}")
+    if not isinstance(task, configs.ResponseSelection):
+        return
+    margin = task.objective.margin
+    if task.model.response_network.normalize and margin > _LARGEST_MARGIN:
+        raise InputError(
+            f"task.objective.margin: {margin!r}; accepted with task.model.response_network."
+            f"normalize are numbers from 0 to {_LARGEST_MARGIN:g}, as cosines differ by no more"
+        )
 
 
-def _parts(params: config_definitions.ExperimentConfig) -> Iterator[tuple[str, Any]]:
-    yield "trainer.average_decay", params.trainer.average_decay
-    if isinstance(params.task, configs.Multitask):
-        yield "task.nli.share", params.task.nli.share
-    encoder, head = params.task.model.encoder, params.task.model.nli
-    for where, config in ((f"encoder.{encoder.type}", encoder.get()), ("nli", head)):
-        for name, value in config.as_dict().items():
-            if name.endswith(("dropout", "smoothing")):
-                yield f"task.model.{where}.{name}", value
+def _check_best(trainer: configs.Trainer) -> None:
+    metric, comparison = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
+    name = "trainer.best_checkpoint_metric_comp"
+    if comparison not in (configs.HIGHER, configs.LOWER):
+        raise InputError(f"{name}: {comparison!r}; accepted are {configs.HIGHER}, {configs.LOWER}")
+    if comparison == configs.LOWER and not metric:
+        raise InputError(
+            f"{name}: {configs.LOWER!r} of no metric; accepted with a "
+            "trainer.best_checkpoint_eval_metric, such as validation_loss"
+        )
+    if comparison == configs.HIGHER and metric in _LOSSES:
+        raise InputError(
+            f"{name}: {configs.HIGHER!r} {metric} is worse; accepted is {configs.LOWER}"
+        )
 
 
 def _data(task: configs.Training) -> Iterator[tuple[str, configs.Data]]:

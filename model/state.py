@@ -6,9 +6,8 @@ import orbit
 import tensorflow as tf
 import tf_keras
 from official.core import config_definitions
-from official.modeling import optimization, performance
 
-from model import configs, trained, word_start
+from model import checkpoint_files, configs, optimizer, trained, word_start
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder, build
 from model.tasks import Part
@@ -45,20 +44,15 @@ def make_state(
     with strategy.scope():
         model = build(params.task.model, seed=params.task.seed)
         # What it begins from may be gone by the time this one goes on.
-        if tf.train.latest_checkpoint(folder) is None:
+        if checkpoint_files.last(folder) is None:
             _begin(model, params.task, parts)
-        factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
-        optimizer = performance.configure_optimizer(
-            factory.build_optimizer(factory.build_learning_rate()),
-            use_float16=params.runtime.mixed_precision_dtype == "float16",
-            loss_scale=params.runtime.loss_scale,
-        )
+        built = optimizer.build(params)
         if isinstance(strategy, tf.distribute.ParameterServerStrategy):
             # Workers cannot make variables.
-            optimizer._create_all_weights(model.trainable_variables)
+            built._create_all_weights(model.trainable_variables)
         return State(
             model=model,
-            optimizer=optimizer,
+            optimizer=built,
             average=WeightAverage(model, params.trainer),
             global_step=orbit.utils.create_global_step(),
             task_steps=[

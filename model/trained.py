@@ -5,7 +5,7 @@ from posixpath import dirname, join
 
 import tensorflow as tf
 
-from model import configs, model_dir
+from model import checkpoint_files, configs, model_dir
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder, build
 from model.errors import InputError
@@ -23,14 +23,18 @@ def load(name: str, folder: str, checkpoint: str) -> tuple[DualEncoder, TextToId
       checkpoint: one of that run.
 
     Raises:
-      InputError: if the parameters cannot be read, or the checkpoint is of another model.
+      InputError: if the parameters cannot be read, or the checkpoint is damaged or of another
+        model.
     """
     config, trainer = _read_configs(name, folder)
     model = build(config, seed=0)
     average = WeightAverage(model, trainer)
     try:
-        status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)
-        status.expect_partial().assert_existing_objects_matched()
+        with checkpoint_files.damage_named(checkpoint, name=name):
+            status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)
+            status.expect_partial().assert_existing_objects_matched()
+    except InputError:
+        raise
     except (AssertionError, ValueError, tf.errors.OpError) as error:
         raise InputError(
             f"{name}: {checkpoint!r} does not fit the model of its {model_dir.PARAMS_FILE}: {error}"
@@ -50,9 +54,9 @@ def initialize(model: DualEncoder, path: str) -> None:
     Raises:
       InputError: if there is no checkpoint, or its encoder is of other sizes or another kind.
     """
-    name, last = "task.init_checkpoint", tf.train.latest_checkpoint(path)
+    name, last = "task.init_checkpoint", checkpoint_files.last(path)
     folder, checkpoint = (path, last) if last else (dirname(path), path)
-    if not tf.io.gfile.exists(f"{checkpoint}.index"):
+    if last is None and not tf.io.gfile.exists(f"{checkpoint}.index"):
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
     other, _ = load(name, folder, checkpoint)
     if configs.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:

@@ -13,10 +13,19 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import performance
 
-from model import cluster, configs, console, model_dir, record_files
+from model import (
+    checkpoint_files,
+    cluster,
+    configs,
+    console,
+    model_dir,
+    optimizer,
+    record_files,
+)
 from model.checkpoints import BestCheckpoint, Checkpoints
 from model.console import BesideProgress, Progress
 from model.errors import InputError, StoppedError, TrainingError
+from model.learning import Learning
 from model.parameter_server import AsynchronousTrainer
 from model.profiler import Profiler
 from model.schedule import Schedule
@@ -44,6 +53,7 @@ class Run(NamedTuple):
     state: State
     checkpoints: Checkpoints
     best: BestCheckpoint
+    learning: Learning
     signals: Signals
     profiler: Profiler
 
@@ -55,7 +65,7 @@ class Run(NamedTuple):
     @property
     def last_checkpoint(self) -> str | None:
         """The one to go on from; workers other than the chief keep none of their own."""
-        return tf.train.latest_checkpoint(self.folder)
+        return checkpoint_files.last(self.folder)
 
     def close(self) -> None:
         """Removes what workers wrote that is not for the model folder."""
@@ -69,7 +79,8 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
     Raises:
       InputError: if there are no data or too few, the parameters do not fit together, the
         folder holds another run, or there is nothing to evaluate.
-      TrainingError: if a loss is not finite or a checkpoint cannot be written.
+      TrainingError: if a loss is not finite, a checkpoint cannot be written, or the run ends as
+        one that learns nothing any more.
       StoppedError: if a signal said to stop; what was trained up to then is saved.
       ClaimedError: if another run trains in the folder.
     """
@@ -92,6 +103,7 @@ def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) 
         if mode == "eval":
             with contextlib.redirect_stdout(BesideProgress()):
                 controller.evaluate(steps=params.trainer.validation_steps)
+            made.learning.require()
         elif made.step >= params.trainer.train_steps:
             print(f"{folder} is trained already, to step {made.step}; nothing to do")
         else:
@@ -118,6 +130,7 @@ def _make_run(
             record_files.require_apart(where, part.validation_data, folder)
     model_dir.prepare(params, mode=mode, folder=folder)
     state, signals = make_state(params, strategy, folder, parts), Signals()
+    writes = strategy.extended.should_checkpoint and "train" in mode
     return Run(
         params=params,
         mode=mode,
@@ -135,15 +148,16 @@ def _make_run(
             global_step=state.global_step,
             folder=folder,
             config=params.trainer,
-            is_chief=strategy.extended.should_checkpoint,
+            writes=writes,
         ),
         best=BestCheckpoint(
             tf.train.Checkpoint(model=state.model, average=state.average),
             global_step=state.global_step,
             folder=folder,
             params=params,
-            is_chief=strategy.extended.should_checkpoint,
+            writes=writes,
         ),
+        learning=Learning(state.global_step),
         signals=signals,
         profiler=Profiler(
             join(folder, "train"), steps=params.trainer.profile_steps, signals=signals
@@ -218,16 +232,21 @@ def _validator(run: Run) -> Validator:
         model=run.state.model,
         average=run.state.average,
         sts=StsPairs.read(sts_dev, run.parts[0].task.text) if sts_dev else None,
+        learning=run.learning,
         then=run.best.offer if "train" in run.mode else None,
     )
 
 
 def _train(run: Run, controller: orbit.Controller) -> None:
     trainer, begin, began = run.params.trainer, run.step, time.monotonic()
+    restored = run.last_checkpoint
     if run.strategy.extended.should_checkpoint:
         model_dir.write_params(run.params, run.folder)
+        notice = optimizer.notice(trainer)
+        if notice:
+            print(notice)
     progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
-    controller.train_actions = (progress,)
+    controller.train_actions = (progress, run.learning)
     validated: dict[str, float] = {}
     with (
         run.signals,
@@ -236,10 +255,12 @@ def _train(run: Run, controller: orbit.Controller) -> None:
         contextlib.closing(run.profiler),
     ):
         try:
-            if run.mode == "train":
-                controller.train(steps=trainer.train_steps)
-            else:
-                validated = _train_and_validate(run, controller)
+            # Variables of the optimizer are restored only when the first step makes them.
+            with checkpoint_files.damage_named(restored, name="--model_dir"):
+                if run.mode == "train":
+                    controller.train(steps=trainer.train_steps)
+                else:
+                    validated = _train_and_validate(run, controller)
         except StoppedError as stopped:
             run.checkpoints.save(run.step, check_interval=False)
             said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
@@ -253,16 +274,22 @@ def _train(run: Run, controller: orbit.Controller) -> None:
             last = run.last_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
     print(_summary(run, progress.logs, validated, begin, time.monotonic() - began))
+    run.learning.require()
 
 
 def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     """Validates at the multiples of `validation_interval` and at the end.
+
+    A run that goes on from such a step validates there too: it may have been killed before it
+    kept the best.
 
     Orbit's `train_and_evaluate` counts from where it begins: a resumed run would validate, and
     keep the best, at other steps than an undisturbed one.
     """
     trainer = run.params.trainer
     validated: dict[str, float] = {}
+    if run.step and run.step % trainer.validation_interval == 0:
+        controller.evaluate(steps=trainer.validation_steps)
     while run.step < trainer.train_steps:
         until = run.step + _until_multiple(run.step, trainer.validation_interval)
         until = min(until, trainer.train_steps)

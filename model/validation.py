@@ -12,6 +12,7 @@ import tensorflow as tf
 from model import inputs
 from model.average import WeightAverage
 from model.dual_encoder import DualEncoder
+from model.learning import Learning
 from model.sts import StsPairs
 from model.tasks import Part
 
@@ -26,11 +27,13 @@ class Validator(orbit.AbstractEvaluator):
         model: DualEncoder,
         average: WeightAverage,
         sts: StsPairs | None,
+        learning: Learning,
         then: Callable[[dict[str, float]], None] | None,
     ):
         self._model = model
         self._average = average
         self._sts = sts
+        self._learning = learning
         self._then = then
         self._parts = [(part, inputs.validation_batches(part)) for part in parts]
         self._outcomes = [self._make_outcome(part) for part in parts]
@@ -52,7 +55,7 @@ class Validator(orbit.AbstractEvaluator):
                 names = ["validation_loss", *part.task.metrics]
                 means = dict(zip(names, map(float, np.mean(values, axis=0)), strict=True))
                 logs = means | logs
-                self._write_mistakes(part, dataset)
+                self._look_at_one_batch(part, dataset)
             if self._sts is not None:
                 logs["sts_dev_pearson"] = self._sts.pearson(self._model)
         said = ", ".join(f"{name} {value:.4f}" for name, value in logs.items())
@@ -69,7 +72,9 @@ class Validator(orbit.AbstractEvaluator):
 
         return outcome
 
-    def _write_mistakes(self, part: Part, dataset: tf.data.Dataset) -> None:
+    def _look_at_one_batch(self, part: Part, dataset: tf.data.Dataset) -> None:
         for serialized, batch in dataset.take(1):
+            sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
+            self._learning.validated(sentences, self._model.encode_inputs(sentences).numpy())
             lines = part.task.mistakes(self._model, serialized, batch)
             tf.summary.text(f"mistakes/{part.task.name}", "\n\n".join(lines))

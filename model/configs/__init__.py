@@ -8,6 +8,9 @@ from official.modeling import hyperparams
 RESPONSE_SELECTION = "response_selection"
 INFERENCE = "inference"
 """The tasks, and the heads of a model that it needs for them."""
+HIGHER = "higher"
+LOWER = "lower"
+"""What `trainer.best_checkpoint_metric_comp` may be."""
 
 
 @dataclasses.dataclass
@@ -112,6 +115,10 @@ class Nli(hyperparams.Config):
     probability is the mean of theirs. 1 is the paper's."""
     label_smoothing: float = 0.0
     """The part of a label's probability that training gives to all labels alike."""
+    scale_by_root_of_dim: bool = True
+    """Whether the classifier sees embeddings of unit length multiplied by sqrt(embedding_dim), and
+    `max_units` likewise: it learns from larger numbers sooner. The paper has no such factor
+    (section 3.1)."""
 
 
 @dataclasses.dataclass
@@ -148,7 +155,9 @@ class Objective(hyperparams.Config):
 
 @dataclasses.dataclass
 class Data(config_definitions.DataConfig):
-    """Record files, and how they become batches."""
+    """Record files, and how they become batches. Of the Model Garden's fields `input_path`,
+    `global_batch_size`, `shuffle_buffer_size` and `cycle_length` are read; others are refused.
+    """
 
     batch_boundaries: list[int] = dataclasses.field(default_factory=list)
     """Steps of the run after which the batch size is another: as many as `batch_sizes`."""
@@ -210,8 +219,11 @@ class Multitask(ResponseSelection):
 
 @dataclasses.dataclass
 class Trainer(config_definitions.TrainerConfig):
-    """The Model Garden's, and what it lacks. Its `train_tf_while_loop` and `recovery_*` have no
-    effect, nor has its `optimizer_config.ema`.
+    """The Model Garden's `TrainerConfig`, and what it lacks. Fields of it that have no effect here,
+    such as `recovery_*` and `optimizer_config.ema`, are refused (`model.configs.unread`).
+
+    A learning rate's `decay_steps` may be left out: then the decay takes all `train_steps`.
+    `best_checkpoint_metric_comp` says whether the `higher` or the `lower` metric is better.
     """
 
     async_checkpoints: bool = False

@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow as tf
+import yaml
 
 from export import checkpoint
 from model import model_dir, trained, training
@@ -80,7 +81,8 @@ def test_to_evaluate_only_the_model_must_be_the_same(begun, parse):
 
 def test_many_differences_are_counted(begun, parse):
     with pytest.raises(InputError, match=r"; and \d+ more\. Go on with those, or name another"):
-        model_dir.prepare(parse("reddit_nli"), mode="train", folder=begun)
+        changes = {"task__seed": 5, "task__model__score_scale": 5.0, RATE: 0.1}
+        model_dir.prepare(parse("reddit_nli", **changes), mode="train", folder=begun)
 
 
 class Best:
@@ -97,7 +99,7 @@ class Best:
             global_step=self.step,
             folder=str(self._folder),
             params=self._params,
-            is_chief=True,
+            writes=True,
         )
 
     def offer(self, step, **logs):
@@ -136,6 +138,87 @@ def test_sts_decides_where_it_is_measured_and_a_metric_can_be_named(parse, tmp_p
     assert best.kept() == (40, "p_at_3", 0.7)
     with pytest.raises(TrainingError, match=r"has no 'p_at_3'; it has nli_accuracy"):
         best.offer(60, nli_accuracy=1.0)
+
+
+LOSS = {
+    "trainer__best_checkpoint_eval_metric": "validation_loss",
+    "trainer__best_checkpoint_metric_comp": "lower",
+}
+
+
+def test_where_lower_is_better_the_lowest_is_kept_also_after_a_resume(parse, tmp_path):
+    best = Best(parse(**LOSS), tmp_path)
+    best.offer(20, validation_loss=4.52)
+    best.offer(40, validation_loss=4.14)
+    assert best.kept() == (40, "validation_loss", 4.14)
+    best.resume()
+    best.offer(60, validation_loss=4.3)
+    best.offer(80, validation_loss=math.nan)
+    best.offer(100, validation_loss=4.14)
+    assert best.kept() == (40, "validation_loss", 4.14)
+    best.offer(120, validation_loss=4.0)
+    assert best.kept() == (120, "validation_loss", 4.0)
+
+
+def test_a_best_of_another_metric_is_replaced_and_that_is_said(parse, tmp_path, capfd):
+    best = Best(parse(), tmp_path)
+    best.offer(20, p_at_1=0.5, validation_loss=1.0)
+    json_file = tmp_path / "best" / "best.json"
+    earlier = json.loads(json_file.read_text())
+    del earlier["comp"]  # as runs wrote it before there was a choice
+    json_file.write_text(json.dumps(earlier))
+    best = Best(parse(**LOSS), tmp_path)
+    assert "p_at_1" not in capfd.readouterr().out
+    best.offer(40, p_at_1=0.4, validation_loss=3.0)
+    assert best.kept() == (40, "validation_loss", 3.0)
+    said = capfd.readouterr().out
+    assert "was kept for the higher p_at_1 (0.5000 at step 20)" in said
+    assert "from now on the lower validation_loss decides" in said
+
+
+def test_a_parameter_that_an_earlier_version_did_not_have_was_at_its_default(begun, parse):
+    path = f"{begun}/params.yaml"
+    params = model_dir.read_params(begun)
+    del params["task"]["model"]["nli"]["scale_by_root_of_dim"]
+    del params["task"]["objective"]
+    model_dir.write(path, yaml.safe_dump(params))
+    model_dir.prepare(parse(), mode="train", folder=begun)
+    with pytest.raises(InputError, match="scale_by_root_of_dim was True, now False"):
+        model_dir.prepare(
+            parse(task__model__nli__scale_by_root_of_dim=False), mode="train", folder=begun
+        )
+
+
+DECAY = {
+    "trainer__optimizer_config__learning_rate__type": "polynomial",
+    "trainer__optimizer_config__learning_rate__polynomial__initial_learning_rate": 0.1,
+}
+STEPS = "trainer__optimizer_config__learning_rate__polynomial__decay_steps"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now"),
+    [
+        ({}, {"trainer__train_steps": 90}),
+        ({STEPS: 60}, {STEPS: 0, "trainer__train_steps": 90}),
+        ({STEPS: 60}, {STEPS: 90, "trainer__train_steps": 90}),
+        ({}, {STEPS: 60}),
+        ({STEPS: 60}, {STEPS: 60, "trainer__train_steps": 90}),
+    ],
+)
+def test_a_decay_over_all_steps_follows_a_longer_run(tmp_path, parse, earlier, now):
+    folder = str(tmp_path)
+    tf.train.Checkpoint(variable=tf.Variable(1.0)).save(f"{folder}/ckpt")
+    model_dir.write_params(parse(**DECAY | earlier), folder)
+    model_dir.prepare(parse(**DECAY | now), mode="train", folder=folder)
+
+
+def test_a_decay_over_other_steps_is_another(tmp_path, parse):
+    folder = str(tmp_path)
+    tf.train.Checkpoint(variable=tf.Variable(1.0)).save(f"{folder}/ckpt")
+    model_dir.write_params(parse(**DECAY | {STEPS: 60}), folder)
+    with pytest.raises(InputError, match="decay_steps was 60, now 30"):
+        model_dir.prepare(parse(**DECAY | {STEPS: 30}), mode="train", folder=folder)
 
 
 def test_what_is_no_number_is_never_the_best(parse, tmp_path):

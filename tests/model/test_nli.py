@@ -21,6 +21,14 @@ def test_the_features_are_both_vectors_their_distance_and_their_product():
     np.testing.assert_allclose(nli.pair_features(U1, U2), PLAIN, rtol=1e-6)
 
 
+def test_without_the_factor_the_classifier_sees_the_plain_features():
+    """Section 2.4, figure 5."""
+    head = nli.NliHead(configs.Nli(hidden=[], scale_by_root_of_dim=False))
+    (logits,) = tf.unstack(head(*ENCODED), axis=1)
+    kernel, bias = head.weights
+    np.testing.assert_allclose(logits, PLAIN @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
 def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
     head = nli.NliHead(configs.Nli(hidden=[], max_units=2))
     words = tf.constant([[3.0, 1.0], [2.0, 4.0], [-1.0, -2.0]])

@@ -12,11 +12,19 @@ from model.schedule import Phase, Schedule
 from model.tasks import parts_of
 
 LAST_GOOD = 27
-BLOWN_UP = {
+# Layers that are multiplied by each other: a rate that is too high squares their size each step.
+MULTIPLIED = {
+    "task__model__response_network__hidden": "[8,8]",
+    "task__model__response_network__activation": "linear",
+    "task__model__response_network__normalize": False,
+    "task__model__score_scale": 1.0,
+    "trainer__optimizer_config__optimizer__type": "sgd",
+}
+BLOWN_UP = MULTIPLIED | {
     "task__seed": 3,
     "trainer__optimizer_config__learning_rate__type": "stepwise",
     "trainer__optimizer_config__learning_rate__stepwise__boundaries": f"[{LAST_GOOD}]",
-    "trainer__optimizer_config__learning_rate__stepwise__values": "[0.05,1e+30]",
+    "trainer__optimizer_config__learning_rate__stepwise__values": "[0.05,100.0]",
 }
 
 
@@ -66,7 +74,7 @@ def test_the_step_its_records_and_the_checkpoint_are_named(
 @pytest.mark.slow
 def test_before_the_first_checkpoint_there_is_none_to_name(ends, tmp_path):
     rate = "trainer__optimizer_config__learning_rate__constant__learning_rate"
-    status, output = ends(tmp_path / "run", **{rate: "1e+30"})
+    status, output = ends(tmp_path / "run", **MULTIPLIED | {rate: 100.0})
     assert status == 1
     assert output.err.strip().splitlines()[-1].endswith("The last checkpoint is none yet")
     assert not list((tmp_path / "run").glob("ckpt*"))

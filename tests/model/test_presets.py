@@ -44,10 +44,15 @@ def test_the_papers_training(preset, changes_at, steps):
         data.append(params.task.nli.train_data)
         assert params.task.nli.share == 0.05
         assert params.task.model.nli.hidden == [512]
+        assert not params.task.model.nli.scale_by_root_of_dim
     for each in data:
         assert each.global_batch_size == 128
         assert (each.batch_boundaries, each.batch_sizes) == ([changes_at], [256])
     assert params.trainer.train_steps == steps
+    # A validation reads few of the paper's 60 million held-out pairs, and training more in all.
+    pairs = params.trainer.validation_steps * params.task.validation_data.global_batch_size
+    validations = steps // params.trainer.validation_interval
+    assert 0 < pairs * validations < 0.01 * steps * 128
     assert params.trainer.optimizer_config.optimizer.type == "sgd"
     schedule = params.trainer.optimizer_config.learning_rate.get()
     assert schedule.boundaries == [changes_at]
@@ -69,4 +74,6 @@ def test_the_papers_encoders():
         assert (sizes.layers, sizes.heads, sizes.hidden, sizes.filter) == (6, 8, 512, 2048)
         assert sizes.embedding_dim == 500
     bilstm = load("paper_bilstm_max_nli").task.model.encoder.get()
+    assert not load("paper_bilstm_max_nli").task.model.nli.scale_by_root_of_dim
+    assert load("laptop_dan_nli").task.model.nli.scale_by_root_of_dim
     assert (bilstm.units, bilstm.bidirectional, bilstm.pooling) == (2048, True, "max")

@@ -1,0 +1,159 @@
+"""The checkpoints of a folder: the last one, what a killed run left, and which file is damaged.
+
+TensorFlow knows the last checkpoint by a file named `checkpoint` beside them. Without it, or where
+it names one that is gone, a run would begin again at step 0; here the checkpoints are then found
+by their own names.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from posixpath import basename, dirname, join
+
+import tensorflow as tf
+
+from model.errors import InputError
+
+STATE = "checkpoint"
+"""The file that names the last checkpoint."""
+BEST = "best"
+_INDEX = re.compile(r"ckpt-(\d+)\.index")
+_DATA = re.compile(r"\.data-\d{5}-of-\d{5}$")
+_LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "params.yaml.new", "best.json.new")
+"""What a run that is killed leaves of a file it was writing."""
+_UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
+"""TensorFlow raises any of these for a damaged file."""
+
+
+def last(folder: str) -> str | None:
+    """The last checkpoint of a folder, such as `run/ckpt-40`; None if it has none.
+
+    One of which only some files are left is the last one too: reading it says what is wrong.
+    """
+    return _named(folder) or next(iter(found(folder)), None)
+
+
+def found(folder: str) -> list[str]:
+    """The checkpoints whose index is in the folder, the newest first."""
+    steps = sorted(int(match[1]) for match in map(_INDEX.fullmatch, _names(folder)) if match)
+    return [join(folder, f"ckpt-{step}") for step in reversed(steps)]
+
+
+def notice(folder: str) -> str | None:
+    """One line for people if the last checkpoint was found by its name alone."""
+    newest = last(folder)
+    if newest is None or _named(folder):
+        return None
+    return (
+        f"{join(folder, STATE)} names no checkpoint that is there; the last one is {newest}, "
+        "found by its file name"
+    )
+
+
+def tidy(folder: str) -> None:
+    """Names the last checkpoint again where that is lost, and removes what a killed run left.
+
+    Only for a run that writes there, and is alone in doing so.
+    """
+    for pattern in _LEFT_OVER:
+        for path in tf.io.gfile.glob(join(folder, pattern)):
+            tf.io.gfile.rmtree(path) if tf.io.gfile.isdir(path) else tf.io.gfile.remove(path)
+    newest = last(folder)
+    if newest is not None and not _named(folder):
+        names = [basename(path) for path in reversed(found(folder))]
+        tf.__internal__.train.update_checkpoint_state(
+            folder, basename(newest), all_model_checkpoint_paths=names, save_relative_paths=True
+        )
+
+
+@contextmanager
+def damage_named(checkpoint: str | None, *, name: str) -> Iterator[None]:
+    """Turns what TensorFlow raises of a damaged checkpoint into one line.
+
+    Args:
+      checkpoint: what is read inside the context, maybe later than it seems: variables that do
+        not exist yet are read when they are made.
+      name: what names its folder, such as `--model_dir`.
+
+    Raises:
+      InputError: if reading fails and a file of the checkpoint is missing or damaged.
+    """
+    try:
+        yield
+    except (InputError, tf.errors.UnavailableError, tf.errors.AbortedError):
+        raise  # of another process that died there is nothing to read here
+    except _UNREADABLE as error:
+        damage = what_is_damaged(checkpoint) if checkpoint else None
+        if not checkpoint or not damage:
+            raise
+        raise InputError(f"{name}: {damage}. {_way_out(checkpoint)}") from error
+
+
+def what_is_damaged(checkpoint: str) -> str | None:
+    """The first file of a checkpoint that is missing or damaged, and how; reads all of it."""
+    shards = _shards(checkpoint)
+    if not tf.io.gfile.exists(f"{checkpoint}.index"):
+        return f"{checkpoint}.index is missing"
+    if not shards or len(shards) < int(shards[0].rpartition("-")[2]):
+        return f"{checkpoint}.data-* is missing, or a part of it"
+    data = shards[0] if len(shards) == 1 else f"{checkpoint}.data-*"
+    try:
+        reader = tf.train.load_checkpoint(checkpoint)
+        variables = sorted(reader.get_variable_to_shape_map())
+    except _UNREADABLE as error:
+        return f"{checkpoint}.index is damaged ({_line(error)})"
+    for variable in variables:
+        try:
+            reader.get_tensor(variable)
+        except _UNREADABLE as error:
+            return f"{data} is damaged ({_line(error)})"
+    return None
+
+
+def _way_out(checkpoint: str) -> str:
+    """What to do about a damaged checkpoint."""
+    folder, name = dirname(checkpoint), basename(checkpoint)
+    others = [path for path in found(folder) if path != checkpoint]
+    ways = []
+    if others:
+        ways.append(f"remove {checkpoint}.* to use {basename(others[0])}")
+    if last(join(folder, BEST)):
+        ways.append(f"use {join(folder, BEST)}, the one that validated best")
+    said = " or ".join(ways) or f"there is no other than {name}"
+    return said[0].upper() + said[1:]
+
+
+def _named(folder: str) -> str | None:
+    """What the file of that name says is the last, if any file of that one is left."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")  # it warns of a file that cannot be parsed, which is said elsewhere
+    try:
+        state = tf.train.get_checkpoint_state(folder)
+    except ValueError:  # names none, or is no text
+        return None
+    finally:
+        logger.setLevel(level)
+    if state is None:
+        return None
+    path = state.model_checkpoint_path
+    name = basename(path)
+    own = (f"{name}.index", f"{name}.data-")
+    return path if any(other.startswith(own) for other in _names(dirname(path))) else None
+
+
+def _shards(checkpoint: str) -> list[str]:
+    folder, name = dirname(checkpoint), basename(checkpoint)
+    files = [other for other in _names(folder) if other.startswith(f"{name}.data-")]
+    return [join(folder, file) for file in sorted(files) if _DATA.search(file)]
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return tf.io.gfile.listdir(folder)
+    except tf.errors.OpError:
+        return []
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(getattr(error, "message", error)).split())

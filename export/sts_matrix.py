@@ -19,6 +19,8 @@ def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
       InputError: if the file holds none for embeddings of that width.
     """
     accepted = f"accepted is a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
+    if path.is_file() and not zipfile.is_zipfile(path):
+        raise InputError(f"--with_sts_matrix: {str(path)!r} is no .npz file; {accepted}")
     try:
         with np.load(path) as file:
             matrix, about = file[MATRIX], json.loads(str(file[ABOUT]))

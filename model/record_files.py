@@ -1,6 +1,7 @@
 """The TFRecord files that a config names: found, counted, and what is wrong with them."""
 
 import json
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePath
@@ -15,6 +16,9 @@ from model.errors import InputError
 _COMPLETED = "COMPLETED"
 """The manifest that `python -m data_pipeline` writes beside its files."""
 _AT_ONCE = 1000
+_OPERATION = re.compile(
+    r"\{\{.*?\}\}|\[\[.*?\]\]|\[Op:\w+\]|Error in user-defined function .*?: (?=Name:)| name: ?$"
+)
 
 Parse = Callable[[tf.Tensor], object]
 """Serialized records, string [batch] -> what a task makes of them."""
@@ -147,7 +151,8 @@ def what_is_wrong(name: str, files: list[str], parse: Parse | None = None) -> In
             for _ in dataset:
                 read += 1
         except tf.errors.OpError as error:
-            reason = " ".join(str(error.message).split())
+            # Without the operations of the graph around it.
+            reason = " ".join(_OPERATION.sub("", error.message).split())
             return InputError(
                 f"{name}.input_path: record {read + 1} of {file!r} is corrupt or of another "
                 f"kind: {reason}"

@@ -30,7 +30,7 @@ def write(output: Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> N
       ClaimedError: if another process works in `output`.
     """
     if comments < 1:
-        raise InputError(f"comments must be at least 1, but is {comments}")
+        raise InputError(f"--comments: {comments} is not 1 or more")
     marker = output / MARKER
     theirs = next((name for name in _FOLDERS if (output / name).exists()), None)
     if theirs and not marker.exists():

@@ -179,7 +179,7 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
 def _known_rows(rows: list[str], known: dict) -> list[str]:
     for row in rows:
         if row not in known:
-            raise InputError(f"row {row!r}; accepted are {', '.join(known)}")
+            raise InputError(f"--rows: {row!r}; accepted are {', '.join(known)}")
     return rows
 
 

@@ -135,7 +135,7 @@ def test_tiny_worlds_are_whole_too(tmp_path, comments):
 
 @pytest.mark.parametrize("comments", [0, -1])
 def test_no_comments_is_an_error(tmp_path, comments):
-    with pytest.raises(InputError, match=f"comments must be at least 1, but is {comments}"):
+    with pytest.raises(InputError, match=f"--comments: {comments} is not 1 or more"):
         sample.write(tmp_path, comments=comments)
 
 

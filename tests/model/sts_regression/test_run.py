@@ -102,7 +102,7 @@ def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
     ("options", "message"),
     [
         (("--rows", "lstm1_perceptron", "--seed", 3), "made with seed=0, now it is 3"),
-        (("--rows", "lstm7"), "row 'lstm7'; accepted are lstm2_lstm2,"),
+        (("--rows", "lstm7"), "--rows: 'lstm7'; accepted are lstm2_lstm2,"),
         (("--folds", 25), "folds: 25; accepted are 2 to 24, as there are 24 pairs"),
         (("--learning_rate", 0), "learning_rate: 0.0; accepted are numbers above 0"),
         (("--learning_rate", "inf"), "learning_rate: inf; accepted are numbers above 0"),

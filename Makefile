@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # The folder of real data that `make reproduce` reads.
 DATA ?=
-.PHONY: install demo test test-all engines lint clean
+.PHONY: install demo test test-all engines mutants lint clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -54,6 +54,21 @@ test-all: test
 # Flink, Beam's job server for it and Prism, for the tests that need them; says what it could not get.
 engines: $(INSTALLED)
 	$(RUN) tests/engines/fetch.py
+
+# Small faults, one at a time, in the modules that results rest on: do the fast tests notice? Writes
+# tests/mutation/RESULTS.md; some 40 minutes on 2 cores.
+MUTANTS := .venv-mutants
+mutants: $(MUTANTS)/.installed
+	rm -rf mutants
+	$(MUTANTS)/bin/python tests/mutation run --max-children $$(nproc)
+	$(MUTANTS)/bin/python tests/mutation/constants.py
+	$(MUTANTS)/bin/python tests/mutation/report.py
+
+$(MUTANTS)/.installed: requirements.txt tests/mutation/requirements.txt
+	$(PYTHON) -m venv --clear $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --requirement tests/mutation/requirements.txt
+	touch $@
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check .

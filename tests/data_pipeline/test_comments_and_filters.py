@@ -6,6 +6,7 @@ import pytest
 from data_pipeline.comments import (
     Comment,
     MalformedLineError,
+    dead_letter,
     parse_comment,
     seconds,
     whole_number,
@@ -37,6 +38,20 @@ def test_reads_the_fields_and_cleans_the_body():
     )
     more = {"created_utc": "1422835200", "score": 7, "over_18": True}
     assert parse_comment(orjson.dumps(FIELDS | more))[6:] == ("1422835200", 7, True)
+
+
+@pytest.mark.parametrize("created", [[1422835200], {"$date": 1422835200}])
+def test_a_time_that_is_a_list_or_an_object_is_none(created):
+    assert parse_comment(orjson.dumps(FIELDS | {"created_utc": created})).created is None
+
+
+def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
+    letter = dead_letter(path="a/RC", line_number=3, reason="not JSON", line=b'{"\xffid":\t1')
+    assert (
+        letter
+        == rb"""{"file":"a/RC","line":3,"reason":"not JSON","raw":"{\"\\xffid\":\t1"}
+"""
+    )
 
 
 def test_a_reply_to_the_post_has_no_parent_comment():
@@ -116,6 +131,7 @@ def dropped_by(comment, **asked):
         ({"min_score": 2}, {"score": 2}, None),
         ({"min_score": 2}, {"score": "2"}, None),
         ({"min_score": 0}, {"score": -1}, "min_score"),
+        ({"min_score": 0}, {"score": 0}, None),
         ({"min_score": -5}, {"score": None}, "min_score"),
         ({"subreddits": frozenset({"news"})}, {"subreddit": "News"}, None),
         ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
@@ -158,5 +174,20 @@ def test_numbers_as_the_years_wrote_them(value, number):
 
 
 def test_times_are_seconds_since_1970_or_none():
+    assert (seconds(0), seconds(2**33 - 1)) == (0, 2**33 - 1)
     assert seconds("1422835200") == seconds(1422835200.0) == 1422835200
     assert [seconds(value) for value in (-1, 2**33, "soon", None)] == [None] * 4
+
+
+def test_a_selection_describes_itself_alike_in_any_order():
+    one, other = frozenset("abcdefgh"), frozenset(reversed("abcdefgh"))
+    described = Selection(min_score=3, subreddits=one).describe()
+    assert described == Selection(min_score=3, subreddits=other).describe()
+    assert described == {
+        "min_characters": 0,
+        "min_score": 3,
+        "subreddits": list("abcdefgh"),
+        "exclude_subreddits": [],
+        "bots": [],
+        "drop_over_18": False,
+    }

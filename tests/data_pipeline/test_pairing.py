@@ -2,11 +2,19 @@
 
 from collections import Counter
 
+import pytest
+
 from data_pipeline import pairing
 from data_pipeline.blocks import Block, Compressor
 from data_pipeline.comments import Comment
 from data_pipeline.filters import THE_PAPERS
-from data_pipeline.pairing import SLOTS, Packer, bucket_of_slot, slot_of
+from data_pipeline.pairing import (
+    SLOTS,
+    OwnComments,
+    Packer,
+    bucket_of_slot,
+    slot_of,
+)
 
 NAMES = list(THE_PAPERS)
 
@@ -41,8 +49,8 @@ def bucket_of(*batches):
     return blocks_of(*batches)[0]
 
 
-def comment(own_id, parent=None, *, text=None, thread="t"):
-    return Comment(own_id, parent, thread, "sub", "author", text or f"text of {own_id}")
+def comment(own_id, parent=None, *, text=None, thread="t", created=None):
+    return Comment(own_id, parent, thread, "sub", "author", text or f"text of {own_id}", created)
 
 
 def ids(pairs):
@@ -138,3 +146,55 @@ def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(95)]
     pieces = list(pairing.pair_bucket(bucket_of(*batches), rule_names=NAMES, with_parents=False))
     assert [len(pairs) for pairs, _ in pieces] == [0, *[10] * 9, 5]
+
+
+@pytest.mark.parametrize("replies", [1, 400, 401, 499, 500, 501, 1000, 2500])
+def test_of_a_block_of_any_size_no_pair_is_lost(replies):
+    rows = [(comment("c1"), None), *((comment(f"r{n}", "c1"), None) for n in range(replies))]
+    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    assert ids(pairs) == [("c1", f"r{n}") for n in range(replies)]
+    assert counts == {
+        "comments": replies + 1,
+        "kept": replies + 1,
+        "replies": replies,
+        "pairs": replies,
+    }
+
+
+def test_counts_of_a_bucket_add_up_over_its_pieces(monkeypatch):
+    monkeypatch.setattr(pairing, "PAIRS_A_BATCH", 2)
+    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
+    pairs, counts = pair_bucket(bucket_of(*batches))
+    assert len(pairs) == 5
+    assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
+
+
+def test_a_pair_has_the_replys_time_and_the_parents_parent_where_asked():
+    rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
+    for with_parents, before in ((True, ["c1", None]), (False, [None, None])):
+        found = pairing.pair_bucket(
+            bucket_of(("a", 1, [(row, None) for row in rows])),
+            rule_names=NAMES,
+            with_parents=with_parents,
+        )
+        pairs = {pair.response_id: pair for some, _ in found for pair in some}
+        assert (pairs["c3"].created, pairs["c2"].created) == (9, 4)
+        assert [pairs[reply].before_input for reply in ("c3", "c2")] == before
+
+
+def test_parents_are_of_the_lines_that_count():
+    own = OwnComments(with_parents=True)
+    own.add(["c1", "c2", "c1"], ["one", 3, "again"], ["c0", None, "c9"])
+    own.add(["c2", "c3"], ["two", "three"], ["c9", "c1"])
+    assert own.parents == {"c1": "c0", "c2": None, "c3": "c1"}
+    assert own.values == {"c1": "one", "c2": 3, "c3": "three"}
+    assert own.duplicates == 2
+    assert OwnComments(with_parents=False).parents is None
+
+
+def test_a_packer_counts_what_was_added():
+    packer = Packer()
+    assert packer.comments == 0
+    packer.add(comment("c1"), None)
+    packer.add(comment("c2", "c1"), 0)
+    assert packer.comments == 2

@@ -1,18 +1,26 @@
 """The split: stable, by thread or by pair."""
 
-from data_pipeline.splits import side_of
+from data_pipeline.splits import SIDES, SPLIT_BY, side_of
 
 
 def side(split_by, fraction, thread="t", input_id="i", response_id="r"):
-    found = side_of(
+    return where(split_by, fraction, thread, input_id, response_id) == "test"
+
+
+def where(split_by, fraction, thread="t", input_id="i", response_id="r", *, validation=0.0):
+    return side_of(
         thread=thread,
         input_id=input_id,
         response_id=response_id,
         split_by=split_by,
         test_fraction=fraction,
-        validation_fraction=0.0,
+        validation_fraction=validation,
     )
-    return found == "test"
+
+
+def test_the_names_that_options_and_files_have():
+    assert SPLIT_BY == ("thread", "pair")
+    assert SIDES == ("train", "validation", "test")
 
 
 def test_the_hash_is_the_same_on_every_machine():
@@ -39,3 +47,11 @@ def test_about_the_asked_fraction_is_test_and_a_larger_one_keeps_it():
     assert 900 < len(tenth) < 1100
     assert tenth < fifth
     assert not any(side("thread", 0.0, thread=t) for t in threads)
+
+
+def test_validation_is_the_next_fraction_above_test():
+    # Of 2**64 blake2b-64 of b"t3_6" is 0.062, of t3_9 0.170, t3_5 0.290 and t3_10 0.324.
+    sides = [where("thread", 0.1, f"t3_{n}", validation=0.2) for n in (6, 9, 5, 10)]
+    assert sides == ["test", "validation", "validation", "train"]
+    assert [where("thread", 0.1, f"t3_{n}") for n in (6, 9)] == ["test", "train"]
+    assert where("thread", 0.0, "t3_6", validation=1.0) == "validation"

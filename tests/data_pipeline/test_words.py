@@ -55,6 +55,9 @@ def test_some_tokens():
     ]
     assert tokenize(b"\xff ok") == ["\ufffd".encode(), b"ok"]
     assert tokenize("") == []
+    # The first character of Unicode that nobody sees, and the first and last of private use.
+    for unseen in ("\0", "\U00100000", "\U0010fffd"):
+        assert tokenize(f"a{unseen}b") == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("text", NASTY)

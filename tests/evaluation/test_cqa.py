@@ -52,6 +52,11 @@ def test_ranks_by_cosine(xml_file, fake_encoder):
     # The engine's order R2, R5 (relevant), R7 (relevant): (1/2 + 2/3) / 2.
     assert result.baselines["search_engine"]["map"] == pytest.approx(7 / 12 / 2)
     assert result.baselines["search_engine"]["mrr"] == pytest.approx(1 / 4)
+    # Hits at 1 to 10 of 2 in all, pooled: 1 of 1, 1 of 2, then 2 of 2.
+    assert result.metrics["avg_rec"] == pytest.approx((1 + 1 / 2 + 8) / 10)
+    # Words: "bank" of the 6 in Q1 and R5, else none; ties keep the file's order: R5, R2, R7.
+    assert result.baselines["word_overlap"]["map"] == pytest.approx(5 / 6 / 2)
+    assert [item["baselines"]["word_overlap"] for item in result.items] == [0, 1 / 6, 0, 0]
     assert (result.system, result.n) == ("module", 2)
     assert result.counts == {"candidates": 4, "queries_with_a_relevant_candidate": 1}
     assert result.items[1]["query_id"] == "Q1"

@@ -19,6 +19,12 @@ def test_pearson_by_hand():
     assert metrics.pearson(np.array([1, 2, 3]), np.array([1, 4, 4])) == pytest.approx(3 / 12**0.5)
 
 
+@pytest.mark.parametrize("figure", [metrics.pearson, metrics.spearman])
+def test_two_close_points_are_enough_for_a_correlation(figure):
+    assert figure(np.array([0.1, 0.2]), np.array([0.3, 0.4])) == pytest.approx(1)
+    assert figure(np.array([0.1, 0.2]), np.array([0.4, 0.3])) == pytest.approx(-1)
+
+
 def test_spearman_gives_ties_their_mean_rank():
     # Ranks (1, 2, 3) and (1, 2.5, 2.5): 1.5 / sqrt(2 * 1.5). On evenly spaced values Pearson's r
     # would be the same; the 100 keeps the two apart.
@@ -55,6 +61,28 @@ def test_ties_keep_file_order():
     places = np.arange(100)
     many = metrics.ranked(places % 2, places % 3 == 0)
     assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
+
+
+def test_labels_may_be_numbers():
+    found = metrics.ranked([1, 2], [0, 1])
+    assert found.dtype == bool
+    assert found.tolist() == [True, False]
+    # Of two that are said to be relevant one is, which is the only one.
+    assert metrics.classification([1.0, 1.0, 0.0], [1.0, 0.0, 0.0]) == pytest.approx(
+        {"precision": 1 / 2, "recall": 1, "f1": 2 / 3, "accuracy": 2 / 3}
+    )
+    # The one that is said to be relevant is, and so is another.
+    assert metrics.classification([1.0, 0.0, 0.0], [1.0, 1.0, 0.0]) == pytest.approx(
+        {"precision": 1, "recall": 1 / 2, "f1": 2 / 3, "accuracy": 2 / 3}
+    )
+
+
+def test_accuracy_by_hand():
+    assert metrics.accuracy([0, 2, 1], [0, 1, 1]) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="2 predicted labels for 3 gold labels"):
+        metrics.accuracy([0, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match="0 predicted labels for 0 gold labels"):
+        metrics.accuracy([], [])
 
 
 def test_map_by_hand():
@@ -130,5 +158,8 @@ def test_errors_are_distances_from_the_fitted_line():
     # By hand: through (0, 0), (1, 2), (2, 1) the best line is 0.5 + 0.5 x.
     found = metrics.line_errors(np.array([0.0, 1.0, 2.0]), np.array([0.0, 2.0, 1.0]))
     assert found == pytest.approx([0.5, -1.0, 0.5])
+    # Ten times closer: 0.5 + 5 x.
+    close = metrics.line_errors(np.array([0.0, 0.1, 0.2]), np.array([0.0, 2.0, 1.0]))
+    assert close == pytest.approx([0.5, -1.0, 0.5])
     same = metrics.line_errors(np.array([3.0, 3.0]), np.array([1.0, 5.0]))
     assert same == pytest.approx([2.0, -2.0])

@@ -5,6 +5,7 @@ import pytest
 import scipy.optimize
 
 from evaluation import sts, sts_tuning
+from evaluation.errors import InputError
 from evaluation.sts_files import Pair, SimilarityData
 
 DIM = 6
@@ -61,9 +62,101 @@ def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
 
 
+def test_a_summary_tells_the_choice():
+    told = sts_tuning.Tuned(
+        np.eye(2), 0.5, 0.003, 7, {"train_untuned": 0.1, "train": 0.2, "dev_untuned": 0.3, "dev": 1}
+    )
+    assert told.summary() == (
+        "sts_matrix: start 0.5, penalty 0.003, 7 steps; "
+        "Pearson on train 0.1000 -> 0.2000, dev 0.3000 -> 1.0000"
+    )
+
+
+def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
+    _, train, dev, _ = world
+    texts = [
+        text for data in (train, dev) for p in data.pairs for text in (p.sentence1, p.sentence2)
+    ]
+    same = fake_encoder({text: [1.0, 0.0] for text in texts})
+    with pytest.raises(InputError, match="sts-dev: the module gives every pair the same score"):
+        sts_tuning.learn(same, train, dev)
+
+
+def test_embeddings_are_brought_to_unit_length(fake_encoder):
+    encoder = fake_encoder({"a": [3.0, 4.0], "b": [0.0, 0.5]})
+    data = SimilarityData("x", [Pair("g", 2.5, "a", "b"), Pair("g", 1.0, "b", "a")])
+    pairs = sts_tuning._embedded(encoder, data)
+    assert pairs.left == pytest.approx(np.array([[0.6, 0.8], [0.0, 1.0]]))
+    assert pairs.right == pytest.approx(np.array([[0.0, 1.0], [0.6, 0.8]]))
+    assert pairs.gold.tolist() == [2.5, 1.0]
+
+
+def test_the_start_evens_the_directions_out():
+    # Three of four rows along the first axis: second moments 3/4 and 1/4, each with a twentieth of
+    # their mean, 1/2, added. To the power -1/2 they scale the axes; then the mean square is 1.
+    left, right = np.eye(2)[[0, 0]], np.eye(2)[[0, 1]]
+    start = sts_tuning._start(sts_tuning.Pairs(left, right, np.zeros(2)), 1.0)
+    first, second = 3 / 4 + 1 / 40, 1 / 4 + 1 / 40
+    size = np.sqrt(3 / 4 / first + 1 / 4 / second)
+    assert start == pytest.approx(np.diag([first**-0.5, second**-0.5]) / size, rel=1e-6)
+    assert start.dtype == np.float32
+    assert sts_tuning._start(sts_tuning.Pairs(left, right, np.zeros(2)), 0.0) == pytest.approx(
+        np.eye(2)
+    )
+
+
+class Scripted(sts_tuning.Pairs):
+    """A dev file whose score after each step is written down."""
+
+    def __init__(self, *scores):
+        object.__setattr__(self, "scores", list(scores))
+
+    def transformed(self, matrix):
+        return self
+
+    def pearson(self):
+        return self.scores.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "best_step"),
+    [
+        ([0.5, 0.4, 0.3], 0),
+        ([0.5, 0.4, 0.6, 0.5, 0.5], 2),
+        # The same score is no better one.
+        ([0.5, 0.6, 0.6, 0.6], 1),
+        ([0.1, 0.2, 0.15, 0.3, 0.25, 0.4, 0.1, 0.2], 5),
+    ],
+)
+def test_it_stops_two_steps_after_the_best(world, scores, best_step):
+    encoder, train, _, _ = world
+    dev = Scripted(*scores)
+    matrix, step = sts_tuning._descend(sts_tuning._embedded(encoder, train), dev, penalty=0.001)
+    assert dev.scores == []
+    assert step == best_step
+    assert matrix.dtype == np.float32
+    assert (matrix == np.eye(DIM)).all() == (best_step == 0)
+
+
+def test_it_stops_after_the_most_steps(world, monkeypatch):
+    monkeypatch.setattr(sts_tuning, "MOST_STEPS", 3)
+    encoder, train, _, _ = world
+    dev = Scripted(*(0.1 * number for number in range(9)))
+    _, step = sts_tuning._descend(sts_tuning._embedded(encoder, train), dev, penalty=0.001)
+    assert (step, len(dev.scores)) == (3, 5)
+
+
 def test_it_is_the_same_each_time(world, tuned):
     encoder, train, dev, _ = world
-    assert (sts_tuning.learn(encoder, train, dev).matrix == tuned.matrix).all()
+    again = sts_tuning.learn(encoder, train, dev)
+    assert (again.matrix == tuned.matrix).all()
+    assert again.power in (0, 0.5, 0.75)
+    assert again.penalty in (0.001, 0.003)
+    assert 1 <= again.steps <= 30
+    for data, figure in ((train, "train_untuned"), (dev, "dev_untuned")):
+        assert again.scores[figure] == pytest.approx(sts.evaluate(encoder, data).metrics["pearson"])
+    assert again.scores.keys() == {"train_untuned", "train", "dev_untuned", "dev"}
+    assert again.scores["train"] > 0.9
 
 
 def test_tuned_scores_are_equation_2(world):
@@ -90,6 +183,27 @@ def test_the_gradient_is_the_slope():
     assert np.abs(slope).max() > 0.01
 
 
+def test_the_loss_by_hand():
+    # Cosines 0, 1/2 and sqrt(3)/2 are the angles 90, 60 and 30 degrees: scores 2.5, 3 1/3, 4 1/6,
+    # which lie around their mean as -1, 0 and 1. Gold 1, 4, 4: Pearson's r is 3 / sqrt(2 * 6).
+    left = np.array([[1.0, 0.0]] * 3)
+    right = np.array([[0.0, 1.0], [0.5, 0.75**0.5], [0.75**0.5, 0.5]])
+    pairs = sts_tuning.Pairs(left, right, np.array([1.0, 4.0, 4.0]))
+    untuned = 1 - 3 / 12**0.5
+    assert sts_tuning._loss(np.eye(2), pairs, penalty=0.1)[0] == pytest.approx(untuned)
+    # Twice as long embeddings have the same angles, but 2 I is |I|^2 = 2 away from I.
+    loss, slope = sts_tuning._loss(2 * np.eye(2), pairs, penalty=0.1)
+    assert loss == pytest.approx(untuned + 0.1 * 2)
+    assert slope.dtype == np.float64  # as SciPy's L-BFGS takes it
+
+
+def test_pearson_and_its_slope_do_not_depend_on_the_size():
+    score, gold = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 4.0])
+    correlation, slope = sts_tuning._pearson_and_slope(score / 100, gold / 100)
+    assert correlation == pytest.approx(3 / 12**0.5)
+    assert slope == pytest.approx(100 * sts_tuning._pearson_and_slope(score, gold)[1])
+
+
 def test_identical_sentences_do_no_harm():
     random = np.random.default_rng(2)
     left = random.normal(size=(20, 3)).astype(np.float32)
@@ -109,4 +223,9 @@ def test_the_file(tuned, tmp_path):
         assert (found["matrix"] == tuned.matrix).all()
         about = json.loads(str(found["about"]))
     assert about["module"]["fingerprint"] == "c0"
-    assert about["scores"]["dev"] == tuned.scores["dev"]
+    assert about["scores"] == tuned.scores
+    assert about["chosen"] == {
+        "power": tuned.power,
+        "penalty": tuned.penalty,
+        "steps": tuned.steps,
+    }

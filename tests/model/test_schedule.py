@@ -32,6 +32,30 @@ def test_a_draw_depends_on_the_seed_and_the_step_alone():
     assert (schedule(seed=8).tasks(0, 1000) != whole[:1000]).any()
 
 
+def test_no_block_of_steps_repeats_another():
+    draws = schedule()
+    blocks = [draws.tasks(number << 20, (number + 1) << 20) for number in range(3)]
+    for one, other in ((0, 1), (1, 2), (0, 2)):
+        # Independent draws of 0.3 differ in 2 * 0.3 * 0.7 of the steps; 10 standard deviations.
+        assert abs((blocks[one] != blocks[other]).mean() - 0.42) < 0.005
+    for block in blocks:
+        assert abs(block.mean() - 0.3) < 0.005
+
+
+def test_the_draws_are_the_same_on_every_machine():
+    # NumPy's Philox with the key (seed, block); computed once.
+    found = schedule()
+    assert found.tasks(0, 12).tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0]
+    assert found.tasks(1 << 20, (1 << 20) + 12).tolist() == [0] * 11 + [1]
+    assert found.tasks(1 << 21, (1 << 21) + 12).tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1]
+
+
+def test_a_task_is_an_index():
+    one = Schedule([configs.Data()], 0.0, 0)
+    for tasks in (one.tasks(0, 3), schedule().tasks(0, 3), schedule().tasks(7, 7)):
+        assert tasks.dtype == np.int64
+
+
 def test_records_are_those_of_the_steps_that_were_drawn():
     drawn = schedule().tasks(0, 2_000_000)
     ones = int(drawn.sum())
@@ -60,3 +84,10 @@ def test_phases_count_only_the_steps_of_their_task():
     ones = int(mixed.tasks(400, 1000).sum())
     assert mixed.phases(0, 400) == [Phase(600 - ones, 10), Phase(None, 20)]
     assert mixed.phases(1, 400) == [Phase(None, 4)]
+    second = configs.Data(global_batch_size=4, batch_boundaries=[1000], batch_sizes=[8])
+    grows = Schedule([configs.Data(global_batch_size=10), second], 0.3, 7)
+    assert grows.phases(1, 400) == [Phase(ones, 4), Phase(None, 8)]
+    assert grows.records(1, before=1000) == 4 * int(grows.tasks(0, 1000).sum())
+    assert grows.records(1, before=1100) == (
+        4 * int(grows.tasks(0, 1000).sum()) + 8 * int(grows.tasks(1000, 1100).sum())
+    )

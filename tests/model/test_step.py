@@ -1,8 +1,11 @@
 """One step: what it changes, what it returns, and clipping."""
 
+import itertools
+
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 from official.modeling import optimization
 
 from data_pipeline.records import encode_example
@@ -13,9 +16,16 @@ from model.text import TextToIds
 PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
 
 
+KEY_BASES = itertools.count(5_000_000, 1_000)
+
+
 @pytest.fixture
 def model():
-    averaging = configs.Averaging(word_dim=6, hidden=[5], embedding_dim=4)
+    return made()
+
+
+def made(**options):
+    averaging = configs.Averaging(word_dim=6, hidden=[5], embedding_dim=4, **options)
     config = configs.DualEncoder(
         text=configs.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
         encoder=configs.Encoder(type="averaging", averaging=averaging),
@@ -104,3 +114,93 @@ def test_a_task_leaves_the_others_head_alone(model, make, untouched):
     for name, change in changes.items():
         is_other_head = untouched in name
         assert (np.abs(change).max() == 0) == is_other_head or "bias" in name, name
+
+
+def test_a_step_trains_with_dropout():
+    model = made(word_dropout=0.9)
+    task, batch = response_selection(model)
+    without = float(task.outcome(model, batch, training=False).loss)
+    found, _ = train(model, task, batch, optimizer())
+    assert abs(found["training_loss"] - without) > 1e-4
+
+
+def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
+    task, batch = response_selection(model)
+    before = [weight.numpy() for weight in model.trainable_variables]
+    expected, changes = train(model, task, batch, optimizer())
+    for weight, value in zip(model.trainable_variables, before, strict=True):
+        weight.assign(value)
+    scaled = tf_keras.mixed_precision.LossScaleOptimizer(
+        tf_keras.optimizers.legacy.SGD(1.0), dynamic=False, initial_scale=1024
+    )
+    found, scaled_changes = train(model, task, batch, scaled)
+    assert found == pytest.approx(expected, rel=1e-5)
+    for name, change in changes.items():
+        np.testing.assert_allclose(scaled_changes[name], change, atol=1e-6)
+
+
+def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, monkeypatch):
+    task, batch = response_selection(model)
+    expected, changes = train(model, task, batch, optimizer())
+    # As in test_negatives_across_replicas.
+    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        copies = made()
+        rate_1 = tf_keras.optimizers.legacy.SGD(1.0)
+    before = [weight.numpy() for weight in copies.trainable_variables]
+
+    @tf.function
+    def on_replicas():
+        return strategy.run(
+            lambda: step.train(
+                task, batch, model=copies, optimizer=rate_1, measured=tf.constant(True)
+            )
+        )
+
+    both = [values.numpy() for values in strategy.experimental_local_results(on_replicas())]
+    for values in both:
+        np.testing.assert_allclose(values, list(expected.values()), rtol=1e-5)
+    for weight, old, change in zip(
+        copies.trainable_variables, before, changes.values(), strict=True
+    ):
+        np.testing.assert_allclose(weight.numpy() - old, change, atol=1e-6)
+
+
+class Named:
+    """A task of which only the names of its metrics count."""
+
+    def __init__(self, *metrics):
+        self.metrics = metrics
+
+
+def test_means_are_of_the_steps_of_each_task():
+    both = [Named("p_at_1"), Named("nli_loss", "nli_accuracy")]
+    values = [
+        np.array([4.0, 0.25, np.nan, 99.0]),  # a number more than there are names
+        np.array([1.0, 0.5, 0.75, np.nan]),
+        np.array([2.0, 0.75, 3.0, 99.0]),
+    ]
+    assert step.means(both, [0, 1, 0], values) == pytest.approx(
+        {
+            "training_loss": 7 / 3,
+            "p_at_1": 0.5,
+            "nli_loss": 0.5,
+            "nli_accuracy": 0.75,
+            "norm/gradient": 3.0,
+            "nli_share": 1 / 3,
+        }
+    )
+    one = step.means([Named("p_at_1")], [0, 0], [values[0], values[2]])
+    assert one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
+    with pytest.raises(ValueError, match="zip"):
+        step.means(both, [0, 1], values)
+
+
+def test_the_learning_rate_is_the_schedules_at_the_steps_that_were_taken():
+    sgd = tf_keras.optimizers.legacy.SGD
+    assert step.learning_rate(sgd(0.25)) == 0.25
+    falling = sgd(tf_keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0))
+    assert step.learning_rate(falling) == 1.0
+    falling.iterations.assign(4)
+    assert step.learning_rate(falling) == pytest.approx(0.6)

@@ -80,6 +80,11 @@ def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
     assert three[:4] != four[:4]
 
 
+def test_the_longest_sentence_has_an_end_mark_too(text_to_ids):
+    assert text_to_ids.longest == len(ids_of(text_to_ids, "a b c d e f")[WORDS][0]) == 5
+    assert TextToIds(configs.Text(max_tokens=7)).longest == 8
+
+
 def test_ids_stay_in_their_buckets(text_to_ids):
     ids = ids_of(text_to_ids, *(f"w{n} v{n} u{n}" for n in range(2000)))
     for name, buckets in ((WORDS, 1000), (BIGRAMS, 5000)):

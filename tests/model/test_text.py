@@ -115,6 +115,11 @@ def test_of_a_long_text_only_its_beginning_is_looked_at(text_to_ids):
     assert ids_of(text_to_ids, spread + " e" * 1000) == four
     word = "é" * (looked_at - 2)
     assert ids_of(text_to_ids, f"a {word}éé b c d") == ids_of(text_to_ids, f"a {word}")
+    # 204 characters are 404 bytes, and not cut off.
+    assert (
+        ids_of(text_to_ids, f"a {'é' * 200} b", "a c b")[WORDS][0][2:]
+        == (ids_of(text_to_ids, "a c b")[WORDS][0][2:])
+    )
     # Others in the batch are read as ever, white space of theirs that is no token included.
     alone, beside = (ids_of(text_to_ids, "c\u200bd  x", *more) for more in ([], ["y" * 1000]))
     assert beside[WORDS][0][:3] == alone[WORDS][0]

@@ -122,8 +122,10 @@ def require_pairs(
     if pairs == 0:
         counted = ", ".join(_counted(statistics)) or "no lines"
         hint = "".join(f"; {hint}" for hint in hints)
+        # A few malformed lines are not the reason why there are no pairs.
+        sample = _sample(total, wanted) if 2 * total.malformed > total.lines else ""
         raise InputError(
-            f"--input: no pairs to write ({counted}){hint}{_sample(total, wanted)}; pass "
+            f"--input: no pairs to write ({counted}){hint}{sample}; pass "
             "--allow_empty to publish an empty result"
         )
     for some in inputs:

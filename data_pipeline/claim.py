@@ -160,6 +160,7 @@ def _lock(path: str, what: str) -> int:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(descriptor, path):
+                _require_claim(descriptor, path)
                 return descriptor
         except BlockingIOError:
             # A holder may have locked the file and not yet written who it is.
@@ -172,6 +173,13 @@ def _lock(path: str, what: str) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)
+
+
+def _require_claim(descriptor: int, path: str) -> None:
+    """Makes sure that the file is empty or a claim: anything else must not be overwritten."""
+    content = os.pread(descriptor, _MOST_BYTES, 0)
+    if content and _parse(content) is None:
+        raise FileExistsError(f"{path!r} is there and is no claim of this program; delete it")
 
 
 def _is_at(descriptor: int, path: str) -> bool:

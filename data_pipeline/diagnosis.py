@@ -69,6 +69,8 @@ def _looks_without_json(line: bytes, reason: str) -> str:
         return "an empty line"
     if line.strip() in (b"{", b"[", b"[{"):
         return "JSON over several lines; one object a line is read"
+    if line.lstrip().startswith(b"{"):
+        return f"a JSON object that is cut off or damaged, {_shown(line)} ({reason})"
     return f"text of another kind, {_shown(line)} ({reason})"
 
 

@@ -188,8 +188,8 @@ def read_line_batches(dump: Dump, tap: Tap | None = None) -> Iterator[LineBatch]
 
 def _decompress(dump: Dump, raw: Tap) -> Iterator[bytes]:
     suffix = PurePath(dump.path).suffix.lower()
-    if suffix in _MAGIC and dump.size == 0:
-        raise EOFError(f"an empty file is no {suffix} file")
+    if suffix in _MAGIC:
+        _require_kind(dump.path, suffix)
     match suffix:
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
@@ -201,19 +201,42 @@ def _decompress(dump: Dump, raw: Tap) -> Iterator[bytes]:
         case ".xz":
             return _streams(raw, lzma.LZMADecompressor)
         case _:
-            return _plain(raw)
+            return _plain(dump.path, raw)
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     return iter(partial(read, BATCH_BYTES), b"")
 
 
-def _plain(raw: Tap) -> Iterator[bytes]:
+def _require_kind(path: str, suffix: str) -> None:
+    """Makes sure that a file is not plainly of another kind than its name says.
+
+    Raises:
+      UnreadableDumpError: if it is empty, text, or compressed in another way.
+    """
+    with closing(open_stored(path)) as raw:
+        begin = raw.read(max(map(len, _MAGIC.values())))
+    if not begin:
+        raise UnreadableDumpError(f"{path}: the file is empty, which is no valid {suffix} file")
+    for other, magic in _MAGIC.items():
+        if other != suffix and begin.startswith(magic):
+            raise _misnamed(path, other)
+    if begin.startswith(b"{"):
+        raise UnreadableDumpError(
+            f"{path}: it is not compressed; its name must not end in {suffix}"
+        )
+
+
+def _misnamed(path: str, suffix: str) -> UnreadableDumpError:
+    return UnreadableDumpError(f"{path}: it is a {suffix} file; its name must end in {suffix}")
+
+
+def _plain(path: str, raw: Tap) -> Iterator[bytes]:
     chunks = _chunks(raw.read)
     first = next(chunks, b"")
     for suffix, magic in _MAGIC.items():
         if first.startswith(magic):
-            raise EOFError(f"it is compressed; its name must end in {suffix}")
+            raise _misnamed(path, suffix)
     yield first
     yield from chunks
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: the command and its worker processes end at once, with one line."""
+"""Ctrl-C and TERM: the command and its worker processes end at once, with one line."""
 
 import os
 import signal
@@ -8,37 +8,38 @@ from contextlib import suppress
 
 import psutil
 
-STATUS = 130
-"""What a shell reports for a command that Ctrl-C ended: 128 and the signal's number."""
-
 
 def run_until_interrupted(command: Callable[[], None]) -> None:
-    """Runs a command; Ctrl-C ends this process with one line and `STATUS`."""
-    interrupted = False
+    """Runs a command; Ctrl-C or TERM ends this process with one line.
 
-    def interrupt(*_: object) -> None:
-        nonlocal interrupted
-        if interrupted:
-            os._exit(STATUS)
-        interrupted = True
+    Its exit status is what a shell reports then: 128 and the signal's number.
+    """
+    status = 0
+
+    def interrupt(number: int, _: object) -> None:
+        nonlocal status
+        if status:
+            os._exit(status)
+        status = 128 + number
         # First of all: what cleans up in Beam waits for its workers.
         _kill_children()
         # With a message, or Beam turns it into a RuntimeError where it adds the step's name.
         raise KeyboardInterrupt("interrupted")
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as it is in a shell's background
-        signal.signal(signal.SIGINT, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is in a shell's background
+            signal.signal(number, interrupt)
     try:
         command()
     except BaseException:
         # Whatever it became on its way up.
-        if not interrupted:
+        if not status:
             raise
         _kill_children()
         print("interrupted; run the same command again to complete it", file=sys.stderr)
         sys.stdout.flush()
         # Threads of Beam's may still work, and a normal exit waits for them.
-        os._exit(STATUS)
+        os._exit(status)
 
 
 def _kill_children() -> None:

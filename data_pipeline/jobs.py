@@ -1,6 +1,7 @@
 """What every job does around its work: take arguments, find inputs, see if it is done, run."""
 
 import argparse
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +14,7 @@ from data_pipeline.dumps import Dump, Tap, find_dumps, full_path, match_files
 from data_pipeline.engine import cause_of
 from data_pipeline.errors import InputError
 from data_pipeline.months import is_as_before
-from data_pipeline.output import OutputFolder
+from data_pipeline.output import OutputFolder, is_remote
 
 _DAMAGED = re.compile(
     rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
@@ -73,13 +74,25 @@ def require_apart(folders: dict[str, str], dumps: list[Dump]) -> None:
       InputError: if an input does.
     """
     for option, folder in folders.items():
-        inside = full_path(Dump(folder, 0)).rstrip("/") + "/"
+        whole = Dump(folder, 0)
         for dump in dumps:
-            if full_path(dump).startswith(inside):
+            # A link in the folder that leads out of it lies in the folder too.
+            if _lies_in(full_path(dump), full_path(whole)) or _lies_in(
+                _as_named(dump), _as_named(whole)
+            ):
                 raise InputError(
                     f"{option}: {folder!r} holds the input {dump.path!r}; name a folder without "
                     "inputs"
                 )
+
+
+def _as_named(dump: Dump) -> str:
+    """The full path by which a file is named; links in it are not followed."""
+    return dump.path if is_remote(dump.path) else os.path.abspath(dump.path)  # noqa: PTH100
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
 
 
 def describe_input(dump: Dump, tap: Tap) -> dict[str, Any]:
@@ -140,7 +153,8 @@ def _changed_inputs(before: dict[str, Any], dumps: list[Dump]) -> Iterator[str]:
     )
     if changed:
         shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
-        yield f"its inputs differ in {len(changed)} files: {shown}"
+        differ = "input differs" if len(changed) == 1 else "inputs differ"
+        yield f"{len(changed)} {differ}: {shown}"
 
 
 def _changed_options(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

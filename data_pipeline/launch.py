@@ -11,6 +11,7 @@ from tabulate import tabulate
 
 from data_pipeline import options, reddit
 from data_pipeline.blocks import DamagedFileError
+from data_pipeline.dumps import Dump, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.jobs import find_inputs, is_done, require_apart, run_to_the_end
 from data_pipeline.local_machine import choose_workers, quiet_processes, require_memory
@@ -37,6 +38,8 @@ def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     output = OutputFolder(arguments.output)
     if arguments.months is not None:
         require_folder_name("--months", arguments.months)
+        if full_path(Dump(arguments.months, 0)) == full_path(Dump(output.path, 0)):
+            raise InputError(f"--months: {arguments.months!r} is --output; name another folder")
     require_apart({"--output": output.path, "--months": arguments.months or output.months}, dumps)
     with output.claimed():
         if not arguments.overwrite and is_done(output, dumps, asked.description):

@@ -75,6 +75,7 @@ _DEAD_LETTERS = "dead_letters.jsonl"
 _MANIFEST = "month.json"
 _FILES = (_PLAIN, _INDEX, _DEAD_LETTERS, _MANIFEST)
 """How the names of a reading's files begin, compressed or half written too."""
+_SEAL = "checksum"
 _OUTPUTS = [{comments, _INDEX, _DEAD_LETTERS} for comments in (_PLAIN, _COMPRESSED)]
 _SHAPE = {
     "input": INPUT,
@@ -84,6 +85,7 @@ _SHAPE = {
     "dropped_examples": Each(list),
     "subreddits": list,
     "outputs": Each({"bytes": int, "crc32c": str}),
+    _SEAL: str,
 }
 """The shape of `month.json`."""
 _READING = re.compile(r".+-[0-9a-f]{8}-[0-9a-f]{32}")
@@ -189,7 +191,7 @@ class Months(NamedTuple):
                 for name, file in writer.files.items()
             },
         }
-        write_file(FileSystems.join(folder, _MANIFEST), as_json(about))
+        write_file(FileSystems.join(folder, _MANIFEST), _sealed(about))
         return Month(folder, about)
 
     def forget(self, path: str) -> None:
@@ -260,7 +262,7 @@ class Month(NamedTuple):
         if self.about["input"]["modified"] != dump.modified:
             self.about["input"]["modified"] = dump.modified
             with suppress(OSError):  # a folder that is only read
-                write_file(FileSystems.join(self.folder, _MANIFEST), as_json(self.about))
+                write_file(FileSystems.join(self.folder, _MANIFEST), _sealed(self.about))
 
     def checked(self, name: str) -> bytes:
         """A whole file of the month.
@@ -275,11 +277,19 @@ class Month(NamedTuple):
         return content
 
 
+def _sealed(about: dict[str, Any]) -> bytes:
+    """What `month.json` holds: the manifest, with a checksum of the rest of it."""
+    rest = {name: value for name, value in about.items() if name != _SEAL}
+    return as_json(rest | {_SEAL: f"{google_crc32c.value(as_json(rest)):08x}"})
+
+
 def _read_month(path: str) -> Month | None:
     try:
         about = parse_manifest(read_bytes(path), _SHAPE)
         if about["outputs"].keys() not in _OUTPUTS:
             raise ValueError("'outputs' does not list its files")
+        if _sealed(about) != as_json(about):
+            raise ValueError("its checksum has changed")
     except ValueError as error:  # a machine that lost its power can leave it without contents
         _LOG.warning("warning: %s is damaged (%s); its dump is read again", path, error)
         if _READING.fullmatch(PurePath(path).parent.name):

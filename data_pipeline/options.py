@@ -18,6 +18,8 @@ from data_pipeline.shards import Sharding, stored_columns
 _INPUT_BYTES_A_PART = 32 << 20
 """Compressed input for one bucket of the join and one train shard; some 300 MB of text."""
 _MIN_PARTS = 16
+MAX_CONTEXT_TURNS = 100
+"""Each turn is one more join."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,6 +150,10 @@ def _check_numbers(arguments: argparse.Namespace) -> None:
     _check_fractions(arguments.test_fraction, arguments.validation_fraction)
     lowest = {"context_turns": 0, "min_characters": 0}
     shards = ("train_shards", "validation_shards", "test_shards")
+    if arguments.context_turns > MAX_CONTEXT_TURNS:
+        raise InputError(
+            f"--context_turns: {arguments.context_turns} is not 0 to {MAX_CONTEXT_TURNS}"
+        )
     for name in (*shards, "records_per_file", "bytes_per_file", "max_copies_of_pair", *lowest):
         value = getattr(arguments, name)
         if value is not None and value < lowest.get(name, 1):
@@ -216,7 +222,7 @@ def _subreddits(arguments: argparse.Namespace, option: str) -> frozenset[str]:
     given = getattr(arguments, option)
     if given is None:
         return frozenset()
-    names = (name.strip().lower().removeprefix("/").removeprefix("r/") for name in given.split(","))
+    names = (name.strip().lower().strip("/").removeprefix("r/") for name in given.split(","))
     subreddits = frozenset(filter(None, names))
     if not subreddits:
         raise InputError(f"--{option}: {given!r} names none; accepted are names, as in news,aww")

@@ -42,6 +42,8 @@ _INCOMPLETE = "_incomplete"
 _MONTHS = "_months"
 _PUBLISHING = "_publishing.json"
 _ID = re.compile(r"[0-9a-f]{32}")
+_READ_BY_PATTERN = ("train-", "validation-", "test-", "nli-")
+"""How the names of files begin that trainings and evaluations read by a pattern such as train-*."""
 _PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
 _SIGNS_OF_PATTERNS = set("*?[")
 
@@ -191,15 +193,21 @@ class OutputFolder:
         return read_bytes(path) if FileSystems.exists(path) else b""
 
     def _require_ours(self, names: Iterable[str], listed: set[str]) -> None:
-        """Makes sure that files to be written replace none but those of earlier jobs."""
+        """Makes sure that files to be written replace none but those of earlier jobs.
+
+        Nor may others lie there that a reader of the output would take for a part of it.
+        """
         there = self._sizes()
+        names = {*names, COMPLETED}
         others = sorted(
-            name for name in {*names, COMPLETED} if name in there and name not in listed
+            name
+            for name in there.keys() - listed
+            if name in names or name.startswith(_READ_BY_PATTERN)
         )
         if others:
             raise InputError(
-                f"--output: {self._file(others[0])!r} is not a file that a finished job lists; "
-                "remove it or name another folder"
+                f"--output: no manifest says that this program wrote {self._file(others[0])!r}; "
+                "delete it or name another folder"
             )
 
     def _sizes(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ import itertools
 import logging
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
 from data_pipeline.engine import hear_states_only
 from data_pipeline.errors import InputError
@@ -23,6 +23,9 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
         if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
             raise InputError(f"unexpected argument {argument!r}; every option begins with --")
     options = PipelineOptions(beam_arguments)
+    workers = options.view_as(DirectOptions).direct_num_workers
+    if workers < 0:
+        raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
     standard = options.view_as(StandardOptions)
     if standard.runner is None:
         standard.runner = LOCAL_RUNNER

@@ -110,7 +110,7 @@ def test_no_pairs_are_an_error_that_says_where_they_went(
     message = fails(*source)
     counted = "3 lines, 1 malformed, 2 comments, 1 dropped: deleted 1, 1 kept, 1 replies"
     assert f"no pairs to write ({counted}); " in message
-    assert "line 3, looks like text of another kind, 'no'" in message
+    assert "line 3" not in message  # most lines are well-formed: they are not the reason
     assert "--allow_empty" in message
     run(*source, "--allow_empty")
     assert statistics_of(tmp_path / "out")["pairs"] == 0

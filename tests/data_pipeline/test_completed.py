@@ -153,7 +153,7 @@ def test_a_changed_input_is_noticed_and_a_touched_one_is_not(fails, run, done, t
     run(*done[1])
     assert "complete already" in capsys.readouterr().out
     path.write_bytes(content[:-1] + b"x")
-    assert f"its inputs differ in 1 files: {path}" in fails(*done[1])
+    assert f"1 input differs: {path}" in fails(*done[1])
     path.write_bytes(content)
     run(*done[1])
     assert "complete already" in capsys.readouterr().out

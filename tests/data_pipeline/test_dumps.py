@@ -100,7 +100,21 @@ def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, 
     path.write_bytes(compress[suffix](b""))
     assert lines_of(path) == []
     path.write_bytes(b"")
-    with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+    with pytest.raises(UnreadableDumpError, match=f"is empty, which is no valid {suffix} file"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("name", ["RC.gz", "RC.bz2", "RC.xz", "RC.zst", "RC"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path, compress, name, suffix):
+    if name == f"RC{suffix}":
+        return
+    path = tmp_path / name
+    path.write_bytes(compress[suffix](b'{"id": "c1"}\n'))
+    expected = f"it is a {suffix} file; its name must end in {suffix}"
+    if not suffix:
+        expected = f"it is not compressed; its name must not end in {path.suffix}"
+    with pytest.raises(UnreadableDumpError, match=f": {expected}$"):
         lines_of(path)
 
 

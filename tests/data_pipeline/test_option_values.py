@@ -21,6 +21,8 @@ import pytest
         (["--records_per_file", "0"], "--records_per_file: 0 is not 1 or more"),
         (["--bytes_per_file", "0"], "--bytes_per_file: 0 is not 1 or more"),
         (["--context_turns", "-1"], "--context_turns: -1 is not 0 or more"),
+        (["--context_turns", "101"], "--context_turns: 101 is not 0 to 100"),
+        (["--direct_num_workers", "-2"], "--direct_num_workers: -2 is not 0 or more"),
         (["--min_characters", "-1"], "--min_characters: -1 is not 0 or more"),
         (["--max_copies_of_pair", "0"], "--max_copies_of_pair: 0 is not 1 or more"),
         (["--subreddits", ", ,"], "--subreddits: ', ,' names none"),
@@ -80,7 +82,7 @@ def test_a_list_of_bots_that_names_nobody_is_one_line(fails, world, tmp_path, co
     assert f"--bots: '{bots}' " in message
 
 
-@pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats,", "r/cats,r/cats,fish"])
+@pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats/,", "r/cats,r/cats,fish"])
 def test_subreddits_however_they_are_written(
     run, write_dump, comment, tmp_path, statistics_of, given
 ):

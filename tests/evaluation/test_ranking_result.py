@@ -3,9 +3,11 @@
 import dataclasses
 
 import numpy as np
+import pytest
 
 from data_pipeline.records import encode_example, frame
 from evaluation import response_ranking as ranking
+from evaluation.errors import InputError
 
 
 def pair(number, *, question=None, text=None):
@@ -83,6 +85,14 @@ def test_scores_are_the_same_by_the_size_of_their_own_row():
     better, same = ranking.compare(scores, negative=~np.eye(3, dtype=bool))
     assert better.tolist() == [0, 1, 0]
     assert same.tolist() == [0, 0, 0]
+
+
+def test_all_candidates_may_be_asked_for_and_no_more(fake_encoder):
+    pairs = [pair(number) for number in range(3)]
+    assert evaluate(fake_encoder, pairs, candidates=3, at=(1, 3)).metrics["p_at_3"] == 1
+    for wrong in (0, 4):
+        with pytest.raises(InputError, match=f"^--at is {wrong}; 1 to 3, the --candidates, are"):
+            evaluate(fake_encoder, pairs, candidates=3, at=(1, wrong))
 
 
 def test_a_text_with_a_nul_behind_it_is_another_text(fake_encoder):

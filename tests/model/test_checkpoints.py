@@ -64,8 +64,18 @@ def test_a_run_goes_on_from_the_last_one_and_its_multiples(tmp_path):
     again = Run(tmp_path)
     assert again.checkpoints.restore_or_initialize() == str(tmp_path / "ckpt-14")
     assert (int(again.step), float(again.weight)) == (14, 14.0)
+    # The one that is there is not written again.
+    assert again.save_at(14, check_interval=False) is None
     assert again.save_at(19) is None
     assert again.save_at(20) == str(tmp_path / "ckpt-20")
+
+
+def test_a_damaged_one_is_named(tmp_path):
+    Run(tmp_path).save_at(14, check_interval=False)
+    (data,) = tmp_path.glob("ckpt-14.data-*")
+    data.write_bytes(data.read_bytes()[:2])
+    with pytest.raises(InputError, match=rf"^--model_dir: {data} is damaged"):
+        Run(tmp_path).checkpoints.restore_or_initialize()
 
 
 def test_another_worker_reads_the_folder_and_never_writes_there(tmp_path):

@@ -3,6 +3,7 @@
 A child is forked for each from a process that has imported every package but the project's own. It
 imports the mutated module in place of the real one and runs the tests that, by the statistics of
 mutmut's run, reach the module. Texts for people are left as they are: strings with a space.
+SAMPLE=N tries only N of each module, the same ones each time.
 """
 
 import gc
@@ -10,6 +11,7 @@ import importlib
 import importlib.machinery
 import json
 import os
+import random
 import signal
 import sys
 from collections.abc import Iterator
@@ -79,6 +81,18 @@ def run_tests(mutant: Mutant, tests: list[str]) -> int:
     return int(pytest.main(["-x", "-q", *config().pytest_add_cli_args, *tests]))
 
 
+def chosen() -> list[Mutant]:
+    """All of them, or the sample that is asked for."""
+    most = int(os.environ.get("SAMPLE", "0"))
+    found = [list(mutants(path)) for path in config().only_mutate]
+    draw = random.Random(0)
+    return [
+        mutant
+        for some in found
+        for mutant in (draw.sample(some, most) if 0 < most < len(some) else some)
+    ]
+
+
 def main() -> None:
     """Tries all of them and writes what became of each."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -86,7 +100,7 @@ def main() -> None:
         importlib.import_module(package)
     gc.freeze()
     tests = tests_by_path()
-    waiting = [mutant for path in config().only_mutate for mutant in mutants(path)]
+    waiting = chosen()
     running: dict[int, Mutant] = {}
     survived = []
     counts = dict.fromkeys(config().only_mutate, 0)
@@ -103,7 +117,8 @@ def main() -> None:
         if status == 0:
             survived.append((mutant.path, mutant.was, mutant.is_now))
         print(f"\r{len(waiting)} left, {len(survived)} survived ", end="", flush=True)
-    RESULTS.write_text(json.dumps({"mutants": counts, "survived": sorted(survived)}, indent=1))
+    found = {"mutants": counts, "survived": sorted(survived), "sample": os.environ.get("SAMPLE")}
+    RESULTS.write_text(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -78,7 +78,13 @@ def main() -> None:
         for path, (_, alive) in found.items()
         if alive
     ]
-    page = (HERE / "page.md").read_text().format(rows="\n".join(rows), survivors="\n".join(lists))
+    sample = constants["sample"]
+    page = (HERE / "page.md").read_text()
+    page = page.format(
+        rows="\n".join(rows),
+        survivors="\n".join(lists),
+        constants=f"{sample} of them in each module, drawn by a seed" if sample else "all of them",
+    )
     (HERE / "RESULTS.md").write_text(page)
     wrong += ["a survivor has no reason"] * ("NO REASON YET" in page)
     print("\n".join(["-> tests/mutation/RESULTS.md", *rows]))

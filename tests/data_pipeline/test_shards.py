@@ -37,6 +37,7 @@ def responses(rows):
 
 def test_validation_is_a_side_only_where_it_is_asked_for():
     assert sharding().shards_by_side() == {"train": 4, "test": 2}
+    assert sharding(validation_fraction=0.2).shards_by_side()["validation"] == 1
     with_validation = sharding(validation_fraction=0.2, validation_shards=3)
     assert with_validation.shards_by_side() == {"train": 4, "validation": 3, "test": 2}
     assert sharding(train_shards=2, test_shards=1).all_shards() == [

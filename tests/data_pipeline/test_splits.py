@@ -21,6 +21,9 @@ def where(split_by, fraction, thread="t", input_id="i", response_id="r", *, vali
 def test_the_names_that_options_and_files_have():
     assert SPLIT_BY == ("thread", "pair")
     assert SIDES == ("train", "validation", "test")
+    for split_by in SPLIT_BY:
+        ids = [(f"t{n}", f"i{n}", f"r{n}") for n in range(50)]
+        assert {where(split_by, 0.3, *some, validation=0.3) for some in ids} == set(SIDES)
 
 
 def test_the_hash_is_the_same_on_every_machine():

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.dumps import find_dumps, read_line_batches
-from data_pipeline.words import tokenize
+from data_pipeline.words import BEGIN, END, tokenize
 from model import text as of_the_models
 
 NASTY = [
@@ -58,6 +58,11 @@ def test_some_tokens():
     # The first character of Unicode that nobody sees, and the first and last of private use.
     for unseen in ("\0", "\U00100000", "\U0010fffd"):
         assert tokenize(f"a{unseen}b") == [b"a", b"b"]
+
+
+def test_the_marks_of_a_sentence_are_the_models_and_no_token():
+    assert (BEGIN, END) == (of_the_models._BEGIN, of_the_models._END) == (b"<s>", b"</s>")
+    assert not {BEGIN, END} & set(tokenize("<s> a </s>"))
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -82,6 +82,7 @@ def test_predictions_are_the_organisers_format(xml_file, encoder):
     assert [line[:3] for line in lines] == [["Q1", f"Q1_R{i}", "0"] for i in range(1, 5)]
     assert [line[4] for line in lines] == ["true", "true", "false", "true"]
     assert [float(line[3]) for line in lines] == [item["score"] for item in found.items]
+    assert cqa.PREDICTIONS == ".subtaskB.pred"  # as the organisers name theirs
     unlabelled = cqa.predictions(dataclasses.replace(found, settings={}))
     assert {line.split("\t")[4] for line in unlabelled.splitlines()} == {"false"}
 

@@ -50,7 +50,9 @@ def mutants(path: str) -> Iterator[Mutant]:
         if in_function and outer.name.value not in CALLED_AT_IMPORT:
             continue
         was, is_now = module.code_for_node(node), module.code_for_node(mutation.mutated_node)
-        if isinstance(node, cst.SimpleString) and " " in was:
+        is_prose = isinstance(node, cst.SimpleString) and " " in was
+        is_type = isinstance(node, cst.Assign) and isinstance(node.value, cst.Subscript)
+        if is_prose or is_type:
             continue
         yield Mutant(path, was, is_now, deep_replace(module, node, mutation.mutated_node).code)
 

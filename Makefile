@@ -58,10 +58,12 @@ engines: $(INSTALLED)
 # Small faults, one at a time, in the modules that results rest on: do the fast tests notice? Writes
 # tests/mutation/RESULTS.md; some 40 minutes on 2 cores.
 MUTANTS := .venv-mutants
+# Constants and defaults of each module that are tried; 0 for all.
+SAMPLE ?= 8
 mutants: $(MUTANTS)/.installed
 	rm -rf mutants
 	$(MUTANTS)/bin/python tests/mutation run --max-children $$(nproc)
-	$(MUTANTS)/bin/python tests/mutation/constants.py
+	SAMPLE=$(SAMPLE) $(MUTANTS)/bin/python tests/mutation/constants.py
 	$(MUTANTS)/bin/python tests/mutation/report.py
 
 $(MUTANTS)/.installed: requirements.txt tests/mutation/requirements.txt

@@ -9,9 +9,9 @@ the process ends, however it ends, so the claim of a dead job is simply free. Th
 over NFS. The file says who holds it: host, process, since when, command.
 
 Object stores lock nothing. There the claim is an object that its job writes again every
-`RENEW_SECONDS`; one that was not renewed for `EXPIRE_SECONDS` belonged to a dead job. Two jobs
-that write it at the same moment are told apart by reading it again after `SETTLE_SECONDS`.
-BUILD.md, "Two jobs on one folder", has what can still go wrong.
+`RENEW_SECONDS`; one that was not renewed for `EXPIRE_SECONDS` belonged to a dead job. If two jobs
+write it at the same moment, both read it again after `SETTLE_SECONDS`, and the last writer holds
+it. BUILD.md, "Two jobs on one folder", says what can still go wrong.
 
 Needs nothing but the standard library, since every package uses it.
 """

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from data_pipeline.acceptance import InputLines, require_pairs, warn_of_left_out
+from data_pipeline.cached_input_writer import EXAMPLES
 from data_pipeline.card import render
 from data_pipeline.comments import FIELDS
 from data_pipeline.copies import (
@@ -19,7 +20,7 @@ from data_pipeline.copies import (
 from data_pipeline.dumps import Dump, full_path
 from data_pipeline.errors import InputError
 from data_pipeline.filters import Rules
-from data_pipeline.months import EXAMPLES, first_malformed
+from data_pipeline.months import first_malformed
 from data_pipeline.output import DATA_CARD, DEAD_LETTERS, STATISTICS, OutputFolder, as_json
 from data_pipeline.pairing import Pair
 from data_pipeline.reddit import Plan

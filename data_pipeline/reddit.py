@@ -25,13 +25,14 @@ from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from data_pipeline.acceptance import Limits
 from data_pipeline.blocks import Block, Transport
+from data_pipeline.cached_input import CachedInput, blocks_by_bucket, dead_letters
 from data_pipeline.contamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.contamination import Excluded, TakeOut
 from data_pipeline.context import EarlierTurn
 from data_pipeline.copies import CapCopies, CountCopies
 from data_pipeline.dumps import Dump, UnreadableDumpError
 from data_pipeline.filters import Rules
-from data_pipeline.months import Month, Months, blocks_by_bucket, dead_letters
+from data_pipeline.months import Months
 from data_pipeline.output import DEAD_LETTERS, EXCLUDED
 from data_pipeline.packing import PackRows, RowsByKey
 from data_pipeline.pairing import Pair, pair_bucket
@@ -65,7 +66,7 @@ class Plan(NamedTuple):
         return Transport(self.folder, at_hand=self.blocks_at_hand)
 
 
-_Read = tuple[int, Month]
+_Read = tuple[int, CachedInput]
 """Position of a dump among the inputs, and what was read of it."""
 
 
@@ -101,7 +102,7 @@ class ReadMonth(beam.DoFn):
         yield TaggedOutput(TALLY, {COUNTS: Counter(month.about["counts"])})
         yield position, month
 
-    def _read(self, dump: Dump, note: Note) -> Month:
+    def _read(self, dump: Dump, note: Note) -> CachedInput:
         lines = 0
 
         def watch(stored_bytes: int, counts: Counter) -> None:

@@ -143,7 +143,7 @@ def _numbered_anew(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _all_of(flat: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """As `tf.unique`, but for ids that stand there more than once: XLA knows sizes beforehand."""
+    """As `tf.unique`, but keeps ids that occur more than once: XLA needs sizes beforehand."""
     return flat, tf.where(flat == PADDING, PADDING, tf.range(tf.size(flat)))
 
 

@@ -9,9 +9,10 @@ import pytest
 from data_pipeline.__main__ import main
 from data_pipeline.acceptance import Limits
 from data_pipeline.blocks import DamagedFileError
+from data_pipeline.cached_input import dead_letters
 from data_pipeline.dumps import find_dumps
 from data_pipeline.filters import Selection
-from data_pipeline.months import Months, dead_letters
+from data_pipeline.months import Months
 
 
 @pytest.fixture

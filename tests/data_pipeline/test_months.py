@@ -8,11 +8,12 @@ import google_crc32c
 import orjson
 import pytest
 
-from data_pipeline import dumps, months
+from data_pipeline import cached_input, cached_input_writer, dumps, months
 from data_pipeline.blocks import DamagedFileError, read_blocks
 from data_pipeline.dumps import Dump, UnreadableDumpError, find_dumps
 from data_pipeline.filters import Selection
 from data_pipeline.months import Months
+from data_pipeline.pairing import SLOTS
 
 A_WHILE = 100
 
@@ -97,7 +98,7 @@ def test_a_touched_dump_in_a_folder_that_is_only_read_is_done(done, path, monkey
         raise PermissionError(13, "Permission denied")
 
     os.utime(path, (A_WHILE, A_WHILE))
-    monkeypatch.setattr(months, "write_file", read_only)
+    monkeypatch.setattr(cached_input, "write_file", read_only)
     assert done.find(as_found(path)) is not None
 
 
@@ -216,8 +217,8 @@ def test_each_damaged_file_is_noticed_as_it_is_read(done, path, how):
             file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
             assert done.find(as_found(path)) is not None  # its size is as before
             with pytest.raises(DamagedFileError, match=re.escape(str(file))):
-                list(months.dead_letters(month))
-                blocks = months.blocks_by_bucket(
+                list(cached_input.dead_letters(month))
+                blocks = cached_input.blocks_by_bucket(
                     month, position=0, buckets=16, at_hand=how == "in memory"
                 )
                 list(read_blocks([block for _, block in blocks]))
@@ -250,9 +251,9 @@ def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment
 def test_packs_and_buckets_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
     path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
     monkeypatch.setattr(dumps, "BATCH_BYTES", 2000)
-    monkeypatch.setattr(months, "COMMENTS_A_PACK", 50)
+    monkeypatch.setattr(cached_input_writer, "COMMENTS_A_PACK", 50)
     month = read(kept, path)
-    for buckets in (1, 5, months.SLOTS):
+    for buckets in (1, 5, SLOTS):
         found = blocks_of(month, buckets=buckets, at_hand=True)
         assert all(len(block.data) == block.length for _, block in found)
         in_file = [(bucket, block._replace(data=None)) for bucket, block in found]
@@ -265,7 +266,7 @@ def test_packs_and_buckets_cut_the_same_rows(kept, write_dump, comment, monkeypa
 
 
 def blocks_of(month, **how):
-    return list(months.blocks_by_bucket(month, position=0, **how))
+    return list(cached_input.blocks_by_bucket(month, position=0, **how))
 
 
 def test_a_dump_that_was_never_read_is_not_done(kept):

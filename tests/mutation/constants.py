@@ -3,7 +3,7 @@
 A child is forked for each from a process that has imported every package but the project's own. It
 imports the mutated module in place of the real one and runs the tests that, by the statistics of
 mutmut's run, reach the module. Texts for people are left as they are: strings with a space.
-SAMPLE=N tries only N of each module, the same ones each time.
+SAMPLE=N tries only N of each module, the same ones each time; 0, the default, tries all.
 """
 
 import gc
@@ -119,7 +119,11 @@ def main() -> None:
         if status == 0:
             survived.append((mutant.path, mutant.was, mutant.is_now))
         print(f"\r{len(waiting)} left, {len(survived)} survived ", end="", flush=True)
-    found = {"mutants": counts, "survived": sorted(survived), "sample": os.environ.get("SAMPLE")}
+    found = {
+        "mutants": counts,
+        "survived": sorted(survived),
+        "sample": int(os.environ.get("SAMPLE", "0")),
+    }
     RESULTS.write_text(json.dumps(found, indent=1))
 
 

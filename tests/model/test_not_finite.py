@@ -45,7 +45,7 @@ def batch_ids(params, step):
     [
         pytest.param("reddit", {}, id="reddit"),
         pytest.param(
-            "reddit_nli", {"task__nli__share": 0.5}, id="reddit_nli", marks=pytest.mark.slow
+            "reddit_nli", {"task__nli__share": 0.2}, id="reddit_nli", marks=pytest.mark.slow
         ),
     ],
 )

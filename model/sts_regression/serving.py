@@ -65,7 +65,7 @@ def check(path: Path) -> None:
     """Looks at where a SavedModel is to be, before anything is trained for it.
 
     Raises:
-      InputError: if something stands there that is no SavedModel.
+      InputError: if another kind of file or folder is there.
     """
     if path.exists() and not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: is there already, and is no SavedModel")
@@ -75,7 +75,7 @@ def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
     """Writes the SavedModel aside and renames it.
 
     Raises:
-      InputError: if something stands there that is no SavedModel, or it cannot be written.
+      InputError: if another kind of file or folder is there, or it cannot be written.
     """
     check(path)
     aside, before = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("new", "old"))

@@ -28,7 +28,7 @@ def packer(request, tmp_path):
 
 
 def packed(packer, *batches):
-    """What comes of batches as they are processed, and at the end of the bundle."""
+    """The elements yielded for each batch, then those at the end of the bundle."""
     early = [element for pairs in batches for element in packer.process(pairs)]
     return early, [windowed.value for windowed in packer.finish_bundle()]
 

@@ -31,7 +31,7 @@ demo: $(INSTALLED)
 	$(RUN) -m data_pipeline reddit --input 'runs/demo/world/reddit/RC_*' --output runs/demo/data
 	@printf '\n== 2 of 4: training ==\n'
 	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir runs/demo/model \
-	  --config_file model/configs/demo_dan.yaml \
+	  --config_file model/configs/presets/demo_dan.yaml \
 	  --params_override "task.train_data.input_path=runs/demo/data/train-*,task.validation_data.input_path=runs/demo/data/test-*"
 	@printf '\n== 3 of 4: the hub module ==\n'
 	$(RUN) -m export --model_dir runs/demo/model --output runs/demo/module

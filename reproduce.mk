@@ -61,7 +61,7 @@ TENTH = $(shell expr $(STEPS_$*) / 10)
 
 # $(1): ROW-SEED, $(2): experiment, $(3): preset, $(4): overrides.
 train = $(RUN) -m model --experiment $(2) --mode train_and_eval --model_dir $(R)/models/$(1) \
-  --config_file model/configs/$(3).yaml \
+  --config_file model/configs/presets/$(3).yaml \
   --params_override "task.seed=$(lastword $(subst -, ,$(1))),$(4)"
 # $(1): a folder of models/; the module is named as the target.
 export_of = $(RUN) -m export --model_dir $(R)/models/$(1) --output $(@D)
@@ -113,29 +113,29 @@ $(R)/nli/dev/COMPLETED: $(INSTALLED) has_data
 # Modules: one row each, the stem is the seed.
 
 REDDIT = $(PAIRS),$(WIDE),$(call schedule,1070,107)
-$(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_dan.yaml
+$(R)/modules/reddit-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/presets/laptop_dan.yaml
 	$(call train,reddit-$*,reddit,laptop_dan,$(REDDIT))
 	$(call export_of,reddit-$*)
 
 REDDIT_NLI = task.init_checkpoint=$(R)/models/reddit-$*,$(PAIRS),$(NLI),$(WIDE)
-$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(NLI_PAIRS) model/configs/laptop_dan_nli.yaml
+$(R)/modules/reddit_nli-%/saved_model.pb: $(R)/modules/reddit-%/saved_model.pb $(NLI_PAIRS) model/configs/presets/laptop_dan_nli.yaml
 	$(call train,reddit_nli-$*,reddit_nli,laptop_dan_nli,$(REDDIT_NLI))
 	$(call export_of,reddit_nli-$*)
 
 # Once over the pairs.
 TRANSFORMER = $(PAIRS),$(call schedule,356,356)
-$(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_transformer.yaml
+$(R)/modules/transformer-%/saved_model.pb: $(R)/pairs/COMPLETED model/configs/presets/laptop_transformer.yaml
 	$(call train,transformer-$*,reddit,laptop_transformer,$(TRANSFORMER))
 	$(call export_of,transformer-$*)
 
 BILSTM = $(subst task.nli,task,$(NLI)),task.sts_dev=$(STS)/sts-dev.csv
-$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(NLI_PAIRS) model/configs/laptop_bilstm_max_nli.yaml
+$(R)/modules/bilstm_max_nli-%/saved_model.pb: $(NLI_PAIRS) model/configs/presets/laptop_bilstm_max_nli.yaml
 	$(call train,bilstm_max_nli-$*,nli,laptop_bilstm_max_nli,$(BILSTM))
 	$(call export_of,bilstm_max_nli-$*)
 
 # Quoted, for the brackets. As long a warm-up, by the run's length, as the whole has.
 SHARE = task.train_data.input_path='$(R)/pairs/$(FILES_$*)',$(CHECKED),$(WIDE),$(call schedule,$(STEPS_$*),$(TENTH)),trainer.optimizer_config.warmup.linear.warmup_steps=$(shell expr $(STEPS_$*) / 5)
-$(R)/modules/growth_%-0/saved_model.pb: $(R)/pairs/COMPLETED model/configs/laptop_dan.yaml
+$(R)/modules/growth_%-0/saved_model.pb: $(R)/pairs/COMPLETED model/configs/presets/laptop_dan.yaml
 	$(call train,growth_$*-0,reddit,laptop_dan,$(SHARE))
 	$(call export_of,growth_$*-0/best)
 
@@ -223,7 +223,7 @@ benchmark: $(B)/modules/COMPLETED
 
 $(B)/modules/COMPLETED: $(R)/pairs/COMPLETED
 	$(RUN) -m model --experiment reddit --mode train --model_dir $(B)/model \
-	  --config_file model/configs/laptop_dan.yaml \
+	  --config_file model/configs/presets/laptop_dan.yaml \
 	  --params_override "$(PAIRS),$(call schedule,120,120)"
 	$(RUN) -m export variants --model_dir $(B)/model --output $(@D)
 	touch $@

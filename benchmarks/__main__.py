@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from benchmarks import machine, runs
 from benchmarks.options import at_least, file_to_write
-from evaluation.files import with_data_as_dir
+from evaluation.data.files import with_data_as_dir
 
 REASON = 20
 """Lines that the page and the terminal have of a failure."""

@@ -41,7 +41,7 @@ from benchmarks.recipes import (
     WAYS,
     Recipe,
 )
-from evaluation.files import with_data_as_dir
+from evaluation.data.files import with_data_as_dir
 
 DONE = "ablation.json"
 """In the folder of a row that is done: what was asked, and what was found."""

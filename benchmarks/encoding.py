@@ -24,8 +24,8 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.options import at_least, file_to_write, program, seconds
-from data_pipeline import records
-from model import record_files
+from data_pipeline.pairs import tfrecord
+from model.data import tfrecords
 
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
 OURS, STATIC, MINILM = "module", "static_embedding", "minilm"
@@ -33,7 +33,7 @@ SYSTEMS = (OURS, STATIC, MINILM)
 BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
 LARGEST_OF_MINILM = 256
 """A larger batch only takes longer."""
-FEATURES = {records.INPUT: tf.io.FixedLenFeature([], tf.string)}
+FEATURES = {tfrecord.INPUT: tf.io.FixedLenFeature([], tf.string)}
 Measured = dict[str, dict[int, dict[str, float]]]
 
 
@@ -67,8 +67,8 @@ def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
     """The inputs of pairs, as they come."""
     files = sorted(tf.io.gfile.glob(arguments.pairs))
     texts: list[str] = []
-    for serialized in record_files.read_records(files).batch(1000):
-        inputs = tf.io.parse_example(serialized, FEATURES)[records.INPUT].numpy()
+    for serialized in tfrecords.read_records(files).batch(1000):
+        inputs = tf.io.parse_example(serialized, FEATURES)[tfrecord.INPUT].numpy()
         texts += [text.decode(errors="replace") for text in inputs]
         if len(texts) >= arguments.sentences:
             break

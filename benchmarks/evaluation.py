@@ -3,7 +3,7 @@
     python -m benchmarks.evaluation --module DIR --pairs DIR
 
 Encodes the inputs and responses of real pairs with the module alone, in the order of the files and
-in the order of length, in batches of the same size, and with `evaluation.encoder`, which sorts,
+in the order of length, in batches of the same size, and with `evaluation.encoders`, which sorts,
 encodes each text once, checks every row and remembers it. Each is done several times in turns; the
 best counts, because what else the machine does only adds.
 """
@@ -23,9 +23,9 @@ import tensorflow as tf
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from evaluation import module
-from evaluation.chunks import SENTENCES, by_length
-from evaluation.encoder import Encoder
+from evaluation.encoders import module
+from evaluation.encoders.chunks import SENTENCES, by_length
+from evaluation.encoders.encoder import Encoder
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import tf_keras
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from model.sts_regression.recurrent import GATES, Lstm
+from model.sts_regression.layers.lstm import GATES, Lstm
 
 FUSED = "fused kernel (BlockLSTMV2), sigmoid and tanh"
 Step = Callable[[], object]

@@ -30,8 +30,8 @@ from backports import zstd
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from data_pipeline.comments import parse_comment
-from data_pipeline.filters import Rules, Selection
+from data_pipeline.reddit.comment import parse_comment
+from data_pipeline.reddit.filters import Rules, Selection
 
 REPOSITORY = Path(__file__).parents[1]
 WINDOW = {zstd.DecompressionParameter.window_log_max: 31}

@@ -15,17 +15,17 @@ import psutil
 import tensorflow as tf
 from official.core.config_definitions import ExperimentConfig
 
-from model import parameters
+from model.configs import parsing
 
 REPOSITORY = Path(__file__).parents[1]
-CONFIGS = REPOSITORY / "model" / "configs"
+CONFIGS = REPOSITORY / "model" / "configs" / "presets"
 SPEED = "pairs_per_second"
 LEAST_STEPS = 2
 """Of a run with a speed: the first loop of steps traces."""
 
 
 def presets() -> list[str]:
-    """The names of `model/configs`."""
+    """The names of `model/configs/presets`."""
     return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
 
 
@@ -51,7 +51,7 @@ def start(
 
     Args:
       folder: the model folder.
-      preset: which of `model/configs`.
+      preset: which of `model/configs/presets`.
       override: parameters by their dotted names.
       experiment: as `--experiment`.
       mode: as `--mode`.
@@ -85,13 +85,14 @@ def brought_to(
     Warm-up and decay become as long as the run, which validates once, at its end.
 
     Args:
-      preset: which of `model/configs`; its learning rate is polynomial, after a linear warm-up.
+      preset: which of `model/configs/presets`; its learning rate is polynomial, after a linear
+        warm-up.
       pairs: how many it trains on, however often it reads each.
       folder: pairs in `train-*` and `validation-*`, or `test-*` where it has none of those.
       sts_dev: a file of the STS Benchmark.
     """
     path = str(CONFIGS / f"{preset}.yaml")
-    params = parameters.parse(experiment="reddit", config_files=[path])
+    params = parsing.parse(experiment="reddit", config_files=[path])
     batch = params.task.train_data.global_batch_size
     steps = pairs // batch
     if steps < LEAST_STEPS:

@@ -38,12 +38,15 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.options import at_least, program
-from data_pipeline import records
-from model import dual_encoder, inputs, parameters, record_files, step
+from data_pipeline.pairs import tfrecord
+from model import dual_encoder
+from model.configs import parsing
+from model.data import input_pipeline, tfrecords
+from model.data.task_sampler import Schedule
 from model.errors import InputError
-from model.schedule import Schedule
-from model.tasks import Part, parts_of
-from model.text import PADDING, WORDS
+from model.tasks.tasks import Part, parts_of
+from model.text.preprocessing import PADDING, WORDS
+from model.training import train_step
 
 PRESET = "laptop_dan"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
@@ -55,7 +58,7 @@ WIDE: dict[str, object] = {
     "task.model.encoder.averaging.embedding_dim": 512,
 }
 TEXT_OF_PAIR = {
-    name: tf.io.FixedLenFeature([], tf.string) for name in (records.INPUT, records.RESPONSE)
+    name: tf.io.FixedLenFeature([], tf.string) for name in (tfrecord.INPUT, tfrecord.RESPONSE)
 }
 
 
@@ -94,13 +97,13 @@ def main() -> None:
     take_apart(arguments, trained, params=params, part=part, source=source)
 
 
-def prepared(arguments: argparse.Namespace) -> tuple[ExperimentConfig, Part, inputs.Source]:
+def prepared(arguments: argparse.Namespace) -> tuple[ExperimentConfig, Part, input_pipeline.Source]:
     """The preset's parameters, its task, and its training files, which hold a batch at least."""
     override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
     preset = str(runs.CONFIGS / f"{PRESET}.yaml")
-    params = parameters.parse(experiment="reddit", config_files=[preset], params_override=override)
+    params = parsing.parse(experiment="reddit", config_files=[preset], params_override=override)
     (part,) = parts_of(params.task)
-    return params, part, inputs.make_source("pairs", part.train_data, seed=0)
+    return params, part, input_pipeline.make_source("pairs", part.train_data, seed=0)
 
 
 def compare(arguments: argparse.Namespace, work: Path) -> float:
@@ -166,7 +169,7 @@ def peer(command: list[str], _: Path) -> float:
 def write_pairs(pattern: str, path: Path) -> None:
     """The pairs' texts as JSON lines."""
     with path.open("w") as file:
-        for serialized in record_files.read_records(tf.io.gfile.glob(pattern)).batch(1000):
+        for serialized in tfrecords.read_records(tf.io.gfile.glob(pattern)).batch(1000):
             texts = tf.io.parse_example(serialized, TEXT_OF_PAIR)
             columns = (texts[name].numpy() for name in TEXT_OF_PAIR)
             for pair in zip(*columns, strict=True):
@@ -180,10 +183,10 @@ def take_apart(
     *,
     params: ExperimentConfig,
     part: Part,
-    source: inputs.Source,
+    source: input_pipeline.Source,
 ) -> None:
     """Prints where the time of the preset's training goes."""
-    batches = inputs.training_batches(
+    batches = input_pipeline.training_batches(
         source,
         part,
         schedule=Schedule([part.train_data], share=0.0, seed=0),
@@ -241,7 +244,9 @@ def steps_of(params: ExperimentConfig, part: Part) -> dict[str, Callable[[dict],
 
     def and_update(batch: dict) -> Any:
         measured = tf.constant(False)
-        return step.train(part.task, batch, model=model, optimizer=optimizer, measured=measured)
+        return train_step.train(
+            part.task, batch, model=model, optimizer=optimizer, measured=measured
+        )
 
     named = {
         "forward": forward,

@@ -31,12 +31,20 @@ from official.nlp.tasks import dual_encoder as garden
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from data_pipeline import records
-from model import configs, dual_encoder, record_files, step
-from model.tasks import ResponseSelection
-from model.text import BIGRAMS, PADDING, WORDS, TextToIds
+from data_pipeline.pairs import tfrecord
+from model import dual_encoder
+from model.configs import schema
+from model.data import tfrecords
+from model.tasks.tasks import ResponseSelection
+from model.text.preprocessing import (
+    BIGRAMS,
+    PADDING,
+    WORDS,
+    TextToIds,
+)
+from model.training import train_step
 
-SIDES = (records.INPUT, records.RESPONSE)
+SIDES = (tfrecord.INPUT, tfrecord.RESPONSE)
 Step = Callable[[Any], Any]
 
 
@@ -104,21 +112,21 @@ def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
 def our_step(arguments: argparse.Namespace, dropout: float) -> Step:
     """A step of our training."""
     config = our_config(arguments, dropout)
-    task = ResponseSelection(TextToIds(config.text), configs.Objective())
+    task = ResponseSelection(TextToIds(config.text), schema.Objective())
     model, optimizer = dual_encoder.build(config, seed=0), adam()
 
     @tf.function(reduce_retracing=True)
     def train(batch: dict) -> tf.Tensor:
         measured = tf.constant(False)
-        return step.train(task, batch, model=model, optimizer=optimizer, measured=measured)[0]
+        return train_step.train(task, batch, model=model, optimizer=optimizer, measured=measured)[0]
 
     return train
 
 
-def our_config(arguments: argparse.Namespace, dropout: float = 0.0) -> configs.DualEncoder:
+def our_config(arguments: argparse.Namespace, dropout: float = 0.0) -> schema.DualEncoder:
     """Our model, as like the Model Garden's as it can be."""
-    text = configs.Text(word_buckets=arguments.words, max_tokens=arguments.max_tokens)
-    transformer = configs.Transformer(
+    text = schema.Text(word_buckets=arguments.words, max_tokens=arguments.max_tokens)
+    transformer = schema.Transformer(
         layers=arguments.layers,
         heads=arguments.heads,
         hidden=arguments.hidden,
@@ -126,10 +134,10 @@ def our_config(arguments: argparse.Namespace, dropout: float = 0.0) -> configs.D
         embedding_dim=arguments.hidden,
         dropout=dropout,
     )
-    return configs.DualEncoder(
+    return schema.DualEncoder(
         text=text,
-        encoder=configs.Encoder(type="transformer", transformer=transformer),
-        response_network=configs.ResponseNetwork(hidden=[], normalize=True),
+        encoder=schema.Encoder(type="transformer", transformer=transformer),
+        response_network=schema.ResponseNetwork(hidden=[], normalize=True),
         score_scale=20.0,
     )
 
@@ -219,11 +227,11 @@ def padding(pairs: list[tf.Tensor], arguments: argparse.Namespace) -> None:
 def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
     """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
     text = TextToIds(our_config(arguments).text)
-    task = ResponseSelection(text, configs.Objective())
+    task = ResponseSelection(text, schema.Objective())
     found = tf.io.gfile.glob(arguments.pairs)
     if not found:
         sys.exit(f"error: --pairs {arguments.pairs!r}: no such files")
-    files = record_files.read_records(found)
+    files = tfrecords.read_records(found)
     # Neighbours in a file may be of one thread.
     window = files.take(arguments.batch * arguments.window * 4).shuffle(1_000_000, seed=0)
     count = arguments.batch * arguments.window

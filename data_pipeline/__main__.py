@@ -14,7 +14,7 @@ from pathlib import Path
 
 from data_pipeline import sample
 from data_pipeline.errors import InputError
-from data_pipeline.interrupts import run_until_interrupted
+from data_pipeline.execution.interrupts import run_until_interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,7 +23,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
     # While it is imported Beam warns of every cloud's client that is not installed.
     logging.disable(logging.WARNING)
-    from data_pipeline import launch, nli, options, vocabulary
+    from data_pipeline.reddit import command as launch
+    from data_pipeline.reddit import options
+    from data_pipeline.snli import command as nli
+    from data_pipeline.vocabulary import command as vocabulary
 
     logging.disable(logging.NOTSET)
 

@@ -18,7 +18,7 @@ import os
 import shlex
 import sys
 
-from evaluation.commands import (
+from evaluation.cli import (
     baselines,
     compare,
     contamination,

@@ -5,4 +5,4 @@ python -m export --model_dir run/ --output module/
 
 FLOAT32, INT8 = "float32", "int8"
 VARIANTS = (FLOAT32, "bfloat16", "float16", INT8)
-"""How weights may be kept, see `export.weights`."""
+"""How weights may be kept, see `export.module.weights`."""

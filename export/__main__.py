@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from export import commands, write
+    from export import commands
+    from export.saved_model import write
     from model.errors import InputError
 
     signal.signal(signal.SIGTERM, _stop)  # what is half written is removed, as after Ctrl-C

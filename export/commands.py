@@ -7,22 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from export import (
-    VARIANTS,
+from export import VARIANTS
+from export.card import identity
+from export.module import lite, sts_matrix
+from export.module.hub_module import HubModule
+from export.retrieval import responses, search
+from export.saved_model import (
     amend,
     checkpoint,
-    identity,
-    lite,
     replace,
-    responses,
-    search,
-    sts_matrix,
     write,
 )
-from export import variants as each_variant
-from export.hub_module import HubModule
+from export.saved_model import variants as each_variant
+from model.checkpoints.model_dir import PARAMS_FILE
 from model.errors import InputError
-from model.model_dir import PARAMS_FILE
 
 
 def module(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Training and evaluation, with the Model Garden's flags.
 
 python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
-        --config_file model/configs/laptop_dan.yaml \\
+        --config_file model/configs/presets/laptop_dan.yaml \\
         --params_override "task.train_data.input_path=pairs/train-*"
 """
 
@@ -18,11 +18,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from model import cluster, parameters, training
+    from model.configs import parsing
+    from model.distribute import cluster
     from model.errors import InputError, StoppedError, TrainingError
+    from model.training import run
 
     try:
-        params = parameters.parse(
+        params = parsing.parse(
             experiment=arguments.experiment,
             config_files=arguments.config_file,
             params_override=",".join(arguments.params_override),
@@ -31,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if cluster.serves(params.runtime):
             cluster.serve()
         else:
-            training.run(params, mode=arguments.mode, folder=arguments.model_dir)
+            run.run(params, mode=arguments.mode, folder=arguments.model_dir)
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)  # in here: what the error holds waits for those gone
@@ -73,6 +75,6 @@ def _parser() -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     main()
-    from model import cluster
+    from model.distribute import cluster
 
     cluster.leave(0)

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 import tf_keras
 
-from model import configs, encoders, nli
-from model.encoders.dropout import random_state
-from model.text import WORDS, TextToIds
+from model.configs import schema
+from model.layers import encoders, nli_head
+from model.layers.dropout import random_state
+from model.text.preprocessing import WORDS, TextToIds
 
 
 class Encoded(NamedTuple):
@@ -28,17 +29,17 @@ class DualEncoder(tf_keras.Model):
     For natural language inference the same encoder feeds a classifier (figure 5).
     """
 
-    def __init__(self, config: configs.DualEncoder):
+    def __init__(self, config: schema.DualEncoder):
         super().__init__(name="dual_encoder")
         self._config = config
         self.heads = tuple(config.heads)
         self.encoder = encoders.build(config.encoder, config.text)
-        if configs.RESPONSE_SELECTION in config.heads:
+        if schema.RESPONSE_SELECTION in config.heads:
             self.response_network = ResponseNetwork(
                 config.response_network, self.encoder.embedding_dim
             )
-        if configs.INFERENCE in config.heads:
-            self.nli_head = nli.NliHead(config.nli)
+        if schema.INFERENCE in config.heads:
+            self.nli_head = nli_head.NliHead(config.nli)
         self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
 
     def _add_log_score_scale(self) -> tf.Variable:
@@ -87,22 +88,22 @@ class DualEncoder(tf_keras.Model):
         hypotheses: dict[str, tf.Tensor],
         training: bool = False,
     ) -> tf.Tensor:
-        """Each member's logits of `data_pipeline.records.LABELS`: float32 [batch, members, 3]."""
+        """Logits of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
         first, second = (
-            nli.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
+            nli_head.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
             for ids in (premises, hypotheses)
         )
         return self.nli_head(first, second, training=training)
 
 
-def build(config: configs.DualEncoder, *, seed: int) -> DualEncoder:
+def build(config: schema.DualEncoder, *, seed: int) -> DualEncoder:
     """The model, with its variables made, the initial weights drawn by the seed."""
     tf_keras.utils.set_random_seed(seed)
     model = DualEncoder(config)
     ids = TextToIds(config.text)(tf.constant(["any text"]))
-    if configs.RESPONSE_SELECTION in config.heads:
+    if schema.RESPONSE_SELECTION in config.heads:
         model({"input": ids, "response": ids})
-    if configs.INFERENCE in config.heads:
+    if schema.INFERENCE in config.heads:
         model.classify(ids, ids)
         model.nli_head.random_state = random_state(model.nli_head)
     return model
@@ -111,7 +112,7 @@ def build(config: configs.DualEncoder, *, seed: int) -> DualEncoder:
 class ResponseNetwork(tf_keras.layers.Layer):
     """From what a response says to what it would be said to: v -> v'."""
 
-    def __init__(self, config: configs.ResponseNetwork, embedding_dim: int):
+    def __init__(self, config: schema.ResponseNetwork, embedding_dim: int):
         # What is added goes by in full; the layers narrow their inputs themselves.
         super().__init__(name="response_network", autocast=False)
         self._residual = config.residual

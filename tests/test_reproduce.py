@@ -11,7 +11,7 @@ import pytest
 from benchmarks import __main__ as every_benchmark
 from benchmarks import ablations, runs
 from evaluation.__main__ import parser as evaluation_parser
-from model import parameters
+from model.configs import parsing
 
 REPOSITORY = Path(__file__).parents[1]
 FILES = (
@@ -69,7 +69,7 @@ def trainings(data):
         if command[0] != "model":
             continue
         options = dict(zip(command[1::2], command[2::2], strict=True))
-        found[Path(options["--model_dir"]).name] = parameters.parse(
+        found[Path(options["--model_dir"]).name] = parsing.parse(
             experiment=options["--experiment"],
             config_files=[options["--config_file"]],
             params_override=options["--params_override"],
@@ -108,7 +108,7 @@ def test_the_ablations_are_of_these_recipes(data):
     of_selection, of_inference = ablations.recipes(given, Path("a/model"))
     for (recipe, way), name in ((of_selection, "reddit-0"), (of_inference, "reddit_nli-0")):
         override = ablations.override_of(recipe.ways[ablations.AS_IT_STANDS[0]], way)
-        params = parameters.parse(
+        params = parsing.parse(
             experiment=recipe.experiment,
             config_files=[str(runs.CONFIGS / f"{recipe.preset}.yaml")],
             params_override=",".join(f"{key}={value}" for key, value in override.items()),

@@ -11,8 +11,8 @@ REPOSITORY = Path(__file__).parents[1]
 ROOMS = ("data_pipeline", "model", "export", "evaluation")
 ALLOWED = {
     "data_pipeline": (),
-    "model": ("data_pipeline.records", "data_pipeline.claim"),
-    "export": ("model", "data_pipeline.claim"),
+    "model": ("data_pipeline.pairs.tfrecord", "data_pipeline.files.claim"),
+    "export": ("model", "data_pipeline.files.claim"),
     "evaluation": (),
 }
 

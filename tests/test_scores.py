@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from model import configs
+from model.configs import schema
 
-PRESETS = Path(configs.__file__).parent
+PRESETS = Path(schema.__file__).parent / "presets"
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ that they draw tell that they mean the same.
 
 from pathlib import Path
 
-from data_pipeline.claim import CLAIM, claim
 from data_pipeline.errors import InputError
+from data_pipeline.files.claim import CLAIM, claim
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 

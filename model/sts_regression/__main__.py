@@ -15,12 +15,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.claim import CLAIM, Held, claim
+from data_pipeline.files.claim import CLAIM, Held, claim
 from model.errors import InputError, TrainingError
-from model.sts_regression import outputs
 from model.sts_regression.choices import PRESETS, Choices, accepted, of
-from model.sts_regression.folds import RANDOM, WAYS
-from model.sts_regression.pairs import CORPORA, STSB
+from model.sts_regression.data.folds import RANDOM, WAYS
+from model.sts_regression.data.pairs import CORPORA, STSB
+from model.sts_regression.results import outputs
 
 _FOLDS_BY = "folds_by"
 
@@ -139,7 +139,10 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
     if arguments.corpus == STSB and (arguments.folds is not None or arguments.folds_by):
         raise InputError(f"--folds, --folds_by: {STSB} has its own split; accepted are neither")
-    from model.sts_regression import experiments, prepared, results, run, table
+    from model.sts_regression import experiments
+    from model.sts_regression.data import prepared
+    from model.sts_regression.results import results, table
+    from model.sts_regression.training import run
 
     results.read(arguments.output)  # those of earlier runs come into the table
     known = experiments.load(arguments.rows_file)
@@ -201,10 +204,12 @@ def _export(arguments: argparse.Namespace) -> None:
         raise InputError(f"--export_words {arguments.export_words}; accepted are numbers from 0 on")
     from tqdm import tqdm
 
-    from model.sts_regression import experiments, prepared, serving, training
+    from model.sts_regression import experiments, serving
+    from model.sts_regression.data import prepared
+    from model.sts_regression.training import training
 
     serving.check(arguments.output)
-    from model.sts_regression import vectors as word_vectors
+    from model.sts_regression.data import vectors as word_vectors
 
     known = experiments.load(arguments.rows_file)
     _known_rows([arguments.row], known)
@@ -239,8 +244,8 @@ def _export(arguments: argparse.Namespace) -> None:
 def _vectors(arguments: argparse.Namespace) -> None:
     """The module's vectors of all words of the data."""
     outputs.check_file(arguments.output)
-    from model.sts_regression import prepared
-    from model.sts_regression import vectors as word_vectors
+    from model.sts_regression.data import prepared
+    from model.sts_regression.data import vectors as word_vectors
 
     source, tests, _ = prepared.sources(arguments.data, arguments.corpus)
     words = prepared.split_words([*source.pairs, *(p for t in tests.values() for p in t.pairs)])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.errors import InputError
-from model.sts_regression.folds import RANDOM, WAYS
-from model.sts_regression.vectors import UNKNOWN_AS
+from model.sts_regression.data.folds import RANDOM, WAYS
+from model.sts_regression.data.vectors import UNKNOWN_AS
 
 HIGHEST_SEED = 2**32 - 1
 _ONE_OF: dict[str, tuple[str, ...]] = {

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from model.sts_regression.measures import pearson
-from model.sts_regression.pairs import HIGHEST
+from model.sts_regression.data.pairs import HIGHEST
+from model.sts_regression.results.measures import pearson
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)
 """Of the matrix's squared distance from the identity; the best on a fifth of the training pairs."""

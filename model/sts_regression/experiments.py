@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from model.errors import InputError
-from model.sts_regression.comparators import DistanceComparator, LstmComparator, Perceptron
-from model.sts_regression.embeddings import BidirectionalLstm, LstmStack, Sif
+from model.sts_regression.layers.comparators import DistanceComparator, LstmComparator, Perceptron
+from model.sts_regression.layers.embeddings import BidirectionalLstm, LstmStack, Sif
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 import tensorflow as tf
 
 from model.errors import InputError
-from model.sts_regression import words
-from model.sts_regression.regressor import Regressor
-from model.sts_regression.vectors import PADDING, UNKNOWN, WordVectors
+from model.sts_regression.data import words
+from model.sts_regression.data.vectors import PADDING, UNKNOWN, WordVectors
+from model.sts_regression.layers.regressor import Regressor
 
 _TEXTS = (
     tf.TensorSpec([None], tf.string, name="sentences1"),

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import __main__ as every
 from benchmarks import ablations, machine, runs
-from model import parameters
+from model.configs import parsing
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -132,7 +132,7 @@ def test_every_way_can_be_trained(recipe, tmp_path):
     for way in recipe.ways.values():
         override = ablations.override_of(way, data)
         text = ",".join(f"{key}={value}" for key, value in override.items())
-        params = parameters.parse(
+        params = parsing.parse(
             experiment=recipe.experiment, config_files=[preset], params_override=text
         )
         asked.append(params.as_dict())

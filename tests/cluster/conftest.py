@@ -1,4 +1,4 @@
-"""Clusters of real processes on this machine, as `python -m model.local_cluster` starts them."""
+"""Clusters of real processes on one machine, as `model.distribute.local_cluster` starts them."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from data_pipeline import records
+from data_pipeline.pairs import tfrecord
 from tests.engines.processes import wait_until
 
 REPOSITORY = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def data(tmp_path_factory):
     """Pairs whose response follows from the input, and pairs of sentences, in four shards."""
     folder = tmp_path_factory.mktemp("data")
     for name, example in (("pairs", _pair), ("nli", _nli_pair)):
-        frames = [records.frame(records.encode_example(example(number))) for number in range(128)]
+        frames = [tfrecord.frame(tfrecord.encode_example(example(number))) for number in range(128)]
         for shard in range(_SHARDS):
             path = folder / f"{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
             path.write_bytes(b"".join(frames[shard::_SHARDS]))
@@ -65,17 +65,17 @@ def data(tmp_path_factory):
 
 
 def _pair(number):
-    pair = dict.fromkeys(records.FEATURES, "")
+    pair = dict.fromkeys(tfrecord.FEATURES, "")
     return pair | {"input": f"question{number}", "response": f"answer{number}"}
 
 
 def _nli_pair(number):
     label = number % 3
     return {
-        records.PAIR_ID: str(number),
-        records.PREMISE: f"premise {number}",
-        records.HYPOTHESIS: f"{records.LABELS[label]} {number}",
-        records.LABEL: label,
+        tfrecord.PAIR_ID: str(number),
+        tfrecord.PREMISE: f"premise {number}",
+        tfrecord.HYPOTHESIS: f"{tfrecord.LABELS[label]} {number}",
+        tfrecord.LABEL: label,
     }
 
 
@@ -173,7 +173,7 @@ def launch(data, tmp_path):
         config = tmp_path / "tiny.yaml"
         config.write_text(_TINY.format(inference=inference, **values))
         logs = tmp_path / f"logs-{len(launched)}"
-        command = [sys.executable, "-m", "model.local_cluster", "--strategy", strategy]
+        command = [sys.executable, "-m", "model.distribute.local_cluster", "--strategy", strategy]
         command += ["--workers", workers, "--logs", logs, "--", "--experiment", experiment]
         command += ["--mode", mode, "--model_dir", tmp_path / "run", "--config_file", config]
         for name, value in overrides.items():

@@ -7,7 +7,7 @@ import signal
 import pytest
 import tensorflow as tf
 
-from export import checkpoint
+from export.saved_model import checkpoint
 from tests.cluster.conftest import BATCH, MULTI_WORKER, WORD_START, kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]

@@ -60,7 +60,7 @@ def require_whole_run(folder, ready):
 
 
 def require_whole_module(folder):
-    from export import identity
+    from export.card import identity
     from model.fingerprint import fingerprint
 
     assert identity.read(folder)["fingerprint"] == fingerprint(folder)

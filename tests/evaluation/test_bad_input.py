@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from evaluation import result
 from evaluation.__main__ import main
-from evaluation.result import Result
+from evaluation.results import result
+from evaluation.results.result import Result
 
 STS = "".join(
     f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.baselines import averages, tfidf, word_vectors
+from evaluation.encoders import averages, tfidf, word_vectors
 from evaluation.errors import InputError
 from tests.conftest import REPOSITORY
 

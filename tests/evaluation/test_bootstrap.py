@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from evaluation import bootstrap, metrics, weighted
+from evaluation.metrics import bootstrap, metrics, weighted
 
 
 @pytest.fixture(scope="module")

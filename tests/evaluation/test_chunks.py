@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from evaluation import chunks
-from evaluation.cache import RowCache
-from evaluation.chunks import Spread
+from evaluation.encoders import chunks
+from evaluation.encoders.cache import RowCache
+from evaluation.encoders.chunks import Spread
 
 
 def test_chunks_hold_so_many_sentences_and_characters(monkeypatch):

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.claim import claim
 from evaluation.errors import InputError
+from evaluation.results.claim import claim
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -85,7 +85,7 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path, output, folder, r
 
 def test_the_claim_of_a_killed_process_is_taken_over_at_once(tmp_path):
     code = (
-        "import time; from pathlib import Path; from evaluation.claim import claim\n"
+        "import time; from pathlib import Path; from evaluation.results.claim import claim\n"
         f"with claim(Path({str(tmp_path)!r}), command='sts', folder=True):\n"
         "    print('held', flush=True); time.sleep(60)\n"
     )

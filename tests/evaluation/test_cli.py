@@ -2,8 +2,8 @@ import json
 import subprocess
 import sys
 
-from evaluation import bootstrap
 from evaluation.__main__ import main
+from evaluation.metrics import bootstrap
 
 ROWS = "".join(
     f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"

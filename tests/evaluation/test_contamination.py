@@ -3,10 +3,13 @@ import json
 import numpy as np
 import pytest
 
-from evaluation import contamination, overlap, runs, sts, sts_files, training_texts
 from evaluation.__main__ import main
+from evaluation.analysis import contamination, overlap
+from evaluation.data import sts_files, training_texts
+from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.files import Source
+from evaluation.results import runs
+from evaluation.tasks import sts
 
 ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
 PAIRS = [

@@ -1,7 +1,7 @@
 import pytest
 
-from evaluation import cqa
 from evaluation.errors import InputError
+from evaluation.tasks import cqa
 
 ROWS = [
     ("Q1", "good bank", "which one?", "Q1_R2", 2, "Irrelevant", "best car"),

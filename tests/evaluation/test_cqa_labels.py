@@ -3,8 +3,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evaluation import cqa, metrics
 from evaluation.__main__ import main
+from evaluation.metrics import metrics
+from evaluation.tasks import cqa
 
 LABELS = ["Irrelevant", "Relevant", "Irrelevant", "PerfectMatch"]
 

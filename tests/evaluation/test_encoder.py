@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from evaluation import chunks, sts, sts_files
-from evaluation.encoder import Encoder
+from evaluation.data import sts_files
+from evaluation.encoders import chunks
+from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.module import fingerprint
 from evaluation.errors import InputError
-from evaluation.module import fingerprint
+from evaluation.tasks import sts
 
 STRINGS = [tf.TensorSpec([None], tf.string)]
 

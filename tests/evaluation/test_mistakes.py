@@ -4,10 +4,11 @@ import math
 import numpy as np
 import pytest
 
-from evaluation import mistakes, response_ranking, sts
 from evaluation.__main__ import main
+from evaluation.analysis import mistakes
+from evaluation.data.sts_files import Pair, SimilarityData
 from evaluation.errors import InputError
-from evaluation.sts_files import Pair, SimilarityData
+from evaluation.tasks import response_ranking, sts
 
 
 def similar(*items):

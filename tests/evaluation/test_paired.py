@@ -4,10 +4,11 @@ import json
 import numpy as np
 import pytest
 
-from evaluation import paired, result
 from evaluation.__main__ import main
+from evaluation.analysis import paired
 from evaluation.errors import InputError
-from evaluation.result import Result
+from evaluation.results import result
+from evaluation.results.result import Result
 
 
 def sts_result(score, gold, *, name="sts-dev", sha256="ab"):
@@ -48,7 +49,7 @@ def three():
 
 def test_a_shared_difficulty_cancels_out(three):
     """Intervals of the two alone overlap; on the same pairs the difference is plain."""
-    from evaluation import per_item
+    from evaluation.metrics import per_item
 
     good, better, _ = three
     high = per_item.with_intervals(good, seed=0).intervals["pearson"][1]

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from data_pipeline.records import encode_example, frame
-from evaluation import response_ranking as ranking
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from evaluation.errors import InputError
+from evaluation.tasks import response_ranking as ranking
 
 
 def pair(number, *, question=None, text=None):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evaluation import paper, regressors, report
-from evaluation.result import Result
-from evaluation.systems import OURS, System
+from evaluation.report import paper, regressors, report
+from evaluation.report.systems import OURS, System
+from evaluation.results.result import Result
 from model.sts_regression.experiments import TABLE_2
 
 LABELS = {

@@ -5,10 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from evaluation import comparison, examples, figure7, paper, report, result, scores, svg
+from evaluation.analysis import examples
 from evaluation.errors import InputError
-from evaluation.result import Result
-from evaluation.systems import OURS, System
+from evaluation.report import (
+    comparison,
+    figure7,
+    paper,
+    report,
+    scores,
+    svg,
+)
+from evaluation.report.systems import OURS, System
+from evaluation.results import result
+from evaluation.results.result import Result
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 

@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from evaluation import comparison, genres, report, result
 from evaluation.__main__ import main
-from evaluation.comparison import Cell
-from evaluation.result import Result
-from evaluation.systems import BASELINE, OURS, System
+from evaluation.report import comparison, genres, report
+from evaluation.report.comparison import Cell
+from evaluation.report.systems import BASELINE, OURS, System
+from evaluation.results import result
+from evaluation.results.result import Result
 
 
 def sts(name="sts-test", *, r=0.5, n=4, **fields):

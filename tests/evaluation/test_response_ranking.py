@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from evaluation import per_item
-from evaluation import response_ranking as ranking
 from evaluation.errors import InputError
+from evaluation.metrics import per_item
+from evaluation.tasks import response_ranking as ranking
 
 
 def pair(number, *, text=None, question=None):

@@ -5,11 +5,14 @@ import math
 
 import pytest
 
-from evaluation import growth, result, results_page, rows, snli
 from evaluation.__main__ import main
+from evaluation.analysis import growth
+from evaluation.data.files import with_data_as_dir
 from evaluation.errors import InputError
-from evaluation.files import with_data_as_dir
-from evaluation.result import Result
+from evaluation.report import results_page, rows
+from evaluation.results import result
+from evaluation.results.result import Result
+from evaluation.tasks import snli
 
 
 def scored(task="sts", name="sts-dev", *, system="module", groups=None, baselines=None, **metrics):

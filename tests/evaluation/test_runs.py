@@ -3,9 +3,12 @@ import json
 
 import pytest
 
-from evaluation import bootstrap, cqa, per_item, response_ranking, runs, sts, sts_files
+from evaluation.data import sts_files
+from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.files import Source
+from evaluation.metrics import bootstrap, per_item
+from evaluation.results import runs
+from evaluation.tasks import cqa, response_ranking, sts
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(

@@ -5,10 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evaluation import snli, snli_files
 from evaluation.__main__ import main
+from evaluation.data import snli_files
+from evaluation.data.snli_files import LABELS, NliData, Pair
 from evaluation.errors import InputError
-from evaluation.snli_files import LABELS, NliData, Pair
+from evaluation.tasks import snli
 
 
 def line(label, premise="a man sleeps", hypothesis="a person rests"):
@@ -149,7 +150,7 @@ def split(name, count, *, encoder):
 
 
 def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
-    from evaluation import nli_classifier
+    from evaluation.tasks import nli_classifier
 
     monkeypatch.setattr(nli_classifier, "LEARNING_RATE", 0.02)
     monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0, 16))
@@ -178,7 +179,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
 
 
 def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):
-    from evaluation import nli_classifier
+    from evaluation.tasks import nli_classifier
 
     monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0,))
     monkeypatch.setattr(nli_classifier, "MOST_PASSES", 2)

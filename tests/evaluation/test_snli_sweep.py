@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import figure8, result, running, scores, snli_sweep
 from evaluation.__main__ import main
+from evaluation.analysis import running, snli_sweep
+from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.files import Source
+from evaluation.report import figure8, scores
+from evaluation.results import result
 
 # Stand in for the three commands: each notes its arguments; the scores grow with the NLI files.
 MODEL = """\

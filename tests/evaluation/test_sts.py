@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from evaluation import similarity, sts, sts_files
+from evaluation.data import sts_files
+from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.files import Source
+from evaluation.tasks import similarity, sts
 
 ROW = "main-{genre}\tfile\t2012\t0001\t{score}\t{one}\t{two}"
 

@@ -1,7 +1,8 @@
 import pytest
 
-from evaluation import sts, sts_files
+from evaluation.data import sts_files
 from evaluation.errors import InputError
+from evaluation.tasks import sts
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 FULL_SICK = (

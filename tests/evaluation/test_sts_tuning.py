@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from evaluation import sts, sts_tuning
+from evaluation.data.sts_files import Pair, SimilarityData
 from evaluation.errors import InputError
-from evaluation.sts_files import Pair, SimilarityData
+from evaluation.tasks import sts, sts_tuning
 
 DIM = 6
 

@@ -2,9 +2,15 @@ import dataclasses
 
 import pytest
 
-from evaluation import per_item, systems, words
-from evaluation.result import Result
-from evaluation.systems import BASELINE, OTHER, OURS, System
+from evaluation.metrics import per_item
+from evaluation.report import systems, words
+from evaluation.report.systems import (
+    BASELINE,
+    OTHER,
+    OURS,
+    System,
+)
+from evaluation.results.result import Result
 
 GOLD = [5.0 * i / 199 for i in range(200)]
 GOOD = [gold + (0.8 if i % 2 else -0.8) for i, gold in enumerate(GOLD)]
@@ -136,7 +142,7 @@ def test_the_sweep_says_what_its_ends_show(first, last, said):
 
 
 def test_systems_come_from_folders(tmp_path):
-    from evaluation import result
+    from evaluation.results import result
 
     ours = sts(GOOD, module={"path": "m", "fingerprint": "1"})
     result.write(ours, tmp_path / "results")

@@ -8,7 +8,7 @@ import tensorflow as tf
 import yaml
 
 from export.__main__ import main
-from model import configs
+from model.configs import schema
 from model.dual_encoder import build
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ RECURRENT = {
 
 def make_model_dir(folder, *, params_model=None, encoder=None, heads=None, nli=None):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
-    config = configs.ResponseSelection()
+    config = schema.ResponseSelection()
     changes = {"encoder": encoder, "heads": heads, "nli": nli}
     changes = {key: value for key, value in changes.items() if value}
     config.override({"model": MODEL | changes})

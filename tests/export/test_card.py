@@ -9,9 +9,11 @@ import pytest
 import tensorflow as tf
 import yaml
 
-from export import amend, identity, scores, sts_matrix
 from export.__main__ import main
-from export.hub_module import HubModule
+from export.card import identity, scores
+from export.module import sts_matrix
+from export.module.hub_module import HubModule
+from export.saved_model import amend
 from model.errors import InputError
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements.txt"
@@ -164,7 +166,7 @@ def test_what_is_no_module_of_ours_is_refused(tmp_path, results):
 
 
 def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
-    from export import checkpoint
+    from export.saved_model import checkpoint
 
     model, text = checkpoint.load(shared / "run")
     matrix = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)

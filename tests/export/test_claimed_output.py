@@ -2,9 +2,9 @@
 
 import pytest
 
-from data_pipeline.claim import claim
-from export import replace
+from data_pipeline.files.claim import claim
 from export.__main__ import main
+from export.saved_model import replace
 
 
 def refusal(*arguments):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from export import checkpoint, verify, write
 from export.__main__ import main
-from model import nli
-from model.configs import ResponseSelection
+from export.saved_model import checkpoint, verify, write
+from model.configs.schema import ResponseSelection
+from model.layers import nli_head
 from tests.export.conftest import RECURRENT, TRANSFORMER, ask
 
 REPOSITORY = Path(__file__).parents[2]
@@ -185,7 +185,7 @@ def test_the_classifier_says_what_the_model_says(shared):
     found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
     model, text = checkpoint.load(shared / "run")
     logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
-    np.testing.assert_allclose(found, nli.probabilities(logits), atol=1e-6)
+    np.testing.assert_allclose(found, nli_head.probabilities(logits), atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
 
 
@@ -206,7 +206,7 @@ def test_a_classifier_that_looks_at_words_stays_what_it_is(
     premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
     found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
     model, text = checkpoint.load(model_dir)
-    expected = nli.probabilities(model.classify(text(premise), text(hypothesis)))
+    expected = nli_head.probabilities(model.classify(text(premise), text(hypothesis)))
     np.testing.assert_allclose(found, expected, atol=near)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data_pipeline.records import encode_example, frame
-from export import responses, search
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main
+from export.retrieval import responses, search
 
 TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e9"]
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from export.signatures import SIGNATURES, Tensor
+from export.module.signatures import SIGNATURES, Tensor
 
 TEXTS, EMBEDDINGS = "string [batch]", "float32 [batch, dim]"
 EXPECTED = {

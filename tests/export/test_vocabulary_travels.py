@@ -12,10 +12,10 @@ import tensorflow as tf
 import yaml
 
 from data_pipeline.__main__ import main as data_pipeline
-from data_pipeline.records import encode_example, frame
-from export import checkpoint
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main as export
-from model import configs
+from export.saved_model import checkpoint
+from model.configs import schema
 from model.dual_encoder import build
 
 SENTENCES = ["red fish", "Red FISH?", "something else", "", "🎂 \x00"]
@@ -53,7 +53,7 @@ def model_dir(tmp_path, vocabulary):
     folder = tmp_path / "run"
     averaging = {"word_dim": 6, "hidden": [5], "embedding_dim": 7}
     text = {"max_tokens": 8, "word_buckets": 3, "bigram_buckets": 4}
-    config = configs.ResponseSelection()
+    config = schema.ResponseSelection()
     config.override(
         {
             "model": {
@@ -72,7 +72,7 @@ def model_dir(tmp_path, vocabulary):
 def test_a_module_stands_without_the_folder(model_dir, vocabulary, tmp_path):
     model, text = checkpoint.load(model_dir)
     expected = model.encode_inputs(text(tf.constant(SENTENCES))).numpy()
-    hashed_only = configs.Text(max_tokens=8, word_buckets=3, bigram_buckets=4)
+    hashed_only = schema.Text(max_tokens=8, word_buckets=3, bigram_buckets=4)
     assert (text(tf.constant(SENTENCES))["words"].numpy().max()) > hashed_only.word_buckets
 
     export(["--model_dir", str(model_dir), "--output", str(tmp_path / "module")])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from export import checkpoint
 from export.__main__ import main
-from export.hub_module import HubModule
-from export.variants import size, table
-from export.weights import Half, Int8
+from export.module.hub_module import HubModule
+from export.module.weights import Half, Int8
+from export.saved_model import checkpoint
+from export.saved_model.variants import size, table
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
 SENTENCES = ["two words", "", "word " * 100, "some other words of this"]

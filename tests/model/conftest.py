@@ -4,9 +4,15 @@ from contextlib import contextmanager
 import pytest
 import tensorflow as tf
 
-from data_pipeline.records import FEATURES, LABELS, encode_example, frame
-from model import parameters, training
+from data_pipeline.pairs.tfrecord import (
+    FEATURES,
+    LABELS,
+    encode_example,
+    frame,
+)
 from model.__main__ import main
+from model.configs import parsing
+from model.training import run
 
 # Two CPU devices, so that MirroredStrategy has two replicas; must come before TensorFlow's
 # first use of a device.
@@ -127,7 +133,7 @@ def parse(flags):
 
     def params(*experiment, **overrides):
         parts = flags(*experiment, **overrides)
-        return parameters.parse(
+        return parsing.parse(
             experiment=parts["experiment"],
             config_files=[parts["config_file"]],
             params_override=parts["params_override"],
@@ -185,7 +191,7 @@ def reddit_run(parse, sts_dev, tmp_path_factory):
         task__sts_dev=sts_dev, trainer__average_decay=0.9, trainer__validation_interval=20
     )
     with absl_as_it_was():
-        training.run(params, mode="train_and_eval", folder=str(folder))
+        run.run(params, mode="train_and_eval", folder=str(folder))
     return folder
 
 
@@ -201,5 +207,5 @@ def reddit_nli_run(parse, reddit_run, tmp_path_factory):
         trainer__validation_interval=200,
     )
     with absl_as_it_was():
-        training.run(params, mode="train_and_eval", folder=str(folder))
+        run.run(params, mode="train_and_eval", folder=str(folder))
     return folder

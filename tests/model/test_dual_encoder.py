@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model import configs
+from model.configs import schema
 from model.dual_encoder import DualEncoder, build
-from model.text import TextToIds
+from model.text.preprocessing import TextToIds
 
-CONFIG = configs.DualEncoder(
-    text=configs.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
-    encoder=configs.Encoder(
+CONFIG = schema.DualEncoder(
+    text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
+    encoder=schema.Encoder(
         type="averaging",
-        averaging=configs.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=0.5),
+        averaging=schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=0.5),
     ),
-    response_network=configs.ResponseNetwork(hidden=[3]),
-    heads=[configs.RESPONSE_SELECTION, configs.INFERENCE],
+    response_network=schema.ResponseNetwork(hidden=[3]),
+    heads=[schema.RESPONSE_SELECTION, schema.INFERENCE],
     score_scale=0.5,
     learned_score_scale=True,
-    nli=configs.Nli(hidden=[3], feature_dropout=0.5),
+    nli=schema.Nli(hidden=[3], feature_dropout=0.5),
 )
 
 
@@ -52,7 +52,7 @@ def test_its_weights_have_the_names_that_a_checkpoint_is_read_by(model):
         "nli_head/member_0/logits/bias:0",
         "log_score_scale:0",
     ]
-    assert model.heads == (configs.RESPONSE_SELECTION, configs.INFERENCE)
+    assert model.heads == (schema.RESPONSE_SELECTION, schema.INFERENCE)
     assert model.get_config() == CONFIG.as_dict()
 
 
@@ -88,9 +88,9 @@ def test_only_training_drops_words(model, side):
 
 @pytest.mark.parametrize(("words", "features"), [(0.5, 0.0), (0.0, 0.5)])
 def test_training_a_classifier_drops_words_and_features(words, features):
-    averaging = configs.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=words)
-    encoder = configs.Encoder(type="averaging", averaging=averaging)
-    nli = configs.Nli(hidden=[3], feature_dropout=features)
+    averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=words)
+    encoder = schema.Encoder(type="averaging", averaging=averaging)
+    nli = schema.Nli(hidden=[3], feature_dropout=features)
     model = build(CONFIG.replace(encoder=encoder, nli=nli), seed=3)
     plain = SIDES["classes"](model)
     np.testing.assert_array_equal(SIDES["classes"](model, training=False), plain)

@@ -29,7 +29,7 @@ PACKAGES = (
     *("pyarrow.parquet", "sklearn.metrics"),
 )
 CALLED_AT_IMPORT = ("_texts", "_rows")
-"""Functions of `export.signatures` whose mutants mutmut tries after they were called."""
+"""Functions of `export.module.signatures` whose mutants mutmut tries after they were called."""
 SECONDS = 120
 RESULTS = Path("mutants/constants.json")
 

@@ -4,9 +4,9 @@ import random
 import numpy as np
 import pytest
 
-from model.sts_regression import vectors
 from model.sts_regression.__main__ import main
 from model.sts_regression.choices import Choices
+from model.sts_regression.data import vectors
 
 TOPICS = ("cats purr", "dogs bark", "rain falls", "trains run")
 EXTRAS = ("today", "again", "here", "softly", "often", "loudly")

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model.sts_regression import training
 from model.sts_regression.choices import Choices
-from model.sts_regression.comparators import (
+from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.layers.comparators import (
     DISTANCE_MLP,
     Dense,
     DistanceComparator,
     LstmComparator,
     Perceptron,
 )
-from model.sts_regression.embeddings import Embedded, Materials
-from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.layers.embeddings import Embedded, Materials
+from model.sts_regression.training import training
 from tests.model.sts_regression.test_training import TABLE, data
 
 

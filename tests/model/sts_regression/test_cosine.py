@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize
 
 from model.sts_regression import cosine
-from model.sts_regression.measures import pearson
+from model.sts_regression.results.measures import pearson
 
 
 def unit(rows):

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from model.sts_regression.choices import Choices
-from model.sts_regression.comparators import DistanceComparator, LstmComparator, Perceptron
-from model.sts_regression.embeddings import (
+from model.sts_regression.layers.comparators import DistanceComparator, LstmComparator, Perceptron
+from model.sts_regression.layers.embeddings import (
     BidirectionalLstm,
     Embedded,
     LstmStack,

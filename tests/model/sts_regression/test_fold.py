@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from model.sts_regression import fold, prepared, training
+from model.sts_regression.data import prepared
 from model.sts_regression.experiments import COSINE, TABLE_2, TUNED_COSINE
-from model.sts_regression.fold import Job
-from model.sts_regression.regressor import Regressor
+from model.sts_regression.layers.regressor import Regressor
+from model.sts_regression.training import fold, training
+from model.sts_regression.training.fold import Job
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_a_score_that_is_not_finite_is_a_fold_that_diverged(data, choices, monke
 
 
 def test_the_module_matters_to_its_own_rows_alone(data, choices):
-    from model.sts_regression import run
+    from model.sts_regression.training import run
 
     one, two = (data._replace(module={"path": "m", "fingerprint": f}) for f in ("1", "2"))
     for row, differ in ((COSINE, True), (TUNED_COSINE, True), ("sif_perceptron", False)):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from model.errors import InputError
-from model.sts_regression import folds
+from model.sts_regression.data import folds
 
 PAIRS = [("a", "b"), ("c", "d"), ("b", "e"), ("f", "g"), ("h", "e"), ("i", "j"), ("k", "l")]
 """The first, third and fifth hang together, through b and e."""

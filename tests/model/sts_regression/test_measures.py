@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.sts_regression import measures
+from model.sts_regression.results import measures
 
 
 def test_scores_by_hand():

@@ -1,7 +1,7 @@
 import pytest
 
 from model.errors import InputError
-from model.sts_regression import pairs
+from model.sts_regression.data import pairs
 
 
 def sts2016(folder, text):

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model.sts_regression.recurrent import GATES, Lstm
+from model.sts_regression.layers.lstm import GATES, Lstm
 
 TIME, BATCH, DIM, UNITS = 5, 3, 4, 2
 LENGTHS = (5, 3, 1)

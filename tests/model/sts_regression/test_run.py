@@ -10,8 +10,8 @@ from model.sts_regression.experiments import TABLE_2
 
 ROW = "sts_regression-sts2016-random-lstm1_perceptron"
 OWN = """
-from model.sts_regression.comparators import Perceptron
-from model.sts_regression.embeddings import Embedded
+from model.sts_regression.layers.comparators import Perceptron
+from model.sts_regression.layers.embeddings import Embedded
 from model.sts_regression.experiments import Experiment
 import tensorflow as tf
 

@@ -6,8 +6,10 @@ import pytest
 import tensorflow as tf
 
 from evaluation.__main__ import main as evaluate
-from model.sts_regression import modules, serving, training, vectors
+from model.sts_regression import serving
 from model.sts_regression.__main__ import main
+from model.sts_regression.data import modules, vectors
+from model.sts_regression.training import training
 
 
 class Embedder(tf.Module):

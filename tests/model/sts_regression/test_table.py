@@ -1,6 +1,6 @@
 """Table 2 where folds diverged."""
 
-from model.sts_regression import table
+from model.sts_regression.results import table
 
 
 def of_row(row, metrics, *, diverged=0, alike=0):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from model.sts_regression import training
 from model.sts_regression.choices import Choices
 from model.sts_regression.experiments import TABLE_2
-from model.sts_regression.training import Data
+from model.sts_regression.training import training
+from model.sts_regression.training.training import Data
 
 RNG = np.random.default_rng(0)
 TABLE = np.vstack([np.zeros((2, 6)), RNG.normal(size=(12, 6))]).astype(np.float32)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from model.errors import InputError
-from model.sts_regression import vectors
+from model.sts_regression.data import vectors
 
 GOOD = "the 1 2\ncat 3 -4e-1\n"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from model.sts_regression.words import split_all
+from model.sts_regression.data.words import split_all
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Counts in, `statistics.json` and the data card out."""

@@ -1,0 +1,116 @@
+"""What the job counted, as `statistics.json` and the data card state it.
+
+Tallies travel through the pipeline as data and are summed as data, not as the runner's metrics:
+a bundle that is tried twice counts once. Two equations always hold:
+lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from zlib import crc32
+
+from data_pipeline.reddit import comment
+from data_pipeline.reddit.join import Pair
+
+Tally = dict[str, Counter]
+"""By name, what was counted of what."""
+COUNTS = "counts"
+COPIES = "copies"
+INPUT_CHARACTERS = "input_characters"
+RESPONSE_CHARACTERS = "response_characters"
+SUBREDDITS = "subreddits"
+MONTHS = "months"
+BIN = 10
+"""Characters in a bin of the length histograms."""
+UNKNOWN = "unknown"
+"""The month of a reply whose dump has no time."""
+_DAY = 86_400
+_FEW = 5
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """The sum of any number of tallies, also of none."""
+    total: Tally = {}
+    for tally in tallies:
+        for name, counts in tally.items():
+            total.setdefault(name, Counter()).update(counts)
+    return total
+
+
+def describe(pairs: list[Pair]) -> Tally:
+    """Histograms of some pairs; the months are days still, since a day is soon told."""
+    return {
+        INPUT_CHARACTERS: _binned(Counter([len(pair.input) for pair in pairs])),
+        RESPONSE_CHARACTERS: _binned(Counter([len(pair.response) for pair in pairs])),
+        SUBREDDITS: Counter([pair.subreddit for pair in pairs]),
+        MONTHS: _months([pair.created for pair in pairs]),
+    }
+
+
+def a_few(batches: Iterable[list[Pair]]) -> list[Pair]:
+    """The pairs with the lowest hashes: as good as drawn, and the same on every runner."""
+    pairs = (pair for batch in batches for pair in batch)
+    return heapq.nsmallest(
+        _FEW, pairs, key=lambda pair: (crc32(pair.response_id.encode()), pair.response_id)
+    )
+
+
+def _binned(lengths: Counter) -> Counter:
+    bins: Counter = Counter()
+    for length, count in lengths.items():
+        bins[str(length // BIN * BIN)] += count
+    return bins
+
+
+def _months(times: list[Any]) -> Counter:
+    seconds = [comment.seconds(time) for time in times]
+    days = Counter([UNKNOWN if time is None else time // _DAY for time in seconds])
+    months: Counter = Counter()
+    for day, count in days.items():
+        months[_month(day)] += count
+    return months
+
+
+def _month(day: int | str) -> str:
+    if isinstance(day, str):
+        return day
+    return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m")
+
+
+def as_statistics(
+    counts: Counter, rule_names: Sequence[str], more: Sequence[str], written: Mapping[str, int]
+) -> dict[str, Any]:
+    """The contents of `statistics.json`, each key present even where nothing was counted.
+
+    Args:
+      counts: what was counted, by name; `dropped/RULE` for each rule.
+      rule_names: the rules that were tried.
+      more: names of the counts that stand there only because an option was given.
+      written: how many pairs were written of each side of the split.
+    """
+    return {
+        "lines": counts["lines"],
+        "malformed": counts["malformed"],
+        "duplicates": counts["duplicates"],
+        "comments": counts["comments"],
+        "dropped": {rule: counts[f"dropped/{rule}"] for rule in rule_names},
+        "kept": counts["kept"],
+        "replies": counts["replies"],
+        "pairs": counts["pairs"],
+        **{name: counts[name] for name in more},
+        **{f"{side}_pairs": pairs for side, pairs in written.items()},
+    }
+
+
+def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rows of (name, count) to print, the dropped ones a line each."""
+    rows: list[tuple[str, str]] = []
+    for name, value in statistics.items():
+        if isinstance(value, dict):
+            rows += [(f"  {name}: {rule}", f"{count:,}") for rule, count in value.items()]
+        else:
+            rows.append((name, f"{value:,}"))
+    return rows

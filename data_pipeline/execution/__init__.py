@@ -1,0 +1,1 @@
+"""A Beam graph in, a finished job out: runner, shuffle, progress, report."""

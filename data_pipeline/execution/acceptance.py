@@ -1,0 +1,167 @@
+"""Whether the result of a job may be published: it has pairs, and most lines could be read.
+
+A job on the wrong file (an archive, another kind of dump) reads it to its end and finds only
+malformed lines. It must fail and say what the lines look like.
+"""
+
+import argparse
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from data_pipeline.errors import InputError
+from data_pipeline.files.diagnosis import MalformedLine
+
+_LOG = logging.getLogger(__name__)
+
+
+class Limits(NamedTuple):
+    """What a job may find and still be published."""
+
+    max_malformed: float = 0.5
+    """The share of malformed lines among all lines."""
+    max_dead_letters: int = 100_000
+    """Malformed lines that are stored; all are counted."""
+    allow_empty: bool = False
+    """Whether it may have no pairs."""
+
+
+class InputLines(NamedTuple):
+    """The lines of one input, counted."""
+
+    lines: int
+    malformed: int
+    first_malformed: Callable[[], MalformedLine | None]
+    """Finds the first malformed line; called only for an error or a warning."""
+
+    def are_malformed(self, limits: Limits) -> bool:
+        """Whether more lines are malformed than the limits accept."""
+        return self.malformed > limits.max_malformed * self.lines
+
+
+def add_limits(parser: argparse._ActionsContainer) -> None:
+    """Declares the options of `Limits`."""
+    default = Limits()
+    parser.add_argument(
+        "--max_malformed",
+        type=float,
+        default=default.max_malformed,
+        metavar="F",
+        help="fail if a larger share of the lines is malformed, in [0, 1]; default: %(default)s",
+    )
+    parser.add_argument(
+        "--max_dead_letters",
+        type=int,
+        default=default.max_dead_letters,
+        metavar="N",
+        help="store N malformed lines at most and count the others; default: %(default)s",
+    )
+    add_allow_empty(parser)
+
+
+def add_allow_empty(parser: argparse._ActionsContainer) -> None:
+    """Declares `--allow_empty`."""
+    parser.add_argument(
+        "--allow_empty", action="store_true", help="publish the result also if it is empty"
+    )
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """The limits asked for.
+
+    Raises:
+      InputError: if one is out of its range.
+    """
+    if not 0 <= arguments.max_malformed <= 1:
+        raise InputError(f"--max_malformed: {arguments.max_malformed} is not in [0, 1]")
+    if arguments.max_dead_letters < 0:
+        raise InputError(f"--max_dead_letters: {arguments.max_dead_letters} is not 0 or more")
+    return Limits(arguments.max_malformed, arguments.max_dead_letters, arguments.allow_empty)
+
+
+def describe_limits(limits: Limits) -> dict[str, Any]:
+    """Of the limits, what the bytes of the output depend on; nothing by default."""
+    most = limits.max_dead_letters
+    return {"max_dead_letters": most} if most != Limits().max_dead_letters else {}
+
+
+def require_pairs(
+    statistics: dict[str, Any],
+    inputs: Sequence[InputLines],
+    limits: Limits,
+    *,
+    pairs: int,
+    wanted: Sequence[str],
+    hints: Sequence[str] = (),
+) -> None:
+    """Makes sure that a result may be published; warns of inputs that are mostly malformed.
+
+    Args:
+      statistics: what was counted, in the order in which an error is to list it.
+      inputs: the lines of each input.
+      limits: what is accepted.
+      pairs: how many there are to publish.
+      wanted: the fields that a line must have.
+      hints: what else an error for no pairs says.
+
+    Raises:
+      InputError: if too many lines are malformed, or there are no pairs and must be.
+    """
+    if pairs == 0 and limits.allow_empty:
+        return
+    total = InputLines(
+        sum(some.lines for some in inputs),
+        sum(some.malformed for some in inputs),
+        max(inputs, key=lambda some: some.malformed).first_malformed,
+    )
+    if total.are_malformed(limits):
+        raise InputError(
+            f"--input: {_share(total)}, more than --max_malformed {limits.max_malformed:g} accepts"
+            f"{_sample(total, wanted)}"
+        )
+    if pairs == 0:
+        counted = ", ".join(_counted(statistics)) or "no lines"
+        hint = "".join(f"; {hint}" for hint in hints)
+        # A few malformed lines are not the reason why there are no pairs.
+        sample = _sample(total, wanted) if 2 * total.malformed > total.lines else ""
+        raise InputError(
+            f"--input: no pairs to write ({counted}){hint}{sample}; pass "
+            "--allow_empty to publish an empty result"
+        )
+    for some in inputs:
+        if some.are_malformed(limits):
+            _LOG.warning("warning: %s%s", _share(some), _sample(some, wanted))
+
+
+def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:
+    """Logs how many malformed lines are counted but not stored, if any."""
+    if dead_letters < malformed:
+        _LOG.warning(
+            "warning: %s of %s malformed lines are only counted, not stored (--max_dead_letters)",
+            f"{malformed - dead_letters:,}",
+            f"{malformed:,}",
+        )
+
+
+def _share(counted: InputLines) -> str:
+    return (
+        f"{counted.malformed:,} of {counted.lines:,} lines "
+        f"({counted.malformed / counted.lines:.1%}) are malformed"
+    )
+
+
+def _sample(counted: InputLines, wanted: Sequence[str]) -> str:
+    sample = counted.first_malformed() if counted.malformed else None
+    return f"; {sample.describe(wanted)}" if sample else ""
+
+
+def _counted(statistics: dict[str, Any]) -> list[str]:
+    """Each count that is not 0, with its name."""
+    counted = []
+    for name, value in statistics.items():
+        if not isinstance(value, dict):
+            counted += [f"{value:,} {name}"] if value else []
+        elif any(value.values()):
+            parts = ", ".join(f"{part} {count:,}" for part, count in value.items() if count)
+            counted.append(f"{sum(value.values()):,} {name}: {parts}")
+    return counted

@@ -1,0 +1,1 @@
+"""Paths and globs in, batches of lines out; an output folder, claimed and published whole."""

@@ -1,0 +1,1 @@
+"""Pairs in, shard files out, and back: splits, formats, duplicates, decontamination."""

@@ -1,0 +1,157 @@
+"""Pairs that say what an evaluation set says are taken out, and written down.
+
+Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
+between words. What a file of texts holds depends on its name:
+
+    *.txt              each line is a text; where it has tabs, each field too (SNLI)
+    *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files)
+    *.jsonl            each line is JSON; each string in it is one (SNLI)
+    *.xml              the text between two tags is one (SemEval CQA)
+
+each plain or compressed with gzip (`*.jsonl.gz`).
+"""
+
+import gzip
+import hashlib
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+import apache_beam as beam
+import orjson
+from apache_beam.pvalue import TaggedOutput
+
+from data_pipeline.card.statistics import COUNTS
+from data_pipeline.errors import InputError
+from data_pipeline.execution.report import TALLY
+from data_pipeline.files.output_folder import read_bytes, require_unicode
+from data_pipeline.reddit.join import Pair
+
+EXCLUDED = "excluded"
+MIN_CHARACTERS = 4
+"""Shorter normalized texts (a score, a "yes") exclude nothing."""
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+def normalize(text: str) -> str:
+    """The words of a text: what two texts must share to be taken for the same."""
+    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+class Excluded:
+    """Normalized texts of evaluation sets, as hashes, and the file that each stands in."""
+
+    def __init__(self, paths: list[str]):
+        self.paths = paths
+        self._file_of: dict[bytes, int] = {}
+        for number, path in enumerate(paths):
+            for text in read_texts(path):
+                words = normalize(text)
+                if len(words) >= MIN_CHARACTERS:
+                    self._file_of.setdefault(_digest(words), number)
+
+    def __len__(self) -> int:
+        return len(self._file_of)
+
+    def find(self, text: str) -> str | None:
+        """The file that says the same as a text, or None."""
+        number = self._file_of.get(_digest(normalize(text)))
+        return None if number is None else self.paths[number]
+
+    def digest(self) -> str:
+        """Changes when any text does: part of what makes two jobs the same."""
+        return hashlib.blake2b(b"".join(sorted(self._file_of)), digest_size=8).hexdigest()
+
+
+def _digest(words: str) -> bytes:
+    return hashlib.blake2b(words.encode(), digest_size=8).digest()
+
+
+def read_texts(path: str) -> Iterator[str]:
+    """All texts of a file.
+
+    Raises:
+      InputError: if the file cannot be read as what its name says.
+    """
+    require_unicode("--exclude_texts", path)
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    try:
+        content = read_bytes(path)
+        if suffixes[-1:] == [".gz"]:
+            content, suffixes = gzip.decompress(content), suffixes[:-1]
+        texts = content.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InputError(f"--exclude_texts: {path!r} cannot be read: {error}") from error
+    # Not splitlines, to which a text may hold line ends.
+    lines = texts.split("\n")
+    match suffixes[-1:]:
+        case [".txt"]:
+            for line in lines:
+                yield line
+                yield from line.split("\t") if "\t" in line else ()
+        case [".csv"] | [".tsv"]:
+            for line in lines:
+                yield from line.split("\t")
+        case [".jsonl"]:
+            for number, line in enumerate(lines, start=1):
+                yield from _strings(_load(path, number, line))
+        case [".xml"]:
+            try:
+                yield from ET.fromstring(texts).itertext()
+            except ET.ParseError as error:
+                raise InputError(f"--exclude_texts: {path!r}: {error}") from error
+        case _:
+            raise InputError(
+                f"--exclude_texts: {path!r}: accepted are .txt, .csv, .tsv, .jsonl and "
+                ".xml, plain or .gz"
+            )
+
+
+def _load(path: str, number: int, line: str) -> Any:
+    try:
+        return orjson.loads(line) if line.strip() else None
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"--exclude_texts: {path!r}, line {number}: {error}") from error
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
+
+
+class TakeOut(beam.DoFn):
+    """Batches of pairs -> the ones that say nothing an evaluation set says."""
+
+    def __init__(self, excluded: Excluded):
+        self._excluded = excluded
+
+    def process(self, pairs: list[Pair]) -> Iterator[Any]:
+        """Yields what stays; lines of `excluded-*.jsonl` and the count `excluded`, tagged."""
+        kept, lines = [], bytearray()
+        for pair in pairs:
+            found = self._excluded.find(pair.input) or self._excluded.find(pair.response)
+            if found is None:
+                kept.append(pair)
+            else:
+                lines += orjson.dumps(
+                    {
+                        "file": found,
+                        "input": pair.input,
+                        "response": pair.response,
+                        "input_id": pair.input_id,
+                        "response_id": pair.response_id,
+                    },
+                    option=orjson.OPT_APPEND_NEWLINE,
+                )
+        yield kept
+        if lines:
+            yield TaggedOutput(EXCLUDED, bytes(lines))
+            yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(pairs) - len(kept))})

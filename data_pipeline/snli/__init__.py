@@ -1,0 +1,1 @@
+"""SNLI files in, TFRecords of premise, hypothesis and label out."""

@@ -1,0 +1,1 @@
+"""Published pairs in, counted words and bigrams out."""

@@ -1,0 +1,177 @@
+"""Where a module is wrong: by kind of text, the worst pairs, the responses that it prefers.
+
+An STS pair's error is what the straight line that fits the gold scores best says of its score,
+less its gold score: above 0, the module takes the sentences for too alike.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from tabulate import tabulate
+
+from evaluation.metrics import metrics
+from evaluation.results.result import Result
+from evaluation.tasks import response_ranking, similarity
+from evaluation.tasks.response_ranking import RankingData
+
+WORST = 30
+SHOWN_CHARACTERS = 200
+_NEGATION = re.compile(
+    r"\b(?:no|not|none|never|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b"
+)
+_NUMBER = re.compile(
+    r"\d+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|hundred|thousand|million)\b"
+)
+_LINK = re.compile(r"https?:|www\.|\[[^]]*\]\(")
+
+Kinds = Mapping[str, Callable[[dict], bool]]
+
+
+def _negated(text: str) -> bool:
+    return _NEGATION.search(text.lower()) is not None
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text.lower()))
+
+
+def _overlap(left: str, right: str) -> float:
+    return similarity.word_overlap(similarity.words(left), similarity.words(right))
+
+
+def _shared(item: dict) -> int:
+    return len(similarity.words(item["input"]) & similarity.words(item["response"]))
+
+
+STS_KINDS: Kinds = {
+    "news": lambda item: item["genre"] == "main-news",
+    "captions": lambda item: item["genre"] == "main-captions",
+    "one side negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
+    "other numbers": lambda item: _numbers(item["sentence1"]) != _numbers(item["sentence2"]),
+    "half of the words shared, gold at most 2": lambda item: (
+        _overlap(item["sentence1"], item["sentence2"]) >= 0.5 and item["gold"] <= 2
+    ),
+    "a quarter of the words shared, gold at least 4": lambda item: (
+        _overlap(item["sentence1"], item["sentence2"]) <= 0.25 and item["gold"] >= 4
+    ),
+}
+"""By name, whether an item of an STS result is of this kind."""
+
+RANKING_KINDS: Kinds = {
+    "no word shared with the input": lambda item: _shared(item) == 0,
+    "1 or 2 words shared": lambda item: 1 <= _shared(item) <= 2,
+    "3 words or more shared": lambda item: _shared(item) >= 3,
+    "a response of 5 words or fewer": lambda item: len(item["response"].split()) <= 5,
+    "a response of 30 words or more": lambda item: len(item["response"].split()) >= 30,
+    "a question as input": lambda item: "?" in item["input"],
+    "the response is negated": lambda item: _negated(item["response"]),
+    "the response has a number": lambda item: bool(_numbers(item["response"])),
+    "the response has a link": lambda item: bool(_LINK.search(item["response"])),
+    "either says 'bot'": lambda item: (
+        re.search(r"\bbots?\b", f"{item['input']} {item['response']}".lower()) is not None
+    ),
+}
+"""By name, whether a pair of input and response, both texts, is of this kind."""
+
+
+def of_sts(result: Result) -> Result:
+    """Return errors by kind, and the worst pairs as items, of an STS result with its sentences."""
+    gold = np.array([item["gold"] for item in result.items])
+    score = np.array([item["score"] for item in result.items])
+    error = metrics.line_errors(score, gold)
+
+    def figures(rows: np.ndarray) -> dict[str, float | None]:
+        return {
+            "pearson": metrics.pearson(score[rows], gold[rows]) if len(rows) > 1 else None,
+            "mean_error": float(error[rows].mean()),
+            "mean_absolute_error": float(np.abs(error[rows]).mean()),
+        }
+
+    groups = {}
+    for kind, belongs in STS_KINDS.items():
+        rows = np.flatnonzero([belongs(item) for item in result.items])
+        if len(rows):
+            groups[kind] = {"n": len(rows), "metrics": figures(rows)}
+    worst = np.argsort(-np.abs(error), kind="stable")[:WORST]
+    keys = ("gold", "genre", "sentence1", "sentence2")
+    return Result(
+        task="mistakes",
+        name=f"mistakes-{result.name}",
+        system=result.system,
+        metrics=figures(np.arange(len(gold))),
+        n=result.n,
+        groups=groups,
+        items=[
+            {"error": float(error[row])} | {key: result.items[row][key] for key in keys}
+            for row in worst
+        ],
+    )
+
+
+def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
+    """Return P@N by kind, and as items the pairs whose true response has the lowest rank.
+
+    The blocks are those of `response_ranking.evaluate` with the same seed.
+    """
+    pairs = response_ranking.shuffled(data.pairs, seed=seed)
+    layout = response_ranking.blocks(len(pairs), candidates)
+    found = []
+    for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
+        for row, rank, of_row in zip(rows, ranks, scores, strict=True):
+            preferred = pairs[columns[int(of_row.argmax())]].response
+            found.append(
+                {
+                    "rank": int(rank),
+                    "input": pairs[row].input,
+                    "response": pairs[row].response,
+                    "preferred": preferred,
+                }
+            )
+    groups = {}
+    for kind, belongs in RANKING_KINDS.items():
+        some = [item["rank"] for item in found if belongs(item)]
+        if some:
+            groups[kind] = {"n": len(some), "metrics": _precisions(some)}
+    worst = sorted(found, key=lambda item: -item["rank"])[:WORST]
+    return Result(
+        task="mistakes",
+        name=f"mistakes-{data.name}",
+        system="module",
+        metrics=_precisions([item["rank"] for item in found]),
+        n=len(found),
+        groups=groups,
+        settings={"candidates": candidates, "seed": seed},
+        items=worst,
+    )
+
+
+def _precisions(ranks: Sequence[int]) -> dict[str, float]:
+    return {f"p_at_{n}": metrics.precision_at(np.array(ranks), n) for n in (1, 10)}
+
+
+def as_markdown(results: Sequence[Result]) -> str:
+    """Return the tables by kind, and all texts of the items; they are other people's."""
+    parts = []
+    for found in results:
+        names = list(found.metrics)
+        kinds = {"all": {"n": found.n, "metrics": found.metrics}} | found.groups
+        rows = [
+            (kind, group["n"], *(group["metrics"][name] for name in names))
+            for kind, group in kinds.items()
+        ]
+        headers = ["", "n", *(name.replace("_", " ") for name in names)]
+        floats = ("", "", *(".3f" for _ in names))
+        parts.append(f"# {found.name}\n\n{tabulate(rows, headers, 'pipe', floatfmt=floats)}")
+        for item in found.items:
+            shown = (
+                f"- {key}: {_short(value) if isinstance(value, str) else round(value, 2)}"
+                for key, value in item.items()
+            )
+            parts.append("\n".join(shown))
+    return "\n\n".join(parts) + "\n"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

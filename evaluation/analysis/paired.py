@@ -1,0 +1,183 @@
+"""Paired tests of two modules, from the items that their results store.
+
+Both are resampled together, the same units drawn for both, so what makes an item hard for either
+cancels out of the difference. p is twice the part of the resamples on the wrong side of no
+difference (two-sided), so it is below 0.05 just where the 95% interval leaves out 0.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from tabulate import tabulate
+
+from evaluation.errors import InputError
+from evaluation.metrics import bootstrap, per_item
+from evaluation.report import scores
+from evaluation.results.result import Result
+
+# What an item is, in each task, apart from how it was scored.
+IDENTITY = {
+    "sts": ("sentence1", "sentence2", "gold"),
+    "snli": ("premise", "hypothesis", "gold"),
+    "response_ranking": ("input_id", "response_id", "block"),
+    "cqa": ("query_id", "candidate_id", "relevant"),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One figure of A and B on the same items: B - A with its 95% interval, and the p of none."""
+
+    name: str
+    figure: str
+    n: int
+    a: float
+    b: float
+    difference: float
+    interval: list[float] | None
+    p: float | None
+
+
+def compare(
+    a: Result,
+    b: Result,
+    *,
+    seed: int,
+    system_a: str | None = None,
+    system_b: str | None = None,
+) -> list[Difference]:
+    """Test every figure that both results have; a system is a baseline's name, None the module.
+
+    Raises:
+      InputError: if the two are not of the same items, or have no such system or no common figure.
+    """
+    _check_same_items(a, b)
+    for option, found, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
+        _check_system(found, system, option=option)
+    weigh_a, units = per_item.figures(a, system=system_a)
+    weigh_b, _ = per_item.figures(b, system=system_b)
+    once_a, once_b = bootstrap.once(weigh_a, units), bootstrap.once(weigh_b, units)
+    shared = [name for name in once_a if name in once_b]
+    if not shared:
+        raise InputError(
+            f"{a.name} and {b.name}: no figure in both; the first has {', '.join(once_a)}, the "
+            f"second {', '.join(once_b)}"
+        )
+
+    def differences(weights: np.ndarray) -> dict[str, np.ndarray]:
+        found_a, found_b = weigh_a(weights), weigh_b(weights)
+        return {name: found_b[name] - found_a[name] for name in shared}
+
+    drawn = bootstrap.distribution(differences, units, seed=seed) if units > 1 else {}
+    return [
+        Difference(
+            a.name,
+            name,
+            units,
+            once_a[name],
+            once_b[name],
+            once_b[name] - once_a[name],
+            bootstrap.interval(drawn[name]) if drawn else None,
+            _p(drawn[name]) if drawn else None,
+        )
+        for name in shared
+    ]
+
+
+def _p(differences: np.ndarray) -> float | None:
+    """Return the two-sided p of resampled differences; never 0, which no count of them shows."""
+    defined = differences[~np.isnan(differences)]
+    if bootstrap.interval(differences) is None:
+        return None
+    wrong = min((defined <= 0).sum(), (defined >= 0).sum())
+    return float(min(1.0, 2 * (wrong + 1) / (len(defined) + 1)))
+
+
+def systems(result: Result) -> list[str]:
+    """Return the baselines whose scores the items of a result hold."""
+    return sorted(result.items[0].get("baselines", {})) if result.items else []
+
+
+def _check_system(result: Result, system: str | None, *, option: str) -> None:
+    """Raise InputError unless every item has the system's score."""
+    if system is None or all(system in item.get("baselines", {}) for item in result.items):
+        return
+    there = ", ".join(systems(result)) or "none"
+    raise InputError(
+        f"{option} is {system!r}; {result.name} has the baselines {there}, and its {result.system} "
+        f"without {option}"
+    )
+
+
+def _check_same_items(a: Result, b: Result) -> None:
+    """Raise InputError unless both scored the same items in the same order."""
+    if a.task != b.task or a.task not in IDENTITY:
+        raise InputError(
+            f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted are two of the "
+            f"same, of {', '.join(IDENTITY)}"
+        )
+    if a.data.get("sha256") != b.data.get("sha256"):
+        raise InputError(
+            f"{a.name} and {b.name}: computed on different data: {_data(a)} and {_data(b)}"
+        )
+    keys = IDENTITY[a.task]
+    ids_a, ids_b = ([[item.get(key) for key in keys] for item in r.items] for r in (a, b))
+    if ids_a != ids_b:
+        raise InputError(
+            f"{a.name} and {b.name}: their items differ; were they computed with other settings?"
+        )
+    if not a.items:
+        raise InputError(f"{a.name} and {b.name}: no items are stored, which the test needs")
+
+
+def _data(result: Result) -> str:
+    """Return the data of a result in words."""
+    data = result.data
+    return f"{data.get('file', 'a file')} (SHA-256 {str(data.get('sha256', 'unknown'))[:12]})"
+
+
+def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
+    """Return the results that both sides have, by name; one result a side needs no name.
+
+    Raises:
+      InputError: if there are none; names what either side has.
+    """
+    if len(a) == len(b) == 1:
+        return [(a[0], b[0])]
+    by_name = {result.name: result for result in b if result.task in IDENTITY}
+    pairs = [(result, by_name[result.name]) for result in a if result.name in by_name]
+    if not pairs:
+        has_a, has_b = (", ".join(result.name for result in side) for side in (a, b))
+        raise InputError(
+            f"no result of the same name in both, of {', '.join(IDENTITY)}: "
+            f"the first has {has_a}; the second has {has_b}"
+        )
+    return pairs
+
+
+def table(found: list[Difference]) -> str:
+    """Return the differences as a text table."""
+    body = [
+        [
+            row.name,
+            scores.label(row.figure),
+            row.n,
+            scores.figure(row.a),
+            scores.figure(row.b),
+            scores.figure(row.difference, row.interval),
+            "-" if row.p is None else f"{row.p:.3f}",
+        ]
+        for row in found
+    ]
+    headers = ["result", "figure", "units", "A", "B", "B - A [95%]", "p"]
+    return tabulate(body, headers=headers, disable_numparse=True)
+
+
+def as_json(found: list[Difference], *, a: Result, b: Result) -> dict:
+    """Return the differences with what identifies the two sides."""
+    return {
+        "a": a.module,
+        "b": b.module,
+        "resamples": bootstrap.RESAMPLES,
+        "differences": [asdict(row) for row in found],
+    }

@@ -1,0 +1,106 @@
+"""`contamination`: what of the evaluation sets stands in training data, and scores without it.
+
+python -m evaluation contamination --training pairs/ --sts stsb/ --results results/ --output out/
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from evaluation.cli import options
+from evaluation.errors import InputError
+
+TASKS = ("response_ranking", "snli", "sts", "cqa")
+
+
+def add(commands) -> None:
+    """Add the command `contamination`."""
+    summary = "overlaps between training records and evaluation sets, and scores without them"
+    parser = commands.add_parser("contamination", help=summary, description=summary)
+    parser.add_argument(
+        "--training",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="files or folders: .tfrecord pairs, SNLI's .jsonl or .txt, STS Benchmark's .csv",
+    )
+    for task in TASKS:
+        parser.add_argument(
+            f"--{task}", type=Path, nargs="+", default=[], help=f"data as of the command {task}"
+        )
+    parser.add_argument(
+        "--results", type=Path, help="results on these data, to score without the overlaps"
+    )
+    options.folder_output(parser, help="folder for the result files")
+    options.seeded(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Read the training data once; write and print what each evaluation set has of it."""
+    from tqdm import tqdm
+
+    from evaluation.analysis import contamination, overlap
+    from evaluation.data import training_texts
+    from evaluation.report import scores
+    from evaluation.results import result
+
+    started = time.perf_counter()
+    sets = [
+        found
+        for task in TASKS
+        for path in getattr(arguments, task)
+        for found in contamination.find(task, path, seed=arguments.seed)
+    ]
+    if not sets:
+        raise InputError(f"no evaluation sets: give some of --{', --'.join(TASKS)}")
+    names = [each.source.name for each in sets]
+    if again := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{again}: two evaluation sets of this name; give one of them")
+    scored = _scored(arguments.results, sets, seed=arguments.seed)
+    files = [file for path in arguments.training for file in training_texts.find(path)]
+    records = tqdm(
+        (pair for file in files for pair in training_texts.read(file)),
+        desc="training records",
+        unit="",
+        leave=False,
+    )
+    overlaps = overlap.find({each.source.name: each.items for each in sets}, records)
+    for each in sets:
+        mine = scored.get(each.source.name)
+        found = contamination.result_of(
+            overlaps[each.source.name], of=each, records=records.n, scored=mine, seed=arguments.seed
+        )
+        found = result.stamped(
+            found,
+            data=_data(each, files),
+            module=mine.module if mine else None,
+            command=command,
+            seconds=time.perf_counter() - started,
+        )
+        path = result.write(found, arguments.output)
+        print(f"{scores.printed(found)}\n-> {path}\n")
+
+
+def _data(each, files: list[Path]) -> dict:
+    """Return the provenance of an evaluation set and of the training files."""
+    from evaluation.data.files import Source
+
+    return Source(each.source.name, each.source.files, tuple(files)).provenance()
+
+
+def _scored(folder: Path | None, sets: list, *, seed: int) -> dict:
+    """Return the results on these sets by name; all that are there are of the same data."""
+    if folder is None:
+        return {}
+    from evaluation.analysis import contamination
+    from evaluation.results import result
+
+    found = {one.name: one for one in result.read_all(folder)}
+    mine = {each.source.name: each for each in sets if each.source.name in found}
+    if not mine:
+        wanted = ", ".join(each.source.name for each in sets)
+        raise InputError(f"--results {folder}: has {', '.join(found)}, and no result of {wanted}")
+    for name, each in mine.items():
+        contamination.check_fits(found[name], each, seed=seed)
+    return {name: found[name] for name in mine}

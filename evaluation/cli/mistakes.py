@@ -1,0 +1,70 @@
+"""`mistakes`: where a module is wrong, by kind of text, and the worst of it as texts.
+
+python -m evaluation mistakes --module DIR --sts DIR --response_ranking PAIRS --output DIR
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from evaluation.cli import options
+
+TEXTS = "mistakes.md"
+
+
+def add(commands) -> None:
+    """Add the command `mistakes`."""
+    summary = "where a module is wrong: errors by kind of text, the worst pairs"
+    parser = commands.add_parser("mistakes", help=summary, description=summary)
+    parser.add_argument("--module", metavar="DIR|URL", required=True, help=options.MODULE_HELP)
+    parser.add_argument("--sts", type=Path, metavar="DATA", help="as --data of sts")
+    parser.add_argument(
+        "--response_ranking", type=Path, metavar="DATA", help="as --data of response_ranking"
+    )
+    options.folder_output(parser, help=f"folder for the result files and {TEXTS}")
+    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    options.seeded(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Compute, write and print."""
+    from evaluation.analysis import mistakes
+    from evaluation.data import sts_files
+    from evaluation.data.files import write_whole
+    from evaluation.errors import InputError
+    from evaluation.report import scores
+    from evaluation.results import result
+    from evaluation.tasks import response_ranking, sts
+
+    if not (arguments.sts or arguments.response_ranking):
+        raise InputError("no data: one or both of --sts, --response_ranking")
+    similar = sts_files.find(arguments.sts) if arguments.sts else []
+    ranked = response_ranking.find(arguments.response_ranking) if arguments.response_ranking else []
+    pairs = {source: sts_files.read(source) for source in similar}  # before the slow load
+    conversations = {source: response_ranking.read(source) for source in ranked}
+    settings = {"candidates": arguments.candidates}
+    for data in conversations.values():
+        response_ranking.check(data, **settings)
+    encoder = options.encoder(arguments.module)
+    results = []
+    for source in (*similar, *ranked):
+        started = time.perf_counter()
+        if source in pairs:
+            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]))
+        else:
+            found = mistakes.of_ranking(
+                encoder, conversations[source], seed=arguments.seed, **settings
+            )
+        found = result.stamped(
+            found,
+            data=source.provenance(),
+            module=encoder.provenance(),
+            command=command,
+            seconds=time.perf_counter() - started,
+        )
+        result.write(found, arguments.output)
+        print(f"{scores.printed(found)}\n")
+        results.append(found)
+    write_whole(arguments.output / TEXTS, mistakes.as_markdown(results))
+    print(f"-> {arguments.output / TEXTS}")

@@ -1,0 +1,83 @@
+"""Options that several commands share."""
+
+import argparse
+import contextlib
+from pathlib import Path
+
+from evaluation.errors import InputError
+from evaluation.results.claim import claim
+
+HIGHEST_SEED = 2**32 - 1  # of NumPy's and TensorFlow's generators
+MODULE_HELP = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
+
+
+def task(
+    commands, name: str, *, summary: str, data: str, module: str = MODULE_HELP, needed: bool = True
+) -> argparse.ArgumentParser:
+    """Add a command that scores a module on data, and return its parser."""
+    parser = commands.add_parser(name, help=summary, description=summary)
+    parser.add_argument("--module", metavar="DIR|URL", required=needed, help=module)
+    parser.add_argument("--data", type=Path, required=True, help=data)
+    folder_output(parser, help="folder for the result files")
+    seeded(parser)
+    again(parser)
+    return parser
+
+
+def folder_output(parser: argparse.ArgumentParser, *, help: str) -> None:  # noqa: A002
+    """Add --output, a folder that several commands write to."""
+    parser.add_argument("--output", type=Path, required=True, help=help)
+    parser.set_defaults(into_folder=True)
+
+
+def file_output(
+    parser: argparse.ArgumentParser,
+    *,
+    metavar: str,
+    help: str | None = None,  # noqa: A002
+    required: bool = True,
+) -> None:
+    """Add --output, a file; what stands beside it differs in the suffix."""
+    parser.add_argument("--output", type=Path, required=required, metavar=metavar, help=help)
+    parser.set_defaults(into_folder=False)
+
+
+def claimed(arguments: argparse.Namespace) -> contextlib.AbstractContextManager:
+    """Hold the output of a command for as long as it runs; see `claim`."""
+    into_folder = getattr(arguments, "into_folder", None)
+    if arguments.output is None or into_folder is None:
+        return contextlib.nullcontext()
+    return claim(arguments.output, command=arguments.command, folder=into_folder)
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise InputError for a number outside of its range, before anything is read."""
+    seed = getattr(arguments, "seed", 0)
+    if not 0 <= seed <= HIGHEST_SEED:
+        raise InputError(f"--seed is {seed}; 0 to {HIGHEST_SEED} are accepted")
+    candidates = getattr(arguments, "candidates", 2)
+    if candidates < 2:
+        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
+
+
+def seeded(parser: argparse.ArgumentParser) -> None:
+    """Add --seed, for everything that is drawn: resamples, blocks, first weights."""
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of all that is drawn at random; default: %(default)s"
+    )
+
+
+def again(parser: argparse.ArgumentParser) -> None:
+    """Add --again."""
+    parser.add_argument(
+        "--again", action="store_true", help="compute results anew that are already in --output"
+    )
+
+
+def encoder(module):
+    """Load a module, or return what is an encoder already."""
+    if not isinstance(module, str):
+        return module
+    from evaluation.encoders.encoder import Encoder
+
+    return Encoder(module)

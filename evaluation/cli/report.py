@@ -1,0 +1,40 @@
+"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others.
+
+python -m evaluation report --results DIR --output FILE.html
+"""
+
+import argparse
+from pathlib import Path
+
+from evaluation.cli import options
+
+
+def add(commands) -> None:
+    """Add the command `report`."""
+    parser = commands.add_parser(
+        "report", help="one HTML page, one Markdown table, one JSON file from stored results"
+    )
+    parser.add_argument("--results", type=Path, required=True, help="folder of a module's results")
+    parser.add_argument(
+        "--beside",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="folders of other modules' results, for rows beside",
+    )
+    options.file_output(
+        parser, metavar="FILE.html", help="the page to write; beside it go the .md and the .json"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace, *, command: str) -> None:
+    """Write the report and print the table of all scores."""
+    from evaluation.report import report, scores, systems
+
+    report.check_output(arguments.output)
+    found = systems.read(arguments.results, arguments.beside)
+    paths = report.write(found, arguments.output)
+    print(scores.overview(list(found[0].results.values())))
+    print(f"-> {', '.join(map(str, paths))}")

@@ -1,0 +1,1 @@
+"""Official files in, sentence pairs, questions and labels out."""

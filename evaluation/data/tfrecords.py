@@ -1,0 +1,64 @@
+"""TFRecord files of tf.Examples, record by record."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.data.files import without_gz
+from evaluation.errors import InputError
+
+BATCH = 1024
+
+
+def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield each record's features and its place for an error, `file: record 1` and on."""
+    import tensorflow as tf  # here, because importing it takes seconds
+    from google.protobuf.message import DecodeError
+
+    compression = "" if without_gz(path) == path.name else "GZIP"
+    number = 0
+    try:
+        records = tf.data.TFRecordDataset(str(path), compression_type=compression)
+        for number, record in enumerate(_in_batches(records, tf.errors.OpError), start=1):
+            place = f"{path}: record {number}"
+            try:
+                yield tf.train.Example.FromString(record).features.feature, place
+            except DecodeError as error:
+                raise InputError(f"{place}: not a tf.Example ({error})") from error
+    except tf.errors.OpError as error:
+        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
+        raise InputError(
+            f"{path}: damaged after record {number}, or no TFRecord file ({reason})"
+        ) from error
+
+
+def _in_batches(records: Any, error: type[Exception]) -> Iterator[bytes]:
+    """Yield each record; in batches, since a call of TensorFlow costs more than a record.
+
+    A batch that fails is read again one by one, for the records before the damage.
+    """
+    done = 0
+    try:
+        for batch in records.batch(BATCH).as_numpy_iterator():
+            yield from batch
+            done += len(batch)
+    except error:
+        yield from records.skip(done).as_numpy_iterator()
+
+
+def texts(features: Mapping[str, Any], names: Sequence[str], *, place: str) -> list[str]:
+    """Return the text of each of these features, which must hold one string each."""
+    values = []
+    for name in names:
+        found: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
+        if len(found) != 1:
+            raise InputError(
+                f"{place}: feature {name!r} has {len(found)} byte strings; one is needed "
+                f"in each of {', '.join(names)}"
+            )
+        try:
+            values.append(found[0].decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{place}: feature {name!r} is not UTF-8 ({error.reason})") from error
+    return values

@@ -1,0 +1,63 @@
+"""The records that something was trained on, as pairs of texts, from each kind of file.
+
+    *.tfrecord      tf.Examples: input and response, or premise and hypothesis
+    *.jsonl, *.txt  SNLI
+    *.csv           STS Benchmark
+
+each plain or compressed with gzip. A folder stands for its files train-*.tfrecord and
+nli-*.tfrecord, or else sts-train.csv and *train*.jsonl.
+"""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaluation.data import snli_files, sts_files, tfrecords
+from evaluation.data.files import Source, existing, without_gz
+from evaluation.errors import InputError
+
+SIDES = (("input", "response"), ("premise", "hypothesis"))
+KINDS = ("tfrecord", "jsonl", "txt", "csv")
+IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
+
+
+def find(path: Path) -> list[Path]:
+    """Return the training files that a path stands for."""
+    if existing(path).is_file():
+        _kind(path)
+        return [path]
+    for patterns in IN_FOLDER:
+        found = sorted(itertools.chain(*(path.glob(pattern) for pattern in patterns)))
+        if found:
+            return found
+    accepted = ", ".join(itertools.chain(*IN_FOLDER))
+    raise InputError(f"{path}: holds no training files ({accepted})")
+
+
+def read(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the two texts of each record of a file."""
+    match _kind(path):
+        case "tfrecord":
+            yield from _records(path)
+        case "jsonl" | "txt":
+            for pair in snli_files.read(Source(path.name, (path,))).pairs:
+                yield pair.premise, pair.hypothesis
+        case "csv":
+            for row in sts_files.read_benchmark(path):
+                yield row.sentence1, row.sentence2
+
+
+def _kind(path: Path) -> str:
+    """Return the format of a file, which the end of its name tells."""
+    kind = without_gz(path).rsplit(".", 1)[-1]
+    if kind not in KINDS:
+        raise InputError(f"{path}: .tfrecord, .jsonl, .txt and .csv are accepted, or .gz")
+    return kind
+
+
+def _records(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a TFRecord file of either kind, which its first record tells."""
+    for features, place in tfrecords.read(path):
+        sides = next((names for names in SIDES if names[0] in features), SIDES[0])
+        left, right = tfrecords.texts(features, sides, place=place)
+        yield left, right

@@ -1,0 +1,1 @@
+"""Sentences in, embeddings out: any SavedModel, and baselines."""

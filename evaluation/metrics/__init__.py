@@ -1,0 +1,1 @@
+"""Scores and gold labels in, figures and intervals out; no TensorFlow here."""

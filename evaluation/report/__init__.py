@@ -1,0 +1,1 @@
+"""Result files in, tables, pictures and pages out."""

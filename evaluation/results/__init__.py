@@ -1,0 +1,1 @@
+"""A result in, one JSON file out, and back: schema, storage, locks."""

@@ -1,0 +1,1 @@
+"""An encoder and data in, a result out: `evaluate(encoder, data) -> Result`."""

@@ -1,0 +1,217 @@
+"""Response prediction (section 4.1): find the true response to an input among 100.
+
+Pairs are shuffled by a seeded hash of their ids, so that the same pairs always meet however
+the records are spread over files, and cut into blocks of as many pairs as there are
+candidates. Within a block each response is the true one for its own input and a negative for
+the others. A last, shorter block is filled up with responses from the first blocks.
+
+Two rules for the rank of the true response:
+- A candidate with the very text of the true response is no negative; it is left out and counted.
+- A negative that scores the same counts as better than the true response, so that a module
+  which cannot tell responses apart finds none. Scores within float32's reach are the same.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.data import tfrecords
+from evaluation.data.files import Source, existing
+from evaluation.errors import InputError
+from evaluation.metrics import metrics
+from evaluation.results.result import Result
+from evaluation.tasks import similarity
+
+AT = (1, 3, 10)
+FEATURES = ("input", "response", "input_id", "response_id")
+
+# Embeddings of one text differ by about 1e-7 of their size between batches.
+SAME = 1e-6
+
+Block = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A comment and one of its replies."""
+
+    input: str
+    response: str
+    input_id: str
+    response_id: str
+
+
+@dataclass(frozen=True)
+class RankingData:
+    """The pairs of one test split."""
+
+    name: str
+    pairs: list[Pair]
+
+
+def find(path: Path) -> list[Source]:
+    """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
+    if existing(path).is_file():
+        return [Source("response_ranking", (path,))]
+    files = sorted([*path.glob("test-*.tfrecord"), *path.glob("test-*.tfrecord.gz")])
+    if not files:
+        raise InputError(f"{path}: holds no test-*.tfrecord (plain or .gz)")
+    return [Source("response_ranking", tuple(files))]
+
+
+def read(source: Source) -> RankingData:
+    """Read every pair. Single shards may be empty: a small data set leaves some so."""
+    pairs = [
+        Pair(*tfrecords.texts(features, FEATURES, place=place))
+        for path in source.files
+        for features, place in tfrecords.read(path)
+    ]
+    if not pairs:
+        raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
+    return RankingData(source.name, pairs)
+
+
+def evaluate(
+    encoder,
+    data: RankingData,
+    *,
+    candidates: int = 100,
+    seed: int = 0,
+    at: Sequence[int] | None = None,
+) -> Result:
+    """Rank each true response by dot product among `candidates`.
+
+    Returns P@N for each N in `at`: 1 to `candidates`, by default `AT`.
+    """
+    check(data, candidates=candidates, at=at)
+    at = at or AT
+    pairs = shuffled(data.pairs, seed=seed)
+    layout = blocks(len(pairs), candidates)
+    masks = _negatives(pairs, layout)
+    ranks = np.concatenate([found for _, _, found, _ in ranked(encoder, pairs, layout=layout)])
+    overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
+    return Result(
+        task="response_ranking",
+        name=data.name,
+        system="module",
+        metrics=_figures(ranks, at),
+        n=len(pairs),
+        baselines={
+            "word_overlap": _figures(overlap_ranks, at),
+            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at},
+        },
+        counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
+        settings={"candidates": candidates, "seed": seed},
+        items=[
+            {
+                "input_id": pair.input_id,
+                "response_id": pair.response_id,
+                "block": row // candidates,
+                "rank": int(rank),
+                "baselines": {"word_overlap": int(overlap_rank)},
+            }
+            for row, (pair, rank, overlap_rank) in enumerate(
+                zip(pairs, ranks, overlap_ranks, strict=True)
+            )
+        ],
+    )
+
+
+def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None) -> None:
+    """Raise InputError unless these pairs can be ranked so; before anything is encoded."""
+    for n in at or ():
+        if not 1 <= n <= candidates:
+            raise InputError(f"--at is {n}; 1 to {candidates}, the --candidates, are accepted")
+    blocks(len(data.pairs), candidates)
+
+
+def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
+    """Return the pairs in an order that depends on the pairs and the seed alone."""
+
+    def key(pair: Pair) -> bytes:
+        fields = (str(seed), pair.input_id, pair.response_id, pair.input, pair.response)
+        return hashlib.sha256("\0".join(fields).encode()).digest()
+
+    return sorted(pairs, key=key)
+
+
+def blocks(n: int, candidates: int) -> list[Block]:
+    """Return for each block the pairs to score and the pairs whose responses compete.
+
+    The first are int [block], each pair in exactly one block; the second int [candidates] and
+    begin with the first, so that the true response of row i is in column i.
+
+    Raises:
+      InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
+    """
+    if candidates < 2:
+        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
+    if n < candidates:
+        raise InputError(
+            f"{n} pairs are too few to rank among {candidates} candidates; "
+            f"give --candidates {n} or less"
+        )
+    result = []
+    for start in range(0, n, candidates):
+        columns = np.arange(start, start + candidates) % n
+        result.append((columns[: n - start], columns))
+    return result
+
+
+def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
+    """Return for each block bool [rows, columns]: True where the text is not the true one."""
+    texts = np.array([pair.response for pair in pairs], dtype=object)
+    return [texts[rows][:, None] != texts[columns][None, :] for rows, columns in layout]
+
+
+def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple]:
+    """Yield each block's rows and columns, the ranks of its true responses, and all scores.
+
+    Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
+    """
+    inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
+    responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
+    for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
+        scores = inputs[rows] @ responses[columns].T
+        better, same = compare(scores, negative=negative)
+        yield rows, columns, 1 + better + same, scores
+
+
+def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:
+    """Return the rank of each true response by the words it shares: int [pairs], from 1.
+
+    Most overlaps are 0, and ties counted as losses would put this baseline below chance: its
+    ties are broken at random.
+    """
+    random = np.random.default_rng(seed)
+    inputs = [similarity.words(pair.input) for pair in pairs]
+    responses = [similarity.words(pair.response) for pair in pairs]
+    ranks = []
+    for (rows, columns), negative in zip(layout, masks, strict=True):
+        overlaps = np.array(
+            [[similarity.word_overlap(inputs[i], responses[j]) for j in columns] for i in rows]
+        )
+        better, same = compare(overlaps, negative=negative)
+        ranks.append(1 + better + random.integers(0, same, endpoint=True))
+    return np.concatenate(ranks)
+
+
+def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Count the negatives that score better than the true response, and the same: int [block] each.
+
+    `scores` is float64 [block, candidates], with the true response of row i in column i;
+    `negative` is bool of that shape, False where the text is the true response's.
+    """
+    true = np.diagonal(scores)[:, None]
+    margin = SAME * np.abs(scores).max(axis=1, keepdims=True)
+    same = negative & (np.abs(scores - true) <= margin)
+    better = negative & (scores > true) & ~same
+    return better.sum(axis=1), same.sum(axis=1)
+
+
+def _figures(ranks: np.ndarray, at: Sequence[int]) -> dict[str, float]:
+    """Return the precision at each of these ranks (table 1)."""
+    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in at}

@@ -1,0 +1,1 @@
+"""What is known of a module in, `README.md` and `assets.extra/` out."""

@@ -1,0 +1,58 @@
+"""The model card: README.md in a module's folder, drawn from what stands in `assets.extra/`."""
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from export.card import identity, scores
+from export.module import warm_up
+from export.module.signatures import SIGNATURES
+
+FILE = "README.md"
+TEMPLATE = "model_card.md.jinja"
+
+
+def write(module: Path) -> None:
+    """Writes the card of a module whose identity stands in it."""
+    known = module / identity.FOLDER / identity.SCORES
+    (module / FILE).write_text(
+        render(identity.read(module), scores.load(known), size=_size(module)), encoding="utf-8"
+    )
+
+
+def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> str:
+    """The card, Markdown.
+
+    Args:
+      about: what stands in `identity.json`.
+      found: what stands in `scores.json`.
+      size: bytes of the module.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # Markdown
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(TEMPLATE).render(
+        about=about,
+        scores=scores.rows(found),
+        settings=[score for score in found if score["settings"]],
+        signatures={name: SIGNATURES[name] for name in about["signatures"]},
+        pairs=[_totals(data) for data in about["training_data"]],
+        size=size,
+        warm_up=warm_up.FILE,
+    )
+
+
+def _totals(data: dict[str, Any]) -> dict[str, Any]:
+    files = (data["manifest"] or {}).values()
+    return data | {"records": sum(file["records"] for file in files), "count": len(files)}
+
+
+def _size(module: Path) -> int:
+    """Bytes of what the server loads."""
+    return sum(path.stat().st_size for path in module.rglob("*") if path.is_file())

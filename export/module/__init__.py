@@ -1,0 +1,1 @@
+"""A trained model in, the TensorFlow module with its signatures out."""

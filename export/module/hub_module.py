@@ -1,0 +1,170 @@
+"""The module that teams downstream load, and its contract.
+
+A reusable SavedModel (https://www.tensorflow.org/hub/reusable_saved_models): the root is
+callable on strings, has `variables`, `trainable_variables` and `regularization_losses`, and
+needs nothing of this project: only `import tensorflow_text`, whose ops its text handling uses.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+from export import FLOAT32
+from export.module import shapes, weights
+from export.module.parts import (
+    DEFAULT,
+    SENTENCES,
+    TRAINING,
+    Encoder,
+    Part,
+    Preprocessor,
+    ResponseEncoder,
+)
+from export.module.signatures import (
+    ANGULAR,
+    CLASSIFY_NLI,
+    ENCODE_INPUT,
+    ENCODE_RESPONSE,
+    OUTPUTS,
+    RANK_RESPONSES,
+    SCORE,
+    SCORES,
+    SERVING_DEFAULT,
+    SIGNATURES,
+    SIMILARITY,
+    WORD_VECTORS,
+)
+from model.configs import schema
+from model.dual_encoder import DualEncoder
+from model.layers import nli_head
+from model.text.preprocessing import PADDING, WORDS, TextToIds
+
+Outputs = dict[str, tf.Tensor]
+
+
+class HubModule(Part):
+    """Sentences, string [batch] -> embeddings, float32 [batch, dim], each of unit length.
+
+    One finite row for every input, whatever its bytes; a row does not depend on the others.
+    Text beyond the model's `max_tokens` is cut off. Parts: `preprocessor`, `encoder` and, where
+    the model was trained for response selection, `response_encoder`. What a model was not
+    trained for it has no signature for.
+
+    Args:
+      model: the trained model.
+      text: its text handling.
+      variant: one of `export.VARIANTS`.
+      sts_matrix: float32 [dim, dim], or None; the embeddings are then u @ sts_matrix, brought to
+        unit length, but for the signatures of the tasks that were trained.
+    """
+
+    def __init__(
+        self,
+        model: DualEncoder,
+        text: TextToIds,
+        *,
+        variant: str = FLOAT32,
+        sts_matrix: np.ndarray | None = None,
+    ):
+        encoder = weights.keep(model.encoder, variant)
+        random = model.encoder.random_state
+        super().__init__(encoder, random=random)
+        self.variant = variant
+        self.preprocessor = Preprocessor(text)
+        self.encoder = Encoder(encoder, random=random)
+        self.regularization_losses: list[Callable[[], tf.Tensor]] = []
+        self._vectors_of_words = encoder.word_vectors
+        self.sts_matrix = None
+        if sts_matrix is not None:
+            self.sts_matrix = tf.Variable(sts_matrix, dtype=tf.float32, name="sts_matrix")
+            self.variables.append(self.sts_matrix)
+            self.trainable_variables.append(self.sts_matrix)
+        heads: dict[str, Callable[..., Outputs]] = {
+            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._tuned(self._encode(inputs))},
+            ENCODE_INPUT: lambda inputs: {OUTPUTS: self._encode(inputs)},
+            SIMILARITY: self._similarity,
+            WORD_VECTORS: self._word_vectors,
+        }
+        if schema.RESPONSE_SELECTION in model.heads:
+            network = weights.keep(model.response_network, variant)
+            self.response_encoder = ResponseEncoder(encoder, network, random=random)
+            heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
+            heads[RANK_RESPONSES] = self._rank
+        if schema.INFERENCE in model.heads:
+            head = weights.keep(model.nli_head, variant)
+            self.nli_head = Part(head)
+            heads[CLASSIFY_NLI] = lambda premise, hypothesis: {
+                OUTPUTS: nli_head.probabilities(head(*map(self._side, (premise, hypothesis))))
+            }
+        self.heads: dict[str, Callable[..., Outputs]] = {
+            name: _traced(name, head) for name, head in heads.items()
+        }
+        """The signatures."""
+
+    @tf.function(input_signature=[SENTENCES, TRAINING])
+    def __call__(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """Embeds sentences: string [batch] -> float32 [batch, dim]."""
+        return self._tuned(self._encode(sentences, training))
+
+    def save(self, folder: str) -> None:
+        """Writes the SavedModel."""
+        tf.saved_model.save(self, folder, signatures=dict(self.heads))
+
+    def _encode(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """u: string [batch] -> float32 [batch, dim]."""
+        return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
+
+    def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
+        """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""
+        if self.sts_matrix is None:
+            return embeddings
+        return tf.math.l2_normalize(tf.matmul(embeddings, self.sts_matrix), axis=-1)
+
+    def _encode_responses(self, sentences: tf.Tensor) -> tf.Tensor:
+        """v': string [batch] -> float32 [batch, dim]."""
+        return self.response_encoder.encode(self.preprocessor(sentences), False)[DEFAULT]
+
+    def _similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> Outputs:
+        """Equation 2 of the first version of the paper, and what it is made of."""
+        first, second = (self._tuned(self._encode(side)) for side in (sentences1, sentences2))
+        cosine = tf.reduce_sum(first * second, axis=-1)
+        # Rounding alone can leave [-1, 1], where arccos is not a number.
+        angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
+        return {ANGULAR: angular, SCORE: 5 * angular}
+
+    def _rank(self, input: tf.Tensor, responses: tf.Tensor) -> Outputs:  # noqa: A002
+        """Dot products, as in section 2.2, but for the scale, which changes no order."""
+        scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
+        return {SCORES: scores}
+
+    def _side(self, sentences: tf.Tensor) -> nli_head.Side:
+        """A side of an inference: string [batch]."""
+        ids = self.preprocessor(sentences)
+        return nli_head.side(
+            self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._vectors_of_words
+        )
+
+    def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
+        """Every row of ids ends in the mark of the end, which is no word."""
+        words = self.preprocessor(inputs)[WORDS]
+        following = tf.pad(words[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
+        real = tf.cast(following != PADDING, tf.float32)[:, :, tf.newaxis]
+        total = tf.reduce_sum(self._vectors_of_words(words) * real, axis=1)
+        return {OUTPUTS: tf.math.divide_no_nan(total, tf.reduce_sum(real, axis=1))}
+
+
+def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
+    """The head as a function that takes and gives what the signature of that name says."""
+    signature = SIGNATURES[name]
+
+    def checked(*texts: tf.Tensor) -> Outputs:
+        return head(*shapes.require(name, texts))
+
+    traced = tf.function(checked, input_signature=signature.specs())
+    found = traced.get_concrete_function().structured_outputs
+    for output, tensor in signature.outputs.items():
+        if found[output].dtype != tensor.dtype or found[output].shape.rank != len(tensor.shape):
+            raise TypeError(f"{name}: {output} is {found[output]}, not {tensor}")
+    return traced

@@ -1,0 +1,60 @@
+"""The best responses of an index for an input: the whole matrix is scored, block by block."""
+
+import numpy as np
+
+from export.retrieval.responses import Index
+
+BLOCK = 65_536
+"""Rows that are widened to float32 and scored at a time."""
+
+
+def best(index: Index, inputs: np.ndarray, *, top: int) -> list[list[tuple[float, str]]]:
+    """Score and text of the best responses to each input, the best first, ties in file order.
+
+    Args:
+      index: the responses.
+      inputs: u, float32 [inputs, dim].
+      top: how many; fewer where there are not so many responses.
+    """
+    scores, rows = top_rows(index.matrix, inputs, top=top)
+    return [
+        [
+            (float(score), index.texts.read(row).decode(errors="replace"))
+            for score, row in zip(scores[place], rows[place], strict=True)
+        ]
+        for place in range(len(inputs))
+    ]
+
+
+def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest dot products: float32 and int64 [inputs, top], falling.
+
+    Args:
+      matrix: float16 or float32 [responses, dim].
+      inputs: float32 [inputs, dim].
+      top: how many; fewer where there are not so many rows.
+    """
+    scores = np.empty((len(inputs), 0), np.float32)
+    rows = np.empty((len(inputs), 0), np.int64)
+    for start in range(0, len(matrix), BLOCK):
+        block = np.asarray(matrix[start : start + BLOCK], np.float32)
+        numbers = np.broadcast_to(np.arange(start, start + len(block)), (len(inputs), len(block)))
+        scores = np.concatenate([scores, inputs @ block.T], axis=1)
+        rows = np.concatenate([rows, numbers], axis=1)
+        scores, rows = _largest(scores, rows, top)
+    return scores, rows
+
+
+def _largest(scores: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `top` best of each line, falling; of equal ones those that come first."""
+    if scores.shape[1] > top:
+        worst = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
+        kept = [np.flatnonzero(line >= least) for line, least in zip(scores, worst, strict=True)]
+    else:
+        kept = [np.arange(scores.shape[1])] * len(scores)
+    order = [
+        some[np.argsort(-line[some], kind="stable")][:top]
+        for line, some in zip(scores, kept, strict=True)
+    ]
+    found = np.stack(order)
+    return np.take_along_axis(scores, found, axis=1), np.take_along_axis(rows, found, axis=1)

@@ -1,0 +1,1 @@
+"""Weights in, checkpoint files out, and back: the model folder."""

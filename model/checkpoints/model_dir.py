@@ -1,0 +1,184 @@
+"""The folder of a run: what it was asked, its checkpoints, the best of them.
+
+MODEL_DIR/_claim          while a run trains there, who it is
+params.yaml     all parameters of the run
+ckpt-*          the last checkpoints, to go on from
+best/           params.yaml, the checkpoint that validated best, and best.json
+train/, validation/    events for TensorBoard
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from posixpath import join
+from typing import Any
+
+import tensorflow as tf
+import yaml
+from official.core import config_definitions
+from official.modeling import hyperparams
+
+from data_pipeline.files.claim import CLAIM, Held, claim
+from model.checkpoints import files
+from model.checkpoints.files import BEST
+from model.errors import InputError, TrainingError
+from model.training.optimizer import DECAYS, LEARNING_RATE
+
+PARAMS_FILE = "params.yaml"
+_DECIDED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
+"""A run that goes on must go on with the same of these; how long it trains, how often it saves
+and on what machines may change."""
+_SHOWN = 10
+
+
+class _StoredObjects:
+    """Claims on a store of objects, by TensorFlow's filesystems."""
+
+    def read(self, path: str) -> bytes | None:
+        """The object, or None."""
+        try:
+            with tf.io.gfile.GFile(path, "rb") as file:
+                return file.read()
+        except tf.errors.NotFoundError:
+            return None
+
+    def write(self, path: str, content: bytes) -> None:
+        """Writes the object; stores replace it whole."""
+        with tf.io.gfile.GFile(path, "wb") as file:
+            file.write(content)
+
+    def delete(self, path: str) -> None:
+        """Deletes the object."""
+        tf.io.gfile.remove(path)
+
+
+def claimed(folder: str) -> AbstractContextManager[Held]:
+    """Keeps other runs out of a model folder, which is made if it is not there.
+
+    Raises:
+      ClaimedError: if another run trains in it.
+      InputError: if it cannot be written.
+    """
+    make(folder)
+    objects = _StoredObjects() if "://" in folder else None
+    return claim(join(folder, CLAIM), what=f"--model_dir: {folder!r}", objects=objects)
+
+
+def make(folder: str) -> None:
+    """Makes the folder.
+
+    Raises:
+      InputError: if it is none.
+    """
+    try:
+        tf.io.gfile.makedirs(folder)
+    except tf.errors.OpError as error:
+        raise InputError(f"--model_dir: {folder!r} is no folder: {error.message}") from error
+
+
+def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
+    """Makes the folder, and makes sure that what is in it goes with the parameters.
+
+    A run that begins goes with the best model of an earlier one only if that had the same
+    parameters, so that it will be that model's equal.
+
+    Raises:
+      InputError: if it is no folder, holds another run or, to evaluate, no checkpoint.
+    """
+    make(folder)
+    if files.last(folder) is None:
+        if mode == "eval":
+            raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
+        best = files.last(join(folder, BEST))
+        if best is not None:
+            _require_same(params, join(folder, BEST), decided=_DECIDED)
+            print(f"{folder} has no checkpoint but {best}: training begins again at step 0")
+        return
+    _require_same(params, folder, decided=_DECIDED if "train" in mode else ("task.model",))
+    notice = files.notice(folder)
+    if notice:
+        print(notice)
+
+
+def _require_same(
+    params: config_definitions.ExperimentConfig, folder: str, *, decided: tuple[str, ...]
+) -> None:
+    earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
+    for name in now.keys() - earlier.keys():
+        # An earlier version did not know it yet: then it was as it is by default.
+        earlier[name] = _default(params, name)
+    differences = [
+        f"{name} was {earlier.get(name)!r}, now {now.get(name)!r}"
+        for name in sorted(earlier.keys() | now.keys())
+        if name.startswith(decided)
+        and earlier.get(name) != now.get(name)
+        and not (_is_whole_decay(name, earlier) and _is_whole_decay(name, now))
+    ]
+    if differences:
+        more = len(differences) - _SHOWN
+        raise InputError(
+            f"--model_dir: {folder!r} holds a run with other parameters: "
+            + "; ".join(differences[:_SHOWN])
+            + (f"; and {more} more" if more > 0 else "")
+            + ". Go on with those, or name another folder"
+        )
+
+
+def _default(params: config_definitions.ExperimentConfig, name: str) -> Any:
+    """The default of a parameter that was never stored."""
+    section, *path = name.split(".")
+    found: Any = type(getattr(params, section))()
+    for part in path:
+        found = getattr(found, part)
+    return found.as_dict() if isinstance(found, hyperparams.Config) else found
+
+
+def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
+    """Whether a parameter says that the learning rate falls in all steps of the run."""
+    decays = (f"{LEARNING_RATE}.{kind}.{steps}" for kind, steps in DECAYS.items())
+    return name in decays and params.get(name) in (None, 0, params.get("trainer.train_steps"))
+
+
+def write_params(params: config_definitions.ExperimentConfig, folder: str) -> None:
+    """Writes `params.yaml`."""
+    write(join(folder, PARAMS_FILE), yaml.safe_dump(params.as_dict(), default_flow_style=False))
+
+
+def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
+    """The parameters of the run whose folder it is; `name` is what names the folder.
+
+    Raises:
+      InputError: if it says none.
+    """
+    try:
+        with tf.io.gfile.GFile(join(folder, PARAMS_FILE)) as file:
+            params = yaml.safe_load(file.read())
+        if not isinstance(params, dict):
+            raise TypeError(f"{params!r} are no parameters")
+    except (tf.errors.OpError, TypeError, yaml.YAMLError) as error:
+        raise InputError(
+            f"{name}: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "
+            f"what it is of: {error}"
+        ) from error
+    return params
+
+
+def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in params.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def write(path: str, text: str) -> None:
+    """Writes a file, all or nothing.
+
+    Raises:
+      TrainingError: if it cannot be written.
+    """
+    try:
+        with tf.io.gfile.GFile(f"{path}.new", "w") as file:
+            file.write(text)
+        tf.io.gfile.rename(f"{path}.new", path, overwrite=True)
+    except tf.errors.OpError as error:
+        raise TrainingError(f"{path!r} cannot be written: {error.message}") from error

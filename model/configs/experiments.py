@@ -1,0 +1,72 @@
+"""The experiments that `--experiment` names. Their numbers are the paper's (section 3.1)."""
+
+from official.core import config_definitions, exp_factory
+from official.modeling import optimization
+
+from model.configs import schema
+
+NAMES = ("reddit", "nli", "reddit_nli")
+
+
+@exp_factory.register_config_factory("reddit")
+def reddit() -> config_definitions.ExperimentConfig:
+    """Response selection on Reddit pairs, deep averaging network."""
+    return _experiment(
+        schema.ResponseSelection(train_data=_train_data(), validation_data=_validation_data()),
+        steps=40_000_000,
+        slower_from=30_000_000,
+    )
+
+
+@exp_factory.register_config_factory("nli")
+def nli() -> config_definitions.ExperimentConfig:
+    """Natural language inference alone."""
+    task = schema.Inference(train_data=_train_data(), validation_data=_validation_data())
+    task.model.heads = [schema.INFERENCE]
+    return _experiment(task, steps=100_000, slower_from=50_000)
+
+
+@exp_factory.register_config_factory("reddit_nli")
+def reddit_nli() -> config_definitions.ExperimentConfig:
+    """Both, from a model of `reddit` on, which `task.init_checkpoint` names."""
+    task = schema.Multitask(
+        train_data=_train_data(),
+        validation_data=_validation_data(),
+        nli=schema.NliShare(train_data=_train_data(), validation_data=_validation_data()),
+    )
+    task.model.heads = [schema.RESPONSE_SELECTION, schema.INFERENCE]
+    return _experiment(task, steps=30_000_000, slower_from=20_000_000)
+
+
+def _train_data() -> schema.Data:
+    return schema.Data(is_training=True, global_batch_size=128, shuffle_buffer_size=100_000)
+
+
+def _validation_data() -> schema.Data:
+    return schema.Data(is_training=False, global_batch_size=100)
+
+
+def _experiment(
+    task: schema.Training, *, steps: int, slower_from: int
+) -> config_definitions.ExperimentConfig:
+    return config_definitions.ExperimentConfig(
+        task=task,
+        trainer=schema.Trainer(
+            train_steps=steps,
+            steps_per_loop=1_000,
+            summary_interval=1_000,
+            checkpoint_interval=100_000,
+            validation_interval=100_000,
+            validation_steps=-1,
+            optimizer_config=optimization.OptimizationConfig(
+                {
+                    "optimizer": {"type": "sgd"},
+                    "learning_rate": {
+                        "type": "stepwise",
+                        "stepwise": {"boundaries": [slower_from], "values": [0.01, 0.001]},
+                    },
+                }
+            ),
+        ),
+        runtime=config_definitions.RuntimeConfig(distribution_strategy="one_device"),
+    )

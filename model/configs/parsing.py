@@ -1,0 +1,139 @@
+"""The parameters of a run: an experiment's, changed by files and flags, and checked."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+import yaml
+from official.core import config_definitions, exp_factory
+from official.modeling import hyperparams
+
+from model.configs import experiments, ranges, schema, unused, values
+from model.distribute.cluster import PARAMETER_SERVER
+from model.errors import InputError
+
+_LOSSES = ("validation_loss", "nli_loss")
+"""Metrics of validation that are best where they are lowest."""
+_LARGEST_MARGIN = 2.0
+"""Two cosines differ by no more."""
+_HEADS = (schema.RESPONSE_SELECTION, schema.INFERENCE)
+
+
+def parse(
+    *, experiment: str, config_files: Sequence[str] = (), params_override: str = "", tpu: str = ""
+) -> config_definitions.ExperimentConfig:
+    """The experiment's parameters after the config files and then `params_override`.
+
+    Raises:
+      InputError: if the experiment, a file or a parameter is unknown, unreadable or cannot be.
+    """
+    if experiment not in experiments.NAMES:
+        names = ", ".join(experiments.NAMES)
+        raise InputError(f"--experiment: {experiment!r} is unknown; accepted are {names}")
+    params = exp_factory.get_exp_config(experiment)
+    sources = [
+        *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
+        ("--tpu", {"runtime": {"tpu": tpu}}),
+        _read("--params_override", _from_flag, params_override),
+    ]
+    for source, overrides in sources:
+        params.override(values.checked(overrides, params, source=source, experiment=params))
+    values.check_choices(sources, params)
+    params.lock()
+    _check(params)
+    return params
+
+
+def _read(
+    source: str, read: Callable[[str], dict[str, Any]], text: str
+) -> tuple[str, dict[str, Any]]:
+    """What a file or flag gives, nested, and its name for messages."""
+    try:
+        return source, read(text)
+    except AttributeError:
+        reason = "it holds no names with values"  # such as a list
+    except (LookupError, ValueError, TypeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error.args[0] if error.args else error).split())
+    except tf.errors.OpError as error:
+        reason = error.message
+    raise InputError(f"{source} gives no parameters: {reason}")
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    return hyperparams.read_yaml_to_params_dict(path).as_dict()
+
+
+def _from_flag(text: str) -> dict[str, Any]:
+    return hyperparams.override_params_dict(
+        hyperparams.ParamsDict(), text, is_strict=False
+    ).as_dict()
+
+
+def _check(params: config_definitions.ExperimentConfig) -> None:
+    ranges.check(params)
+    unused.check(params)
+    for where, data in _data(params.task):
+        _check_batches(where, data)
+    _check_model(params.task)
+    trainer = params.trainer
+    _check_best(trainer)
+    if trainer.validation_steps != -1 and trainer.validation_steps < 1:
+        raise InputError(
+            f"trainer.validation_steps: {trainer.validation_steps}; accepted are whole numbers "
+            "from 1 on, and -1 for all batches"
+        )
+    if trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
+        raise InputError(
+            "trainer.average_decay: there is no average where workers step each for itself; "
+            f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
+        )
+    if trainer.summary_interval % trainer.steps_per_loop:
+        raise InputError(
+            f"trainer.summary_interval: {trainer.summary_interval}; accepted are multiples of "
+            f"trainer.steps_per_loop, {trainer.steps_per_loop}"
+        )
+
+
+def _check_model(task: schema.Training) -> None:
+    heads = task.model.heads
+    if not heads or not set(heads) <= set(_HEADS):
+        raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {_HEADS}")
+    if not isinstance(task, schema.ResponseSelection):
+        return
+    margin = task.objective.margin
+    if task.model.response_network.normalize and margin > _LARGEST_MARGIN:
+        raise InputError(
+            f"task.objective.margin: {margin!r}; accepted with task.model.response_network."
+            f"normalize are numbers from 0 to {_LARGEST_MARGIN:g}, as cosines differ by no more"
+        )
+
+
+def _check_best(trainer: schema.Trainer) -> None:
+    metric, comparison = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
+    name = "trainer.best_checkpoint_metric_comp"
+    if comparison not in (schema.HIGHER, schema.LOWER):
+        raise InputError(f"{name}: {comparison!r}; accepted are {schema.HIGHER}, {schema.LOWER}")
+    if comparison == schema.LOWER and not metric:
+        raise InputError(
+            f"{name}: {schema.LOWER!r} of no metric; accepted with a "
+            "trainer.best_checkpoint_eval_metric, such as validation_loss"
+        )
+    if comparison == schema.HIGHER and metric in _LOSSES:
+        raise InputError(f"{name}: {schema.HIGHER!r} {metric} is worse; accepted is {schema.LOWER}")
+
+
+def _data(task: schema.Training) -> Iterator[tuple[str, schema.Data]]:
+    yield "task.train_data", task.train_data
+    yield "task.validation_data", task.validation_data
+    if isinstance(task, schema.Multitask):
+        yield "task.nli.train_data", task.nli.train_data
+        yield "task.nli.validation_data", task.nli.validation_data
+
+
+def _check_batches(where: str, data: schema.Data) -> None:
+    boundaries = data.batch_boundaries
+    if len(boundaries) != len(data.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
+        raise InputError(
+            f"{where}: batch_boundaries {boundaries} and batch_sizes {data.batch_sizes}; "
+            "accepted are rising steps, and a size for each"
+        )

@@ -1,0 +1,119 @@
+"""Fields of the Model Garden's configurations that training never reads.
+
+They are there since the classes of `model.configs` extend those. Set to anything but its default,
+such a field would be ignored; it is refused instead.
+"""
+
+import dataclasses
+from typing import Any
+
+from official.core import config_definitions
+from official.modeling import hyperparams, optimization
+
+from model.configs import ranges, schema
+from model.errors import InputError
+
+READ: dict[type, set[str]] = {
+    config_definitions.ExperimentConfig: {"task", "trainer", "runtime"},
+    config_definitions.TaskConfig: {"init_checkpoint", "model", "train_data", "validation_data"},
+    config_definitions.DataConfig: {
+        "input_path",
+        "global_batch_size",
+        "is_training",
+        "shuffle_buffer_size",
+        "cycle_length",
+    },
+    config_definitions.TrainerConfig: {
+        "optimizer_config",
+        "steps_per_loop",
+        "summary_interval",
+        "checkpoint_interval",
+        "max_to_keep",
+        "train_steps",
+        "validation_steps",
+        "validation_interval",
+        "best_checkpoint_eval_metric",
+        "best_checkpoint_metric_comp",
+        "validation_summary_subdir",
+    },
+    config_definitions.RuntimeConfig: {
+        "distribution_strategy",
+        "enable_xla",
+        "tpu",
+        "num_gpus",
+        "all_reduce_alg",
+        "mixed_precision_dtype",
+        "loss_scale",
+    },
+    optimization.OptimizationConfig: {"optimizer", "learning_rate", "warmup"},
+}
+"""What is read of each class of the Model Garden."""
+_ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
+"""Validation reads its records once, in order."""
+_INSTEAD = {
+    "seed": "task.seed draws the order of the records",
+    "drop_remainder": "a last batch that is too short is always left out",
+    "ema": "trainer.average_decay keeps an average of the weights",
+    "best_checkpoint_export_subdir": "the best checkpoint is in best/",
+    "recovery_max_trials": "a loss that is not finite ends the run",
+    "preemption_on_demand_checkpoint": "signal TERM always saves",
+}
+
+
+def check(params: config_definitions.ExperimentConfig) -> None:
+    """Makes sure that every field that is set has an effect.
+
+    Raises:
+      InputError: for the first that has none.
+    """
+    for where, config in ranges.sections(params):
+        for base, read in READ.items():
+            if isinstance(config, base):
+                names = [field.name for field in dataclasses.fields(base)]
+                for name in names:
+                    if name not in read:
+                        _require(config, where, name, _default(base, name))
+        if isinstance(config, schema.Data):
+            _check_data(config, where)
+    _check_runtime(params.runtime)
+
+
+def _check_data(config: schema.Data, where: str) -> None:
+    trains = where.endswith("train_data.")
+    _require(config, where, "is_training", trains)
+    if not trains:
+        for name in _ONLY_OF_TRAINING:
+            _require(config, where, name, _default(schema.Data, name))
+
+
+def _check_runtime(runtime: config_definitions.RuntimeConfig) -> None:
+    strategy = runtime.distribution_strategy.lower()
+    if runtime.loss_scale is not None and runtime.mixed_precision_dtype != "float16":
+        raise InputError(
+            f"runtime.loss_scale: {runtime.loss_scale!r} has no effect; it is read only with "
+            "runtime.mixed_precision_dtype=float16"
+        )
+    if runtime.tpu and strategy != "tpu":
+        raise InputError(
+            f"runtime.tpu: {runtime.tpu!r} has no effect; it is read only with "
+            "runtime.distribution_strategy=tpu"
+        )
+    if runtime.all_reduce_alg and strategy not in ("mirrored", "multi_worker_mirrored"):
+        raise InputError(
+            f"runtime.all_reduce_alg: {runtime.all_reduce_alg!r} has no effect; it is read only "
+            "with runtime.distribution_strategy=mirrored or multi_worker_mirrored"
+        )
+
+
+def _default(base: type, name: str) -> Any:
+    return getattr(base(), name)
+
+
+def _require(config: Any, where: str, name: str, accepted: Any) -> None:
+    value = getattr(config, name)
+    if value != accepted:
+        said = "a section" if isinstance(value, hyperparams.Config) else repr(value)
+        instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise InputError(
+            f"{where}{name}: {said} has no effect here; accepted is {accepted!r}{instead}"
+        )

@@ -1,0 +1,1 @@
+"""TFRecord files in, batches in training order out."""

@@ -1,0 +1,252 @@
+"""TFRecord files -> batches in the order of training, a pure function of seed and step.
+
+Where a run stands in its data is nowhere stored: it follows from the number of steps. Each epoch
+draws its own order of the files; the files of a group are read side by side; and the records of
+a window of `shuffle_buffer_size` are shuffled. To go on from any position, groups of files are
+passed over unread, then records unparsed, never more than a group of files.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from model.configs import schema
+from model.data import tfrecords
+from model.data.task_sampler import Phase, Schedule
+from model.data.tfrecords import (
+    compression_of,
+    count_records,
+    find_files,
+    read_records,
+)
+from model.errors import InputError
+from model.tasks.tasks import Part, Task
+from model.text.preprocessing import PADDING
+
+FILES_AT_ONCE = 16
+"""Files that are read side by side, if `cycle_length` says nothing else."""
+_ID = tf.io.FixedLenFeature([], tf.string, default_value="")
+
+
+class Source(NamedTuple):
+    """The part of the training files that one input pipeline reads."""
+
+    files: list[str]
+    sizes: list[int]
+    """Records of each file."""
+    window: int
+    files_at_once: int
+    seed: int
+
+    def part(self, context: tf.distribute.InputContext) -> "Source":
+        """Every n-th file, for one of n input pipelines, each with an order of its own.
+
+        Raises:
+          InputError: if there are more pipelines than files with records.
+        """
+        first, every = context.input_pipeline_id, context.num_input_pipelines
+        files, sizes = self.files[first::every], self.sizes[first::every]
+        if not sum(sizes):
+            raise InputError(
+                f"{len(self.files)} files from {self.files[0]!r} on are too few for {every} "
+                "workers, each of which reads files of its own; write them in more shards"
+            )
+        return self._replace(files=files, sizes=sizes, seed=self.seed * 1_000_003 + first)
+
+    def batches(self, position: int, phases: Sequence[Phase]) -> tf.data.Dataset:
+        """Endless batches of records, from the one at `position` on: string [batch].
+
+        The batch sizes of the phases are this pipeline's.
+        """
+        dataset = None
+        for phase in phases:
+            # Its own reader, which begins to read when the phase before it ends.
+            batches = self._windows(position).rebatch(phase.batch_size, drop_remainder=True)
+            if phase.steps is not None:
+                batches = batches.take(phase.steps)
+                position += phase.steps * phase.batch_size
+            dataset = batches if dataset is None else dataset.concatenate(batches)
+        return dataset
+
+    def _windows(self, position: int) -> tf.data.Dataset:
+        """Shuffled windows from a position on; the first one without what came before it."""
+        size = sum(self.sizes)
+        first_epoch, behind = divmod(position, size)
+        windows, within = divmod(behind, self.window)
+
+        def of_epoch(number: tf.Tensor) -> tf.data.Dataset:
+            passed_over = tf.where(number == first_epoch, tf.constant(windows, tf.int64), 0)
+            unshuffled = self._epoch(number, passed_over * self.window).batch(self.window)
+            return unshuffled.enumerate(passed_over).map(
+                lambda window, serialized: self._shuffle(number, window, serialized),
+                num_parallel_calls=1,
+            )
+
+        endless = tf.data.Dataset.counter(first_epoch).flat_map(of_epoch)
+        if within:
+            first = endless.take(1).map(lambda serialized: serialized[within:])
+            endless = first.concatenate(endless.skip(1))
+        return endless.prefetch(1)
+
+    def _shuffle(self, epoch: tf.Tensor, window: tf.Tensor, serialized: tf.Tensor) -> tf.Tensor:
+        draw = tf.stack([_mixed(self.seed, epoch), window])
+        return tf.random.experimental.stateless_shuffle(serialized, seed=draw)
+
+    def _epoch(self, epoch: tf.Tensor, passed_over: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch without the first `passed_over`: string []."""
+        order = tf.random.experimental.stateless_shuffle(
+            tf.range(len(self.files)), seed=tf.stack([_mixed(self.seed, epoch), -1])
+        )
+        files, sizes = tf.gather(self.files, order), tf.gather(self.sizes, order)
+        ends = tf.cumsum(tf.cast(sizes, tf.int64))
+        # But for the last group, which has no end to be passed.
+        first_of_next = np.arange(self.files_at_once, len(self.files), self.files_at_once)
+        group_ends = tf.gather(ends, first_of_next.astype(np.int32) - 1)
+        groups = tf.reduce_sum(tf.cast(group_ends <= passed_over, tf.int32))
+        behind = tf.concat([[0], group_ends], axis=0)[groups]
+        compression = compression_of(self.files)
+        return (
+            tf.data.Dataset.from_tensor_slices(files[groups * self.files_at_once :])
+            .batch(self.files_at_once)
+            .flat_map(lambda group: _side_by_side(group, self.files_at_once, compression))
+            .skip(passed_over - behind)
+        )
+
+
+def _side_by_side(group: tf.Tensor, cycle: int, compression: str) -> tf.data.Dataset:
+    return tf.data.Dataset.from_tensor_slices(group).interleave(
+        lambda file: tf.data.TFRecordDataset(file, compression_type=compression),
+        cycle_length=cycle,
+        num_parallel_calls=tf.data.AUTOTUNE,
+        deterministic=True,
+    )
+
+
+def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
+    return seed * 1_000_003 + tf.cast(epoch, tf.int64)
+
+
+def make_sources(parts: list[Part], *, seed: int) -> list[Source]:
+    """The training files of each task; raises as `make_source` does."""
+    return [make_source(f"{part.where}.train_data", part.train_data, seed=seed) for part in parts]
+
+
+def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
+    """Counts the records of all training files.
+
+    Raises:
+      InputError: as `find_files` and `count_records`, or if one batch is more than there is.
+    """
+    files = find_files(name, config)
+    sizes = [count_records(name, file) for file in files]
+    largest = max([config.global_batch_size, *config.batch_sizes])
+    if sum(sizes) < largest:
+        raise InputError(
+            f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {sum(sizes)} "
+            f"records; one batch has {largest} ({name}.global_batch_size)"
+        )
+    return Source(
+        files=files,
+        sizes=sizes,
+        window=config.shuffle_buffer_size,
+        files_at_once=config.cycle_length or FILES_AT_ONCE,
+        seed=seed,
+    )
+
+
+def require_enough_files(sources: Sequence[Source], workers: Sequence[int]) -> None:
+    """Makes sure that each worker has files of its own to read, before any of them begins.
+
+    Args:
+      sources: the files of each task.
+      workers: how many read them, for each task.
+
+    Raises:
+      InputError: as `Source.part`.
+    """
+    for source, count in zip(sources, workers, strict=True):
+        for worker in range(count):
+            source.part(tf.distribute.InputContext(count, worker, count))
+
+
+def what_is_wrong(sources: Sequence[Source], parts: Sequence[Part]) -> InputError | None:
+    """The first training record that cannot be read, if there is one."""
+    for source, part in zip(sources, parts, strict=True):
+        wrong = tfrecords.what_is_wrong(f"{part.where}.train_data", source.files, part.task.parse)
+        if wrong:
+            return wrong
+    return None
+
+
+def training_batches(
+    source: Source,
+    part: Part,
+    *,
+    schedule: Schedule,
+    task: int,
+    start: int,
+    context: tf.distribute.InputContext,
+) -> tf.data.Dataset:
+    """Endless batches of one task for each replica of one worker, from a step of the run on.
+
+    A worker's batches have its replicas' part of the global batch.
+    """
+    workers, replicas = context.num_input_pipelines, context.num_replicas_in_sync
+    phases = [
+        phase._replace(batch_size=context.get_per_replica_batch_size(phase.batch_size))
+        for phase in schedule.phases(task, start)
+    ]
+    # A step takes a batch for each of the worker's replicas.
+    per_step = replicas // workers
+    phases = [
+        phase._replace(steps=None if phase.steps is None else phase.steps * per_step)
+        for phase in phases
+    ]
+    position = schedule.records(task, before=start) // workers
+    batches = source.part(context).batches(position, phases)
+    return batches.map(
+        lambda serialized: parse(part, part.train_data, serialized),
+        num_parallel_calls=tf.data.AUTOTUNE,
+    ).prefetch(tf.data.AUTOTUNE)
+
+
+def validation_batches(part: Part) -> tf.data.Dataset:
+    """(records, string [batch]; batch as the task parses it): one pass, in order.
+
+    A short last batch is left out: among fewer responses the true one is easier found.
+    """
+    data = part.validation_data
+    batches = read_records(find_files(f"{part.where}.validation_data", data)).batch(
+        data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
+    )
+    return batches.map(
+        lambda serialized: (serialized, parse(part, data, serialized)),
+        num_parallel_calls=tf.data.AUTOTUNE,
+    ).prefetch(tf.data.AUTOTUNE)
+
+
+def parse(part: Part, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any]:
+    """Records, string [batch] -> the task's batch, at a fixed length if the data say so."""
+    batch = part.task.parse(serialized)
+    if not data.fixed_length:
+        return batch
+    longest = part.task.text.longest
+    return {
+        name: {kind: _padded(ids, longest) for kind, ids in value.items()}
+        if isinstance(value, dict)
+        else value
+        for name, value in batch.items()
+    }
+
+
+def ids_of(task: Task, serialized: tf.Tensor) -> tf.Tensor:
+    """What records call themselves: string [batch] twice."""
+    return tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
+
+
+def _padded(ids: tf.Tensor, length: int) -> tf.Tensor:
+    """[batch, tokens] -> [batch, length]."""
+    padded = tf.pad(ids, [[0, 0], [0, length - tf.shape(ids)[1]]], constant_values=PADDING)
+    return tf.ensure_shape(padded, [None, length])

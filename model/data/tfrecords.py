@@ -1,0 +1,169 @@
+"""The TFRecord files that a config names: found, counted, and what is wrong with them."""
+
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import PurePath
+from posixpath import dirname, join, realpath
+
+import tensorflow as tf
+
+from data_pipeline.pairs import tfrecord
+from model.configs import schema
+from model.errors import InputError
+
+_COMPLETED = "COMPLETED"
+"""The manifest that `python -m data_pipeline` writes beside its files."""
+_AT_ONCE = 1000
+_OPERATION = re.compile(
+    r"\{\{.*?\}\}|\[\[.*?\]\]|\[Op:\w+\]|Error in user-defined function .*?: (?=Name:)| name: ?$"
+)
+
+Parse = Callable[[tf.Tensor], object]
+"""Serialized records, string [batch] -> what a task makes of them."""
+
+
+def find_files(name: str, config: schema.Data) -> list[str]:
+    """The record files of one data config, sorted.
+
+    Args:
+      name: where the config stands, such as `task.train_data`.
+      config: its `input_path` is one pattern or several, in a list or behind commas.
+
+    Raises:
+      InputError: if the path is missing, matches nothing, or names test files to train on.
+    """
+    patterns = config.input_path or ""
+    patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
+    files: list[str] = []
+    for pattern in filter(None, map(str.strip, patterns)):
+        matched = tf.io.gfile.glob(pattern)
+        if not matched:
+            raise InputError(
+                f"{name}.input_path: {pattern!r} matches no file; accepted are patterns "
+                f"such as 'pairs/{tfrecord.TRAIN_PATTERN}'"
+            )
+        files += matched
+    if not files:
+        raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
+    files.sort(key=lambda path: (PurePath(path).name, path))
+    held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
+    if config.is_training and held_out:
+        raise InputError(
+            f"{name}.input_path: {held_out[0]!r} is test data; training never reads it"
+        )
+    return files
+
+
+def compression_of(files: list[str]) -> str:
+    """TensorFlow's name of the compression that the files' names tell: GZIP or none.
+
+    Raises:
+      InputError: if some are compressed and some are not.
+    """
+    zipped = [file for file in files if file.endswith(tfrecord.GZIP_SUFFIX)]
+    if zipped and len(zipped) < len(files):
+        plain = next(file for file in files if file not in zipped)
+        raise InputError(
+            f"input_path: {zipped[0]!r} is compressed and {plain!r} is not; name one kind"
+        )
+    return "GZIP" if zipped else ""
+
+
+def read_records(files: list[str]) -> tf.data.Dataset:
+    """The serialized records of the files, one file after the other."""
+    return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
+
+
+def count_records(name: str, file: str) -> int:
+    """How many records a file has: what its COMPLETED says, or else what reading it tells.
+
+    Raises:
+      InputError: if the file is corrupt.
+    """
+    said = _manifest(dirname(file)).get(PurePath(file).name, {})
+    if said.get("bytes") == tf.io.gfile.stat(file).length and "records" in said:
+        return said["records"]
+    count = 0
+    try:
+        for batch in read_records([file]).batch(_AT_ONCE):
+            count += int(tf.size(batch))
+    except tf.errors.OpError as error:
+        raise what_is_wrong(name, [file]) or error from error
+    return count
+
+
+@lru_cache(maxsize=8)
+def _manifest(folder: str) -> dict[str, dict[str, int]]:
+    try:
+        with tf.io.gfile.GFile(join(folder, _COMPLETED)) as file:
+            return json.loads(file.read())["outputs"]
+    except (tf.errors.OpError, ValueError, KeyError, TypeError):
+        return {}  # files of somebody else
+
+
+def check(name: str, config: schema.Data, parse: Parse) -> None:
+    """Reads as many records as a batch has, so that a run does not begin without data.
+
+    Raises:
+      InputError: if there are no files, fewer records than a batch, or they are of another kind.
+    """
+    files = find_files(name, config)
+    try:
+        batches = read_records(files).batch(config.global_batch_size).take(1)
+        read = sum(int(tf.size(batch)) for batch in batches.map(_and_parse(parse)))
+    except tf.errors.OpError as error:
+        raise what_is_wrong(name, files, parse) or error from error
+    if read < config.global_batch_size:
+        raise InputError(
+            f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {read} records; "
+            f"one batch has {config.global_batch_size} ({name}.global_batch_size)"
+        )
+
+
+def require_apart(name: str, config: schema.Data, folder: str) -> None:
+    """Makes sure that no input lies in the model folder, at any depth.
+
+    Raises:
+      InputError: if one does.
+    """
+    inside = _full_path(folder).rstrip("/") + "/"
+    for file in find_files(name, config):
+        if _full_path(file).startswith(inside):
+            raise InputError(
+                f"{name}.input_path: {file!r} lies in --model_dir; name a folder without inputs"
+            )
+
+
+def _full_path(path: str) -> str:
+    return path if "://" in path else realpath(path)
+
+
+def what_is_wrong(name: str, files: list[str], parse: Parse | None = None) -> InputError | None:
+    """Reads file by file and record by record for the first that cannot be read or parsed."""
+    for file in files:
+        read = 0
+        try:
+            dataset = read_records([file])
+            if parse is not None:
+                dataset = dataset.batch(1).map(_and_parse(parse))
+            for _ in dataset:
+                read += 1
+        except tf.errors.OpError as error:
+            # Without the operations of the graph around it.
+            reason = " ".join(_OPERATION.sub("", error.message).split())
+            return InputError(
+                f"{name}.input_path: record {read + 1} of {file!r} is corrupt or of another "
+                f"kind: {reason}"
+            )
+    return None
+
+
+def _and_parse(parse: Parse) -> Callable[[tf.Tensor], tf.Tensor]:
+    def parsed(serialized: tf.Tensor) -> tf.Tensor:
+        made = tf.nest.flatten(parse(serialized))
+        with tf.control_dependencies(made):
+            return tf.identity(serialized)
+
+    return parsed

@@ -1,0 +1,1 @@
+"""Training texts in, initial word vectors out."""

@@ -1,0 +1,1 @@
+"""Token ids in, embeddings and logits out: encoders and the layers they are made of."""

@@ -1,0 +1,43 @@
+"""Dropout that goes on where a checkpoint left it: word dropout, and every layer's random state.
+
+A resumed run must be bit-identical to one that was never interrupted, so what the next draw
+will be has to be in the checkpoint. `random_state` gathers it for an encoder.
+"""
+
+import tensorflow as tf
+import tf_keras
+from tf_keras.__internal__.layers import BaseRandomLayer
+
+from model.text.preprocessing import PADDING
+
+# Else Keras draws with operations whose state nobody can save. A layer chooses when it is made.
+tf_keras.backend.experimental.enable_tf_random_generator()
+
+
+def random_state(layer: tf_keras.layers.Layer) -> list[tf.__internal__.tracking.AutoTrackable]:
+    """The generators of all random layers inside `layer`, whose variables must exist by now.
+
+    Keras leaves them out of checkpoints on purpose; kept as an attribute of a layer they are
+    in its checkpoints, and still none of its weights.
+    """
+    random = (part for part in layer.submodules if isinstance(part, BaseRandomLayer))
+    return [part._random_generator for part in random]
+
+
+class IdDropout(BaseRandomLayer):
+    """Replaces a part of the ids by `PADDING` in training, never the last of a row."""
+
+    def __init__(self, rate: float):
+        super().__init__()
+        self._rate = rate
+
+    def call(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """int32 [batch, tokens] -> the same shape; every row keeps its end mark."""
+        if not self._rate or training is False:
+            return ids
+        following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
+        drawn = self._random_generator.random_uniform(tf.shape(ids))
+        # Where `training` is a tensor a `tf.cond` would cost as much, and TensorFlow's optimizer
+        # warns of those that hold a random state.
+        is_dropped = (drawn < self._rate) & (following != PADDING) & training
+        return tf.where(is_dropped, PADDING, ids)

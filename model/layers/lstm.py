@@ -1,0 +1,103 @@
+"""LSTM or bidirectional LSTM over the words (Yang et al. 2018, section 2.3, footnote 2).
+
+The paper only says that it was tried; sizes and pooling are those of InferSent, which its
+results are compared with (Conneau et al. 2017, section 3.2).
+"""
+
+import tensorflow as tf
+import tf_keras
+
+from model.configs import schema
+from model.layers.dropout import IdDropout
+from model.layers.embedding import Embedding
+from model.text.preprocessing import PADDING, WORDS, table_sizes
+
+LAST = "last"
+MAX = "max"
+
+
+class RecurrentEncoder(tf_keras.layers.Layer):
+    """Word vectors, LSTM layers, last state or maximum over the words, maybe a projection."""
+
+    def __init__(self, config: schema.Recurrent, text: schema.Text):
+        super().__init__(name="recurrent_encoder")
+        if config.pooling not in (LAST, MAX):
+            raise ValueError(
+                f"encoder.recurrent.pooling: {config.pooling!r}; accepted are {LAST}, {MAX}"
+            )
+        self._pooling = config.pooling
+        self._word_dropout = IdDropout(config.word_dropout)
+        self._table = Embedding(
+            table_sizes(text)[WORDS],
+            config.word_dim,
+            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5),
+            name="words",
+        )
+        self._dropout = tf_keras.layers.Dropout(config.dropout)
+        self._layers = [_lstm(config, name=f"lstm_{index}") for index in range(config.layers)]
+        width = config.units * (2 if config.bidirectional else 1)
+        self.embedding_dim = config.embedding_dim or width
+        self._projection = (
+            tf_keras.layers.Dense(config.embedding_dim, name="embedding")
+            if config.embedding_dim
+            else None
+        )
+
+    @property
+    def tables(self) -> dict[str, tf.Variable]:
+        """The vectors of the words' ids: [ids, word_dim]."""
+        return {WORDS: self._table.embeddings}
+
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
+        return self._table(ids)
+
+    def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
+        """int32 [batch, tokens] `words` -> `default`, `sequence_output` (0 at padding), `mask`."""
+        rows, tokens = tf.unstack(tf.shape(ids[WORDS]))
+        words = _padding_last(self._word_dropout(_never_empty(ids[WORDS]), training=training))
+        real = words != PADDING
+        sequence = self._table(words)
+        for layer in self._layers:
+            sequence, *states = layer(self._dropout(sequence, training=training), mask=real)
+        # Hidden and cell state by turns, of the forward and then of the backward direction.
+        pooled = tf.concat(states[::2], axis=-1) if self._pooling == LAST else _max(sequence, real)
+        if self._projection:
+            pooled = self._projection(pooled)
+        return {
+            "default": tf.math.l2_normalize(tf.cast(pooled, tf.float32), axis=-1)[:rows],
+            "sequence_output": sequence[:rows, :tokens],
+            "mask": real[:rows, :tokens],
+        }
+
+
+def _never_empty(ids: tf.Tensor) -> tf.Tensor:
+    """[batch, tokens] -> the same, at least [1, 1]: LSTM kernels fail on a batch of none."""
+    if ids.shape.is_fully_defined():
+        return ids
+    lacking = tf.cast(tf.shape(ids) == 0, tf.int32)
+    return tf.pad(ids, tf.stack([tf.zeros_like(lacking), lacking], axis=1))
+
+
+def _lstm(config: schema.Recurrent, *, name: str) -> tf_keras.layers.Layer:
+    """[batch, tokens, dim] -> the outputs [batch, tokens, units (x2)], then the last states."""
+    lstm = tf_keras.layers.LSTM(
+        config.units,
+        return_sequences=True,
+        return_state=True,
+        zero_output_for_mask=True,
+        name=name,
+    )
+    return tf_keras.layers.Bidirectional(lstm, name=name) if config.bidirectional else lstm
+
+
+def _padding_last(ids: tf.Tensor) -> tf.Tensor:
+    """The ids that are not `PADDING` in their order, then padding: int32 [batch, tokens]."""
+    # Skipping a dropped word in its place says the same, but cuDNN takes no such rows.
+    order = tf.argsort(tf.cast(ids == PADDING, tf.int32), axis=1, stable=True)
+    return tf.gather(ids, order, batch_dims=1)
+
+
+def _max(sequence: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+    """[batch, tokens, dim] and bool [batch, tokens] -> maximum over the real ones, [batch, dim]."""
+    return tf.reduce_max(tf.where(real[:, :, tf.newaxis], sequence, sequence.dtype.min), axis=1)

@@ -1,0 +1,134 @@
+"""The classifier of sentence pairs beside the dual encoder (Yang et al. 2018, section 2.4)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+import tf_keras
+
+from data_pipeline.pairs import tfrecord
+from model.configs import schema
+from model.text.preprocessing import PADDING
+
+
+class Classified(NamedTuple):
+    """How well the replica's pairs were classified; means, float32 scalars."""
+
+    loss: tf.Tensor
+    accuracy: tf.Tensor
+
+
+class Side(NamedTuple):
+    """A batch of sentences as the classifier takes them."""
+
+    embeddings: tf.Tensor
+    """Of unit length, float [batch, embedding_dim]."""
+    words: tf.Tensor
+    """Vectors of all their words, float [words, word_dim], ..."""
+    of_row: tf.Tensor
+    """... and the sentence that each stands in, integers [words], not falling."""
+
+
+def side(
+    embeddings: tf.Tensor, word_ids: tf.Tensor, vectors: Callable[[tf.Tensor], tf.Tensor]
+) -> Side:
+    """Brings together what is known of a batch.
+
+    Args:
+      embeddings: float [batch, embedding_dim].
+      word_ids: int32 [batch, tokens], at least one of each row a word's.
+      vectors: ids [n] -> their vectors, float [n, word_dim].
+    """
+    places = tf.where(word_ids != PADDING)
+    return Side(embeddings, vectors(tf.gather_nd(word_ids, places)), places[:, 0])
+
+
+class NliHead(tf_keras.layers.Layer):
+    """Two encoded sentences -> scores of `records.LABELS`, in their order, by each member."""
+
+    def __init__(self, config: schema.Nli):
+        # The features are differences of close numbers: bfloat16 would lose them.
+        super().__init__(name="nli_head", autocast=False)
+        self._scaled = config.scale_by_root_of_dim
+        self._pooled = (
+            tf_keras.layers.Dense(config.max_units, activation="relu", name="pooled")
+            if config.max_units
+            else None
+        )
+        self._members = [Member(config, name=f"member_{index}") for index in range(config.members)]
+
+    def call(self, premises: Side, hypotheses: Side, training: bool = False) -> tf.Tensor:
+        """Two batches of sentences -> logits, float32 [batch, members, 3]."""
+        features = pair_features(self._compared(premises), self._compared(hypotheses))
+        return tf.stack([member(features, training=training) for member in self._members], axis=1)
+
+    def _compared(self, sentences: Side) -> tf.Tensor:
+        """What is compared of each sentence: float32 [batch, embedding_dim + max_units]."""
+        embeddings = self._of_size_one(tf.cast(sentences.embeddings, tf.float32))
+        if self._pooled is None:
+            return embeddings
+        units = tf.cast(self._pooled(sentences.words), tf.float32)
+        largest = tf.math.l2_normalize(tf.math.segment_max(units, sentences.of_row), axis=-1)
+        return tf.concat([embeddings, self._of_size_one(largest)], axis=-1)
+
+    def _of_size_one(self, rows: tf.Tensor) -> tf.Tensor:
+        """Rows of unit length, float32 [batch, dim], times sqrt(dim) if the config says so.
+
+        Their numbers are as small as 1 / sqrt(dim) and products of them as 1 / dim: as they are, a
+        classifier's first layer would have to grow for long before it saw them.
+        """
+        return rows * rows.shape[-1] ** 0.5 if self._scaled else rows
+
+
+class Member(tf_keras.layers.Layer):
+    """Features of pairs -> a score for each of `records.LABELS`, in their order."""
+
+    def __init__(self, config: schema.Nli, *, name: str):
+        super().__init__(name=name, autocast=False)
+        self._hidden = [
+            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(config.hidden)
+        ]
+        self._feature_dropout = tf_keras.layers.Dropout(config.feature_dropout)
+        self._dropout = tf_keras.layers.Dropout(config.dropout)
+        self._logits = tf_keras.layers.Dense(len(tfrecord.LABELS), dtype=tf.float32, name="logits")
+
+    def call(self, features: tf.Tensor, training: bool = False) -> tf.Tensor:
+        """float32 [batch, features] -> logits, float32 [batch, 3]."""
+        hidden = self._feature_dropout(features, training=training)
+        for layer in self._hidden:
+            hidden = self._dropout(layer(hidden), training=training)
+        return self._logits(hidden)
+
+
+def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:
+    """(u1, u2, |u1 - u2|, u1 * u2) of section 2.4: [batch, dim] twice -> [batch, 4 * dim]."""
+    return tf.concat([u1, u2, tf.abs(u1 - u2), u1 * u2], axis=-1)
+
+
+def probabilities(logits: tf.Tensor) -> tf.Tensor:
+    """The mean over the members: [batch, members, 3] -> float32 [batch, 3]."""
+    return tf.reduce_mean(tf.nn.softmax(logits), axis=1)
+
+
+def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0) -> Classified:
+    """Mean cross-entropy of each member's, and the accuracy of what they say together.
+
+    Members with one loss for all would share the work; each with its own learns all of it, and
+    their mean forgets what only one of them found in the noise.
+
+    Args:
+      logits: float32 [batch, members, 3].
+      labels: indices in `records.LABELS`, any integer type, [batch].
+      smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
+        section 7).
+    """
+    labels = tf.repeat(labels[:, tf.newaxis], logits.shape[1], axis=1)
+    of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    of_all = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
+    losses = (1 - smoothing) * of_gold + smoothing * of_all
+    found = tf.argmax(probabilities(logits), axis=-1)
+    right = tf.equal(found, tf.cast(labels[:, 0], tf.int64))
+    return Classified(
+        loss=tf.reduce_mean(losses), accuracy=tf.reduce_mean(tf.cast(right, tf.float32))
+    )

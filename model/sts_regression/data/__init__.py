@@ -1,0 +1,1 @@
+"""STS files, folds and word vectors in, arrays out."""

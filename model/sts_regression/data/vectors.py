@@ -1,0 +1,191 @@
+"""Word vectors: from a file in GloVe's format, or from one of our modules.
+
+GloVe's format is a word and its numbers a line, behind single spaces, in UTF-8, plain or `.gz`;
+a first line with two numbers (word2vec's, fastText's) is passed over. A word may hold spaces, as
+some of GloVe 840B do. Of lines whose word nobody wants the numbers are counted, and that none of
+them is NaN or infinite is looked at; only the others are read.
+"""
+
+import gzip
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from model.errors import InputError
+
+PADDING, UNKNOWN = 0, 1
+_SPECIAL = 2
+"""Rows of a table that are no word's."""
+UNKNOWN_AS = ("zero", "mean")
+_CHUNK = 1024
+_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NOT_FINITE = re.compile(rb" [-+]?(nan|inf|infinity)( |$)")
+
+
+@dataclass
+class WordVectors:
+    """A table of vectors, and the word of each row behind `PADDING` and `UNKNOWN`."""
+
+    words: list[str]
+    table: np.ndarray
+    """float32 [2 + words, dim]; row 0 is zeros."""
+    source: str
+    unknown: Counter = field(default_factory=Counter)
+    """Words that have no vector, and how often they were looked up."""
+    looked_up: int = 0
+
+    def __post_init__(self) -> None:
+        self._row_of = {word: row for row, word in enumerate(self.words, start=_SPECIAL)}
+
+    @property
+    def dim(self) -> int:
+        """Width of a vector."""
+        return self.table.shape[1]
+
+    def ids(self, sentence: list[str]) -> list[int]:
+        """The row of each word: as it stands, else in lower case, else `UNKNOWN`."""
+        rows = []
+        for word in sentence:
+            row = self._row_of.get(word) or self._row_of.get(word.lower())
+            if row is None:
+                self.unknown[word] += 1
+            rows.append(row or UNKNOWN)
+        self.looked_up += len(rows)
+        return rows
+
+    def counts(self) -> dict[str, int]:
+        """What is known of the looked-up words."""
+        return {
+            "words": self.looked_up,
+            "words_without_vector": self.unknown.total(),
+            "different_words_without_vector": len(self.unknown),
+        }
+
+
+def load(
+    path: Path, wanted: Iterable[str], *, unknown_as: str, dim: int | None = None, first: int = 0
+) -> WordVectors:
+    """Vectors of the wanted words.
+
+    Args:
+      path: a file in GloVe's format, or the folder of a SavedModel with the signature
+        `word_vectors`.
+      wanted: words, looked up as they stand and in lower case.
+      unknown_as: `zero` or `mean` (of all vectors kept): what a word without a vector gets.
+      dim: the width the vectors must have; by default that of a file's first line.
+      first: so many words of a file are kept besides (its most frequent ones stand first).
+
+    Raises:
+      InputError: if the vectors cannot be used; names the line or the word.
+    """
+    asked = set(wanted)
+    if path.is_dir():
+        found = _of_module(path, sorted(asked), dim=dim)
+    else:
+        found = _of_file(path, asked | {word.lower() for word in asked}, dim=dim, first=first)
+    if not found:
+        raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")
+    rows = np.stack(list(found.values()))
+    unknown = rows.mean(axis=0) if unknown_as == "mean" else np.zeros_like(rows[0])
+    table = np.concatenate([np.zeros_like(rows[:1]), unknown[np.newaxis], rows])
+    return WordVectors(list(found), table, str(path))
+
+
+def write(path: Path, words: Iterable[str], rows: np.ndarray) -> None:
+    """Writes a file in GloVe's format, aside and then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with aside.open("w", encoding="utf-8") as file:
+        for word, row in zip(words, rows, strict=True):
+            file.write(f"{word} {' '.join(f'{value:.6g}' for value in row)}\n")
+    aside.replace(path)
+
+
+def _of_file(path: Path, wanted: set[str], *, dim: int | None, first: int) -> dict[str, np.ndarray]:
+    seen: dict[str, int] = {}
+    found: dict[str, np.ndarray] = {}
+    for number, line in _lines(path):
+        if number == 1 and len(line.split()) == 2 and all(map(_NUMBER.fullmatch, line.split())):
+            continue
+        dim = dim or line.count(b" ")
+        word, values = _parts(line, dim=dim, where=f"{path}:{number}")
+        if word in seen:
+            raise InputError(
+                f"{path}:{number}: the word {word!r} again, first in line {seen[word]}"
+            )
+        seen[word] = number
+        if word in wanted or len(seen) <= first:
+            found[word] = _row(values, where=f"{path}:{number}")
+    return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines without their ends."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file of word vectors")
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.rstrip(b"\r\n ")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error
+
+
+def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
+    """The word of a line, and its numbers as they stand there."""
+    word, *values = line.rsplit(b" ", dim)
+    extra = word.rpartition(b" ")[2] if b" " in word else b""
+    if dim < 1 or len(values) != dim or not word or _NUMBER.fullmatch(extra):
+        raise InputError(
+            f"{where}: {line.count(b' ')} numbers after the word; accepted are {dim}"
+            if dim > 1
+            else f"{where}: no word and numbers behind spaces: {line[:40]!r}"
+        )
+    try:
+        text = word.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: the word {word!r} is not UTF-8 ({error.reason})") from error
+    numbers = line[len(word) :].lower()
+    if b"n" in numbers and (wrong := _NOT_FINITE.search(numbers)):
+        value = wrong[0].strip().decode()
+        raise InputError(f"{where}: {value} of the word {text!r}; accepted are finite numbers")
+    return text, values
+
+
+def _row(values: list[bytes], *, where: str) -> np.ndarray:
+    """float32 [dim]."""
+    for value in values:
+        if not _NUMBER.fullmatch(value):
+            raise InputError(f"{where}: {value!r}; accepted are numbers such as -0.12 or 1e-3")
+    with np.errstate(over="ignore"):
+        row = np.array(values, dtype=np.float64).astype(np.float32)
+    if (beyond := ~np.isfinite(row)).any():
+        number = values[int(beyond.argmax())].decode()
+        raise InputError(f"{where}: {number}; accepted are numbers that float32 can hold")
+    return row
+
+
+def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np.ndarray]:
+    """The vectors that a module gives; words that it has none for (all zeros) are left out."""
+    from model.sts_regression.data import modules
+
+    vector_of = modules.word_vectors(path)
+    rows = [vector_of(words[start : start + _CHUNK]) for start in range(0, len(words), _CHUNK)]
+    table = np.concatenate(rows)
+    if dim not in (None, table.shape[1]):
+        raise InputError(f"{path}: {table.shape[1]} numbers a word; accepted are {dim}")
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        at = int(bad.argmax())
+        value = table[at][~np.isfinite(table[at])][0]
+        raise InputError(
+            f"{path}: {value} in the vector of {words[at]!r}; accepted are finite numbers"
+        )
+    return {word: row for word, row in zip(words, table, strict=True) if row.any()}

@@ -1,0 +1,1 @@
+"""Word vectors of two sentences in, a similarity score out."""

@@ -1,0 +1,1 @@
+"""Fold scores in, a result file and a table out."""

@@ -1,0 +1,1 @@
+"""One row and its folds in, a score for each pair out."""

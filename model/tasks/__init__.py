@@ -1,0 +1,1 @@
+"""A batch in, its loss and metrics out: response selection and NLI."""

@@ -1,0 +1,1 @@
+"""An experiment in, a trained checkpoint out: the loops, synchronous and asynchronous."""

@@ -1,0 +1,274 @@
+"""A dump that is read is kept: what is in there, and when it counts as done."""
+
+import os
+import re
+from pathlib import Path
+
+import google_crc32c
+import orjson
+import pytest
+
+from data_pipeline.cache import cached_input, input_cache, writer
+from data_pipeline.cache.input_cache import Months
+from data_pipeline.execution.blocks import DamagedFileError, read_blocks
+from data_pipeline.files import inputs
+from data_pipeline.files.inputs import Dump, UnreadableDumpError, find_dumps
+from data_pipeline.reddit.filters import Selection
+from data_pipeline.reddit.join import SLOTS
+
+A_WHILE = 100
+
+
+def as_found(path):
+    (dump,) = find_dumps([str(path)])
+    return dump
+
+
+def read(months_of_job, path):
+    return months_of_job.read(as_found(path), lambda *_: None)
+
+
+@pytest.fixture
+def path(write_dump, comment):
+    lines = [comment("c1"), comment("c2", "t1_c1"), b"no JSON", comment("c3", author="robot")]
+    return write_dump("RC_1.gz", lines)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """The months of a job that keeps them uncompressed."""
+    return Months(str(tmp_path / "kept"), Selection(), compressed=False)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "compressed"])
+def done(tmp_path, path, request):
+    """Months in which the dump is done, in both ways to keep it."""
+    made = Months(str(tmp_path / "months"), Selection(), compressed=request.param)
+    read(made, path)
+    return made
+
+
+def test_a_month_says_what_was_read_and_what_came_of_it(done, path):
+    found = done.find(as_found(path))
+    month = found.about
+    assert month["input"] == {
+        "path": str(path),
+        "bytes": path.stat().st_size,
+        "modified": path.stat().st_mtime,
+        "crc32c": f"{google_crc32c.value(path.read_bytes()):08x}",
+    }
+    assert month["counts"] == {"lines": 4, "malformed": 1}
+    assert month["dropped_examples"] == {"bot": ["the words of ccc"]}
+    (reason,) = month["malformed_reasons"]
+    assert reason.startswith("not JSON")
+    for name, output in month["outputs"].items():
+        content = (Path(found.folder) / name).read_bytes()
+        assert output == {
+            "bytes": len(content),
+            "crc32c": f"{google_crc32c.value(content):08x}",
+        }
+    assert len(month["outputs"]) == 3
+
+
+def test_the_watch_hears_of_all_bytes_and_lines(kept, path, monkeypatch):
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 64)
+    heard = []
+    kept.read(as_found(path), lambda stored, counts: heard.append((stored, counts["lines"])))
+    assert sum(lines for _, lines in heard) == 4
+    assert len(heard) > 1
+    assert [stored for stored, _ in heard] == sorted(stored for stored, _ in heard)
+    assert heard[-1][0] == path.stat().st_size
+
+
+def test_a_dump_that_was_only_touched_is_done(done, path, monkeypatch):
+    calls = []
+    checksum = input_cache.checksum
+    monkeypatch.setattr(input_cache, "checksum", lambda path: calls.append(path) or checksum(path))
+    assert done.find(as_found(path)) is not None
+    assert calls == []
+    os.utime(path, (A_WHILE, A_WHILE))
+    assert done.find(as_found(path)) is not None
+    assert calls == [str(path)]
+    # Remembered, so that no later job hashes it again.
+    assert done.find(as_found(path)) is not None
+    assert calls == [str(path)]
+
+
+def test_a_touched_dump_in_a_folder_that_is_only_read_is_done(done, path, monkeypatch):
+    def read_only(*_):
+        raise PermissionError(13, "Permission denied")
+
+    os.utime(path, (A_WHILE, A_WHILE))
+    monkeypatch.setattr(cached_input, "write_file", read_only)
+    assert done.find(as_found(path)) is not None
+
+
+def test_a_dump_with_other_contents_is_not_done(done, path):
+    before = path.read_bytes()
+    path.write_bytes(before[:-1] + b"x")
+    os.utime(path, (A_WHILE, A_WHILE))
+    assert done.find(as_found(path)) is None
+    path.write_bytes(before + b"x")
+    assert done.find(as_found(path)) is None
+    path.write_bytes(before)
+    assert done.find(as_found(path)) is not None
+
+
+def test_a_dump_of_the_same_name_in_another_folder_is_not_done(done, path, tmp_path):
+    (tmp_path / "other").mkdir()
+    copy = tmp_path / "other" / path.name
+    copy.write_bytes(path.read_bytes())
+    assert done.find(as_found(copy)) is None
+
+
+@pytest.mark.parametrize(
+    "asked", [{"min_score": 0}, {"min_characters": 1}, {"bots": frozenset({"someone"})}]
+)
+def test_under_other_rules_it_is_not_done(done, path, asked):
+    assert done._replace(selection=Selection(**asked)).find(as_found(path)) is None
+
+
+def test_after_another_version_of_the_program_it_is_not_done(done, path, monkeypatch):
+    monkeypatch.setattr(input_cache, "VERSION", input_cache.VERSION + 1)
+    assert done.find(as_found(path)) is None
+
+
+def test_how_it_is_kept_does_not_matter(done, path):
+    assert done._replace(compressed=not done.compressed).find(as_found(path)) is not None
+
+
+def test_a_month_with_a_file_cut_off_or_missing_is_not_done(done, path):
+    month = done.find(as_found(path))
+    folder = Path(month.folder)
+    for name in month.about["outputs"]:
+        content = (folder / name).read_bytes()
+        assert content
+        (folder / name).write_bytes(content[:-1])
+        assert done.find(as_found(path)) is None
+        (folder / name).unlink()
+        assert done.find(as_found(path)) is None
+        (folder / name).write_bytes(content)
+        assert done.find(as_found(path)) is not None
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"input": {'], ids=["none", "empty", "half"])
+def test_without_its_manifest_it_is_not_done_and_is_read_anew(done, path, content):
+    manifest = Path(done.find(as_found(path)).folder) / "month.json"
+    manifest.unlink()
+    if content is not None:
+        manifest.write_bytes(content)
+    assert done.find(as_found(path)) is None
+    assert read(done, path).about["counts"] == {"lines": 4, "malformed": 1}
+    assert done.find(as_found(path)) is not None
+
+
+def names_in(kept):
+    return sorted(path.name for path in Path(kept.folder).iterdir())
+
+
+def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept, path):
+    first, second, last = (Path(read(kept, path).folder) for _ in range(3))
+    (first / "month.json").unlink()
+    (first / "comments.jsonl.abc.partial").write_bytes(b"half")
+    os.utime(second / "month.json", (A_WHILE, A_WHILE))
+    with kept.in_use(private=False):
+        assert names_in(kept) == sorted([last.name, "_in_use"])
+    assert kept.find(as_found(path)).folder == str(last)
+
+
+def test_beside_another_job_nothing_is_removed(kept, path):
+    (Path(read(kept, path).folder) / "month.json").unlink()
+    unfinished = names_in(kept)
+    with Months(kept.folder, Selection(), compressed=False).in_use(private=False):
+        read(kept, path)
+        before = names_in(kept)
+        with kept.in_use(private=False):
+            kept.discard([as_found(path)])
+            assert names_in(kept) == before
+    assert unfinished[0] not in before  # the other job was alone when it began
+    kept.discard([as_found(path)])
+    assert not Path(kept.folder).exists()
+
+
+def test_only_files_of_ours_are_removed_from_a_reading(kept, path):
+    folder = Path(read(kept, path).folder)
+    (folder / "notes.txt").write_text("somebody's")
+    kept.discard([as_found(path)])
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_folder_that_is_no_reading_stays(kept, path):
+    read(kept, path)
+    other = Path(kept.folder) / "RC_1.gz-backup"
+    other.mkdir()
+    (other / "month.json").write_text("somebody's")
+    with kept.in_use(private=False):
+        pass
+    kept.discard([as_found(path)])
+    assert names_in(kept) == ["RC_1.gz-backup", "_in_use"]
+
+
+@pytest.mark.parametrize("how", ["in memory", "in the file"])
+def test_each_damaged_file_is_noticed_as_it_is_read(done, path, how):
+    month = done.find(as_found(path))
+    for name in month.about["outputs"]:
+        file = Path(month.folder, name)
+        whole = file.read_bytes()
+        for place in (0, len(whole) // 2, len(whole) - 1):
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            assert done.find(as_found(path)) is not None  # its size is as before
+            with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+                list(cached_input.dead_letters(month))
+                blocks = cached_input.blocks_by_bucket(
+                    month, position=0, buckets=16, at_hand=how == "in memory"
+                )
+                list(read_blocks([block for _, block in blocks]))
+            file.write_bytes(whole)
+
+
+def test_a_reading_that_is_forgotten_is_read_again(done, path):
+    month = done.find(as_found(path))
+    done.forget(f"{month.folder}/slots.index")
+    assert done.find(as_found(path)) is None
+
+
+def test_a_dump_that_cannot_be_read_leaves_nothing_that_looks_done(kept, path):
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(UnreadableDumpError, match="truncated"):
+        read(kept, path)
+    assert kept.find(as_found(path)) is None
+    files = [file.name for file in (path.parent / "kept").rglob("*") if file.is_file()]
+    assert files == []
+
+
+def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment):
+    texts = [f"{number} " + "x" * 2000 for number in range(5)]
+    path = write_dump("RC", [comment(f"c{n}", body=text) for n, text in enumerate(texts)])
+    assert read(kept, path).about["dropped_examples"] == {
+        "length": [text[:1000] for text in texts[:3]]
+    }
+
+
+def test_packs_and_buckets_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
+    path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(writer, "COMMENTS_A_PACK", 50)
+    month = read(kept, path)
+    for buckets in (1, 5, SLOTS):
+        found = blocks_of(month, buckets=buckets, at_hand=True)
+        assert all(len(block.data) == block.length for _, block in found)
+        in_file = [(bucket, block._replace(data=None)) for bucket, block in found]
+        assert blocks_of(month, buckets=buckets, at_hand=False) == in_file
+        rows = sorted(line for _, block in found for line in block.data.splitlines())
+        ids = [own_id for line in rows for own_id in (orjson.loads(line) or [[]])[0]]
+        assert len(ids) == 600  # each comment for itself and for its parent
+    content = b"".join(block.data for _, block in blocks_of(month, buckets=1, at_hand=True))
+    assert Path(month.folder, "comments.jsonl").read_bytes() == content
+
+
+def blocks_of(month, **how):
+    return list(cached_input.blocks_by_bucket(month, position=0, **how))
+
+
+def test_a_dump_that_was_never_read_is_not_done(kept):
+    assert kept.find(Dump("nowhere/RC.gz", 3, 1.0)) is None

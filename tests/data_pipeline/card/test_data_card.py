@@ -1,0 +1,249 @@
+import copy
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from data_pipeline.card import data_card
+
+NASTY = "<script>alert('x')</script> & \"quotes\""
+ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"
+
+SMALL = json.loads("""{
+"version": "0.1.0", "made": "2026-11-21",
+"options": {"split_by": "thread", "test_fraction": 0.15, "gzip": true, "context_turns": 0,
+    "min_score": null, "subreddits": ["askreddit", "pics"], "bots": [], "drop_over_18": false},
+"inputs": [
+    {"file": "/d/RC_1", "bytes": 1111111, "crc32c": "1a2b3c4d", "lines": 1500, "malformed": 2},
+    {"file": "/d/RC_2", "bytes": 2222222, "crc32c": "5e6f7a8b", "lines": 2500, "malformed": 1}],
+"counts": {"lines": 4000, "malformed": 3, "duplicates": 37, "comments": 3960,
+    "dropped": {"deleted": 99, "length": 396, "alphabetic": 33, "prefix": 0, "bot": 1},
+    "kept": 3431, "replies": 2573, "pairs": 1286, "excluded": 13, "copies_dropped": 26,
+    "train_pairs": 1122, "test_pairs": 125},
+"dropped_examples": {"length": ["a text to be cut"], "deleted": [""], "bot": ["beep"]},
+"malformed_reasons": {"not JSON": 2, "field 'body' must be a string, but is missing": 1},
+"input_characters": [[10, 600], [30, 647]], "response_characters": [[0, 623], [10, 624]],
+"subreddits": [["AskReddit", 1000], ["pics", 247]], "n_subreddits": 2,
+"months": [["2014-12", 500], ["2015-02", 744], ["unknown", 3]],
+"copies": {"duplicate_pairs": 12, "copypasta_replies": 4, "copypasta_characters": 50,
+    "copypasta_copies": 3},
+"example_pairs": [
+    {"input": "How old?", "response": "20.", "context": ["near", "far"], "subreddit": "pics"}],
+"outputs": [
+    {"file": "train-0", "bytes": 77777, "crc32c": "ee", "records": 1122},
+    {"file": "test-0", "bytes": 8888, "crc32c": "ff", "records": 125}]
+}""")
+SMALL["dropped_examples"]["length"] = ["word " * 8000, "x" * 201]
+
+
+def nothing_in(value):
+    """The same card of a job that found nothing."""
+    if isinstance(value, dict):
+        return {name: nothing_in(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return []
+    return 0 if isinstance(value, int) else value
+
+
+def rows(page):
+    """The text of each table row, tags and runs of white space dropped."""
+    found = re.findall(r"<tr.*?</tr>", page, flags=re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]
+
+
+def figures(page):
+    return re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return data_card.render(SMALL)
+
+
+def test_first_sentences_are_of_the_pairs_written(page):
+    said = " ".join(page.split())
+    assert "<title>Data card: 1,247 pairs from Reddit</title>" in page
+    assert "1,247 pairs of a Reddit comment and a reply to it" in said
+    assert "taken from 3,960 comments in 2 dump files" in said
+    assert "written from 2014-12 to 2015-02. Made on 2026-11-21, program version 0.1.0." in said
+    assert "<dt>months</dt><dd>2</dd>" in said
+    one = nothing_in(SMALL)
+    one["counts"]["train_pairs"] = 1
+    assert "1 pair of a Reddit comment" in data_card.render(one)
+    assert "All pairs of a thread are on one side" in page
+    assert "which flatters" in data_card.render({**SMALL, "options": {"split_by": "pair"}})
+
+
+def test_shares_are_those_of_the_whole_they_are_part_of(page):
+    found = rows(page)
+    for expected in [
+        "lines 4,000 lines in the input files",
+        "malformed 3 0.1% of lines lines that are no comment",  # 0.075
+        "duplicates 37 0.9% of lines comments whose id an earlier line has",  # 0.925
+        "comments 3,960 99.0% of lines comments, each id once",
+        "dropped 529 13.4% of comments comments that a rule drops",  # 13.36
+        "kept 3,431 86.6% of comments comments that no rule drops",  # 86.64
+        "replies 2,573 75.0% of kept kept comments that answer another comment",  # 74.99
+        "pairs 1,286 50.0% of replies a kept comment and a kept reply to it",  # 49.98
+        "copies dropped 26 2.0% of pairs taken out: copies beyond the number allowed",  # 2.02
+        "train pairs 1,122 87.2% of pairs pairs to learn from",  # 87.25
+        "test pairs 125 9.7% of pairs pairs held out",  # 9.72
+        "alphabetic 33 0.8% 70% letters or less",  # 0.83 of 3,960 comments
+        "prefix 0 0.0% starts with https or /r/ or @",
+        "bot 1 &lt;0.1% the author&#39;s name contains “bot” beep",
+        "AskReddit 1,000 80.2%",  # of 1,247 pairs written
+        "2014-12 500 40.1%",
+        "unknown 3 0.2%",
+        "0 to 9 0 623",
+        "10 to 19 600 624",
+        "30 to 39 647 0",
+        "whose input and response an earlier pair has word for word 12 1.0%",
+        "not JSON 2 66.7%",
+        "field &#39;body&#39; must be a string, but is missing 1 33.3%",
+        "/d/RC_1 1,500 2 1,111,111 1a2b3c4d",
+        "2 files 4,000 3 3,333,333",
+        "test-0 125 8,888 ff",
+    ]:
+        assert expected in found
+    assert {"gzip on", "context_turns 0", "min_score off", "drop_over_18 off"} < set(found)
+    assert {"bots off", "test_fraction 0.15", "subreddits askreddit, pics"} < set(found)
+
+
+def test_a_share_says_none_and_all_only_of_none_and_all():
+    assert [data_card.share(part, 10_000) for part in (0, 1, 5, 9_994, 9_995, 9_999, 10_000)] == (
+        ["0.0%", "<0.1%", "0.1%", "99.9%", ">99.9%", ">99.9%", "100.0%"]
+    )
+    assert (data_card.share(1, 8), data_card.share(0, 0)) == ("12.5%", "0.0%")
+
+
+def test_many_files_are_folded(page):
+    card = copy.deepcopy(SMALL)
+    card["outputs"] *= 10
+    assert "<summary>20 files" not in data_card.render(card)
+    card["outputs"].append(card["outputs"][0])
+    folded = data_card.render(card)
+    assert "<summary>21 files, 944,427 bytes</summary>" in folded  # 10 * 86,665 + 77,777
+    assert folded.count("<details>") == page.count("<details>") + 1
+
+
+def test_texts_are_cut(page):
+    assert data_card.cut("ab\n\n cd", 5) == "ab cd"
+    assert data_card.cut("abcdef", 6) == "abcdef"
+    assert data_card.cut("abc defg", 5) == "abc… (8 characters)"
+    assert data_card.cut(" \n") == "(empty)"
+    assert f"{'word ' * 39}word… (40,000 characters)" in page
+    assert f"{'x' * 199}… (201 characters)" in page
+    assert "x" * 200 not in page
+    assert len(page) < 80_000
+
+
+def test_context_stands_in_the_order_in_which_it_was_said(page):
+    said = [page.index(f"<bdi>{text}</bdi>") for text in ("far", "near", "How old?", "20.")]
+    assert said == sorted(said)
+    assert "<bdi>r/pics</bdi>" in page
+
+
+def test_half_of_the_texts_are_shorter():
+    assert data_card.half_below([]) is None
+    assert data_card.half_below([[0, 1], [10, 1], [70, 2]]) == 20
+    assert data_card.half_below([[70, 3], [0, 1], [10, 1]]) == 80
+
+
+def test_what_strangers_wrote_is_escaped_everywhere():
+    card = copy.deepcopy(SMALL)
+    card["options"] = {NASTY: NASTY}
+    card["inputs"][0]["file"] = card["outputs"][0]["file"] = NASTY
+    card["dropped_examples"] = {"length": [NASTY]}
+    card["malformed_reasons"] = {NASTY: 3}
+    card["subreddits"] = [[NASTY, 1247]]
+    card["example_pairs"] = [
+        {"input": NASTY, "response": NASTY, "context": [NASTY], "subreddit": NASTY}
+    ]
+    page = data_card.render(card)
+    assert "<script" not in page
+    # Options, files, example, reason, subreddit, pair.
+    assert page.count(ESCAPED) == 2 + 2 + 1 + 1 + 1 + 4
+    assert ">&lt;script&gt;alert('x')&lt;/scr…</text>" in figures(page)[3]
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_are_no_markup_to_the_drawing():
+    names = ["$x^2$ costs $", "\\frac{", "日本語 😀", "a" * 30, "_hidden", "%d {x}"]
+    svg = data_card.charts({**SMALL, "subreddits": [[name, 5] for name in names]})["subreddits"]
+    for text in [*names[:3], "a" * 23 + "…", *names[4:]]:
+        assert f">{text}</text>" in svg
+
+
+def test_drawings_are_there_with_their_labels(page):
+    funnel, inputs, responses, subreddits, months = figures(page)
+    # 3,431 of 4,000 are 85.775%, 2,573 are 64.325%; 32.15 as a binary fraction is just below.
+    for label in ["4,000 (100.0%)", "3,431 (85.8%)", "2,573 (64.3%)", "1,286 (32.1%)"]:
+        assert f">{label}</text>" in funnel
+    assert ">number, and share of the lines</text>" in funnel
+    assert ">characters in the input</text>" in inputs
+    assert ">characters in the response</text>" in responses
+    for svg in (inputs, responses, subreddits, months):
+        assert ">pairs</text>" in svg
+    assert re.findall(r">([\w,]+)</text>", subreddits)[1:] == ["AskReddit", "pics", "1,000", "247"]
+    assert ">month of the response, UTC</text>" in months
+    # January 2015 has no pairs, but its place.
+    assert re.findall(r">(\d+-\d+)</text>", months) == ["2014-12", "2015-01", "2015-02"]
+    assert "3 pairs of unknown date, not drawn." in page
+
+
+def test_drawings_follow_the_pages_colours(page):
+    assert all(svg.count("currentColor") > 5 for svg in figures(page))
+    assert data_card.INK not in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) > 0
+
+
+def test_the_first_20_subreddits_are_drawn_and_all_are_listed():
+    subreddits = [[f"sub_{i:02}", 100 - i] for i in range(30)]
+    page = data_card.render({**SMALL, "subreddits": subreddits, "n_subreddits": 4321})
+    assert "The 20 with the most pairs, of 4,321." in page
+    assert re.findall(r">sub_(\d+)</text>", figures(page)[3])[-1] == "19"
+    assert "sub_29 71 5.7%" in rows(page)
+
+
+def test_years_and_wrong_clocks_are_drawn():
+    months = [["1970-01", 1], ["2015-01", 9], ["2241-12", 1]]
+    svg = data_card.charts({**SMALL, "months": months})["months"]
+    assert re.findall(r">(\d{4})</text>", svg) == ["2000", "2050", "2100", "2150", "2200"]
+
+
+def test_a_job_that_found_nothing_has_a_card():
+    card = nothing_in(SMALL)
+    page = data_card.render(card)
+    assert len(figures(page)) == 1
+    assert page.count("Nothing to draw.") == 4
+    assert "length 0 0.0% 350 characters or more" in rows(page)
+    assert "holds nothing" in page
+    empty = card | {"options": {}, "malformed_reasons": {}, "dropped_examples": {}}
+    empty["counts"] = card["counts"] | {"dropped": {}}
+    assert "No pairs." in data_card.render(empty)
+    undated = data_card.render({**SMALL, "months": [["unknown", 3]]})
+    assert "3 pairs of unknown date, not drawn." in undated
+    assert "The replies were written" not in undated
+
+
+def test_page_needs_no_network(page):
+    assert not re.findall(r"https?:|//[a-z]|<link|@import|url\((?!#)|<script|<img|src=", page)
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_the_same_card_gives_the_same_page(page):
+    code = (
+        "import json, sys\nfrom data_pipeline.card import data_card\n"
+        "sys.stdout.buffer.write(data_card.render(json.load(sys.stdin)).encode())"
+    )
+    given = json.dumps(SMALL).encode()
+    again = subprocess.run([sys.executable, "-c", code], input=given, stdout=-1, check=True)
+    assert again.stdout.decode() == page == data_card.render(SMALL)
+
+
+def test_importing_it_does_not_bring_what_draws():
+    code = "import sys, data_pipeline.card; print({'matplotlib', 'jinja2'} & sys.modules.keys())"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

@@ -1,0 +1,94 @@
+"""What evaluation sets say, taken out of the pairs."""
+
+import gzip
+
+import orjson
+import pytest
+from apache_beam.pvalue import TaggedOutput
+
+from data_pipeline.errors import InputError
+from data_pipeline.pairs.decontamination import (
+    EXCLUDED,
+    Excluded,
+    TakeOut,
+    normalize,
+    read_texts,
+)
+from data_pipeline.reddit.join import Pair
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A man is  playing.", "a man is playing"),
+        ("“A man, is playing!”", "a man is playing"),
+        ("ＦＵＬＬ width", "full width"),
+        ("STRASSE straße", "strasse strasse"),
+        ("snake_case", "snake case"),
+        ("...", ""),
+    ],
+)
+def test_normalization_keeps_words_only(text, words):
+    assert normalize(text) == words
+
+
+def test_texts_of_every_kind_of_file(tmp_path):
+    contents = {
+        "lines.txt": "One fish.\nTwo fish.\n",
+        "sts.csv": "main\tnews\t4.2\tOne fish.\tTwo fish.\n",
+        "nli.jsonl": '{"sentence1": "One fish.", "more": [{"x": "Two fish."}], "n": 3}\n',
+        "cqa.xml": "<a><b>One fish.</b><c d='e'>Two fish.</c></a>",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
+        for path in (tmp_path / name, tmp_path / f"{name}.gz"):
+            assert {"One fish.", "Two fish."} <= set(read_texts(str(path))), path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.pdf", b"x", r"a.pdf': accepted are \.txt"),
+        ("a.jsonl", b'{"a": 1}\n{', "a.jsonl', line 2"),
+        ("a.xml", b"<a>", "a.xml': no element|a.xml': "),
+        ("a.txt", b"\xff\xfe\xff", "a.txt' cannot be read"),
+        ("a.txt.gz", b"no archive", "a.txt.gz' cannot be read"),
+    ],
+)
+def test_files_that_are_none_are_named(tmp_path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=reason):
+        Excluded([str(tmp_path / name)])
+    with pytest.raises(InputError, match="cannot be read"):
+        Excluded([str(tmp_path / "nowhere.txt")])
+
+
+def test_pairs_are_taken_out_by_either_side_and_listed(tmp_path):
+    path = tmp_path / "sts.tsv"
+    path.write_text("4.2\tA man is playing.\tok\n")
+    excluded = Excluded([str(path)])
+    assert len(excluded) == 1  # scores and very short texts exclude nothing
+
+    def pair(text, response):
+        return Pair(text, response, "i", f"r {text}", "t", "s", None, None)
+
+    kept = pair("A man is playing golf", "yes")
+    pairs = [pair("a MAN is playing", "yes"), kept, pair("What is he doing?", "A man: is playing")]
+    outputs = list(TakeOut(excluded).process(pairs))
+    assert outputs[0] == [kept]
+    (lines,) = [
+        out.value for out in outputs if isinstance(out, TaggedOutput) and out.tag == EXCLUDED
+    ]
+    listed = [orjson.loads(line) for line in lines.splitlines()]
+    assert [row["input"] for row in listed] == ["a MAN is playing", "What is he doing?"]
+    assert {row["file"] for row in listed} == {str(path)}
+
+
+def test_the_digest_tells_whether_any_text_changed(tmp_path):
+    path = tmp_path / "a.txt"
+    digests = []
+    for content in ("one fish\ntwo fish", "two fish\none fish", "one fish\ntwo fishes"):
+        path.write_text(content)
+        digests.append(Excluded([str(path)]).digest())
+    assert digests[0] == digests[1] != digests[2]

@@ -1,0 +1,87 @@
+"""Copies of pairs: which are kept, what is counted, and that no runner changes it."""
+
+import json
+
+import pytest
+
+PASTED = "x" * 50
+"""As short as copypasta can be."""
+
+
+@pytest.fixture
+def copies(write_dump, comment):
+    """Over two files: five times the same pair, twice another, long replies and short ones."""
+    dumps = {"RC_1.gz": [], "RC_2.gz": []}
+
+    def say(number, question, answer):
+        rows = dumps[f"RC_{1 + number % 2}.gz"]
+        rows.append(comment(f"q{99 - number}", body=question))
+        rows.append(comment(f"a{number}", f"t1_q{99 - number}", body=answer))
+
+    for number in (5, 3, 1, 4, 2):
+        say(number, "how are you", "very well")
+    for number in (7, 6):
+        say(number, "how are you", "not so well")
+    say(8, "HOW are you", "very well")  # other words
+    for number in (11, 12, 13):  # 3 copies of 50 characters: copypasta
+        say(number, f"question {'abc'[number - 11]}", PASTED)
+    for number in (14, 15, 16):  # 49 characters: too short
+        say(number, f"question {'abc'[number - 14]}", PASTED[1:])
+    for number in (17, 18):  # only twice
+        say(number, f"question {'ab'[number - 17]}", "y" * 60)
+    for name, rows in dumps.items():
+        write_dump(name, rows)
+
+
+@pytest.fixture(params=["one process", "few buckets", "an engine"])
+def runner(request, monkeypatch):
+    """The ways that pairs can travel."""
+    if request.param != "one process":
+        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTS", 3)
+    if request.param == "an engine":
+        monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
+
+
+@pytest.mark.usefixtures("copies", "runner")
+@pytest.mark.parametrize(
+    ("option", "expected", "dropped", "duplicates"),
+    [
+        # 16 pairs; further copies are 4 of the first and 1 of the second.
+        ((), range(19), None, 5),
+        (("--max_copies_of_pair", 1), {1, 6}, 5, 0),
+        (("--max_copies_of_pair", 2), {1, 2, 6, 7}, 3, 2),
+        (("--max_copies_of_pair", 5), {1, 2, 3, 4, 5, 6, 7}, 0, 5),
+    ],
+)
+def test_of_equal_pairs_those_with_the_lowest_ids_stay(
+    run, tmp_path, statistics_of, stored, option, expected, dropped, duplicates
+):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output, "--format", "jsonl", *option)
+    pairs, statistics = stored(output), statistics_of(output)
+    found = {int(pair["response_id"][1:]) for pair in pairs}
+    others = {8, *range(11, 19)}
+    assert found == (set(expected) & set(range(1, 8))) | others
+    assert statistics.get("copies_dropped") == dropped
+    assert statistics["pairs"] == 7 + len(others)
+    stored_pairs = statistics["train_pairs"] + statistics["test_pairs"]
+    assert stored_pairs == len(pairs) == statistics["pairs"] - (dropped or 0)
+    card = json.loads((output / "data_card.json").read_text())
+    assert card["copies"] == {
+        "duplicate_pairs": duplicates,
+        "copypasta_replies": 3,
+        "copypasta_characters": 50,
+        "copypasta_copies": 3,
+    }
+    assert sum(count for _, count in card["subreddits"]) == len(pairs)
+
+
+@pytest.mark.parametrize(("option", "pasted"), [((), 4), (("--max_copies_of_pair", 2), 0)])
+def test_copypasta_is_looked_for_in_the_pairs_that_stay(
+    run, write_dump, comment, tmp_path, option, pasted
+):
+    rows = [comment(f"q{number}", body="how are you") for number in range(4)]
+    rows += [comment(f"a{number}", f"t1_q{number}", body=PASTED) for number in range(4)]
+    run("--input", write_dump("RC.gz", rows), "--output", tmp_path / "out", *option)
+    card = json.loads((tmp_path / "out" / "data_card.json").read_text())
+    assert card["copies"]["copypasta_replies"] == pasted

@@ -1,0 +1,111 @@
+"""`--context_turns` through the whole command: chains over threads and files, and their ends."""
+
+import pytest
+
+
+@pytest.fixture
+def chains(write_dump, comment):
+    """A chain of seven over three files and two threads, a dropped turn in another, circles."""
+    dumps = {"RC_1.gz": [], "RC_2.zst": [], "RC_3": []}
+    for number in range(7):
+        parent = f"t1_a{number - 1}" if number else "t3_p"
+        thread = {"link_id": "t3_p" if number < 4 else "t3_q"}
+        body = f"turn {'abcdefg'[number]}"
+        of_file = list(dumps.values())[number % 3]
+        of_file.append(comment(f"a{number}", parent, body=body, **thread))
+    dumps["RC_2.zst"] += [
+        comment("d0", body="never seen"),
+        comment("d1", "t1_d0", body="[deleted]"),
+        comment("d2", "t1_d1", body="its parent is gone"),
+        comment("d3", "t1_d2", body="an input"),
+        comment("d4", "t1_d3", body="a response"),
+        comment("m1", "t1_nowhere", body="a parent that no file has"),
+        comment("m2", "t1_m1", body="an input to that"),
+        comment("m3", "t1_m2", body="a response to that"),
+    ]
+    dumps["RC_3"] += [
+        comment("x1", "t1_x2", body="one of two"),
+        comment("x2", "t1_x1", body="two of two"),
+        comment("y1", "t1_y3", body="one of three"),
+        comment("y2", "t1_y1", body="two of three"),
+        comment("y3", "t1_y2", body="three of three"),
+        comment("z1", "t1_z1", body="a reply to itself"),
+        comment("z2", "t1_z1", body="a reply to that"),
+        comment("z3", "t1_z2", body="and one more"),
+        comment("v1", "t1_y1", body="from outside into the circle"),
+    ]
+    for name, rows in dumps.items():
+        write_dump(name, rows)
+
+
+EXPECTED = {
+    "a1": [],
+    "a2": ["turn a"],
+    "a3": ["turn b", "turn a"],
+    "a4": ["turn c", "turn b", "turn a"],
+    "a5": ["turn d", "turn c", "turn b", "turn a"],
+    "a6": ["turn e", "turn d", "turn c", "turn b"],
+    "d3": [],
+    "d4": ["its parent is gone"],
+    "m2": [],
+    "m3": ["a parent that no file has"],
+    # A circle ends before a turn that is in the pair or in its context already.
+    "x1": [],
+    "x2": [],
+    "y1": ["two of three"],
+    "y2": ["three of three"],
+    "y3": ["one of three"],
+    "z2": [],
+    "z3": ["a reply to itself"],
+    "v1": ["three of three", "two of three"],
+}
+
+
+@pytest.mark.usefixtures("chains")
+@pytest.mark.parametrize("turns", [1, 2, 4])
+@pytest.mark.parametrize("runner", ["one process", "few buckets", "an engine"])
+def test_the_nearest_turn_first_and_empty_where_there_is_none(
+    run, tmp_path, stored, monkeypatch, runner, turns
+):
+    if runner != "one process":
+        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTS", 3)
+    if runner == "an engine":
+        monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
+    output = tmp_path / "out"
+    options = ("--format", "jsonl", "--context_turns", turns)
+    run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
+    pairs = stored(output)
+    names = [f"context/{turn}" for turn in range(turns)]
+    assert {pair["response_id"]: [pair[name] for name in names] for pair in pairs} == {
+        response: (context + [""] * turns)[:turns] for response, context in EXPECTED.items()
+    }
+    assert len(pairs) == len(EXPECTED)
+    assert all(set(names) == {name for name in pair if name.startswith("con")} for pair in pairs)
+
+
+@pytest.mark.usefixtures("chains")
+def test_without_it_there_are_no_such_features(run, tmp_path, stored):
+    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", "--format", "jsonl")
+    pairs = stored(tmp_path / "out")
+    assert len(pairs) == len(EXPECTED)
+    assert not [name for pair in pairs for name in pair if name.startswith("context")]
+
+
+@pytest.mark.usefixtures("chains")
+def test_copies_and_context_go_together(run, tmp_path, stored, write_dump, comment, statistics_of):
+    write_dump(
+        "RC_4",
+        [
+            comment("b0", body="another beginning"),
+            comment("b1", "t1_b0", body="turn b"),
+            comment("b2", "t1_b1", body="turn c"),
+        ],
+    )
+    options = ("--format", "jsonl", "--context_turns", 1, "--max_copies_of_pair", 1)
+    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", *options)
+    contexts = {pair["response_id"]: pair["context/0"] for pair in stored(tmp_path / "out")}
+    # b2 says to b1 what a2 says to a1, in another conversation: a copy all the same.
+    assert statistics_of(tmp_path / "out")["copies_dropped"] == 1
+    assert "b2" not in contexts
+    assert contexts["a2"] == "turn a"
+    assert contexts["b1"] == ""

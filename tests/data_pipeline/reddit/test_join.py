@@ -1,0 +1,200 @@
+"""The join: who answers whom, each id once."""
+
+from collections import Counter
+
+import pytest
+
+from data_pipeline.execution.blocks import Block, Compressor
+from data_pipeline.reddit import join
+from data_pipeline.reddit.comment import Comment
+from data_pipeline.reddit.filters import THE_PAPERS
+from data_pipeline.reddit.join import (
+    SLOTS,
+    OwnComments,
+    Packer,
+    bucket_of_slot,
+    slot_of,
+)
+
+NAMES = list(THE_PAPERS)
+
+
+def blocks_of(*batches, buckets=1):
+    """Bucket -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
+    compress, found = Compressor(), {}
+    for source, offset, comments in batches:
+        packer = Packer()
+        for some, rule in comments:
+            packer.add(some, None if rule is None else NAMES.index(rule))
+        by_bucket = {}
+        for slot, rows in packer.packed():
+            by_bucket.setdefault(bucket_of_slot(slot, buckets), []).append(compress(rows))
+        for bucket, frames in by_bucket.items():
+            data = b"".join(frames)
+            found.setdefault(bucket, []).append(Block(source, offset, len(data), data))
+    return found
+
+
+def pair_bucket(blocks):
+    """All pairs and counts of one bucket at once."""
+    pairs, counts = [], Counter()
+    for some, counted in join.pair_bucket(blocks, rule_names=NAMES, with_parents=False):
+        pairs += some
+        counts.update(counted)
+    return pairs, +counts
+
+
+def bucket_of(*batches):
+    """All comments in one bucket."""
+    return blocks_of(*batches)[0]
+
+
+def comment(own_id, parent=None, *, text=None, thread="t", created=None):
+    return Comment(own_id, parent, thread, "sub", "author", text or f"text of {own_id}", created)
+
+
+def ids(pairs):
+    return [(pair.input_id, pair.response_id) for pair in pairs]
+
+
+def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
+    pairs, counts = pair_bucket(
+        bucket_of(
+            ("b", 1, [(comment("c1", thread="x"), None)]),
+            ("a", 1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
+        )
+    )
+    assert ids(pairs) == [("c1", "c2"), ("c2", "c3")]
+    assert pairs[0][:6] == ("text of c1", "text of c2", "c1", "c2", "y", "sub")
+    assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}
+
+
+def test_dropped_comments_neither_ask_nor_answer_but_are_counted():
+    rows = [(comment("c1"), None), (comment("c2", "c1"), "bot"), (comment("c3", "c2"), None)]
+    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    assert pairs == []
+    assert counts["dropped/bot"] == 1
+    assert (counts["comments"], counts["kept"], counts["replies"]) == (3, 2, 1)
+
+
+def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
+    parent = ("a", 1, [(comment("c1"), None)])
+    late = ("b", 1, [(comment("c2", "c1", text="late"), None)])
+    early = ("a", 9, [(comment("c2", "c1", text="early"), None)])
+    for batches in ([parent, late, early], [early, late, parent]):
+        pairs, counts = pair_bucket(bucket_of(*batches))
+        assert [pair.response for pair in pairs] == ["early"]
+        assert counts["duplicates"] == 1
+        assert counts["comments"] == 2
+
+
+def test_a_first_line_that_is_dropped_drops_the_later_copy_too():
+    rows = [
+        (comment("c1"), None),
+        (comment("c2", "c1"), "deleted"),
+        (comment("c2", "c1"), None),
+    ]
+    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    assert pairs == []
+    assert (counts["duplicates"], counts["dropped/deleted"], counts["kept"]) == (1, 1, 1)
+
+
+def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
+    pairs, counts = pair_bucket(
+        bucket_of(("a", 1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
+    )
+    assert pairs == []
+    assert (counts["replies"], counts["pairs"]) == (2, 0)
+
+
+def test_parent_and_reply_meet_in_one_of_many_buckets():
+    rows = []
+    for number in range(100):
+        rows += [(comment(f"p{number}"), None), (comment(f"r{number}", f"p{number}"), None)]
+    buckets = blocks_of(("a", 1, rows), buckets=64)
+    assert len(buckets) > 32
+    found = [pair for blocks in buckets.values() for pair in pair_bucket(blocks)[0]]
+    assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
+
+
+def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_buckets():
+    rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
+    for buckets in (1, 7, 64):
+        batch = ("x", 1, [(row, None) for row in rows])
+        found = [pair_bucket(some) for some in blocks_of(batch, buckets=buckets).values()]
+        pairs = [pair for some, _ in found for pair in some]
+        assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
+        assert sum(counts["duplicates"] for _, counts in found) == 2
+
+
+def test_a_thread_of_any_size_is_spread_over_all_buckets():
+    sizes = Counter(bucket_of_slot(slot_of(f"c{n}"), 16) for n in range(16_000))
+    assert len(sizes) == 16
+    assert max(sizes.values()) < 1200  # 1000 each, but for chance
+
+
+def test_buckets_are_runs_of_slots_of_about_one_size():
+    for buckets in (1, 3, 16, SLOTS):
+        runs = [bucket_of_slot(slot, buckets) for slot in range(SLOTS)]
+        assert runs == sorted(runs)
+        assert set(runs) == set(range(buckets))
+        assert max(Counter(runs).values()) - min(Counter(runs).values()) <= 1
+
+
+def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
+    monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
+    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(95)]
+    pieces = list(join.pair_bucket(bucket_of(*batches), rule_names=NAMES, with_parents=False))
+    assert [len(pairs) for pairs, _ in pieces] == [0, *[10] * 9, 5]
+
+
+@pytest.mark.parametrize("replies", [1, 400, 401, 499, 500, 501, 1000, 2500])
+def test_of_a_block_of_any_size_no_pair_is_lost(replies):
+    rows = [(comment("c1"), None), *((comment(f"r{n}", "c1"), None) for n in range(replies))]
+    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    assert ids(pairs) == [("c1", f"r{n}") for n in range(replies)]
+    assert counts == {
+        "comments": replies + 1,
+        "kept": replies + 1,
+        "replies": replies,
+        "pairs": replies,
+    }
+
+
+def test_counts_of_a_bucket_add_up_over_its_pieces(monkeypatch):
+    monkeypatch.setattr(join, "PAIRS_A_BATCH", 2)
+    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
+    pairs, counts = pair_bucket(bucket_of(*batches))
+    assert len(pairs) == 5
+    assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
+
+
+def test_a_pair_has_the_replys_time_and_the_parents_parent_where_asked():
+    rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
+    for with_parents, before in ((True, ["c1", None]), (False, [None, None])):
+        found = join.pair_bucket(
+            bucket_of(("a", 1, [(row, None) for row in rows])),
+            rule_names=NAMES,
+            with_parents=with_parents,
+        )
+        pairs = {pair.response_id: pair for some, _ in found for pair in some}
+        assert (pairs["c3"].created, pairs["c2"].created) == (9, 4)
+        assert [pairs[reply].before_input for reply in ("c3", "c2")] == before
+
+
+def test_parents_are_of_the_lines_that_count():
+    own = OwnComments(with_parents=True)
+    own.add(["c1", "c2", "c1"], ["one", 3, "again"], ["c0", None, "c9"])
+    own.add(["c2", "c3"], ["two", "three"], ["c9", "c1"])
+    assert own.parents == {"c1": "c0", "c2": None, "c3": "c1"}
+    assert own.values == {"c1": "one", "c2": 3, "c3": "three"}
+    assert own.duplicates == 2
+    assert OwnComments(with_parents=False).parents is None
+
+
+def test_a_packer_counts_what_was_added():
+    packer = Packer()
+    assert packer.comments == 0
+    packer.add(comment("c1"), None)
+    packer.add(comment("c2", "c1"), 0)
+    assert packer.comments == 2

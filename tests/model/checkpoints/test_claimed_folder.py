@@ -1,0 +1,87 @@
+"""One run at a time in a model folder."""
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+
+from data_pipeline.files.claim import ClaimedError, claim
+from model.checkpoints import model_dir
+from model.data import tfrecords
+from model.errors import InputError
+from model.training import run
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+
+
+def test_the_second_run_is_refused_before_it_changes_anything(parse, tmp_path):
+    folder = str(tmp_path / "run")
+    with model_dir.claimed(folder):
+        before = contents(folder)
+        with pytest.raises(
+            ClaimedError,
+            match=rf"--model_dir: '{folder}' is in use by process {os.getpid()} on "
+            rf"{re.escape(socket.gethostname())} since ",
+        ):
+            run.run(parse(task__seed=5), mode="train", folder=folder)
+        assert contents(folder) == before
+
+
+def test_evaluating_beside_a_run_is_no_second_run(parse, tmp_path):
+    folder = str(tmp_path / "run")
+    with (
+        model_dir.claimed(folder),
+        pytest.raises(InputError, match="holds no checkpoint to evaluate"),
+    ):
+        run.run(parse(), mode="eval", folder=folder)
+
+
+def test_a_run_leaves_no_claim(parse, tmp_path):
+    folder = str(tmp_path / "run")
+    with pytest.raises(InputError, match="matches no file"):
+        run.run(parse(task__train_data__input_path="nowhere-*"), mode="train", folder=folder)
+    assert contents(folder) == {}
+
+
+def test_a_store_of_objects_is_claimed_too(monkeypatch):
+    monkeypatch.setattr("data_pipeline.files.claim.SETTLE_SECONDS", 0.0)
+    folder = "ram://claimed/run"
+    with model_dir.claimed(folder):
+        assert tf.io.gfile.exists(f"{folder}/_claim")
+        with pytest.raises(ClaimedError), model_dir.claimed(folder):
+            pass
+    assert not tf.io.gfile.exists(f"{folder}/_claim")
+    with model_dir.claimed(folder):
+        pass
+
+
+def test_no_input_may_lie_in_the_model_folder(parse, pairs_folder, tmp_path):
+    # The folder of pairs as a model folder, and a folder around it.
+    config = parse().task.train_data
+    for folder in (pairs_folder, pairs_folder.parent, f"{pairs_folder}/"):
+        with pytest.raises(InputError, match=r"task\.train_data\.input_path: '.*' lies in --mod"):
+            tfrecords.require_apart("task.train_data", config, str(folder))
+    tfrecords.require_apart("task.train_data", config, f"{pairs_folder}-model")
+    tfrecords.require_apart("task.train_data", config, str(pairs_folder / "model"))
+
+
+def test_the_regressors_output_is_claimed(tmp_path, capsys):
+    from model.sts_regression.__main__ import main
+
+    output = tmp_path / "regressors"
+    output.mkdir()
+    with claim(str(output / "_claim"), what="it"):
+        status = main(
+            [
+                *("run", "--data", str(tmp_path), "--vectors", "glove.txt"),
+                *("--output", str(output), "--preset", "quick", "--rows", "sif_perceptron"),
+            ]
+        )
+        assert status == 1
+        assert f"--output: {str(output)!r} is in use by process" in capsys.readouterr().err
+        assert [path.name for path in output.iterdir()] == ["_claim"]

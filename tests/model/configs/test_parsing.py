@@ -1,0 +1,222 @@
+"""Parameters that are refused, each by its name; and what may be left out."""
+
+import dataclasses
+import typing
+from pathlib import Path
+
+import pytest
+import yaml
+from official.core import config_definitions
+from official.modeling import hyperparams
+
+from model.configs import parsing, schema, unused
+from model.configs import ranges as numbers
+from model.errors import InputError
+
+OPTIMIZER = "trainer__optimizer_config__optimizer"
+RATE = "trainer__optimizer_config__learning_rate"
+WARMUP = "trainer__optimizer_config__warmup"
+POLYNOMIAL = {
+    f"{RATE}__type": "polynomial",
+    f"{RATE}__polynomial__initial_learning_rate": 0.1,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({f"{RATE}__constant__learning_rate": "1e9"}, "1000000000.0; accepted are numbers above 0"),
+        ({f"{RATE}__constant__learning_rate": -0.1}, "learning_rate: -0.1; accepted are numbers"),
+        ({f"{RATE}__constant__learning_rate": ".nan"}, "learning_rate: nan; accepted are numbers"),
+        ({f"{RATE}__constant__learning_rate": ".inf"}, "learning_rate: inf; accepted are"),
+        (
+            POLYNOMIAL | {f"{RATE}__polynomial__end_learning_rate": -1},
+            "polynomial.end_learning_rate: -1; accepted are numbers from 0 to 100",
+        ),
+        ({f"{RATE}__type": "polynomial"}, "initial_learning_rate: None; accepted are numbers"),
+        ({f"{WARMUP}__type": "linear"}, "warmup.linear.warmup_steps: None; accepted are whole"),
+        ({"task__model__score_scale": 0}, "task.model.score_scale: 0; accepted are numbers above"),
+        ({"task__model__score_scale": ".nan"}, "score_scale: nan; accepted are numbers above 0"),
+        ({"task__objective__margin": -0.3}, "margin: -0.3; accepted are numbers from 0 on"),
+        ({"task__objective__margin": 3}, "margin: 3; .*normalize are numbers from 0 to 2"),
+        ({"task__model__encoder__averaging__word_dropout": ".nan"}, "word_dropout: nan; accepted"),
+        ({"task__model__encoder__averaging__hidden": "[8,0]"}, "averaging.hidden: 0; accepted"),
+        (
+            {"task__seed": 10**8},
+            "task.seed: 100000000; accepted are whole numbers from 0 to 9000000",
+        ),
+        ({"trainer__max_to_keep": 0}, "trainer.max_to_keep: 0; accepted are whole numbers from 1"),
+        ({"trainer__validation_steps": 0}, "validation_steps: 0; accepted .* and -1 for all"),
+        ({f"{OPTIMIZER}__adagrad__epsilon": -1}, "adagrad.epsilon: -1; accepted are numbers above"),
+        ({f"{OPTIMIZER}__adagrad__clipnorm": 0}, "clipnorm: 0; accepted .* above 0 and null"),
+        (
+            {f"{OPTIMIZER}__type": "sgd", f"{OPTIMIZER}__sgd__momentum": 1.5},
+            "sgd.momentum: 1.5; accepted are numbers from 0 to less than 1",
+        ),
+        ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]; accepted are one"),
+    ],
+)
+def test_a_number_outside_its_range_is_named(parse, changes, said):
+    with pytest.raises(InputError, match=said):
+        parse(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"task__model__score_scale": "abc"},
+            "task.model.score_scale: 'abc'; accepted is a number",
+        ),
+        (
+            {"task__model__encoder__averaging__hidden": 300},
+            r"averaging.hidden: 300; accepted is a list of whole numbers, such as \[300, 300\]",
+        ),
+        (
+            {"task__model__encoder__averaging__hidden": "[a]"},
+            r"hidden: \['a'\]; accepted is a list",
+        ),
+        ({"task__model__text__max_tokens": 8.5}, "max_tokens: 8.5; accepted is a whole number"),
+        ({"task__seed": True}, "task.seed: True; accepted is a whole number"),
+        ({"task__model__learned_score_scale": 1}, "learned_score_scale: 1; accepted is true or"),
+        ({"task__sts_dev": 2015}, "task.sts_dev: 2015; accepted is text, quoted if"),
+        ({"task__model": 5}, "task.model: 5; accepted are its parts: text, encoder"),
+        ({"task__train_data__cycle_length": "x"}, "'x'; accepted is a whole number or null"),
+        ({f"{RATE}__stepwise__values": 0.1}, r"a list of numbers, such as \[0.01, 0.001\] or null"),
+    ],
+)
+def test_a_value_of_another_type_is_named_with_the_type(parse, changes, said):
+    with pytest.raises(InputError, match=rf"^--params_override: .*{said}"):
+        parse(**changes)
+
+
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        ("task__model__encoder__averaging__hiden", "task.model.encoder.averaging.hidden"),
+        ("task__model__averaging__word_dim", "task.model.encoder.averaging"),
+        ("train_steps", "trainer.train_steps"),
+        ("trainer__learning_rate", "trainer.optimizer_config.learning_rate"),
+    ],
+)
+def test_of_an_unknown_key_the_nearest_are_named(parse, key, nearest):
+    with pytest.raises(InputError, match="is no parameter; the nearest: ") as raised:
+        parse(**{key: 1})
+    said = str(raised.value)
+    assert nearest in said
+    assert "all are in model/configs/schema.py" in said
+    assert len(said) < 350
+
+
+def test_a_file_is_named_with_its_unknown_key(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("trainer: {train_stepz: 5}\n")
+    with pytest.raises(InputError, match=rf"--config_file {path}: 'trainer.train_stepz' is no"):
+        parsing.parse(experiment="reddit", config_files=[str(path)])
+
+
+@pytest.mark.parametrize("text", ["- a list\n", "a: [unclosed\n", "\udcff"])
+def test_a_file_that_gives_no_parameters_is_named(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=rf"^--config_file {path} gives no parameters: "):
+        parsing.parse(experiment="reddit", config_files=[str(path)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"task__train_data__cache": True}, "task.train_data.cache: True has no effect here"),
+        ({"task__train_data__seed": 5}, "train_data.seed: 5 has no effect .*; task.seed draws"),
+        ({"task__train_data__drop_remainder": False}, "drop_remainder: False has no effect"),
+        ({"task__validation_data__shuffle_buffer_size": 7}, "validation_data.shuffle_buffer_size"),
+        ({"task__train_data__is_training": False}, "is_training: False .* accepted is True"),
+        ({"task__validation_data__is_training": True}, "is_training: True .* accepted is False"),
+        ({"runtime__run_eagerly": True}, "runtime.run_eagerly: True has no effect"),
+        ({"runtime__loss_scale": "dynamic"}, "loss_scale.* only with .*float16"),
+        ({"runtime__tpu": "local"}, "runtime.tpu: 'local' has no effect"),
+        ({"trainer__train_tf_function": False}, "trainer.train_tf_function: False has no effect"),
+        ({"trainer__recovery_max_trials": 3}, "recovery_max_trials: 3 has no effect"),
+        (
+            {"trainer__optimizer_config__ema__average_decay": 0.9},
+            "ema: a section has no .*average_decay keeps",
+        ),
+        ({"task__allow_image_summary": True}, "task.allow_image_summary: True has no effect"),
+        (
+            {f"{OPTIMIZER}__adam__beta_1": 0.5},
+            "optimizer.adam has no effect, since .*optimizer.type is 'adagrad'; choose",
+        ),
+        ({f"{RATE}__polynomial__decay_steps": 9}, "learning_rate.polynomial has no effect"),
+        ({"task__model__encoder__recurrent__units": 9}, "encoder.recurrent has no effect"),
+        ({f"{OPTIMIZER}__type": "adm"}, "optimizer.type: 'adm'; accepted are sgd, .*adam"),
+        ({"trainer__best_checkpoint_metric_comp": "max"}, "'max'; accepted are higher, lower"),
+        ({"trainer__best_checkpoint_metric_comp": "lower"}, "'lower' of no metric; accepted with"),
+        (
+            {"trainer__best_checkpoint_eval_metric": "validation_loss"},
+            "'higher' validation_loss is worse; accepted is lower",
+        ),
+    ],
+)
+def test_what_would_be_ignored_is_refused(parse, changes, said):
+    with pytest.raises(InputError, match=said):
+        parse(**changes)
+
+
+def test_a_flag_may_choose_otherwise_than_a_file(parse):
+    """What the file says of the other choice is then of no use, and needs no removal."""
+    optimizer = parse(**{f"{OPTIMIZER}__type": "sgd"}).trainer.optimizer_config.optimizer
+    assert optimizer.type == "sgd"
+    assert optimizer.adagrad.initial_accumulator_value == 1e-6
+
+
+def reachable(config, where=""):
+    """All sections, of every choice."""
+    yield where, config
+    for name, part in vars(config).items():
+        if isinstance(part, hyperparams.Config):
+            yield from reachable(part, f"{where}{name}.")
+
+
+def is_number(kind):
+    kinds = {kind, *typing.get_args(kind)}
+    return bool({int, float, list[int], list[float], typing.List[int], typing.List[float]} & kinds)  # noqa: UP006
+
+
+@pytest.mark.parametrize("experiment", ["reddit", "nli", "reddit_nli"])
+def test_every_number_has_a_range_or_is_never_read(parse, experiment):
+    checked_elsewhere = {"trainer.validation_steps", "runtime.loss_scale"}
+    for where, config in reachable(parse(experiment)):
+        ranges = numbers.accepted(config)
+        bases = [base for base in unused.READ if isinstance(config, base)]
+        ignored = {
+            field.name
+            for base in bases
+            for field in dataclasses.fields(base)
+            if field.name not in unused.READ[base]
+        }
+        for name, kind in typing.get_type_hints(type(config)).items():
+            if is_number(kind) and name not in ignored:
+                assert name in ranges or f"{where}{name}" in checked_elsewhere, f"{where}{name}"
+
+
+def test_what_is_read_exists():
+    for base, names in unused.READ.items():
+        assert names <= {field.name for field in dataclasses.fields(base)}
+    assert set(unused.READ) > {config_definitions.RuntimeConfig}
+
+
+@pytest.mark.parametrize("experiment", ["reddit", "nli", "reddit_nli"])
+def test_the_params_of_a_run_are_parameters_again(parse, tmp_path, experiment):
+    path = tmp_path / "params.yaml"
+    params = parse(experiment)
+    path.write_text(yaml.safe_dump(params.as_dict()))
+    again = parsing.parse(experiment=experiment, config_files=[str(path)])
+    assert again.as_dict() == params.as_dict()
+
+
+def test_the_list_that_messages_name_is_there():
+    assert Path(schema.__file__).as_posix().endswith("model/configs/schema.py")
+
+
+def test_a_blank_text_is_an_empty_one(parse):
+    assert parse(task__sts_dev="").task.sts_dev == ""

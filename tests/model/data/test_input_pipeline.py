@@ -1,0 +1,172 @@
+"""Batches in the order of training: every record once an epoch, from any position on."""
+
+import pytest
+import tensorflow as tf
+
+from data_pipeline.pairs.tfrecord import frame
+from model.configs import schema
+from model.data import input_pipeline
+from model.data.input_pipeline import Source
+from model.data.task_sampler import Phase, Schedule
+from model.errors import InputError
+from model.tasks.tasks import Part, parts_of
+
+SIZES = [5, 0, 9, 13, 2, 7, 11]
+RECORDS = sum(SIZES)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """Seven files of numbers from 0 to 46, read three at once, shuffled by tens."""
+    folder = tmp_path_factory.mktemp("numbers")
+    numbers = iter(range(RECORDS))
+    files = []
+    for index, size in enumerate(SIZES):
+        path = folder / f"{index}.tfrecord"
+        path.write_bytes(b"".join(frame(b"%d" % next(numbers)) for _ in range(size)))
+        files.append(str(path))
+    return Source(files, SIZES, window=10, files_at_once=3, seed=1)
+
+
+def numbers(source, position, count, *, batch_size=1):
+    """`count` batches, joined."""
+    batches = source.batches(position, [Phase(None, batch_size)]).take(count)
+    return [int(record) for batch in batches for record in batch.numpy()]
+
+
+def test_every_epoch_has_every_record_once_in_an_order_of_its_own(source):
+    epochs = [numbers(source, start, RECORDS) for start in (0, RECORDS, 2 * RECORDS)]
+    assert all(sorted(epoch) == list(range(RECORDS)) for epoch in epochs)
+    assert len(set(map(tuple, epochs))) == 3
+    assert numbers(source, 0, RECORDS) == epochs[0]
+    assert numbers(source._replace(seed=2), 0, RECORDS) != epochs[0]
+
+
+def test_reading_goes_on_from_any_position(source):
+    whole = numbers(source, 0, 2 * RECORDS + 20)
+    for position in [0, 1, 9, 10, 11, 26, 27, 28, 46, 47, 48, 93, 94]:
+        assert numbers(source, position, 20) == whole[position : position + 20], position
+
+
+def test_what_was_read_is_not_parsed_again(source, monkeypatch):
+    """Files of groups that were read are not even opened: a broken one goes unnoticed."""
+    order = [numbers(source._replace(window=1), 0, RECORDS)[at] for at in (0, 40)]
+    first, late = (next(i for i in range(7) if n < sum(SIZES[: i + 1])) for n in order)
+    assert first != late
+    files = [*source.files]
+    files[first] = "/no/such/file"
+    broken = source._replace(files=files, window=1)
+    assert len(numbers(broken, 40, 5)) == 5
+    with pytest.raises(tf.errors.NotFoundError):
+        numbers(broken, 0, 5)
+
+
+def test_a_batch_spans_windows_and_epochs(source):
+    assert numbers(source, 0, 8, batch_size=16) == numbers(source, 0, 128)
+
+
+def test_batch_sizes_change_without_losing_a_record(source):
+    batches = source.batches(3, [Phase(4, 2), Phase(2, 5), Phase(None, 3)]).take(8)
+    batches = [[int(record) for record in batch.numpy()] for batch in batches]
+    assert [len(batch) for batch in batches] == [2, 2, 2, 2, 5, 5, 3, 3]
+    assert [number for batch in batches for number in batch] == numbers(source, 3, 24)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_over_an_epoch_the_workers_read_every_record_once(source, workers):
+    seen = []
+    for worker in range(workers):
+        part = source.part(tf.distribute.InputContext(workers, worker, workers))
+        seen += numbers(part, 0, sum(part.sizes))
+    assert sorted(seen) == list(range(RECORDS))
+
+
+def test_more_workers_than_files_are_refused(source):
+    with pytest.raises(InputError, match=r"7 files .* too few for 9 workers.*more shards"):
+        source.part(tf.distribute.InputContext(9, 8, 9))
+
+
+def test_each_worker_of_each_task_needs_files_with_records(source):
+    input_pipeline.require_enough_files([source, source], [3, 2])
+    # The second file has none.
+    with pytest.raises(InputError, match=r"7 files .* too few for 7 workers"):
+        input_pipeline.require_enough_files([source, source], [3, 7])
+
+
+def pairs_part(pairs_folder, **options):
+    config = schema.ResponseSelection()
+    config.model.text = schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300)
+    config.train_data = schema.Data(
+        input_path=f"{pairs_folder}/train-*",
+        is_training=True,
+        global_batch_size=32,
+        shuffle_buffer_size=100,
+        **options,
+    )
+    config.validation_data = schema.Data(input_path=f"{pairs_folder}/test-*", global_batch_size=30)
+    (part,) = parts_of(config)
+    return part
+
+
+def test_a_workers_batches_go_on_from_a_step(pairs_folder):
+    part = pairs_part(pairs_folder)
+    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
+    schedule = Schedule([part.train_data], 0.0, 0)
+
+    def keys(start, steps, context):
+        dataset = input_pipeline.training_batches(
+            source, part, schedule=schedule, task=0, start=start, context=context
+        )
+        return [batch["input_key"].numpy().tolist() for batch in dataset.take(steps)]
+
+    for worker in range(2):  # of two workers with two replicas each
+        context = tf.distribute.InputContext(2, worker, 4)
+        whole = keys(0, 40, context)
+        assert len(whole[0]) == 8
+        # 15 steps of two batches each, more than the worker's 200 records.
+        assert keys(15, 10, context) == whole[30:]
+    alone = keys(0, 12, tf.distribute.InputContext())
+    assert len({key for batch in alone for key in batch}) == 12 * 32
+
+
+def test_replicas_of_one_process_read_different_records(pairs_folder):
+    part = pairs_part(pairs_folder)
+    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+    def dataset(context):
+        schedule = Schedule([part.train_data], 0.0, 0)
+        return input_pipeline.training_batches(
+            source, part, schedule=schedule, task=0, start=0, context=context
+        )
+
+    batches = iter(strategy.distribute_datasets_from_function(dataset))
+    seen = []
+    for _ in range(400 // 32):  # all steps of an epoch that are whole
+        replicas = strategy.experimental_local_results(next(batches)["input_key"])
+        assert [len(keys) for keys in replicas] == [16, 16]
+        seen += [key for keys in replicas for key in keys.numpy().tolist()]
+    assert len(set(seen)) == len(seen) == 384
+
+
+def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):
+    part = pairs_part(pairs_folder, fixed_length=True)
+    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
+    dataset = input_pipeline.training_batches(
+        source,
+        part,
+        schedule=Schedule([part.train_data], 0.0, 0),
+        task=0,
+        start=0,
+        context=tf.distribute.InputContext(),
+    )
+    assert dataset.element_spec["input"]["words"].shape[1] == 9
+    (batch,) = dataset.take(1)
+    assert batch["response"]["bigrams"].shape == (32, 9)
+    assert (batch["input"]["words"].numpy()[:, 4:] == 0).all()  # 3 words and the end mark
+
+
+def test_validation_is_one_pass_without_the_short_batch(pairs_folder):
+    batches = list(input_pipeline.validation_batches(pairs_part(pairs_folder)))
+    assert [len(serialized) for serialized, _ in batches] == [30, 30]
+    assert isinstance(pairs_part(pairs_folder), Part)

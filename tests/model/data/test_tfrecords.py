@@ -1,0 +1,111 @@
+"""Record files: found, counted, plain or compressed, and what is wrong with them."""
+
+import gzip
+import json
+
+import pytest
+import tensorflow as tf
+
+from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
+from model.configs import schema
+from model.data import tfrecords
+from model.data.tfrecords import (
+    check,
+    compression_of,
+    count_records,
+    find_files,
+    read_records,
+)
+from model.errors import InputError
+from model.tasks.tasks import parts_of
+
+
+@pytest.fixture
+def zipped_folder(pairs_folder, tmp_path):
+    """The same pairs as `data_pipeline reddit --gzip` stores them."""
+    for path in pairs_folder.glob("train-*"):
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def parse():
+    config = schema.ResponseSelection()
+    config.model.text = schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30)
+    return parts_of(config)[0].task.parse
+
+
+def data(pattern, **options):
+    return schema.Data(input_path=str(pattern), global_batch_size=32, **options)
+
+
+def test_compressed_records_are_those_of_the_plain_files(pairs_folder, zipped_folder, parse):
+    check("task.train_data", data(f"{zipped_folder}/train-*"), parse)
+    zipped, plain = (
+        [record.numpy() for record in read_records(find_files("x", data(f"{folder}/train-*")))]
+        for folder in (zipped_folder, pairs_folder)
+    )
+    assert len(zipped) == 400
+    assert zipped == plain
+
+
+def test_compressed_and_plain_files_do_not_mix():
+    assert compression_of(["a.tfrecord", "b.tfrecord"]) == ""
+    with pytest.raises(InputError, match=r"'b.tfrecord.gz' is compressed and 'a.tfrecord' is not"):
+        compression_of(["a.tfrecord", "b.tfrecord.gz"])
+
+
+def test_test_files_are_not_trained_on(pairs_folder):
+    assert len(find_files("task.validation_data", data(f"{pairs_folder}/t*"))) == 4
+    with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is test data"):
+        find_files("task.train_data", data(f"{pairs_folder}/t*", is_training=True))
+
+
+def test_records_are_counted_by_reading(pairs_folder, zipped_folder):
+    for folder, name in ((pairs_folder, "tfrecord"), (zipped_folder, "tfrecord.gz")):
+        assert count_records("x", f"{folder}/train-00001-of-00002.{name}") == 200
+
+
+def test_a_manifest_saves_the_reading(tmp_path):
+    (tmp_path / "train-0").write_bytes(frame(b"one"))
+    size = (tmp_path / "train-0").stat().st_size
+    outputs = {"train-0": {"bytes": size, "records": 77}, "train-1": {"bytes": 5, "records": 88}}
+    (tmp_path / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    assert count_records("x", f"{tmp_path}/train-0") == 77
+    # Not of the size that the manifest says: another file by now.
+    (tmp_path / "train-1").write_bytes(frame(b"one") + frame(b"two"))
+    assert count_records("x", f"{tmp_path}/train-1") == 2
+
+
+def pair(number):
+    return encode_example(dict.fromkeys(FEATURES, f"text {number}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("cut", b"".join(frame(pair(n)) for n in range(20))[:-3], r"record 20 of '.*train-cut'"),
+        (
+            "changed",
+            b"".join(frame(pair(n)).replace(b"text 7", b"text 8") for n in range(40)),
+            r"record 8 of '.*train-changed' is corrupt",
+        ),
+        (
+            "other",
+            frame(pair(1)) + frame(encode_example({"premise": "a", "hypothesis": "b"})) * 40,
+            r"record 2 of '.*train-other' is corrupt or of another kind: .*input",
+        ),
+        ("empty", b"", r"hold 0 records; one batch has 32"),
+        ("text", b"no TFRecord, however long this line may be", r"record 1 of '.*train-text'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, parse, name, content, reason):
+    (tmp_path / f"train-{name}").write_bytes(content)
+    with pytest.raises(InputError, match=reason):
+        check("task.train_data", data(tmp_path / "train-*"), parse)
+
+
+def test_whole_files_have_nothing_wrong(pairs_folder, parse):
+    files = [str(path) for path in pairs_folder.glob("train-*")]
+    assert tfrecords.what_is_wrong("x", files, parse) is None
+    assert isinstance(parse(tf.constant([pair(1)])), dict)

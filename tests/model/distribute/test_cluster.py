@@ -1,0 +1,87 @@
+"""What each process of a cluster does, and what a cluster must have."""
+
+import json
+
+import pytest
+from official.core import config_definitions
+
+from model.distribute import cluster
+from model.errors import InputError
+from model.training.async_trainer import tasks_of_workers
+
+
+@pytest.fixture
+def cluster_of(monkeypatch):
+    """Sets TF_CONFIG: the jobs, and the part of this process."""
+
+    def set_config(job, **jobs):
+        addresses = {name: [f"{name}{i}:1" for i in range(count)] for name, count in jobs.items()}
+        config = {"cluster": addresses, "task": {"type": job, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+
+    return set_config
+
+
+RUNTIME = config_definitions.RuntimeConfig(distribution_strategy=cluster.PARAMETER_SERVER)
+
+
+@pytest.mark.parametrize(
+    ("workers", "share", "on_inference"),
+    [(20, 0.05, 1), (2, 0.05, 1), (4, 0.5, 2), (3, 0.3, 1), (100, 0.05, 5), (2, 1.0, 1)],
+)
+def test_a_share_of_the_workers_but_one_at_least_has_the_second_task(workers, share, on_inference):
+    tasks = tasks_of_workers(workers, 2, share)
+    assert len(tasks) == workers
+    assert sum(tasks) == on_inference
+
+
+def test_one_task_has_all_workers():
+    assert tasks_of_workers(1, 1, 0.0) == [0]
+
+
+def test_two_tasks_need_two_workers():
+    with pytest.raises(InputError, match="two tasks need two workers at least; TF_CONFIG names 1"):
+        tasks_of_workers(1, 2, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("job", "serves"), [("chief", False), ("worker", True), ("ps", True), ("evaluator", False)]
+)
+def test_only_workers_and_parameter_servers_serve(cluster_of, job, serves):
+    cluster_of(job, chief=1, worker=2, ps=1)
+    assert cluster.serves(RUNTIME) is serves
+    assert not cluster.serves(config_definitions.RuntimeConfig(distribution_strategy="mirrored"))
+
+
+@pytest.mark.parametrize(
+    ("jobs", "missing"),
+    [
+        ({"chief": 1, "worker": 2}, "ps missing"),
+        ({"worker": 2}, "chief, ps missing"),
+        ({}, "chief, ps, worker missing"),
+    ],
+)
+def test_a_cluster_of_parameter_servers_has_chief_worker_and_ps(cluster_of, jobs, missing):
+    cluster_of("chief", **jobs)
+    with pytest.raises(InputError, match=f"names chief, worker and ps; {missing}"):
+        cluster.require_whole(RUNTIME)
+    cluster.require_whole(config_definitions.RuntimeConfig(distribution_strategy="one_device"))
+
+
+def test_a_whole_cluster_is_accepted(cluster_of):
+    cluster_of("chief", chief=1, worker=1, ps=1)
+    cluster.require_whole(RUNTIME)
+
+
+@pytest.mark.parametrize("config", ["{", '{"cluster": {"worker": 3}}', '{"task": 3}'])
+def test_a_tf_config_that_is_none_is_refused(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(InputError, match="TF_CONFIG describes no cluster: "):
+        cluster.serves(RUNTIME)
+
+
+def test_the_process_that_an_error_names():
+    message = "Graph execution error:\n\n from remote target /job:ps/replica:0/task:3/device:CPU:0"
+    assert cluster.named_in(message) == "ps 3"
+    assert cluster.named_in("reported from /job:worker/task:1: unhealthy") == "worker 1"
+    assert cluster.named_in("disk full") is None

@@ -1,0 +1,117 @@
+"""Vectors begin near those of words said among the same ones, and short where frequent."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model.checkpoints.state import make_state
+from model.dual_encoder import build
+from model.errors import InputError
+from model.initializers import word_vectors
+from model.tasks.tasks import parts_of
+from model.text.preprocessing import PADDING, WORDS, TextToIds
+from model.training import run
+
+
+def id_of(params, word):
+    return int(TextToIds(params.task.model.text)(tf.constant([word]))[WORDS][0, 0])
+
+
+def test_words_are_counted_on_both_sides_of_the_first_records(parse):
+    params = parse()
+    (part,) = parts_of(params.task)
+    ids = params.task.model.text.word_buckets
+    # train-00000 begins with the records 0, 2, 4: "question0 number 0" -> "answer0", ...
+    counts = word_vectors.count(part, 3, ids=ids)
+    assert counts[id_of(params, "number")] == 3
+    assert counts[id_of(params, "question2")] == 1
+    assert counts[id_of(params, "answer4")] == 1
+    assert counts[PADDING] == 0
+    # Three words, one word, and an end mark behind each text.
+    assert counts.sum() == 3 * (3 + 1 + 1 + 1)
+    assert word_vectors.count(part, 10**9, ids=ids).sum() == 400 * 6
+
+
+def begun(params, folder):
+    """The word vectors before and after."""
+    before = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS]
+    state = make_state(params, tf.distribute.get_strategy(), str(folder), parts_of(params.task))
+    return before.numpy(), state.model.encoder.tables[WORDS].numpy()
+
+
+def test_a_vector_is_multiplied_by_the_weight_of_its_word(parse, tmp_path):
+    params = parse(task__word_frequency_records=3)
+    before, after = begun(params, tmp_path)
+    ratios = np.linalg.norm(after, axis=1) / np.linalg.norm(before, axis=1)
+    # a / (a + p) for 3 of 18 tokens, 1 of 18, and none.
+    for word, expected in (
+        ("number", 0.001 / (0.001 + 3 / 18)),
+        ("answer4", 0.001 / (0.001 + 1 / 18)),
+        ("unheard", 1.0),
+    ):
+        assert ratios[id_of(params, word)] == pytest.approx(expected, rel=1e-5)
+
+
+def test_words_said_among_the_same_ones_begin_alike_and_as_long_as_drawn(parse, tmp_path):
+    params = parse(task__word_cooccurrence_records=400)
+    before, after = begun(params, tmp_path)
+    lengths, drawn = np.linalg.norm(after, axis=1), np.linalg.norm(before, axis=1)
+    np.testing.assert_allclose(lengths, drawn, rtol=1e-5)
+
+    def cosine(vectors, one, other):
+        one, other = id_of(params, one), id_of(params, other)
+        return (
+            vectors[one] @ vectors[other] / np.prod(np.linalg.norm(vectors[[one, other]], axis=1))
+        )
+
+    # Both stand alone, before an end mark, and share their buckets with no other word.
+    assert cosine(after, "answer4", "answer5") > 0.99
+    assert abs(cosine(after, "answer4", "number")) < 0.5
+    assert cosine(before, "answer4", "answer5") < 0.9
+    # Said once, so as drawn.
+    np.testing.assert_array_equal(after[id_of(params, "399")], before[id_of(params, "399")])
+
+
+def test_both_together_and_with_one_seed_the_same(parse, tmp_path):
+    asked = {"task__word_cooccurrence_records": 400, "task__word_frequency_records": 400}
+    _, both = begun(parse(**asked), tmp_path / "0")
+    _, again = begun(parse(**asked), tmp_path / "1")
+    np.testing.assert_array_equal(both, again)
+    _, alike = begun(parse(**asked | {"task__word_frequency_records": 0}), tmp_path / "2")
+    directions = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (both, alike)]
+    np.testing.assert_allclose(*directions, atol=1e-5)
+    params = parse()
+    number, rare = id_of(params, "number"), id_of(params, "399")
+    assert np.linalg.norm(both[number]) < 0.1 * np.linalg.norm(both[rare])
+
+
+def test_replicas_begin_as_one(parse, tmp_path):
+    params = parse(task__word_cooccurrence_records=400, task__word_frequency_records=400)
+    parts = parts_of(params.task)
+    _, one = begun(params, tmp_path / "0")
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    state = make_state(params, strategy, str(tmp_path / "1"), parts)
+    np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
+
+
+@pytest.mark.parametrize("option", ["word_cooccurrence_records", "word_frequency_records"])
+def test_a_run_that_goes_on_keeps_its_vectors(parse, tmp_path, monkeypatch, option):
+    begun = []
+    begin = word_vectors.begin
+
+    def spied(*arguments):
+        begun.append(1)
+        begin(*arguments)
+
+    monkeypatch.setattr(word_vectors, "begin", spied)
+    for steps in (20, 40):
+        params = parse(trainer__train_steps=steps, **{f"task__{option}": 400})
+        run.run(params, mode="train", folder=str(tmp_path / "run"))
+        assert begun == [1]
+
+
+@pytest.mark.parametrize("option", ["word_cooccurrence_records", "word_frequency_records"])
+@pytest.mark.parametrize("wrong", [-1, 0.5])
+def test_what_is_no_number_of_records_is_named(parse, option, wrong):
+    with pytest.raises(InputError, match=rf"task.{option}: .*; accepted (is a|are) whole"):
+        parse(**{f"task__{option}": wrong})

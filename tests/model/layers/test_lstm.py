@@ -1,0 +1,164 @@
+"""The recurrent encoder: its states by hand, its pooling, and what padding must not change."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from model.configs import schema
+from model.layers import encoders
+from model.layers.lstm import RecurrentEncoder
+
+TEXT = schema.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
+SMALL = {"word_dim": 4, "units": 3}
+PADDED = [[5, 6, 7, 0, 0], [8, 0, 0, 0, 0]]
+
+
+def build(**options):
+    config = schema.Recurrent(**SMALL | options)
+    return encoders.build(schema.Encoder(type="recurrent", recurrent=config), TEXT)
+
+
+def encode(encoder, rows, training=False):
+    outputs = encoder({"words": tf.constant(rows)}, training=training)
+    return {name: output.numpy() for name, output in outputs.items()}
+
+
+def unit(row):
+    return row / np.linalg.norm(row)
+
+
+def hidden_states(kernels, vectors):
+    """h after each of the vectors, from the cell's weights alone: [tokens, units]."""
+    cell = tf_keras.layers.LSTMCell(SMALL["units"])
+    cell.build([None, SMALL["word_dim"]])
+    cell.set_weights(kernels)
+    states, hidden = [tf.zeros([1, SMALL["units"]])] * 2, []
+    for vector in vectors:
+        output, states = cell(vector[np.newaxis], states)
+        hidden.append(output.numpy()[0])
+    return np.array(hidden)
+
+
+def both_directions(encoder, ids):
+    """The table, three weights of the forward cell and three of the backward one."""
+    table, *kernels = encoder.get_weights()
+    forward = hidden_states(kernels[:3], table[ids])
+    backward = hidden_states(kernels[3:], table[ids[::-1]])
+    return forward, backward
+
+
+def test_the_last_states_are_those_of_the_cell_over_the_real_words():
+    encoder = build(pooling="last")
+    forward, backward = both_directions(encoder, [5, 6, 7])
+    row = encode(encoder, PADDED)["default"][0]
+    np.testing.assert_allclose(row, unit(np.concatenate([forward[-1], backward[-1]])), atol=1e-6)
+
+
+def test_the_sequence_is_both_directions_side_by_side_and_0_at_padding():
+    encoder = build()
+    forward, backward = both_directions(encoder, [5, 6, 7])
+    sequence = encode(encoder, PADDED)["sequence_output"]
+    assert sequence.shape == (2, 5, 6)
+    np.testing.assert_allclose(sequence[0, :3, :3], forward, atol=1e-6)
+    np.testing.assert_allclose(sequence[0, :3, 3:], backward[::-1], atol=1e-6)
+    assert not sequence[0, 3:].any()
+
+
+def test_the_maximum_is_over_the_real_words():
+    encoder = build(pooling="max")
+    states = np.concatenate(both_directions(encoder, [5, 6, 7]), axis=1)
+    states[:, 3:] = states[::-1, 3:]
+    row = encode(encoder, PADDED)["default"][0]
+    np.testing.assert_allclose(row, unit(states.max(axis=0)), atol=1e-6)
+
+
+def test_padding_is_no_maximum_where_all_is_negative():
+    encoder = build(bidirectional=False)
+    table, kernel, recurrent, bias = encoder.get_weights()
+    bias[2 * 3 : 3 * 3] = -100  # the new content of the cell, which tanh makes -1
+    encoder.set_weights([table, kernel, recurrent, bias])
+    outputs = encode(encoder, PADDED)
+    assert (outputs["sequence_output"][0, :3] < 0).all()
+    assert (outputs["default"] < 0).all()
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("pooling", ["last", "max"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_padding_changes_nothing(bidirectional, pooling, layers):
+    encoder = build(bidirectional=bidirectional, pooling=pooling, layers=layers)
+    alone = encode(encoder, [[5, 6, 7]])
+    padded = encode(encoder, [[5, 6, 7, *[0] * 9], list(range(1, 13))])
+    np.testing.assert_allclose(padded["default"][:1], alone["default"], atol=1e-5)
+    sequence = padded["sequence_output"]
+    np.testing.assert_allclose(sequence[:1, :3], alone["sequence_output"], atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["last", "max"])
+def test_padding_in_the_middle_is_skipped(pooling):
+    encoder = build(pooling=pooling, layers=2)
+    holes = encode(encoder, [[5, 0, 6, 0, 7], [0, 0, 0, 0, 8]])["default"]
+    np.testing.assert_allclose(holes, encode(encoder, PADDED)["default"], atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3)])
+def test_a_batch_of_none_gives_none(shape):
+    encoder = build()
+    run = tf.function(encoder, [{"words": tf.TensorSpec([None, None], tf.int32)}])
+    outputs = run({"words": tf.zeros(shape, tf.int32)})
+    width = 2 * SMALL["units"]
+    assert outputs["default"].shape == (0, width)
+    assert outputs["sequence_output"].shape == (*shape, width)
+    assert outputs["mask"].shape == shape
+
+
+def test_without_projection_the_embedding_is_as_wide_as_the_state():
+    for bidirectional, width in ((False, 3), (True, 6)):
+        encoder = build(bidirectional=bidirectional)
+        assert encoder.embedding_dim == width
+        assert encode(encoder, PADDED)["default"].shape == (2, width)
+
+
+def test_the_projection_is_linear():
+    encoder = build(embedding_dim=2)
+    others = encoder.get_weights()[:-2]
+    encoder.set_weights([*others, np.eye(6, 2), np.array([1, -1])])
+    outputs = encode(encoder, PADDED)
+    state = outputs["sequence_output"][0, :3].max(axis=0)
+    np.testing.assert_allclose(
+        outputs["default"][0], unit(state[:2] + np.array([1, -1])), atol=1e-6
+    )
+
+
+def test_it_hears_the_order_of_words():
+    for pooling in ("last", "max"):
+        rows = encode(build(pooling=pooling), [[5, 6, 7], [7, 6, 5]])["default"]
+        assert np.abs(rows[0] - rows[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("pooling", ["last", "max"])
+def test_gradients_reach_the_vectors_of_the_ids_used_and_no_others(pooling):
+    encoder = build(pooling=pooling)
+    table = encoder.trainable_variables[0]
+    with tf.GradientTape() as tape:
+        # Of unit length, so the sum of squares would have no gradient.
+        total = tf.reduce_sum(encoder({"words": tf.constant(PADDED)})["default"] ** 3)
+    gradient = tf.convert_to_tensor(tape.gradient(total, table)).numpy()
+    assert set(np.flatnonzero(np.abs(gradient).max(axis=1))) == {5, 6, 7, 8}
+
+
+def test_dropout_only_in_training():
+    encoder = build(dropout=0.5)
+    plain = encode(encoder, PADDED)["default"]
+    np.testing.assert_array_equal(encode(encoder, PADDED)["default"], plain)
+    assert np.abs(encode(encoder, PADDED, training=True)["default"] - plain).max() > 1e-3
+
+
+def test_it_has_the_sizes_of_infersent():
+    assert RecurrentEncoder(schema.Recurrent(), TEXT).embedding_dim == 2 * 2048
+
+
+def test_an_unknown_pooling_is_named():
+    with pytest.raises(ValueError, match="pooling: 'mean'; accepted are last, max"):
+        build(pooling="mean")

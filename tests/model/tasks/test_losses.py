@@ -1,0 +1,205 @@
+"""The in-batch softmax, by hand."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from model.configs import schema
+from model.dual_encoder import DualEncoder, Encoded
+from model.tasks import losses
+from model.text.preprocessing import TextToIds
+
+PAPER = schema.Objective()
+MODEL = schema.DualEncoder(
+    text=schema.Text(max_tokens=8, word_buckets=50, bigram_buckets=60),
+    encoder=schema.Encoder(
+        type="averaging", averaging=schema.Averaging(word_dim=4, hidden=[], embedding_dim=3)
+    ),
+    response_network=schema.ResponseNetwork(hidden=[]),
+    score_scale=5.0,
+)
+
+
+def dots(*rows, scale=1.0):
+    """Pairs whose dot products are the logarithms of `rows`, which the softmax takes back."""
+    return Encoded(
+        inputs=tf.math.log(rows), responses=tf.eye(len(rows)), score_scale=tf.constant(scale)
+    )
+
+
+def negative_log(*probabilities):
+    return -np.mean(np.log(probabilities))
+
+
+def test_scores_are_scaled_dot_products_of_every_input_with_every_response():
+    encoded = Encoded(
+        inputs=tf.constant([[1.0, 0.0], [0.0, 1.0]]),
+        responses=tf.constant([[1.0, 2.0], [3.0, 4.0]]),
+        score_scale=tf.constant(10.0),
+    )
+    scored = losses.in_batch_softmax(encoded, PAPER)
+    np.testing.assert_array_equal(scored.scores, [[10, 30], [20, 40]])
+    np.testing.assert_array_equal(scored.labels, [0, 1])
+    # log(e^10 + e^30) - 10 and log(e^20 + e^40) - 40
+    expected = (np.logaddexp(10, 30) - 10 + np.logaddexp(20, 40) - 40) / 2
+    np.testing.assert_allclose(scored.loss, expected, rtol=1e-6)
+
+
+def test_the_loss_is_the_mean_log_likelihood_of_the_diagonal():
+    loss = losses.in_batch_softmax(dots([3.0, 1.0], [2.0, 2.0]), PAPER).loss
+    np.testing.assert_allclose(loss, negative_log(3 / 4, 2 / 4), rtol=1e-6)
+    assert loss.shape == ()
+
+
+def test_both_directions_are_the_mean_over_rows_and_columns():
+    objective = schema.Objective(both_directions=True)
+    loss = losses.in_batch_softmax(dots([3.0, 1.0], [2.0, 2.0]), objective).loss
+    np.testing.assert_allclose(loss, negative_log(3 / 4, 2 / 4, 3 / 5, 2 / 3), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scale", "both_directions", "probabilities"),
+    [
+        (1.0, False, (2 / 3, 1 / 3)),  # 4 and 2 are halved
+        (1.0, True, (2 / 3, 1 / 3, 2 / 4, 1 / 2)),
+        (2.0, False, (4 / 5, 1 / 5)),  # (4 / 2)^2 beside 1^2, (2 / 2)^2 beside 2^2
+    ],
+)
+def test_the_margin_handicaps_the_true_pair_before_the_scale(scale, both_directions, probabilities):
+    objective = schema.Objective(margin=np.log(2), both_directions=both_directions)
+    encoded = dots([4.0, 1.0], [2.0, 2.0], scale=scale)
+    scored = losses.in_batch_softmax(encoded, objective)
+    np.testing.assert_allclose(scored.loss, negative_log(*probabilities), rtol=1e-6)
+    plain = losses.in_batch_softmax(encoded, PAPER)
+    np.testing.assert_array_equal(scored.scores, plain.scores)
+
+
+@pytest.mark.parametrize(
+    ("both_directions", "probabilities"),
+    [
+        # The first and the third response are one text: neither stands beside the other.
+        (False, (3 / (3 + 1), 4 / (2 + 4 + 2), 5 / (1 + 5))),
+        # The first two inputs are one text.
+        (True, (3 / 4, 4 / 8, 5 / 6, 3 / (3 + 7), 4 / (4 + 1), 5 / (6 + 2 + 5))),
+    ],
+)
+def test_copies_of_the_true_text_are_no_negatives(both_directions, probabilities):
+    objective = schema.Objective(mask_duplicates=True, both_directions=both_directions)
+    keys = losses.Keys(
+        inputs=tf.constant([7, 7, 8], tf.int64), responses=tf.constant([1, 2, 1], tf.int64)
+    )
+    encoded = dots([3.0, 1.0, 6.0], [2.0, 4.0, 2.0], [7.0, 1.0, 5.0])
+    scored = losses.in_batch_softmax(encoded, objective, keys=keys)
+    np.testing.assert_allclose(scored.loss, negative_log(*probabilities), rtol=1e-6)
+    masked = np.isneginf(scored.scores)
+    np.testing.assert_array_equal(masked, [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+
+
+def test_a_batch_of_one_text_teaches_nothing_and_breaks_nothing():
+    objective = schema.Objective(mask_duplicates=True, both_directions=True, margin=0.3)
+    same = tf.constant([5, 5], tf.int64)
+    vectors, scale = tf.ones([2, 3]), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch([vectors, scale])
+        encoded = Encoded(inputs=vectors, responses=vectors, score_scale=scale)
+        loss = losses.in_batch_softmax(encoded, objective, keys=losses.Keys(same, same)).loss
+    assert float(loss) == 0
+    for gradient in tape.gradient(loss, [vectors, scale]):
+        np.testing.assert_array_equal(gradient, tf.zeros_like(gradient))
+
+
+def test_masking_without_keys_is_refused():
+    with pytest.raises(ValueError, match="mask_duplicates needs the keys"):
+        losses.in_batch_softmax(dots([1.0]), schema.Objective(mask_duplicates=True))
+
+
+def test_p_at_1_of_the_result_does_not_see_the_margin():
+    scored = losses.in_batch_softmax(
+        dots([3.0, 1.0], [4.0, 2.0]), schema.Objective(margin=9.0, both_directions=True)
+    )
+    metric = tf_keras.metrics.SparseCategoricalAccuracy()
+    metric.update_state(scored.labels, scored.scores)
+    assert float(metric.result()) == 0.5
+
+
+@pytest.mark.parametrize("both_directions", [False, True])
+def test_bfloat16_vectors_give_float32_scores(both_directions):
+    rows = tf.constant([[1.0, 2**-7], [1.0, 1.0]], tf.bfloat16)
+    encoded = Encoded(inputs=rows, responses=rows, score_scale=tf.constant(1.0))
+    objective = schema.Objective(both_directions=both_directions, margin=0.1)
+    scored = losses.in_batch_softmax(encoded, objective)
+    assert scored.scores.dtype == scored.loss.dtype == tf.float32
+    # 1 + 2^-14, which bfloat16 would round to 1.
+    assert float(scored.scores[0, 0]) == 1 + 2**-14
+
+
+def encode(model, *pairs):
+    text = TextToIds(MODEL.text)
+    inputs, responses = zip(*pairs, strict=True)
+    return model({"input": text(tf.constant(inputs)), "response": text(tf.constant(responses))})
+
+
+def test_the_scale_is_no_weight_unless_it_is_learned():
+    fixed, learned = DualEncoder(MODEL), DualEncoder(MODEL.replace(learned_score_scale=True))
+    for model in (fixed, learned):
+        encoded = encode(model, ("a", "b"))
+        np.testing.assert_allclose(encoded.score_scale, 5, rtol=1e-6)
+    (scale,) = (weight for weight in learned.trainable_variables if "scale" in weight.name)
+    np.testing.assert_allclose(scale, np.log(5), rtol=1e-6)
+    assert len(learned.weights) == len(fixed.weights) + 1
+    assert not [weight.name for weight in fixed.weights if "scale" in weight.name]
+
+
+def test_a_learned_scale_gets_its_gradient():
+    model = DualEncoder(MODEL.replace(learned_score_scale=True))
+    with tf.GradientTape() as tape:
+        encoded = encode(model, ("a b", "c d"), ("e f", "g h"))
+        loss = losses.in_batch_softmax(encoded, PAPER).loss
+    (scale,) = (weight for weight in model.trainable_variables if "scale" in weight.name)
+    products = encoded.inputs.numpy() @ encoded.responses.numpy().T
+    probabilities = np.exp(5 * products) / np.exp(5 * products).sum(axis=1, keepdims=True)
+    # d loss / d log(scale) = scale * (the expected dot product - the true one), a mean.
+    expected = 5 * np.mean((probabilities * products).sum(axis=1) - np.diag(products))
+    np.testing.assert_allclose(tape.gradient(loss, scale), expected, rtol=1e-4)
+    assert abs(expected) > 1e-3
+
+
+def test_a_learned_scale_is_float32_in_mixed_precision():
+    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        config = MODEL.replace(learned_score_scale=True, score_scale=5.01)
+        encoded = encode(DualEncoder(config), ("a b", "c d"), ("e f", "g h"))
+    finally:
+        tf_keras.mixed_precision.set_global_policy("float32")
+    assert encoded.score_scale.dtype == tf.float32
+    np.testing.assert_allclose(encoded.score_scale, 5.01, rtol=1e-6)
+    assert losses.in_batch_softmax(encoded, PAPER).scores.dtype == tf.float32
+
+
+def test_a_learned_scale_begins_above_zero():
+    with pytest.raises(ValueError, match="score_scale: 0"):
+        DualEncoder(MODEL.replace(learned_score_scale=True, score_scale=0.0))
+
+
+def test_a_checkpoint_without_the_options_fits_a_model_without_them(tmp_path):
+    first, again = DualEncoder(MODEL), DualEncoder(MODEL)
+    for model in (first, again):
+        encode(model, ("a", "b"))
+    path = tf.train.Checkpoint(model=first).save(str(tmp_path / "ckpt"))
+    names = [name for name, _ in tf.train.list_variables(path)]
+    assert not [name for name in names if "scale" in name]
+    tf.train.Checkpoint(model=again).restore(path).assert_consumed()
+
+
+def test_places_by_hand():
+    scored = losses.Scored(
+        loss=tf.constant(0.0),
+        scores=tf.constant([[5.0, 6.0, 4.0, 5.0], [1.0, 2.0, 3.0, 9.0], [7.0, 7.0, 8.0, 0.0]]),
+        labels=tf.constant([0, 3, 2]),
+    )
+    # 6 beats 5 and another 5 does too; nothing beats 9 or 8.
+    np.testing.assert_array_equal(losses.places(scored), [2, 0, 0])
+    assert losses.places(scored).dtype == tf.int32
+    shifted = scored._replace(labels=tf.constant([2, 0, 3]))
+    np.testing.assert_array_equal(losses.places(shifted), [3, 3, 3])

@@ -1,0 +1,178 @@
+"""Two replicas of 64 pairs against one device with all 128."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from model.configs import schema
+from model.dual_encoder import build
+from model.tasks import losses, tasks
+from model.text.preprocessing import TextToIds
+from model.training import train_step
+
+PAIRS, REPLICAS = 128, 2
+LEARNING_RATE = 100.0
+"""Large, so that a step is large beside the rounding of the weights that it is measured on."""
+KEY_BASES = itertools.count(1_000_000, 1_000)
+EVERYTHING = {"both_directions": True, "margin": 0.3, "mask_duplicates": True}
+VARIANTS = {
+    "paper": ({}, False),
+    "both_directions": ({"both_directions": True}, False),
+    "margin": ({"margin": 0.3}, False),
+    "mask_duplicates": ({"mask_duplicates": True}, False),
+    "learned_scale": ({}, True),
+    "everything": (EVERYTHING, True),
+}
+FEW = ("paper", "everything")
+
+
+def parametrize(*, singly=()):
+    """The options and whether the scale is learned: none, all, and slowly one at a time."""
+    cases = [pytest.param(*VARIANTS[name], id=name) for name in FEW]
+    cases += [pytest.param(*VARIANTS[name], id=name, marks=pytest.mark.slow) for name in singly]
+    return pytest.mark.parametrize(("options", "learned"), cases)
+
+
+class World:
+    """A small model's configuration, the task with an objective, and a batch for it."""
+
+    def __init__(self, objective, *, learned_score_scale=False):
+        averaging = schema.Averaging(word_dim=16, hidden=[14], embedding_dim=12)
+        self.model = schema.DualEncoder(
+            text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
+            encoder=schema.Encoder(type="averaging", averaging=averaging),
+            response_network=schema.ResponseNetwork(hidden=[13], normalize=True),
+            score_scale=8.0,
+            learned_score_scale=learned_score_scale,
+        )
+        self.task = tasks.ResponseSelection(TextToIds(self.model.text), objective)
+
+    def batch(self):
+        """Texts of few words; some inputs and some responses stand in both halves."""
+        random = np.random.default_rng(1)
+        words = random.integers(40, size=(2, 100, 3))
+        texts = [[" ".join(f"w{word}" for word in row) for row in side] for side in words]
+        batch = {}
+        for name, side in zip(("input", "response"), texts, strict=True):
+            chosen = tf.constant(random.choice(side, PAIRS))
+            batch[name] = self.task.text(chosen)
+            batch[f"{name}_key"] = tf.strings.to_hash_bucket_fast(chosen, 2**62)
+        return batch
+
+
+def train(world, strategy, batch):
+    """One step on the batch, split over the replicas -> loss of each, change of each weight."""
+    with strategy.scope():
+        model = build(world.model, seed=0)
+        optimizer = tf_keras.optimizers.legacy.SGD(LEARNING_RATE)
+    size = PAIRS // strategy.num_replicas_in_sync
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: part(batch, context.replica_id_in_sync_group, size)
+    )
+    before = [weight.numpy() for weight in model.trainable_variables]
+
+    def on_replica(batch):
+        return train_step.train(
+            world.task, batch, model=model, optimizer=optimizer, measured=tf.constant(False)
+        )
+
+    # One replica would be traced for longer than it runs.
+    run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
+    found = strategy.experimental_local_results(run(on_replica, args=(values,)))
+    after = [weight.numpy() for weight in model.trainable_variables]
+    changes = [new - old for new, old in zip(after, before, strict=True)]
+    return [float(values[0]) for values in found], changes
+
+
+def part(batch, number, size):
+    return tf.nest.map_structure(lambda rows: rows[number * size : (number + 1) * size], batch)
+
+
+@pytest.fixture
+def two_replicas(monkeypatch):
+    # A process remembers what each number of a collective was used for, and every strategy
+    # counts from the same one on: TensorFlow's own tests do this too.
+    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
+    return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(REPLICAS)])
+
+
+def one_device():
+    return tf.distribute.OneDeviceStrategy("CPU:0")
+
+
+def assert_gradients_match(changes, expected):
+    for change, other in zip(changes, expected, strict=True):
+        np.testing.assert_allclose(change / LEARNING_RATE, other / LEARNING_RATE, atol=1e-5)
+        assert np.abs(change - other).max() < 1e-4 * np.abs(other).max()
+
+
+@parametrize(singly=sorted(VARIANTS.keys() - FEW))
+def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
+    objective = schema.Objective(negatives_across_replicas=True, **options)
+    world = World(objective, learned_score_scale=learned)
+    batch = world.batch()
+    (loss,), expected = train(world, one_device(), batch)
+    found, changes = train(world, two_replicas, batch)
+    np.testing.assert_allclose(np.mean(found), loss, atol=1e-5)
+    assert_gradients_match(changes, expected)
+
+
+@parametrize()
+def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, options, learned):
+    world = World(schema.Objective(**options), learned_score_scale=learned)
+    batch = world.batch()
+    halves = [part(batch, number, PAIRS // 2) for number in range(REPLICAS)]
+    expected = [train(world, one_device(), half) for half in halves]
+    found, changes = train(world, two_replicas, batch)
+    np.testing.assert_allclose(found, [loss for (loss,), _ in expected], atol=1e-5)
+    means = [np.mean(pair, axis=0) for pair in zip(*(c for _, c in expected), strict=True)]
+    assert_gradients_match(changes, means)
+    (all_pairs,), _ = train(world, one_device(), batch)
+    assert np.mean(found) < all_pairs - 0.1  # 63 negatives are easier than 127
+
+
+def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
+    objective = schema.Objective(negatives_across_replicas=True, **EVERYTHING)
+    world = World(objective)
+    with two_replicas.scope():
+        model = build(world.model, seed=0)
+    batch = world.batch()
+    keys = losses.Keys(batch["input_key"], batch["response_key"])
+    expected = losses.in_batch_softmax(model(batch), objective, keys=keys)
+    values = two_replicas.experimental_distribute_values_from_function(
+        lambda context: part(batch, context.replica_id_in_sync_group, PAIRS // REPLICAS)
+    )
+
+    @tf.function
+    def score(batch):
+        keys = losses.Keys(batch["input_key"], batch["response_key"])
+        return losses.in_batch_softmax(model(batch), objective, keys=keys)
+
+    scored = two_replicas.run(score, args=(values,))
+    scores, labels = (
+        np.concatenate(two_replicas.experimental_local_results(result)) for result in scored[1:]
+    )
+    np.testing.assert_array_equal(labels, np.arange(PAIRS))
+    np.testing.assert_allclose(scores, expected.scores, atol=1e-5)
+    copies = np.isneginf(scores)
+    assert copies[:64, 64:].any()
+    assert copies[64:, :64].any()
+
+
+@pytest.mark.parametrize(
+    "strategy", [one_device, lambda: tf.distribute.MirroredStrategy(["CPU:0"])]
+)
+def test_with_one_replica_the_option_changes_nothing(strategy):
+    (plain, plain_changes), (loss, changes) = (
+        train(world, strategy(), world.batch())
+        for world in (
+            World(schema.Objective(**EVERYTHING)),
+            World(schema.Objective(negatives_across_replicas=True, **EVERYTHING)),
+        )
+    )
+    assert loss == plain
+    for change, other in zip(changes, plain_changes, strict=True):
+        np.testing.assert_array_equal(change, other)

@@ -1,0 +1,163 @@
+"""The classifier's features, layers and loss, by hand."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from data_pipeline.pairs import tfrecord
+from model.configs import schema
+from model.layers import nli_head
+
+U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
+U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])
+WORDS = tf.zeros([2, 3]), tf.constant([0, 1])  # that only some classifiers look at
+ENCODED = nli_head.Side(U1, *WORDS), nli_head.Side(U2, *WORDS)
+PLAIN = np.array([[1, -2, 4, 2, 3, 4, 4, -4], [0.5, 3, 0.5, -1, 0, 4, 0.25, -3]])
+ROOT = np.sqrt(2)  # of how many numbers a vector has
+FEATURES = PLAIN * [*[ROOT] * 6, *[2] * 2]  # those of both vectors times the root
+
+
+def test_the_features_are_both_vectors_their_distance_and_their_product():
+    np.testing.assert_allclose(nli_head.pair_features(U1, U2), PLAIN, rtol=1e-6)
+
+
+def test_without_the_factor_the_classifier_sees_the_plain_features():
+    """Section 2.4, figure 5."""
+    head = nli_head.NliHead(schema.Nli(hidden=[], scale_by_root_of_dim=False))
+    (logits,) = tf.unstack(head(*ENCODED), axis=1)
+    kernel, bias = head.weights
+    np.testing.assert_allclose(logits, PLAIN @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
+def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
+    head = nli_head.NliHead(schema.Nli(hidden=[], max_units=2))
+    words = tf.constant([[3.0, 1.0], [2.0, 4.0], [-1.0, -2.0]])
+    of_row = tf.constant([0, 0, 1])
+    first, second = nli_head.Side(U1, words, of_row), nli_head.Side(U2, -words, of_row)
+    head(first, second)
+    weights = {weight.name: weight for weight in head.weights}
+    weights["nli_head/pooled/kernel:0"].assign(tf.eye(2))
+    kernel, bias = (weights[f"nli_head/member_0/logits/{name}:0"] for name in ("kernel", "bias"))
+    # By hand: of the first sentence's two words the largest are (3, 4), of length 5; of the
+    # second's one, and of the negated words, what is below 0 counts as 0.
+    largest = np.array([[[0.6, 0.8], [0, 0]], [[0, 0], [1 / 5**0.5, 2 / 5**0.5]]])
+    u1, u2 = (
+        ROOT * np.concatenate([u, pooled], axis=1)
+        for u, pooled in zip((U1, U2), largest, strict=True)
+    )
+    features = np.concatenate([u1, u2, abs(u1 - u2), u1 * u2], axis=1)
+    # The weights are drawn: a sum of products near 10 may cancel to something near 0.
+    (logits,) = tf.unstack(head(first, second), axis=1)
+    np.testing.assert_allclose(logits, features @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
+def test_a_side_has_the_vectors_of_its_words_row_by_row():
+    ids = tf.constant([[5, 2, 0], [3, 0, 0]])
+    found = nli_head.side(U1, ids, lambda flat: tf.cast(flat, tf.float32)[:, tf.newaxis])
+    assert found.words.numpy().tolist() == [[5.0], [2.0], [3.0]]
+    assert found.of_row.numpy().tolist() == [0, 0, 1]
+
+
+def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
+    head = nli_head.NliHead(schema.Nli())
+    logits = head(*ENCODED)
+    assert logits.shape == (2, 1, len(tfrecord.LABELS))
+    assert [tuple(weight.shape) for weight in head.weights] == [(8, 512), (512,), (512, 3), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("activation", "function"), [("tanh", np.tanh), ("relu", lambda x: np.maximum(x, 0))]
+)
+def test_the_logits_are_the_layers_of_the_features(activation, function):
+    head = nli_head.NliHead(schema.Nli(hidden=[5, 4], activation=activation))
+    head(*ENCODED)
+    rows = FEATURES
+    *hidden, kernel, bias = (weight.numpy() for weight in head.weights)
+    for index in (0, 2):
+        rows = function(rows @ hidden[index] + hidden[index + 1])
+    np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
+def test_without_a_hidden_layer_it_is_linear():
+    head = nli_head.NliHead(schema.Nli(hidden=[]))
+    logits = head(*ENCODED)[:, 0]
+    kernel, bias = head.weights
+    # The weights are drawn: what they sum to may come near 0.
+    np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5, atol=1e-5)
+
+
+def test_members_have_layers_of_their_own_behind_one_pooling():
+    head = nli_head.NliHead(schema.Nli(hidden=[5], max_units=2, members=3))
+    logits = head(*ENCODED).numpy()
+    assert logits.shape == (2, 3, len(tfrecord.LABELS))
+    assert len({tuple(row) for row in logits[0]}) == 3
+    # A kernel and a bias of the pooling, and of two layers of each member.
+    assert len(head.weights) == 2 + 3 * 4
+
+
+@pytest.mark.parametrize("rates", [{"dropout": 0.5}, {"feature_dropout": 0.5}])
+def test_dropout_is_of_training_only(rates):
+    head = nli_head.NliHead(schema.Nli(**rates))
+    still = head(*ENCODED)
+    np.testing.assert_array_equal(head(*ENCODED), still)
+    assert np.abs(head(*ENCODED, training=True) - still).max() > 0
+
+
+def test_the_logits_are_float32_in_mixed_precision():
+    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        head = nli_head.NliHead(schema.Nli())
+        logits = head(*ENCODED)
+    finally:
+        tf_keras.mixed_precision.set_global_policy("float32")
+    assert logits.dtype == tf.float32
+    assert {weight.dtype for weight in head.weights} == {tf.float32}
+    narrow = [u._replace(embeddings=tf.cast(u.embeddings, tf.bfloat16)) for u in ENCODED]
+    assert head(*narrow).dtype == tf.float32
+
+
+@pytest.mark.parametrize("integers", [tf.int32, tf.int64])
+def test_the_loss_is_the_mean_log_likelihood_of_the_labels(integers):
+    logits = tf.math.log([[[1.0, 2.0, 5.0]], [[6.0, 1.0, 1.0]], [[3.0, 4.0, 3.0]]])
+    labels = tf.constant([2, 1, 1], integers)
+    # The labels have probabilities 5/8, 1/8 and 4/10; the first and the last are the largest.
+    classified = nli_head.nli_softmax(logits, labels)
+    expected = -(np.log(5 / 8) + np.log(1 / 8) + np.log(4 / 10)) / 3
+    np.testing.assert_allclose(classified.loss, expected, rtol=1e-6)
+    np.testing.assert_allclose(classified.accuracy, 2 / 3, rtol=1e-6)
+
+
+# One pair, neutral, by two members: probabilities (6, 1, 1) / 8 and (1, 5, 4) / 10.
+DISAGREEING = tf.math.log([[[6.0, 1.0, 1.0], [1.0, 5.0, 4.0]]])
+
+
+def test_each_member_has_a_loss_of_its_own_and_all_say_one_label():
+    np.testing.assert_allclose(
+        nli_head.probabilities(DISAGREEING), [[0.425, 0.3125, 0.2625]], rtol=1e-6
+    )
+    classified = nli_head.nli_softmax(DISAGREEING, tf.constant([1]))
+    np.testing.assert_allclose(classified.loss, -(np.log(1 / 8) + np.log(1 / 2)) / 2, rtol=1e-6)
+    assert classified.accuracy == 0
+    assert nli_head.nli_softmax(DISAGREEING, tf.constant([0])).accuracy == 1
+
+
+def test_smoothing_gives_a_part_to_all_labels():
+    # Of neutral 0.7 + 0.1 of the probability, of the others 0.1 each.
+    of_members = [
+        0.8 * np.log(1 / 8) + 0.1 * np.log(6 / 8) + 0.1 * np.log(1 / 8),
+        0.8 * np.log(5 / 10) + 0.1 * np.log(1 / 10) + 0.1 * np.log(4 / 10),
+    ]
+    classified = nli_head.nli_softmax(DISAGREEING, tf.constant([1]), smoothing=0.3)
+    np.testing.assert_allclose(classified.loss, -np.mean(of_members), rtol=1e-6)
+
+
+def test_both_sentences_get_a_gradient():
+    head = nli_head.NliHead(schema.Nli())
+    with tf.GradientTape() as tape:
+        tape.watch([U1, U2])
+        loss = nli_head.nli_softmax(
+            head(nli_head.Side(U1, *WORDS), nli_head.Side(U2, *WORDS)), tf.constant([0, 2])
+        ).loss
+    for gradient in tape.gradient(loss, [U1, U2]):
+        assert np.abs(gradient).min() > 0

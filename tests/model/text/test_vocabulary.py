@@ -1,0 +1,176 @@
+"""Ids of a vocabulary's own, and the hashed ones after them."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data_pipeline.__main__ import main
+from model.configs import parsing, schema
+from model.errors import InputError
+from model.layers import encoders
+from model.text.preprocessing import (
+    BIGRAMS,
+    PADDING,
+    WORDS,
+    TextToIds,
+    table_sizes,
+)
+from model.training import run
+
+SENTENCES = ["Red fish!", "one fish two fish red", "", "Straße 🎂"]
+HASHED = {
+    WORDS: [
+        [435, 611, 660, 105, PADDING],
+        [569, 611, 254, 611, 105],
+        [105, PADDING, PADDING, PADDING, PADDING],
+        [580, 845, 105, PADDING, PADDING],
+    ],
+    BIGRAMS: [
+        [2943, 2200, 3512, 2472, PADDING],
+        [1289, 1371, 287, 1058, 1223],
+        [3898, PADDING, PADDING, PADDING, PADDING],
+        [4491, 832, 4170, PADDING, PADDING],
+    ],
+}
+"""What they were before there were vocabularies: trained models depend on it."""
+SIZES = {"max_tokens": 4, "word_buckets": 1000, "bigram_buckets": 5000}
+
+
+@pytest.fixture
+def write_vocabulary(tmp_path):
+    """A folder as the vocabulary command leaves it; the counts do not matter."""
+
+    def write(*, words=(), bigrams=()):
+        folder = tmp_path / "vocabulary"
+        folder.mkdir()
+        outputs = {}
+        for kind, tokens in (("words", words), ("bigrams", bigrams)):
+            path = folder / f"{kind}.tsv"
+            path.write_text("".join(f"{token}\t7\n" for token in tokens))
+            outputs[path.name] = {"bytes": path.stat().st_size, "records": len(tokens)}
+        (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def tiny_vocabulary(write_vocabulary):
+    words = ["</s>", "fish", "red", "strasse"]
+    return write_vocabulary(words=words, bigrams=["<s> red", "🎂 </s>", "fish two"])
+
+
+def ids_of(text_to_ids):
+    ids = text_to_ids(tf.constant(SENTENCES))
+    assert {name: value.dtype for name, value in ids.items()} == {
+        WORDS: tf.int32,
+        BIGRAMS: tf.int32,
+    }
+    return {name: value.numpy().tolist() for name, value in ids.items()}
+
+
+def test_without_a_vocabulary_ids_are_what_they_always_were():
+    config = schema.Text(**SIZES)
+    assert ids_of(TextToIds(config)) == HASHED
+    assert table_sizes(config) == {WORDS: 1000, BIGRAMS: 5000}
+
+
+def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_vocabulary):
+    config = schema.Text(**SIZES, vocabulary=str(tiny_vocabulary))
+    assert table_sizes(config) == {WORDS: 1004, BIGRAMS: 5003}
+    assert ids_of(TextToIds(config)) == {
+        WORDS: [
+            [3, 2, 660 + 4, 1, PADDING],
+            [569 + 4, 2, 254 + 4, 2, 1],
+            [1, PADDING, PADDING, PADDING, PADDING],
+            [4, 845 + 4, 1, PADDING, PADDING],
+        ],
+        BIGRAMS: [
+            [1, 2200 + 3, 3512 + 3, 2472 + 3, PADDING],
+            [1289 + 3, 1371 + 3, 3, 1058 + 3, 1223 + 3],
+            [3898 + 3, PADDING, PADDING, PADDING, PADDING],
+            [4491 + 3, 832 + 3, 2, PADDING, PADDING],
+        ],
+    }
+
+
+def test_a_kind_without_tokens_is_hashed(write_vocabulary):
+    config = schema.Text(**SIZES, vocabulary=str(write_vocabulary(words=["</s>"])))
+    assert ids_of(TextToIds(config))[BIGRAMS] == HASHED[BIGRAMS]
+    assert table_sizes(config) == {WORDS: 1001, BIGRAMS: 5000}
+
+
+def test_ids_are_made_in_a_dataset_too(tiny_vocabulary):
+    text_to_ids = TextToIds(schema.Text(**SIZES, vocabulary=str(tiny_vocabulary)))
+    dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4).map(text_to_ids)
+    (batch,) = dataset
+    assert {name: ids.numpy().tolist() for name, ids in batch.items()} == ids_of(text_to_ids)
+    assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        {"type": "averaging", "averaging": {"word_dim": 6, "hidden": [], "embedding_dim": 7}},
+        {
+            "type": "transformer",
+            "transformer": {"layers": 1, "heads": 1, "hidden": 8, "filter": 8},
+        },
+    ],
+)
+def test_the_tables_have_a_row_for_every_id(tiny_vocabulary, encoder):
+    text = schema.Text(max_tokens=4, word_buckets=2, bigram_buckets=2)
+    text.vocabulary = str(tiny_vocabulary)
+    config = schema.Encoder()
+    config.override(encoder)
+    layer = encoders.build(config, text)
+    rows = layer(TextToIds(text)(tf.constant(SENTENCES)))["default"]
+    assert np.isfinite(rows).all()
+    shapes = {tuple(weight.shape) for weight in layer.weights}
+    expected = {(6, 6), (5, 6)} if encoder["type"] == "averaging" else {(6, 8)}
+    assert expected <= shapes
+
+
+def test_what_is_no_vocabulary_is_refused(tiny_vocabulary, tmp_path):
+    with pytest.raises(InputError, match=r"text.vocabulary: '/no/where' is no vocabulary"):
+        TextToIds(schema.Text(vocabulary="/no/where"))
+    with (tiny_vocabulary / "words.tsv").open("a") as file:
+        file.write("more\t1\n")
+    with pytest.raises(InputError, match=r"words\.tsv has \d+ bytes, COMPLETED says"):
+        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+    (tiny_vocabulary / "COMPLETED").write_text("{}")
+    with pytest.raises(InputError, match="is no vocabulary") as raised:
+        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+    assert "\n" not in str(raised.value)
+    (tiny_vocabulary / "COMPLETED").unlink()
+    with pytest.raises(InputError, match="python -m data_pipeline vocabulary"):
+        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+
+
+def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
+    level = logging.getLogger("absl").level
+    folder = tmp_path / "vocabulary"
+    main(["vocabulary", "--input", f"{pairs_folder}/train-*", "--output", str(folder)])
+    text = schema.Text(vocabulary=str(folder))
+    # 64 questions and as many answers; "number", 400 numbers of which none comes twice; the end.
+    assert table_sizes(text)[WORDS] == 200_000 + 64 + 64 + 1 + 1
+    params = parsing.parse(
+        experiment="reddit",
+        params_override=(
+            f"task.model.text.vocabulary={folder},task.model.text.word_buckets=50,"
+            "task.model.text.bigram_buckets=60,task.model.encoder.averaging.word_dim=8,"
+            f"task.train_data.input_path={pairs_folder}/train-*,"
+            f"task.validation_data.input_path={pairs_folder}/test-*,"
+            "task.train_data.global_batch_size=32,task.validation_data.global_batch_size=32,"
+            "task.train_data.shuffle_buffer_size=100,trainer.train_steps=4,"
+            "trainer.steps_per_loop=2,trainer.summary_interval=2,trainer.checkpoint_interval=2,"
+            "trainer.validation_interval=4,runtime.distribution_strategy=mirrored"
+        ),
+    )
+    run.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))
+    logging.getLogger("absl").setLevel(level)
+    assert f"vocabulary: {folder}" in (tmp_path / "run" / "params.yaml").read_text()
+    assert tf.train.latest_checkpoint(str(tmp_path / "run")).endswith("ckpt-4")

@@ -1,0 +1,77 @@
+"""The moving average of the weights, by hand, and the weights that come back."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from export.saved_model import checkpoint
+from model.configs import schema
+from model.training.ema import WeightAverage
+
+
+@pytest.fixture
+def model():
+    """One variable, of one number."""
+    layer = tf_keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+    return tf_keras.Sequential([tf_keras.Input([1]), layer])
+
+
+def averages(model, config, weights):
+    """The average after each step that gave the model one of the weights."""
+    average = WeightAverage(model, config)
+    (weight,) = model.trainable_variables
+    for number, value in enumerate(weights, 1):
+        weight.assign([[value]])
+        average.step(number)
+        yield float(average.values[0].numpy().item())
+
+
+def test_the_first_steps_count_more_until_the_decay_is_reached(model):
+    config = schema.Trainer(average_decay=0.3, average_every=1)
+    # The decays are 2/11, 3/12, and then 0.3 instead of 4/13 and 5/14.
+    first = 2 / 11 * 1 + 9 / 11 * 12
+    second = 3 / 12 * first + 9 / 12 * 4
+    third = 0.3 * second + 0.7 * -2
+    fourth = 0.3 * third + 0.7 * 5
+    found = list(averages(model, config, [12, 4, -2, 5]))
+    np.testing.assert_allclose(found, [first, second, third, fourth], rtol=1e-6)
+
+
+def test_it_moves_once_in_every_few_steps(model):
+    config = schema.Trainer(average_decay=0.99, average_every=2)
+    first = 2 / 11 * 1 + 9 / 11 * 4
+    second = 3 / 12 * first + 9 / 12 * 5
+    found = list(averages(model, config, [12, 4, -2, 5]))
+    np.testing.assert_allclose(found, [1, first, first, second], rtol=1e-6)
+
+
+def test_without_a_decay_there_is_none(model):
+    average = WeightAverage(model, schema.Trainer())
+    average.step(1)
+    with average.in_place():
+        assert average.values == []
+        assert float(model.weights[0].numpy().item()) == 1
+
+
+def test_the_weights_come_back_bit_for_bit(model):
+    average = WeightAverage(model, schema.Trainer(average_decay=0.5))
+    (weight,) = model.trainable_variables
+    own = np.array([[0.1]], np.float32)
+    weight.assign(own)
+    with average.in_place():
+        np.testing.assert_array_equal(weight, [[1]])
+    np.testing.assert_array_equal(weight, own)
+    with pytest.raises(RuntimeError, match="of validation"), average.in_place():
+        raise RuntimeError("of validation")
+    np.testing.assert_array_equal(weight, own)
+
+
+def test_what_is_exported_is_the_average(reddit_run):
+    model, _ = checkpoint.load(reddit_run)
+    saved = tf.train.load_checkpoint(str(reddit_run))
+    value = "/.ATTRIBUTES/VARIABLE_VALUE"
+    for index, weight in enumerate(model.trainable_variables):
+        np.testing.assert_array_equal(weight, saved.get_tensor(f"average/values/{index}{value}"))
+    table = model.encoder.get_weights()[0]
+    assert np.abs(table - saved.get_tensor(f"model/encoder/_words/table{value}")).max() > 1e-3

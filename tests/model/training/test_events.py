@@ -1,0 +1,56 @@
+"""What TensorBoard shows of a run."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model.data.task_sampler import Schedule
+
+
+def events(folder):
+    """The values of each tag by step."""
+    files = sorted(map(str, folder.glob("events.*")))
+    found = {}
+    for record in tf.data.TFRecordDataset(files):
+        event = tf.compat.v1.Event.FromString(record.numpy())
+        for value in event.summary.value:
+            found.setdefault(value.tag, {})[event.step] = tf.make_ndarray(value.tensor)
+    return found
+
+
+def test_every_loop_says_how_training_goes(reddit_run):
+    found = events(reddit_run / "train")
+    names = {"training_loss", "p_at_1", "p_at_3", "p_at_10", "norm/gradient"}
+    assert found.keys() >= names | {"learning_rate", "pairs_per_second", "steps_per_second"}
+    for values in found.values():
+        assert list(values) == [20, 40, 60]
+        assert np.isfinite(list(values.values())).all()
+    assert found["training_loss"][60] < found["training_loss"][20]
+    assert found["p_at_1"][60] > found["p_at_1"][20]
+    np.testing.assert_allclose(list(found["learning_rate"].values()), 0.05, rtol=1e-6)
+    assert min(found["pairs_per_second"].values()) > 0
+    assert min(found["norm/gradient"].values()) > 0
+
+
+def test_every_validation_says_its_metrics_and_shows_mistakes(reddit_run):
+    found = events(reddit_run / "validation")
+    names = {"validation_loss", "p_at_1", "p_at_3", "p_at_10", "sts_dev_pearson"}
+    assert found.keys() == names | {"mistakes/response_selection"}
+    assert all(list(values) == [20, 40, 60] for values in found.values())
+    mistakes = found["mistakes/response_selection"][20].item().decode()
+    assert mistakes.startswith("**question")
+    assert "true, place " in mistakes
+    assert "preferred: answer" in mistakes
+
+
+def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse):
+    found = events(reddit_nli_run / "train")
+    assert {"training_loss", "p_at_1", "nli_loss", "nli_accuracy", "nli_share"} <= found.keys()
+    shares = list(found["nli_share"].values())
+    task = parse("reddit_nli").task
+    drawn = Schedule([task.train_data, task.nli.train_data], 0.3, 0).tasks(0, 200)
+    np.testing.assert_allclose(shares, drawn.reshape(-1, 20).mean(axis=1))
+    assert np.mean(shares) == pytest.approx(0.3, abs=0.1)  # 3 standard deviations
+    validated = events(reddit_nli_run / "validation")
+    assert {"validation_loss", "p_at_1", "nli_loss", "nli_accuracy"} <= validated.keys()
+    assert "mistakes/inference" in validated or validated["nli_accuracy"][200] == 1

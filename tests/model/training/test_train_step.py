@@ -1,0 +1,208 @@
+"""One step: what it changes, what it returns, and clipping."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+from official.modeling import optimization
+
+from data_pipeline.pairs.tfrecord import encode_example
+from model.configs import schema
+from model.dual_encoder import build
+from model.tasks import tasks
+from model.text.preprocessing import TextToIds
+from model.training import train_step
+
+PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
+
+
+KEY_BASES = itertools.count(5_000_000, 1_000)
+
+
+@pytest.fixture
+def model():
+    return made()
+
+
+def made(**options):
+    averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, **options)
+    config = schema.DualEncoder(
+        text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
+        encoder=schema.Encoder(type="averaging", averaging=averaging),
+        heads=[schema.RESPONSE_SELECTION, schema.INFERENCE],
+        score_scale=5.0,
+    )
+    return build(config, seed=3)
+
+
+def optimizer(**options):
+    return optimization.OptimizerFactory(
+        optimization.OptimizationConfig(
+            {
+                "optimizer": {"type": "sgd", "sgd": options},
+                "learning_rate": {"type": "constant", "constant": {"learning_rate": 1.0}},
+            }
+        )
+    ).build_optimizer(1.0)
+
+
+def response_selection(model):
+    task = tasks.ResponseSelection(TextToIds(model._config.text), schema.Objective())
+    records = [encode_example({"input": one, "response": other}) for one, other in PAIRS]
+    return task, task.parse(tf.constant(records))
+
+
+def inference(model):
+    task = tasks.Inference(TextToIds(model._config.text), schema.Nli())
+    records = [
+        encode_example({"premise": one, "hypothesis": other, "label": number % 3})
+        for number, (one, other) in enumerate(PAIRS)
+    ]
+    return task, task.parse(tf.constant(records))
+
+
+def train(model, task, batch, optimizer, *, measured=True):
+    """What the step returned, by name, and the change of each weight."""
+    before = [weight.numpy() for weight in model.trainable_variables]
+    values = train_step.train(
+        task, batch, model=model, optimizer=optimizer, measured=tf.constant(measured)
+    )
+    names = [weight.name for weight in model.trainable_variables]
+    after = [weight.numpy() for weight in model.trainable_variables]
+    changes = {name: new - old for name, new, old in zip(names, after, before, strict=True)}
+    return dict(zip(train_step.names_of(task), values.numpy().tolist(), strict=True)), changes
+
+
+def norm(changes):
+    return float(np.sqrt(sum(np.square(change).sum() for change in changes.values())))
+
+
+def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model):
+    task, batch = response_selection(model)
+    expected = task.outcome(model, batch, training=True)
+    found, changes = train(model, task, batch, optimizer())
+    assert found["training_loss"] == pytest.approx(float(expected.loss), abs=1e-6)
+    assert found["p_at_1"] == float(expected.metrics["p_at_1"])
+    # With SGD of rate 1 a step is the gradient; only the end mark stands on both sides.
+    assert found["norm/gradient"] == pytest.approx(norm(changes), rel=1e-2)
+
+
+def test_the_norm_is_measured_only_when_it_is_wanted(model):
+    found, _ = train(model, *response_selection(model), optimizer(), measured=False)
+    assert np.isnan(found["norm/gradient"])
+
+
+def test_a_large_gradient_is_clipped_over_all_weights(model):
+    task, batch = response_selection(model)
+    before = [weight.numpy() for weight in model.trainable_variables]
+    found, whole = train(model, task, batch, optimizer())
+    for weight, value in zip(model.trainable_variables, before, strict=True):
+        weight.assign(value)
+    _, clipped = train(model, task, batch, optimizer(global_clipnorm=0.01))
+    assert found["norm/gradient"] > 0.1
+    shorter = 0.01 / found["norm/gradient"]
+    for name, change in whole.items():
+        np.testing.assert_allclose(clipped[name], shorter * change, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("make", "untouched"), [(response_selection, "nli_head"), (inference, "response_network")]
+)
+def test_a_task_leaves_the_others_head_alone(model, make, untouched):
+    found, changes = train(model, *make(model), optimizer())
+    assert np.isfinite(found["training_loss"])
+    for name, change in changes.items():
+        is_other_head = untouched in name
+        assert (np.abs(change).max() == 0) == is_other_head or "bias" in name, name
+
+
+def test_a_step_trains_with_dropout():
+    model = made(word_dropout=0.9)
+    task, batch = response_selection(model)
+    without = float(task.outcome(model, batch, training=False).loss)
+    found, _ = train(model, task, batch, optimizer())
+    assert abs(found["training_loss"] - without) > 1e-4
+
+
+def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
+    task, batch = response_selection(model)
+    before = [weight.numpy() for weight in model.trainable_variables]
+    expected, changes = train(model, task, batch, optimizer())
+    for weight, value in zip(model.trainable_variables, before, strict=True):
+        weight.assign(value)
+    scaled = tf_keras.mixed_precision.LossScaleOptimizer(
+        tf_keras.optimizers.legacy.SGD(1.0), dynamic=False, initial_scale=1024
+    )
+    found, scaled_changes = train(model, task, batch, scaled)
+    assert found == pytest.approx(expected, rel=1e-5)
+    for name, change in changes.items():
+        np.testing.assert_allclose(scaled_changes[name], change, atol=1e-6)
+
+
+def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, monkeypatch):
+    task, batch = response_selection(model)
+    expected, changes = train(model, task, batch, optimizer())
+    # As in test_negatives_across_replicas.
+    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        copies = made()
+        rate_1 = tf_keras.optimizers.legacy.SGD(1.0)
+    before = [weight.numpy() for weight in copies.trainable_variables]
+
+    @tf.function
+    def on_replicas():
+        return strategy.run(
+            lambda: train_step.train(
+                task, batch, model=copies, optimizer=rate_1, measured=tf.constant(True)
+            )
+        )
+
+    both = [values.numpy() for values in strategy.experimental_local_results(on_replicas())]
+    for values in both:
+        np.testing.assert_allclose(values, list(expected.values()), rtol=1e-5)
+    for weight, old, change in zip(
+        copies.trainable_variables, before, changes.values(), strict=True
+    ):
+        np.testing.assert_allclose(weight.numpy() - old, change, atol=1e-6)
+
+
+class Named:
+    """A task of which only the names of its metrics count."""
+
+    def __init__(self, *metrics):
+        self.metrics = metrics
+
+
+def test_means_are_of_the_steps_of_each_task():
+    both = [Named("p_at_1"), Named("nli_loss", "nli_accuracy")]
+    values = [
+        np.array([4.0, 0.25, np.nan, 99.0]),  # a number more than there are names
+        np.array([1.0, 0.5, 0.75, np.nan]),
+        np.array([2.0, 0.75, 3.0, 99.0]),
+    ]
+    assert train_step.means(both, [0, 1, 0], values) == pytest.approx(
+        {
+            "training_loss": 7 / 3,
+            "p_at_1": 0.5,
+            "nli_loss": 0.5,
+            "nli_accuracy": 0.75,
+            "norm/gradient": 3.0,
+            "nli_share": 1 / 3,
+        }
+    )
+    one = train_step.means([Named("p_at_1")], [0, 0], [values[0], values[2]])
+    assert one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
+    with pytest.raises(ValueError, match="zip"):
+        train_step.means(both, [0, 1], values)
+
+
+def test_the_learning_rate_is_the_schedules_at_the_steps_that_were_taken():
+    sgd = tf_keras.optimizers.legacy.SGD
+    assert train_step.learning_rate(sgd(0.25)) == 0.25
+    falling = sgd(tf_keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0))
+    assert train_step.learning_rate(falling) == 1.0
+    falling.iterations.assign(4)
+    assert train_step.learning_rate(falling) == pytest.approx(0.6)

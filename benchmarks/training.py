@@ -39,14 +39,12 @@ from tabulate import tabulate
 from benchmarks import runs
 from benchmarks.options import at_least, program
 from data_pipeline.pairs import tfrecord
-from model import dual_encoder
 from model.configs import parsing
 from model.data import input_pipeline, tfrecords
-from model.data.task_sampler import Schedule
+from model.data.task_sampler import TaskSampler
 from model.errors import InputError
-from model.tasks.tasks import Part, parts_of
+from model.tasks.response_selection import ResponseSelectionTask
 from model.text.preprocessing import PADDING, WORDS
-from model.training import train_step
 
 PRESET = "laptop_dan"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
@@ -89,21 +87,23 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     try:
-        params, part, source = prepared(arguments)
+        params, task, source = prepared(arguments)
     except InputError as error:
         parser.error(str(error))
     with TemporaryDirectory() as folder:
         trained = compare(arguments, Path(folder)) if arguments.rounds else None
-    take_apart(arguments, trained, params=params, part=part, source=source)
+    take_apart(arguments, trained, params=params, task=task, source=source)
 
 
-def prepared(arguments: argparse.Namespace) -> tuple[ExperimentConfig, Part, input_pipeline.Source]:
+def prepared(
+    arguments: argparse.Namespace,
+) -> tuple[ExperimentConfig, ResponseSelectionTask, input_pipeline.Source]:
     """The preset's parameters, its task, and its training files, which hold a batch at least."""
     override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
     preset = str(runs.CONFIGS / f"{PRESET}.yaml")
     params = parsing.parse(experiment="reddit", config_files=[preset], params_override=override)
-    (part,) = parts_of(params.task)
-    return params, part, input_pipeline.make_source("pairs", part.train_data, seed=0)
+    source = input_pipeline.make_source("pairs", params.task.train_data, seed=0)
+    return params, ResponseSelectionTask(params.task), source
 
 
 def compare(arguments: argparse.Namespace, work: Path) -> float:
@@ -182,15 +182,15 @@ def take_apart(
     trained: float | None,
     *,
     params: ExperimentConfig,
-    part: Part,
+    task: ResponseSelectionTask,
     source: input_pipeline.Source,
 ) -> None:
     """Prints where the time of the preset's training goes."""
     batches = input_pipeline.training_batches(
         source,
-        part,
-        schedule=Schedule([part.train_data], share=0.0, seed=0),
-        task=0,
+        task,
+        sampler=TaskSampler([params.task.train_data], share=0.0, seed=0),
+        index=0,
         start=0,
         context=tf.distribute.InputContext(),
     )
@@ -200,7 +200,7 @@ def take_apart(
     reading = statistics.median_low(times)
     some = list(batches.take(50))
     rows = [("input alone", *reading)]
-    for name, function in steps_of(params, part).items():
+    for name, function in steps_of(params, task).items():
         exhaust(map(function, some))  # traces
         spent = measure(partial(exhaust, map(function, some)), len(some) * arguments.batch)
         rows.append((f"{name}, batches made", *spent))
@@ -228,14 +228,16 @@ def exhaust(values: Iterable[Any]) -> None:
         pass
 
 
-def steps_of(params: ExperimentConfig, part: Part) -> dict[str, Callable[[dict], Any]]:
+def steps_of(
+    params: ExperimentConfig, task: ResponseSelectionTask
+) -> dict[str, Callable[[dict], Any]]:
     """Parts of a step, each longer than the one before it."""
-    model = dual_encoder.build(params.task.model, seed=0)
+    model = task.build_model()
     factory = optimization.OptimizerFactory(params.trainer.optimizer_config)
     optimizer = factory.build_optimizer(factory.build_learning_rate())
 
     def forward(batch: dict) -> Any:
-        return part.task.outcome(model, batch, training=True).loss
+        return task.build_losses(batch, task.forward(model, batch, training=True))
 
     def and_backward(batch: dict) -> Any:
         with tf.GradientTape() as tape:
@@ -243,10 +245,7 @@ def steps_of(params: ExperimentConfig, part: Part) -> dict[str, Callable[[dict],
         return tape.gradient(loss, model.trainable_variables)
 
     def and_update(batch: dict) -> Any:
-        measured = tf.constant(False)
-        return train_step.train(
-            part.task, batch, model=model, optimizer=optimizer, measured=measured
-        )
+        return task.train_step(batch, model, optimizer)[task.loss]
 
     named = {
         "forward": forward,

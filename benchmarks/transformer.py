@@ -32,17 +32,14 @@ from tabulate import tabulate
 
 from benchmarks.options import at_least
 from data_pipeline.pairs import tfrecord
-from model import dual_encoder
 from model.configs import schema
 from model.data import tfrecords
-from model.tasks.tasks import ResponseSelection
+from model.tasks.response_selection import ResponseSelectionTask
 from model.text.preprocessing import (
     BIGRAMS,
     PADDING,
     WORDS,
-    TextToIds,
 )
-from model.training import train_step
 
 SIDES = (tfrecord.INPUT, tfrecord.RESPONSE)
 Step = Callable[[Any], Any]
@@ -112,13 +109,12 @@ def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
 def our_step(arguments: argparse.Namespace, dropout: float) -> Step:
     """A step of our training."""
     config = our_config(arguments, dropout)
-    task = ResponseSelection(TextToIds(config.text), schema.Objective())
-    model, optimizer = dual_encoder.build(config, seed=0), adam()
+    task = ResponseSelectionTask(schema.ResponseSelection(model=config))
+    model, optimizer = task.build_model(), adam()
 
     @tf.function(reduce_retracing=True)
     def train(batch: dict) -> tf.Tensor:
-        measured = tf.constant(False)
-        return train_step.train(task, batch, model=model, optimizer=optimizer, measured=measured)[0]
+        return task.train_step(batch, model, optimizer)[task.loss]
 
     return train
 
@@ -226,8 +222,7 @@ def padding(pairs: list[tf.Tensor], arguments: argparse.Namespace) -> None:
 
 def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
     """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
-    text = TextToIds(our_config(arguments).text)
-    task = ResponseSelection(text, schema.Objective())
+    task = ResponseSelectionTask(schema.ResponseSelection(model=our_config(arguments)))
     found = tf.io.gfile.glob(arguments.pairs)
     if not found:
         sys.exit(f"error: --pairs {arguments.pairs!r}: no such files")
@@ -240,7 +235,7 @@ def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
         sys.exit(f"error: --pairs {arguments.pairs!r} hold fewer than {count}, a --window")
     parsed = task.parse(whole[0])
     return [
-        tf.pad(ids, [[0, 0], [0, text.longest - ids.shape[1]]], constant_values=PADDING)
+        tf.pad(ids, [[0, 0], [0, task.text.longest - ids.shape[1]]], constant_values=PADDING)
         for ids in (parsed[side][WORDS] for side in SIDES)
     ]
 

@@ -14,11 +14,11 @@ from export.module.hub_module import HubModule
 from export.retrieval import responses, search
 from export.saved_model import (
     amend,
-    checkpoint,
     replace,
     write,
 )
 from export.saved_model import variants as each_variant
+from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE
 from model.errors import InputError
 
@@ -51,7 +51,7 @@ def write_module(
       InputError: if the model or the matrix is not what it should be.
       VerificationError: if the module does not say what the model says.
     """
-    model, text = checkpoint.load(model_dir)
+    model, text = trained.load(model_dir)
     matrix: np.ndarray | None = None
     tuned = None
     if matrix_file is not None:

@@ -1,4 +1,4 @@
-"""Training and evaluation, with the Model Garden's flags.
+"""Training and validation, with the Model Garden's flags.
 
 python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
         --config_file model/configs/presets/laptop_dan.yaml \\
@@ -10,33 +10,31 @@ import os
 import sys
 from collections.abc import Sequence
 
-MODES = ("train", "eval", "train_and_eval")
+import model
+
+MODES = ("train", "eval", "train_and_eval", "continuous_eval")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the command; exits with one line and status 1 on what the user can mend."""
+    """Runs the command; exits with one line and status 1 on an error that the user can fix."""
     arguments = _parser().parse_args(argv)
-    # TensorFlow takes 8 seconds to import, and speaks at length of devices that are not there.
+    # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from model.configs import parsing
     from model.distribute import cluster
     from model.errors import InputError, StoppedError, TrainingError
-    from model.training import run
 
     try:
-        params = parsing.parse(
-            experiment=arguments.experiment,
+        model.train(
+            arguments.experiment,
+            model_dir=arguments.model_dir,
+            mode=arguments.mode,
             config_files=arguments.config_file,
             params_override=",".join(arguments.params_override),
             tpu=arguments.tpu,
         )
-        if cluster.serves(params.runtime):
-            cluster.serve()
-        else:
-            run.run(params, mode=arguments.mode, folder=arguments.model_dir)
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
-        cluster.leave(stopped.status)  # in here: what the error holds waits for those gone
+        cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
     except (InputError, TrainingError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         cluster.leave(1)
@@ -45,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m model",
-        description="Trains and evaluates; goes on from the last checkpoint of --model_dir.",
+        description="Trains and validates; resumes from the last checkpoint of --model_dir.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -60,14 +58,14 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="F.yaml",
-        help="changes to the experiment's parameters; may be given several times",
+        help="overrides the experiment's parameters; may be repeated",
     )
     parser.add_argument(
         "--params_override",
         action="append",
         default=[],
         metavar="a.b=c",
-        help="further changes, a.b=c,d=e; may be given several times",
+        help="further overrides, a.b=c,d=e; may be repeated",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
     return parser

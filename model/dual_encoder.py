@@ -1,7 +1,7 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import tensorflow as tf
 import tf_keras
@@ -9,18 +9,8 @@ import tf_keras
 from model.configs import schema
 from model.layers import encoders, nli_head
 from model.layers.dropout import random_state
+from model.tasks.losses import Encoded
 from model.text.preprocessing import WORDS, TextToIds
-
-
-class Encoded(NamedTuple):
-    """Both sides of a batch of pairs, float32 [batch, embedding_dim], and how they score."""
-
-    inputs: tf.Tensor
-    """u, of unit length."""
-    responses: tf.Tensor
-    """v' of figure 3: scores are scaled dot products of u and v'."""
-    score_scale: tf.Tensor
-    """What the dot products are multiplied by: float32 scalar."""
 
 
 class DualEncoder(tf_keras.Model):
@@ -38,7 +28,7 @@ class DualEncoder(tf_keras.Model):
             self.response_network = ResponseNetwork(
                 config.response_network, self.encoder.embedding_dim
             )
-        if schema.INFERENCE in config.heads:
+        if schema.NLI in config.heads:
             self.nli_head = nli_head.NliHead(config.nli)
         self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
 
@@ -103,7 +93,7 @@ def build(config: schema.DualEncoder, *, seed: int) -> DualEncoder:
     ids = TextToIds(config.text)(tf.constant(["any text"]))
     if schema.RESPONSE_SELECTION in config.heads:
         model({"input": ids, "response": ids})
-    if schema.INFERENCE in config.heads:
+    if schema.NLI in config.heads:
         model.classify(ids, ids)
         model.nli_head.random_state = random_state(model.nli_head)
     return model

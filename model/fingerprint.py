@@ -1,4 +1,4 @@
-"""What tells one SavedModel from another."""
+"""The fingerprint of a SavedModel."""
 
 from pathlib import Path
 

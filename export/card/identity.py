@@ -99,7 +99,7 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
       task: the parameters of that name; a second task's data stand under `nli`.
       heads: of the model.
     """
-    second = (schema.INFERENCE, task.get("nli") or {})
+    second = (schema.NLI, task.get("nli") or {})
     for name, data in ((heads[0], task), second):
         path = (data.get("train_data") or {}).get("input_path") or ""
         for pattern in path.split(",") if isinstance(path, str) else path:

@@ -92,7 +92,7 @@ class HubModule(Part):
             self.response_encoder = ResponseEncoder(encoder, network, random=random)
             heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
             heads[RANK_RESPONSES] = self._rank
-        if schema.INFERENCE in model.heads:
+        if schema.NLI in model.heads:
             head = weights.keep(model.nli_head, variant)
             self.nli_head = Part(head)
             heads[CLASSIFY_NLI] = lambda premise, hypothesis: {

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from export.module.parts import DEFAULT, IDS
 from export.module.signatures import OUTPUTS
-from export.saved_model import checkpoint
+from model.checkpoints import trained
 from model.errors import InputError
 from model.layers import xla
 from model.text.preprocessing import BIGRAMS, WORDS
@@ -33,7 +33,7 @@ def write(model_dir: Path, output: Path) -> None:
         is something else.
     """
     _require_replaceable(output)
-    model, _ = checkpoint.load(model_dir)
+    model, _ = trained.load(model_dir)
     content = convert(model.encoder)
     aside = output.with_name(f".{output.name}.{os.getpid()}.new")
     try:

@@ -30,7 +30,7 @@ from export.module.signatures import (
 )
 from export.saved_model import replace
 from model.errors import InputError
-from model.tasks.tasks import RESPONSE
+from model.tasks.response_selection import RESPONSE
 
 INDEX, MATRIX, OFFSETS, TEXTS = "index.json", "matrix.npy", "offsets.npy", "texts.bin"
 BLOCK = 8192

@@ -1,8 +1,8 @@
-"""The checkpoints of a folder: the last one, what a killed run left, and which file is damaged.
+"""Checkpoint files of a folder: finds the last one, tidies up, and names a damaged file.
 
-TensorFlow knows the last checkpoint by a file named `checkpoint` beside them. Without it, or where
-it names one that is gone, a run would begin again at step 0; here the checkpoints are then found
-by their own names.
+TensorFlow finds the last checkpoint by a file named `checkpoint` beside it. If that is missing, or
+names a checkpoint that is gone, a run would start again at step 0; here checkpoints are then found
+by their file names.
 """
 
 import re
@@ -20,7 +20,7 @@ BEST = "best"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _DATA = re.compile(r"\.data-\d{5}-of-\d{5}$")
 _LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "params.yaml.new", "best.json.new")
-"""What a run that is killed leaves of a file it was writing."""
+"""Partly written files of a killed run."""
 _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
 """TensorFlow raises any of these for a damaged file."""
 
@@ -28,19 +28,19 @@ _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueErro
 def last(folder: str) -> str | None:
     """The last checkpoint of a folder, such as `run/ckpt-40`; None if it has none.
 
-    One of which only some files are left is the last one too: reading it says what is wrong.
+    It may lack some of its files: reading it then raises an error that names them.
     """
     return _named(folder) or next(iter(found(folder)), None)
 
 
 def found(folder: str) -> list[str]:
-    """The checkpoints whose index is in the folder, the newest first."""
+    """The checkpoints whose index is in the folder, newest first."""
     steps = sorted(int(match[1]) for match in map(_INDEX.fullmatch, _names(folder)) if match)
     return [join(folder, f"ckpt-{step}") for step in reversed(steps)]
 
 
 def notice(folder: str) -> str | None:
-    """One line for people if the last checkpoint was found by its name alone."""
+    """A line for the user if the last checkpoint was found by its file name."""
     newest = last(folder)
     if newest is None or _named(folder):
         return None
@@ -51,9 +51,9 @@ def notice(folder: str) -> str | None:
 
 
 def tidy(folder: str) -> None:
-    """Names the last checkpoint again where that is lost, and removes what a killed run left.
+    """Restores a lost `checkpoint` file, and removes partly written files of a killed run.
 
-    Only for a run that writes there, and is alone in doing so.
+    For a run that holds the claim on the folder.
     """
     for pattern in _LEFT_OVER:
         for path in tf.io.gfile.glob(join(folder, pattern)):
@@ -68,12 +68,11 @@ def tidy(folder: str) -> None:
 
 @contextmanager
 def damage_named(checkpoint: str | None, *, name: str) -> Iterator[None]:
-    """Turns what TensorFlow raises of a damaged checkpoint into one line.
+    """Turns TensorFlow's errors about a damaged checkpoint into one line.
 
     Args:
-      checkpoint: what is read inside the context, maybe later than it seems: variables that do
-        not exist yet are read when they are made.
-      name: what names its folder, such as `--model_dir`.
+      checkpoint: read inside the context; variables that do not exist yet are read when made.
+      name: the option that names its folder, such as `--model_dir`.
 
     Raises:
       InputError: if reading fails and a file of the checkpoint is missing or damaged.
@@ -81,16 +80,16 @@ def damage_named(checkpoint: str | None, *, name: str) -> Iterator[None]:
     try:
         yield
     except (InputError, tf.errors.UnavailableError, tf.errors.AbortedError):
-        raise  # of another process that died there is nothing to read here
+        raise  # another process died
     except _UNREADABLE as error:
-        damage = what_is_damaged(checkpoint) if checkpoint else None
+        damage = find_damage(checkpoint) if checkpoint else None
         if not checkpoint or not damage:
             raise
         raise InputError(f"{name}: {damage}. {_way_out(checkpoint)}") from error
 
 
-def what_is_damaged(checkpoint: str) -> str | None:
-    """The first file of a checkpoint that is missing or damaged, and how; reads all of it."""
+def find_damage(checkpoint: str) -> str | None:
+    """Reads a checkpoint; says which file is missing or damaged, or None."""
     shards = _shards(checkpoint)
     if not tf.io.gfile.exists(f"{checkpoint}.index"):
         return f"{checkpoint}.index is missing"
@@ -111,7 +110,7 @@ def what_is_damaged(checkpoint: str) -> str | None:
 
 
 def _way_out(checkpoint: str) -> str:
-    """What to do about a damaged checkpoint."""
+    """What the user can do about a damaged checkpoint."""
     folder, name = dirname(checkpoint), basename(checkpoint)
     others = [path for path in found(folder) if path != checkpoint]
     ways = []
@@ -124,7 +123,7 @@ def _way_out(checkpoint: str) -> str:
 
 
 def _named(folder: str) -> str | None:
-    """What the file of that name says is the last, if any file of that one is left."""
+    """The checkpoint that the `checkpoint` file names, if any file of it is left."""
     logger = tf.get_logger()
     level = logger.level
     logger.setLevel("ERROR")  # it warns of a file that cannot be parsed, which is said elsewhere

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: the last ones, to go on from, and the one that validated best."""
+"""The checkpoints of a run: the last ones, to resume from, and the one that validated best."""
 
 import json
 import math
@@ -19,13 +19,13 @@ _BEST_FILE = "best.json"
 
 
 class Checkpoints(tf.train.CheckpointManager):
-    """The last checkpoints in the model folder.
+    """The last checkpoints in the model folder, at multiples of `checkpoint_interval`.
 
-    Due are the multiples of `checkpoint_interval`, wherever the run began or was stopped.
+    TensorFlow's manager counts the interval from the last checkpoint: a run that was stopped
+    would save at other steps than an undisturbed one.
 
-    Workers other than the chief have to take part in saving, since some variables are known only
-    from all replicas together; what they write is thrown away. Nor does a run write that only
-    evaluates.
+    Workers other than the chief take part in saving, since some variables need all replicas; they
+    write to a temporary folder. A run that only evaluates does not write.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class Checkpoints(tf.train.CheckpointManager):
         check_interval: bool = True,
         options: tf.train.CheckpointOptions | None = None,
     ) -> str | None:
-        """Writes a checkpoint, if one became due since it was last asked.
+        """Writes a checkpoint if a multiple of the interval was passed since the last call.
 
-        All workers come to the same answer, whatever their own folders hold.
+        All workers decide alike, whatever their own folders hold.
 
         Raises:
-          TrainingError: if it cannot be written; the ones before it stay as they are.
+          TrainingError: if it cannot be written; earlier ones stay.
         """
         step, interval = int(self._global_step.numpy()), self.checkpoint_interval
         is_due = step // interval > self._asked_at // interval
@@ -100,22 +100,26 @@ class Checkpoints(tf.train.CheckpointManager):
             raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
 
     def close(self) -> None:
-        """Removes what was not for the model folder."""
+        """Removes the temporary folder."""
         if self._scratch:
             self._scratch.cleanup()
 
 
 def _reason(error: tf.errors.OpError) -> str:
-    """What went wrong, without the operation of the graph that it went wrong in."""
+    """An error's message without names of operations in the graph."""
     return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
 
 
 class BestCheckpoint:
-    """Keeps the model that had the best value of one metric of validation.
+    """Keeps the checkpoint with the best value of one validation metric.
 
     The metric is `trainer.best_checkpoint_eval_metric`, the best its highest value or, by
-    `trainer.best_checkpoint_metric_comp`, its lowest. Where none is named it is the first there
-    is of STS, P@1 and accuracy.
+    `trainer.best_checkpoint_metric_comp`, its lowest. By default it is the first that validation
+    has of STS, P@1 and NLI accuracy.
+
+    The Model Garden's `BestCheckpointExporter` writes its note before the checkpoint, so that a
+    killed run may lose its best; keeps NaN as the best if it comes first; and lets every worker
+    write.
     """
 
     _METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy")
@@ -139,13 +143,13 @@ class BestCheckpoint:
             checkpoint, self._folder, max_to_keep=1, step_counter=global_step
         )
         self.best: dict[str, Any] | None = _read(join(folder, BEST, _BEST_FILE))
-        """`step`, `metric`, `value` and `comp`: whether the `higher` or the `lower` is better."""
+        """`step`, `metric`, `value` and `comp`, `higher` or `lower`, of the best so far."""
 
     def offer(self, logs: dict[str, float]) -> None:
-        """Saves the model if it validated better than all before it.
+        """Saves a checkpoint if this validation is the best so far.
 
         Raises:
-          TrainingError: if validation has no such metric, or the model cannot be saved.
+          TrainingError: if validation has no such metric, or the checkpoint cannot be written.
         """
         trainer = self._params.trainer
         named, comp = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
@@ -169,7 +173,7 @@ class BestCheckpoint:
         model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")
 
     def _is_better(self, value: float, *, metric: str, comp: str) -> bool:
-        """Never is NaN, such as Pearson's r of equal similarities."""
+        """Whether a value is the best so far; NaN, as Pearson's r may be, never is."""
         if math.isnan(value) or self.best is None:
             return not math.isnan(value)
         kept = self.best["metric"], self.best["comp"]
@@ -183,13 +187,13 @@ class BestCheckpoint:
         return value < self.best["value"] if comp == schema.LOWER else value > self.best["value"]
 
     def close(self) -> None:
-        """Removes what was not for the model folder."""
+        """Removes the temporary folder."""
         if self._scratch:
             self._scratch.cleanup()
 
 
 def _read(path: str) -> dict[str, Any] | None:
-    """What is known of the best checkpoint so far.
+    """The note of the best checkpoint so far, if there is one.
 
     Raises:
       InputError: if the file is damaged.

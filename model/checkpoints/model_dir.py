@@ -1,9 +1,9 @@
-"""The folder of a run: what it was asked, its checkpoints, the best of them.
+"""The model folder of a run.
 
-MODEL_DIR/_claim          while a run trains there, who it is
-params.yaml     all parameters of the run
-ckpt-*          the last checkpoints, to go on from
-best/           params.yaml, the checkpoint that validated best, and best.json
+_claim                 names the process that trains there, while it does
+params.yaml            all parameters of the run
+ckpt-*                 the last checkpoints; a run resumes from the newest
+best/                  params.yaml, the checkpoint that validated best, and best.json
 train/, validation/    events for TensorBoard
 """
 
@@ -24,14 +24,14 @@ from model.errors import InputError, TrainingError
 from model.training.optimizer import DECAYS, LEARNING_RATE
 
 PARAMS_FILE = "params.yaml"
-_DECIDED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
-"""A run that goes on must go on with the same of these; how long it trains, how often it saves
-and on what machines may change."""
+_FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
+"""A resumed run must have the same of these; its length, how often it saves and the machines may
+change."""
 _SHOWN = 10
 
 
 class _StoredObjects:
-    """Claims on a store of objects, by TensorFlow's filesystems."""
+    """Claims on an object store, through TensorFlow's file systems."""
 
     def read(self, path: str) -> bytes | None:
         """The object, or None."""
@@ -52,11 +52,11 @@ class _StoredObjects:
 
 
 def claimed(folder: str) -> AbstractContextManager[Held]:
-    """Keeps other runs out of a model folder, which is made if it is not there.
+    """Keeps other runs out of a folder while the context is open; makes the folder.
 
     Raises:
       ClaimedError: if another run trains in it.
-      InputError: if it cannot be written.
+      InputError: if it is not a folder.
     """
     make(folder)
     objects = _StoredObjects() if "://" in folder else None
@@ -67,7 +67,7 @@ def make(folder: str) -> None:
     """Makes the folder.
 
     Raises:
-      InputError: if it is none.
+      InputError: if it is not a folder.
     """
     try:
         tf.io.gfile.makedirs(folder)
@@ -76,40 +76,39 @@ def make(folder: str) -> None:
 
 
 def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
-    """Makes the folder, and makes sure that what is in it goes with the parameters.
+    """Makes the folder, and checks that a run in it has the same parameters.
 
-    A run that begins goes with the best model of an earlier one only if that had the same
-    parameters, so that it will be that model's equal.
+    A folder with a best checkpoint only may start at step 0 again, if its parameters are the same.
 
     Raises:
-      InputError: if it is no folder, holds another run or, to evaluate, no checkpoint.
+      InputError: if it is not a folder, holds another run or, in mode `eval`, no checkpoint.
     """
     make(folder)
     if files.last(folder) is None:
         if mode == "eval":
             raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
         best = files.last(join(folder, BEST))
-        if best is not None:
-            _require_same(params, join(folder, BEST), decided=_DECIDED)
+        if "train" in mode and best is not None:
+            _require_same(params, join(folder, BEST), fixed=_FIXED)
             print(f"{folder} has no checkpoint but {best}: training begins again at step 0")
         return
-    _require_same(params, folder, decided=_DECIDED if "train" in mode else ("task.model",))
+    _require_same(params, folder, fixed=_FIXED if "train" in mode else ("task.model",))
     notice = files.notice(folder)
     if notice:
         print(notice)
 
 
 def _require_same(
-    params: config_definitions.ExperimentConfig, folder: str, *, decided: tuple[str, ...]
+    params: config_definitions.ExperimentConfig, folder: str, *, fixed: tuple[str, ...]
 ) -> None:
     earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
     for name in now.keys() - earlier.keys():
-        # An earlier version did not know it yet: then it was as it is by default.
+        # An earlier version did not have it: it had the effect of today's default.
         earlier[name] = _default(params, name)
     differences = [
         f"{name} was {earlier.get(name)!r}, now {now.get(name)!r}"
         for name in sorted(earlier.keys() | now.keys())
-        if name.startswith(decided)
+        if name.startswith(fixed)
         and earlier.get(name) != now.get(name)
         and not (_is_whole_decay(name, earlier) and _is_whole_decay(name, now))
     ]
@@ -124,7 +123,7 @@ def _require_same(
 
 
 def _default(params: config_definitions.ExperimentConfig, name: str) -> Any:
-    """The default of a parameter that was never stored."""
+    """The default of a parameter that is not stored."""
     section, *path = name.split(".")
     found: Any = type(getattr(params, section))()
     for part in path:
@@ -133,7 +132,7 @@ def _default(params: config_definitions.ExperimentConfig, name: str) -> Any:
 
 
 def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
-    """Whether a parameter says that the learning rate falls in all steps of the run."""
+    """Whether a parameter lets the learning rate decay over all steps of the run."""
     decays = (f"{LEARNING_RATE}.{kind}.{steps}" for kind, steps in DECAYS.items())
     return name in decays and params.get(name) in (None, 0, params.get("trainer.train_steps"))
 
@@ -144,10 +143,10 @@ def write_params(params: config_definitions.ExperimentConfig, folder: str) -> No
 
 
 def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
-    """The parameters of the run whose folder it is; `name` is what names the folder.
+    """The parameters of the run in a folder; `name` is the option that names the folder.
 
     Raises:
-      InputError: if it says none.
+      InputError: if `params.yaml` is missing or malformed.
     """
     try:
         with tf.io.gfile.GFile(join(folder, PARAMS_FILE)) as file:
@@ -171,7 +170,7 @@ def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def write(path: str, text: str) -> None:
-    """Writes a file, all or nothing.
+    """Writes a file atomically.
 
     Raises:
       TrainingError: if it cannot be written.

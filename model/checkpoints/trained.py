@@ -1,6 +1,7 @@
-"""A model folder -> the trained model, as it was validated."""
+"""A model folder in, the trained model out."""
 
 import tempfile
+from pathlib import Path
 from posixpath import dirname, join
 
 import tensorflow as tf
@@ -13,15 +14,34 @@ from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
 
 
-def load(name: str, folder: str, checkpoint: str) -> tuple[DualEncoder, TextToIds]:
-    """The model of a checkpoint, and the text handling that it was trained with.
+def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
+    """The model of the last checkpoint in a model folder, and its preprocessing.
 
-    Where the run kept an average of the weights, the model has that: it is what was validated.
+    If the run kept an average of the weights, the model gets that: it is what was validated.
+
+    Raises:
+      InputError: if it is not a model folder, or its checkpoint is damaged or of another model.
+    """
+    folder = str(folder)
+    checkpoint = files.last(folder)
+    if checkpoint is None or not tf.io.gfile.exists(join(folder, model_dir.PARAMS_FILE)):
+        raise InputError(
+            f"--model_dir: {folder!r} holds no checkpoint with its {model_dir.PARAMS_FILE}; "
+            "accepted is a folder that `python -m model --model_dir` has written"
+        )
+    notice = files.notice(folder)
+    if notice:
+        print(notice, flush=True)
+    return load_checkpoint("--model_dir", folder, checkpoint)
+
+
+def load_checkpoint(name: str, folder: str, checkpoint: str) -> tuple[DualEncoder, TextToIds]:
+    """As `load`, of any checkpoint of a run.
 
     Args:
-      name: what names the folder, such as `--model_dir`.
-      folder: where `params.yaml` is.
-      checkpoint: one of that run.
+      name: the option that names the folder, such as `--model_dir`; begins error messages.
+      folder: has the run's `params.yaml`.
+      checkpoint: a checkpoint of that run.
 
     Raises:
       InputError: if the parameters cannot be read, or the checkpoint is damaged or of another
@@ -45,24 +65,23 @@ def load(name: str, folder: str, checkpoint: str) -> tuple[DualEncoder, TextToId
 
 
 def initialize(model: DualEncoder, path: str) -> None:
-    """Gives a model the weights of another run, as `load` has them.
+    """Copies the weights of another run, as `load` returns them, into a model.
 
     Args:
-      model: its encoder is replaced, and what else of it the other run has too; the rest stays
-        as it is.
+      model: gets the other run's encoder, and its heads if both have them.
       path: a model folder, or a checkpoint in one.
 
     Raises:
-      InputError: if there is no checkpoint, or its encoder is of other sizes or another kind.
+      InputError: if there is no checkpoint, or its encoder has other sizes or another type.
     """
     name, last = "task.init_checkpoint", files.last(path)
     folder, checkpoint = (path, last) if last else (dirname(path), path)
     if last is None and not tf.io.gfile.exists(f"{checkpoint}.index"):
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
-    other, _ = load(name, folder, checkpoint)
+    other, _ = load_checkpoint(name, folder, checkpoint)
     if schema.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:
         theirs, ours = (one.get_config()["response_network"] for one in (other, model))
-        if theirs != ours:  # with the same weights it would say something else
+        if theirs != ours:  # with the same weights it would score differently
             raise InputError(
                 f"{name}: {checkpoint!r} is of another model, its response_network {theirs}; "
                 f"accepted is what this run's parameters say, {ours}"
@@ -87,6 +106,8 @@ def _read_configs(name: str, folder: str) -> tuple[schema.DualEncoder, schema.Tr
     model, trainer = schema.DualEncoder(), schema.Trainer()
     try:
         model.override(params["task"]["model"])
+        if not set(model.heads) <= set(schema.TASKS):
+            raise ValueError(f"task.model.heads: {model.heads}; accepted are {schema.TASKS}")
         trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         path = join(folder, model_dir.PARAMS_FILE)

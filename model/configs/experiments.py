@@ -1,16 +1,16 @@
-"""The experiments that `--experiment` names. Their numbers are the paper's (section 3.1)."""
+"""The experiments of `--experiment`, registered with the Model Garden. Numbers: section 3.1."""
 
 from official.core import config_definitions, exp_factory
 from official.modeling import optimization
 
 from model.configs import schema
 
-NAMES = ("reddit", "nli", "reddit_nli")
+EXPERIMENTS = ("reddit", "nli", "reddit_nli")
 
 
 @exp_factory.register_config_factory("reddit")
 def reddit() -> config_definitions.ExperimentConfig:
-    """Response selection on Reddit pairs, deep averaging network."""
+    """Response selection on Reddit pairs with a deep averaging network."""
     return _experiment(
         schema.ResponseSelection(train_data=_train_data(), validation_data=_validation_data()),
         steps=40_000_000,
@@ -20,21 +20,21 @@ def reddit() -> config_definitions.ExperimentConfig:
 
 @exp_factory.register_config_factory("nli")
 def nli() -> config_definitions.ExperimentConfig:
-    """Natural language inference alone."""
-    task = schema.Inference(train_data=_train_data(), validation_data=_validation_data())
-    task.model.heads = [schema.INFERENCE]
+    """NLI alone."""
+    task = schema.NliClassification(train_data=_train_data(), validation_data=_validation_data())
+    task.model.heads = [schema.NLI]
     return _experiment(task, steps=100_000, slower_from=50_000)
 
 
 @exp_factory.register_config_factory("reddit_nli")
 def reddit_nli() -> config_definitions.ExperimentConfig:
-    """Both, from a model of `reddit` on, which `task.init_checkpoint` names."""
+    """Both tasks, starting from a model of `reddit` named by `task.init_checkpoint`."""
     task = schema.Multitask(
         train_data=_train_data(),
         validation_data=_validation_data(),
-        nli=schema.NliShare(train_data=_train_data(), validation_data=_validation_data()),
+        nli=schema.NliData(train_data=_train_data(), validation_data=_validation_data()),
     )
-    task.model.heads = [schema.RESPONSE_SELECTION, schema.INFERENCE]
+    task.model.heads = [schema.RESPONSE_SELECTION, schema.NLI]
     return _experiment(task, steps=30_000_000, slower_from=20_000_000)
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a run: an experiment's, changed by files and flags, and checked."""
+"""Parameters of a run: those of an experiment, overridden by files and flags, then checked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,10 +13,9 @@ from model.distribute.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
 _LOSSES = ("validation_loss", "nli_loss")
-"""Metrics of validation that are best where they are lowest."""
+"""Validation metrics that are better when lower."""
 _LARGEST_MARGIN = 2.0
-"""Two cosines differ by no more."""
-_HEADS = (schema.RESPONSE_SELECTION, schema.INFERENCE)
+"""The largest difference of two cosines."""
 
 
 def parse(
@@ -27,8 +26,8 @@ def parse(
     Raises:
       InputError: if the experiment, a file or a parameter is unknown, unreadable or cannot be.
     """
-    if experiment not in experiments.NAMES:
-        names = ", ".join(experiments.NAMES)
+    if experiment not in experiments.EXPERIMENTS:
+        names = ", ".join(experiments.EXPERIMENTS)
         raise InputError(f"--experiment: {experiment!r} is unknown; accepted are {names}")
     params = exp_factory.get_exp_config(experiment)
     sources = [
@@ -47,7 +46,7 @@ def parse(
 def _read(
     source: str, read: Callable[[str], dict[str, Any]], text: str
 ) -> tuple[str, dict[str, Any]]:
-    """What a file or flag gives, nested, and its name for messages."""
+    """The nested overrides of a file or flag, and its name for messages."""
     try:
         return source, read(text)
     except AttributeError:
@@ -84,7 +83,7 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
         )
     if trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
         raise InputError(
-            "trainer.average_decay: there is no average where workers step each for itself; "
+            "trainer.average_decay: parameter servers keep no average; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
         )
     if trainer.summary_interval % trainer.steps_per_loop:
@@ -96,8 +95,8 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
 
 def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
-    if not heads or not set(heads) <= set(_HEADS):
-        raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {_HEADS}")
+    if not heads or not set(heads) <= set(schema.TASKS):
+        raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {schema.TASKS}")
     if not isinstance(task, schema.ResponseSelection):
         return
     margin = task.objective.margin

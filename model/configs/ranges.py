@@ -1,4 +1,4 @@
-"""The numbers that each parameter accepts; anything else, nan included, is refused by name."""
+"""The range of each numeric parameter; values outside, NaN included, are refused."""
 
 import sys
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ class Numbers(NamedTuple):
     most: float = sys.float_info.max
     whole: bool = False
     above: bool = False
-    """Whether `least` is not accepted itself."""
+    """Whether `least` is excluded."""
     below: bool = False
-    """Whether `most` is not accepted itself."""
+    """Whether `most` is excluded."""
     or_none: bool = False
 
     def accepts(self, value: float | None) -> bool:
-        """Whether a number is one of them; nan never is."""
+        """Whether a number is in the interval; NaN never is."""
         if value is None:
             return self.or_none
         enough = self.least < value if self.above else self.least <= value
@@ -47,13 +47,13 @@ _PART = Numbers(0, 1, below=True)
 _POSITIVE = Numbers(0, above=True)
 _NOT_NEGATIVE = Numbers(0)
 _RATE = Numbers(0, 100, above=True)
-"""Of learning. Rates beyond 100 only overflow: vectors of unit length stop changing."""
+"""A learning rate. Rates beyond 100 only overflow: vectors of unit length stop changing."""
 _RATE_OR_0 = Numbers(0, 100)
 _STEPS_OR_ALL = _FROM_0._replace(or_none=True)
 """Steps of a decay; 0 and null stand for `trainer.train_steps` (`model.training.optimizer`)."""
 _FALLING = Numbers(-10, 0)
-"""Powers of the step that a rate is multiplied by."""
-# What is drawn from a seed is drawn from its product with 1,000,003 squared, an int64.
+"""Exponent of the step in a decaying learning rate."""
+# Draws use the seed times 1,000,003 squared, an int64.
 _SEED = Numbers(0, 9_000_000, whole=True)
 
 _ACCEPTED: dict[type, dict[str, Numbers]] = {
@@ -105,7 +105,7 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
         "word_cooccurrence_records": _FROM_0,
         "word_frequency_records": _FROM_0,
     },
-    schema.NliShare: {"share": _PART},
+    schema.NliData: {"share": _PART},
     schema.Trainer: {
         "train_steps": _FROM_1,
         "steps_per_loop": _FROM_1,
@@ -115,7 +115,7 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
         "max_to_keep": _FROM_1,
         "average_decay": _PART,
         "average_every": _FROM_1,
-        "profile_steps": _FROM_1,
+        "continuous_eval_timeout": _FROM_1,
     },
     config_definitions.RuntimeConfig: {"num_gpus": _FROM_0},
     rates.ConstantLrConfig: {"learning_rate": _RATE},
@@ -188,11 +188,11 @@ _OF_OPTIMIZERS = {
     "step_offset": _FROM_0,
     "min_dim_size_to_factor": _FROM_1,
 }
-"""They mean the same in all optimizers."""
+"""Parameters that mean the same in all optimizers."""
 
 
 def accepted(config: hyperparams.Config) -> dict[str, Numbers]:
-    """The numbers that the parameters of a section accept, by name."""
+    """The ranges of a section's parameters, by name."""
     if isinstance(config, optimizers.BaseOptimizerConfig):
         return {name: _OF_OPTIMIZERS[name] for name in _OF_OPTIMIZERS if hasattr(config, name)}
     of_classes = [_ACCEPTED.get(cls, {}) for cls in type(config).__mro__]
@@ -200,7 +200,7 @@ def accepted(config: hyperparams.Config) -> dict[str, Numbers]:
 
 
 def check(params: config_definitions.ExperimentConfig) -> None:
-    """Makes sure that all numbers are accepted ones.
+    """Checks that all numbers are in their ranges.
 
     Raises:
       InputError: for the first that is not.
@@ -216,7 +216,7 @@ def check(params: config_definitions.ExperimentConfig) -> None:
 def sections(
     config: hyperparams.Config, where: str = ""
 ) -> Iterator[tuple[str, hyperparams.Config]]:
-    """All sections of the parameters that a run uses: where they are, such as `task.model.`."""
+    """All sections that a run uses, with their names and a dot, such as `task.model.`."""
     yield where, config
     for name, part in vars(config).items():
         chosen = not isinstance(config, hyperparams.OneOfConfig) or name == config.type

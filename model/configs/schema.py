@@ -1,4 +1,4 @@
-"""Everything about a run that can be chosen, as dataclasses, and the presets as YAML."""
+"""All parameters of a run, as dataclasses of the Model Garden; `presets/` holds YAML files."""
 
 import dataclasses
 
@@ -6,43 +6,44 @@ from official.core import config_definitions
 from official.modeling import hyperparams
 
 RESPONSE_SELECTION = "response_selection"
-INFERENCE = "inference"
-"""The tasks, and the heads of a model that it needs for them."""
+NLI = "nli"
+TASKS = (RESPONSE_SELECTION, NLI)
+"""Names of the tasks, and of the heads that a model needs for them."""
 HIGHER = "higher"
 LOWER = "lower"
-"""What `trainer.best_checkpoint_metric_comp` may be."""
+"""Values of `trainer.best_checkpoint_metric_comp`."""
 
 
 @dataclasses.dataclass
 class Text(hyperparams.Config):
-    """How strings become ids; see `model.text`."""
+    """Text preprocessing: strings to ids; see `model.text`."""
 
     max_tokens: int = 128
-    """Words beyond this many are cut off."""
+    """Longer texts are cut off after this many words."""
     word_buckets: int = 200_000
     bigram_buckets: int = 400_000
     vocabulary: str = ""
-    """A folder that `python -m data_pipeline vocabulary` has written: what stands in there has
-    ids of its own, beside the buckets. Without one everything is hashed."""
+    """A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids of
+    their own; all others are hashed into the buckets. Empty: everything is hashed."""
 
 
 @dataclasses.dataclass
 class Averaging(hyperparams.Config):
-    """Deep averaging network, sizes of the paper (section 3.1)."""
+    """Deep averaging network; defaults are the paper's sizes (section 3.1)."""
 
     word_dim: int = 300
     hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
     embedding_dim: int = 500
     activation: str = "tanh"
     word_dropout: float = 0.0
-    """The part of the words left out at random in training."""
+    """Fraction of words dropped in training."""
     bigram_dropout: float = 0.0
-    """The part of the bigrams left out: most are rare, and a pair is learned by heart by them."""
+    """Fraction of bigrams dropped in training; rare bigrams let the model memorise pairs."""
 
 
 @dataclasses.dataclass
 class Transformer(hyperparams.Config):
-    """Transformer encoder, sizes of the paper (section 3.1)."""
+    """Transformer encoder; defaults are the paper's sizes (section 3.1)."""
 
     layers: int = 6
     heads: int = 8
@@ -51,31 +52,31 @@ class Transformer(hyperparams.Config):
     embedding_dim: int = 500
     dropout: float = 0.1
     word_dropout: float = 0.0
-    """The part of the words left out at random in training."""
+    """Fraction of words dropped in training."""
 
 
 @dataclasses.dataclass
 class Recurrent(hyperparams.Config):
-    """LSTM encoder, sizes of InferSent (Conneau et al. 2017, section 3.2)."""
+    """LSTM encoder; defaults are InferSent's sizes (Conneau et al. 2017, section 3.2)."""
 
     word_dim: int = 300
     units: int = 2048
-    """Of each direction."""
+    """Units of each direction."""
     bidirectional: bool = True
     layers: int = 1
     pooling: str = "max"
-    """`max` of each unit over the words, or `last`, the state after the last word."""
+    """`max`: maximum of each unit over the words; `last`: state after the last word."""
     embedding_dim: int = 0
-    """0 means that there is no projection: the embedding is as wide as the state."""
+    """Width of a final projection; 0: none, the embedding has the width of the state."""
     dropout: float = 0.0
-    """The part of the numbers left out before each LSTM layer."""
+    """Dropout rate before each LSTM layer."""
     word_dropout: float = 0.0
-    """The part of the words left out at random in training."""
+    """Fraction of words dropped in training."""
 
 
 @dataclasses.dataclass
 class Encoder(hyperparams.OneOfConfig):
-    """The sentence encoder: `type` names which of the others is built."""
+    """The sentence encoder; `type` names the one that is built."""
 
     type: str | None = "averaging"
     averaging: Averaging = dataclasses.field(default_factory=Averaging)
@@ -85,40 +86,39 @@ class Encoder(hyperparams.OneOfConfig):
 
 @dataclasses.dataclass
 class ResponseNetwork(hyperparams.Config):
-    """The feed-forward network between the response's embedding and the score."""
+    """Feed-forward network between the response's embedding and the score (figure 3)."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
     activation: str = "tanh"
     residual: bool = False
-    """Whether its output is added to its input, beginning at nothing: from the first step on a
-    response scores by what it has in common with the input, rare words included."""
+    """Add the output, initially 0, to the input: from the first step on a response scores by the
+    words that it shares with the input."""
     normalize: bool = False
-    """Whether its output has unit length, so that a score is `score_scale` times a cosine."""
+    """L2-normalize the output: a score is then `score_scale` times a cosine."""
 
 
 @dataclasses.dataclass
 class Nli(hyperparams.Config):
-    """The classifier of sentence pairs, one hidden layer of 512 units (section 2.4)."""
+    """Classifier of sentence pairs; by default one hidden layer of 512 units (section 2.4)."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
     activation: str = "tanh"
-    """The paper names none; this is the one of its other networks here."""
+    """The paper names none; `tanh` is what its other networks use here."""
     dropout: float = 0.0
-    """The part of each hidden layer's units left out at random in training."""
+    """Dropout rate behind each hidden layer."""
     feature_dropout: float = 0.0
-    """The same of what the first of them sees."""
+    """Dropout rate of the classifier's input."""
     max_units: int = 0
-    """Units of a layer on each word's vector, of which the classifier sees the largest over the
-    sentence beside the embedding: one word can decide what an average hides. 0 is the paper's."""
+    """Units of a layer on word vectors, max-pooled over the sentence and concatenated to its
+    embedding: one word can decide what an average hides. 0, as in the paper: no such layer."""
     members: int = 1
-    """Networks of these layers beside each other, each with a loss of its own; a label's
-    probability is the mean of theirs. 1 is the paper's."""
+    """Size of an ensemble of classifiers, each with its own loss; probabilities are averaged. The
+    paper has 1."""
     label_smoothing: float = 0.0
-    """The part of a label's probability that training gives to all labels alike."""
+    """Label smoothing in training."""
     scale_by_root_of_dim: bool = True
-    """Whether the classifier sees embeddings of unit length multiplied by sqrt(embedding_dim), and
-    `max_units` likewise: it learns from larger numbers sooner. The paper has no such factor
-    (section 3.1)."""
+    """Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, and those
+    of `max_units` likewise: it then learns sooner. The paper has no such factor (section 3.1)."""
 
 
 @dataclasses.dataclass
@@ -129,56 +129,57 @@ class DualEncoder(hyperparams.Config):
     encoder: Encoder = dataclasses.field(default_factory=Encoder)
     response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
     score_scale: float = 1.0
-    """The dot products are multiplied by this before the softmax."""
+    """Factor of the dot products before the softmax."""
     learned_score_scale: bool = False
-    """Whether `score_scale` is only where a trained positive number begins."""
+    """Train the scale, starting from `score_scale`."""
     heads: list[str] = dataclasses.field(default_factory=lambda: [RESPONSE_SELECTION])
-    """The tasks that the model has layers of its own for, behind the encoder."""
+    """Tasks that the model has layers for behind the encoder: `response_selection`, `nli`."""
     nli: Nli = dataclasses.field(default_factory=Nli)
-    """Of use only where `heads` has the inference."""
+    """Read only if `heads` has `nli`."""
 
 
 @dataclasses.dataclass
 class Objective(hyperparams.Config):
-    """Options of the loss (`model.tasks.losses`). All off is the paper's loss."""
+    """Options of the in-batch softmax loss (`model.tasks.losses`); the defaults are the paper's."""
 
     both_directions: bool = False
-    """Whether the loss is the mean of picking the response and of picking the input."""
+    """Average the loss of picking the response and the loss of picking the input."""
     margin: float = 0.0
-    """By how much the true pair's dot product must beat the others', before `score_scale`: the
-    additive margin of Yang et al. 2019, a part of a cosine where the response is normalized."""
+    """Additive margin (Yang et al. 2019), subtracted from the true pair's dot product before
+    `score_scale`."""
     mask_duplicates: bool = False
-    """Whether a copy of the true text elsewhere in the batch is no negative."""
+    """Do not count a copy of the true text elsewhere in the batch as a negative."""
     negatives_across_replicas: bool = False
-    """Whether a replica's negatives come from all replicas, as if they were one."""
+    """Take negatives from all replicas, as if the global batch were on one device."""
 
 
 @dataclasses.dataclass
 class Data(config_definitions.DataConfig):
-    """Record files, and how they become batches. Of the Model Garden's fields `input_path`,
-    `global_batch_size`, `shuffle_buffer_size` and `cycle_length` are read; others are refused.
+    """TFRecord files and batching. Of the Model Garden's fields `input_path`, `global_batch_size`,
+    `shuffle_buffer_size` and `cycle_length` are read; others are refused.
     """
 
     batch_boundaries: list[int] = dataclasses.field(default_factory=list)
-    """Steps of the run after which the batch size is another: as many as `batch_sizes`."""
+    """Steps of the run at which the batch size changes; as many as `batch_sizes`."""
     batch_sizes: list[int] = dataclasses.field(default_factory=list)
-    """What follows `global_batch_size`, boundary by boundary."""
+    """Global batch size from each boundary on."""
     fixed_length: bool = False
-    """Whether batches are padded to `max_tokens` instead of their longest sentence: TPUs and XLA
-    compile for each shape anew."""
+    """Pad batches to `max_tokens` and not to their longest sentence: TPUs and XLA compile once for
+    each shape."""
 
 
 @dataclasses.dataclass
 class Training(config_definitions.TaskConfig):
-    """What all tasks have."""
+    """Parameters that all tasks share."""
 
     model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
     seed: int = 0
-    """Draws the initial weights, the order of the records and the dropout."""
+    """Seed of the initial weights, the order of the records and the dropout."""
     sts_dev: str = ""
-    """A file of the STS Benchmark, such as `sts-dev.csv`: each validation says its Pearson."""
+    """A file of the STS Benchmark, such as `sts-dev.csv`; each validation reports Pearson's r on
+    it. Empty: none."""
 
 
 @dataclasses.dataclass
@@ -195,41 +196,38 @@ class ResponseSelection(Training):
 
 
 @dataclasses.dataclass
-class Inference(Training):
-    """Natural language inference alone, such as InferSent's (section 4.2)."""
+class NliClassification(Training):
+    """NLI (natural language inference) alone, as in InferSent (section 4.2)."""
 
 
 @dataclasses.dataclass
-class NliShare(hyperparams.Config):
-    """The part of natural language inference in a multitask run."""
+class NliData(hyperparams.Config):
+    """NLI in a multitask run."""
 
     share: float = 0.05
-    """Of all steps, or of all workers if they work asynchronously."""
+    """Fraction of the steps that train NLI; of the workers under parameter servers."""
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
 
 
 @dataclasses.dataclass
 class Multitask(ResponseSelection):
-    """Response selection and natural language inference, one encoder for both (section 2.4)."""
+    """Response selection and NLI with one encoder for both (section 2.4)."""
 
-    nli: NliShare = dataclasses.field(default_factory=NliShare)
+    nli: NliData = dataclasses.field(default_factory=NliData)
 
 
 @dataclasses.dataclass
 class Trainer(config_definitions.TrainerConfig):
-    """The Model Garden's `TrainerConfig`, and what it lacks. Fields of it that have no effect here,
-    such as `recovery_*` and `optimizer_config.ema`, are refused (`model.configs.unused`).
+    """The Model Garden's `TrainerConfig` with additions. Its fields that have no effect here, such
+    as `recovery_*` and `optimizer_config.ema`, are refused (`model.configs.unused`).
 
-    A learning rate's `decay_steps` may be left out: then the decay takes all `train_steps`.
-    `best_checkpoint_metric_comp` says whether the `higher` or the `lower` metric is better.
+    A learning rate's `decay_steps` may be left out: the decay then takes all `train_steps`.
     """
 
     async_checkpoints: bool = False
-    """Whether training goes on while a checkpoint is written, for as much memory again."""
+    """Write checkpoints while training goes on; needs the memory of the weights twice."""
     average_decay: float = 0.0
-    """How much of the average of the weights stays at each of its steps; 0 for no average."""
+    """Decay of a moving average of the weights, which is what is validated; 0: no average."""
     average_every: int = 10
-    """The average moves once in so many steps."""
-    profile_steps: int = 20
-    """How many steps a profile takes in that signal USR1 asks for."""
+    """The average is updated once in this many steps."""

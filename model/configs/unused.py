@@ -1,7 +1,7 @@
-"""Fields of the Model Garden's configurations that training never reads.
+"""Refuses fields of the Model Garden's configurations that training does not read.
 
-They are there since the classes of `model.configs` extend those. Set to anything but its default,
-such a field would be ignored; it is refused instead.
+The classes of `model.configs.schema` inherit them. Such a field must keep its default: any other
+value would be silently ignored.
 """
 
 import dataclasses
@@ -35,6 +35,7 @@ READ: dict[type, set[str]] = {
         "best_checkpoint_eval_metric",
         "best_checkpoint_metric_comp",
         "validation_summary_subdir",
+        "continuous_eval_timeout",
     },
     config_definitions.RuntimeConfig: {
         "distribution_strategy",
@@ -47,21 +48,21 @@ READ: dict[type, set[str]] = {
     },
     optimization.OptimizationConfig: {"optimizer", "learning_rate", "warmup"},
 }
-"""What is read of each class of the Model Garden."""
+"""The fields that are read, of each class of the Model Garden."""
 _ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
-"""Validation reads its records once, in order."""
+"""Read for training data only; validation reads its records once, in order."""
 _INSTEAD = {
     "seed": "task.seed draws the order of the records",
     "drop_remainder": "a last batch that is too short is always left out",
     "ema": "trainer.average_decay keeps an average of the weights",
     "best_checkpoint_export_subdir": "the best checkpoint is in best/",
     "recovery_max_trials": "a loss that is not finite ends the run",
-    "preemption_on_demand_checkpoint": "signal TERM always saves",
+    "preemption_on_demand_checkpoint": "TERM always saves a checkpoint",
 }
 
 
 def check(params: config_definitions.ExperimentConfig) -> None:
-    """Makes sure that every field that is set has an effect.
+    """Checks that every field that is set has an effect.
 
     Raises:
       InputError: for the first that has none.

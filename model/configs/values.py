@@ -1,6 +1,6 @@
-"""What a file or a flag gives for parameters: keys that exist, values of their types.
+"""Checks overrides from files and flags: keys must exist, values must have their types.
 
-The Model Garden takes a value of any type, which then fails far away from its name.
+The Model Garden accepts values of any type, which then fail far from their names.
 """
 
 import collections.abc
@@ -16,7 +16,7 @@ from official.modeling import hyperparams
 from model.errors import InputError
 
 _LIST = "model/configs/schema.py"
-"""Where parameters are listed and explained."""
+"""Lists and documents all parameters."""
 _SHOWN = 3
 _SAID = {
     int: "a whole number",
@@ -40,13 +40,13 @@ def checked(
     experiment: hyperparams.Config,
     where: str = "",
 ) -> dict[str, Any]:
-    """What a section can be overridden with; a text that is left blank is an empty one.
+    """The overrides of a section, checked; a blank text becomes an empty one.
 
     Args:
       given: keys and values, nested.
       config: the section.
-      source: where they were given, such as `--params_override`.
-      experiment: all sections, to find keys like an unknown one.
+      source: where they come from, such as `--params_override`.
+      experiment: all sections, to suggest keys for an unknown one.
       where: the section's name and a dot.
 
     Raises:
@@ -78,13 +78,13 @@ def checked(
 def check_choices(
     sources: list[tuple[str, dict[str, Any]]], config: hyperparams.Config, *, where: str = ""
 ) -> None:
-    """Makes sure that what is chosen by a `type` exists, and that nothing given is left unused.
+    """Checks that every `type` exists, and that no parameters of other types are given.
 
-    Only the last source that gives anything for a choice counts: what a preset says of its
-    optimizer has no effect where a flag chooses another, as meant.
+    Only the last source with parameters for a choice counts: a flag may choose another optimizer
+    than the preset, whose parameters then have no effect.
 
     Args:
-      sources: what was given and where, by falling age.
+      sources: names of the sources and their overrides, oldest first.
       config: a section, overridden by all of them.
       where: its name and a dot.
 
@@ -113,7 +113,7 @@ def check_choices(
 
 
 def _near(name: str, experiment: hyperparams.Config) -> str:
-    """The keys most like an unknown one, and where all of them are listed."""
+    """The keys most like an unknown one, and where all keys are listed."""
     names = list(_names(experiment))
     last = name.rpartition(".")[2]
     same = [other for other in names if other.rpartition(".")[2] == last]
@@ -133,7 +133,7 @@ def _names(config: hyperparams.Config, where: str = "") -> Iterator[str]:
 
 
 def _is_of(value: Any, kind: Any) -> bool:
-    """Whether a value is of an annotated type; a whole number is a number, true is none."""
+    """Whether a value has an annotated type; a whole number is a number, true is not."""
     origin = typing.get_origin(kind)
     if origin in (typing.Union, types.UnionType):
         return any(_is_of(value, each) for each in typing.get_args(kind))

@@ -1,9 +1,9 @@
-"""TFRecord files -> batches in the order of training, a pure function of seed and step.
+"""TFRecord files -> batches in training order, a pure function of the seed and the step.
 
-Where a run stands in its data is nowhere stored: it follows from the number of steps. Each epoch
-draws its own order of the files; the files of a group are read side by side; and the records of
-a window of `shuffle_buffer_size` are shuffled. To go on from any position, groups of files are
-passed over unread, then records unparsed, never more than a group of files.
+The position in the data is not stored: it follows from the number of steps. Each epoch draws its
+own order of the files, reads groups of files interleaved, and shuffles the records within windows
+of `shuffle_buffer_size`. To continue at a position, whole groups are skipped unread, then at most
+one group of records unparsed.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from official.core import base_task
 
 from model.configs import schema
 from model.data import tfrecords
-from model.data.task_sampler import Phase, Schedule
+from model.data.task_sampler import Phase, TaskSampler
 from model.data.tfrecords import (
     compression_of,
     count_records,
@@ -22,16 +23,15 @@ from model.data.tfrecords import (
     read_records,
 )
 from model.errors import InputError
-from model.tasks.tasks import Part, Task
 from model.text.preprocessing import PADDING
 
 FILES_AT_ONCE = 16
-"""Files that are read side by side, if `cycle_length` says nothing else."""
+"""Files that are read interleaved, unless `cycle_length` is set."""
 _ID = tf.io.FixedLenFeature([], tf.string, default_value="")
 
 
 class Source(NamedTuple):
-    """The part of the training files that one input pipeline reads."""
+    """Training files that one input pipeline reads."""
 
     files: list[str]
     sizes: list[int]
@@ -40,8 +40,8 @@ class Source(NamedTuple):
     files_at_once: int
     seed: int
 
-    def part(self, context: tf.distribute.InputContext) -> "Source":
-        """Every n-th file, for one of n input pipelines, each with an order of its own.
+    def shard(self, context: tf.distribute.InputContext) -> "Source":
+        """Every n-th file, for one of n input pipelines, each with its own order.
 
         Raises:
           InputError: if there are more pipelines than files with records.
@@ -56,13 +56,13 @@ class Source(NamedTuple):
         return self._replace(files=files, sizes=sizes, seed=self.seed * 1_000_003 + first)
 
     def batches(self, position: int, phases: Sequence[Phase]) -> tf.data.Dataset:
-        """Endless batches of records, from the one at `position` on: string [batch].
+        """Endless batches of records from record `position` on: string [batch].
 
-        The batch sizes of the phases are this pipeline's.
+        The batch sizes of the phases are those of this pipeline.
         """
         dataset = None
         for phase in phases:
-            # Its own reader, which begins to read when the phase before it ends.
+            # A reader of its own, which starts when the phase before it ends.
             batches = self._windows(position).rebatch(phase.batch_size, drop_remainder=True)
             if phase.steps is not None:
                 batches = batches.take(phase.steps)
@@ -71,15 +71,15 @@ class Source(NamedTuple):
         return dataset
 
     def _windows(self, position: int) -> tf.data.Dataset:
-        """Shuffled windows from a position on; the first one without what came before it."""
+        """Shuffled windows from a position on; the first one without the records before it."""
         size = sum(self.sizes)
         first_epoch, behind = divmod(position, size)
         windows, within = divmod(behind, self.window)
 
         def of_epoch(number: tf.Tensor) -> tf.data.Dataset:
-            passed_over = tf.where(number == first_epoch, tf.constant(windows, tf.int64), 0)
-            unshuffled = self._epoch(number, passed_over * self.window).batch(self.window)
-            return unshuffled.enumerate(passed_over).map(
+            skipped = tf.where(number == first_epoch, tf.constant(windows, tf.int64), 0)
+            unshuffled = self._epoch(number, skipped * self.window).batch(self.window)
+            return unshuffled.enumerate(skipped).map(
                 lambda window, serialized: self._shuffle(number, window, serialized),
                 num_parallel_calls=1,
             )
@@ -94,24 +94,24 @@ class Source(NamedTuple):
         draw = tf.stack([_mixed(self.seed, epoch), window])
         return tf.random.experimental.stateless_shuffle(serialized, seed=draw)
 
-    def _epoch(self, epoch: tf.Tensor, passed_over: tf.Tensor) -> tf.data.Dataset:
-        """The records of one epoch without the first `passed_over`: string []."""
+    def _epoch(self, epoch: tf.Tensor, skipped: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch without the first `skipped`: string []."""
         order = tf.random.experimental.stateless_shuffle(
             tf.range(len(self.files)), seed=tf.stack([_mixed(self.seed, epoch), -1])
         )
         files, sizes = tf.gather(self.files, order), tf.gather(self.sizes, order)
         ends = tf.cumsum(tf.cast(sizes, tf.int64))
-        # But for the last group, which has no end to be passed.
+        # The last group is never skipped.
         first_of_next = np.arange(self.files_at_once, len(self.files), self.files_at_once)
         group_ends = tf.gather(ends, first_of_next.astype(np.int32) - 1)
-        groups = tf.reduce_sum(tf.cast(group_ends <= passed_over, tf.int32))
+        groups = tf.reduce_sum(tf.cast(group_ends <= skipped, tf.int32))
         behind = tf.concat([[0], group_ends], axis=0)[groups]
         compression = compression_of(self.files)
         return (
             tf.data.Dataset.from_tensor_slices(files[groups * self.files_at_once :])
             .batch(self.files_at_once)
             .flat_map(lambda group: _side_by_side(group, self.files_at_once, compression))
-            .skip(passed_over - behind)
+            .skip(skipped - behind)
         )
 
 
@@ -128,16 +128,20 @@ def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
     return seed * 1_000_003 + tf.cast(epoch, tf.int64)
 
 
-def make_sources(parts: list[Part], *, seed: int) -> list[Source]:
+def make_sources(tasks: Sequence[base_task.Task], *, seed: int) -> list[Source]:
     """The training files of each task; raises as `make_source` does."""
-    return [make_source(f"{part.where}.train_data", part.train_data, seed=seed) for part in parts]
+    return [
+        make_source(f"{task.section}.train_data", task.task_config.train_data, seed=seed)
+        for task in tasks
+    ]
 
 
 def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
     """Counts the records of all training files.
 
     Raises:
-      InputError: as `find_files` and `count_records`, or if one batch is more than there is.
+      InputError: as `find_files` and `count_records`, or if there are fewer records than a batch
+        has.
     """
     files = find_files(name, config)
     sizes = [count_records(name, file) for file in files]
@@ -157,46 +161,52 @@ def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
 
 
 def require_enough_files(sources: Sequence[Source], workers: Sequence[int]) -> None:
-    """Makes sure that each worker has files of its own to read, before any of them begins.
+    """Checks that each worker has files to read.
 
     Args:
-      sources: the files of each task.
-      workers: how many read them, for each task.
+      sources: files of each task.
+      workers: number of workers of each task.
 
     Raises:
-      InputError: as `Source.part`.
+      InputError: as `Source.shard`.
     """
     for source, count in zip(sources, workers, strict=True):
         for worker in range(count):
-            source.part(tf.distribute.InputContext(count, worker, count))
+            source.shard(tf.distribute.InputContext(count, worker, count))
 
 
-def what_is_wrong(sources: Sequence[Source], parts: Sequence[Part]) -> InputError | None:
+def find_damage(sources: Sequence[Source], tasks: Sequence[base_task.Task]) -> InputError | None:
     """The first training record that cannot be read, if there is one."""
-    for source, part in zip(sources, parts, strict=True):
-        wrong = tfrecords.what_is_wrong(f"{part.where}.train_data", source.files, part.task.parse)
-        if wrong:
-            return wrong
+    for source, task in zip(sources, tasks, strict=True):
+        damage = tfrecords.find_damage(f"{task.section}.train_data", source.files, task.parse)
+        if damage:
+            return damage
     return None
 
 
 def training_batches(
     source: Source,
-    part: Part,
+    task: base_task.Task,
     *,
-    schedule: Schedule,
-    task: int,
+    sampler: TaskSampler,
+    index: int,
     start: int,
     context: tf.distribute.InputContext,
 ) -> tf.data.Dataset:
-    """Endless batches of one task for each replica of one worker, from a step of the run on.
+    """Endless batches of one task for each replica of one worker.
 
-    A worker's batches have its replicas' part of the global batch.
+    Args:
+      source: the task's training files.
+      task: parses them.
+      sampler: of the run.
+      index: the task's, in the sampler.
+      start: number of steps of the run before the first batch.
+      context: the worker's; its batches have a replica's part of the global batch.
     """
     workers, replicas = context.num_input_pipelines, context.num_replicas_in_sync
     phases = [
         phase._replace(batch_size=context.get_per_replica_batch_size(phase.batch_size))
-        for phase in schedule.phases(task, start)
+        for phase in sampler.phases(index, start)
     ]
     # A step takes a batch for each of the worker's replicas.
     per_step = replicas // workers
@@ -204,35 +214,47 @@ def training_batches(
         phase._replace(steps=None if phase.steps is None else phase.steps * per_step)
         for phase in phases
     ]
-    position = schedule.records(task, before=start) // workers
-    batches = source.part(context).batches(position, phases)
-    return batches.map(
-        lambda serialized: parse(part, part.train_data, serialized),
-        num_parallel_calls=tf.data.AUTOTUNE,
-    ).prefetch(tf.data.AUTOTUNE)
-
-
-def validation_batches(part: Part) -> tf.data.Dataset:
-    """(records, string [batch]; batch as the task parses it): one pass, in order.
-
-    A short last batch is left out: among fewer responses the true one is easier found.
-    """
-    data = part.validation_data
-    batches = read_records(find_files(f"{part.where}.validation_data", data)).batch(
-        data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
+    position = sampler.records(index, before=start) // workers
+    data = sampler.data[index]
+    return (
+        source.shard(context)
+        .batches(position, phases)
+        .map(lambda serialized: parse(task, data, serialized), num_parallel_calls=tf.data.AUTOTUNE)
+        .prefetch(tf.data.AUTOTUNE)
     )
-    return batches.map(
-        lambda serialized: (serialized, parse(part, data, serialized)),
-        num_parallel_calls=tf.data.AUTOTUNE,
-    ).prefetch(tf.data.AUTOTUNE)
 
 
-def parse(part: Part, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any]:
-    """Records, string [batch] -> the task's batch, at a fixed length if the data say so."""
-    batch = part.task.parse(serialized)
+def validation_records(
+    task: base_task.Task, data: schema.Data, context: tf.distribute.InputContext
+) -> tf.data.Dataset:
+    """Batches of serialized records, string [batch]: one pass, in order.
+
+    A short last batch is dropped: among fewer responses the true one is easier to find.
+    """
+    size = context.get_per_replica_batch_size(data.global_batch_size)
+    records = read_records(find_files(f"{task.section}.validation_data", data))
+    return records.shard(context.num_input_pipelines, context.input_pipeline_id).batch(
+        size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
+    )
+
+
+def validation_batches(
+    task: base_task.Task, data: schema.Data, context: tf.distribute.InputContext
+) -> tf.data.Dataset:
+    """The batches of `validation_records`, parsed."""
+    return (
+        validation_records(task, data, context)
+        .map(lambda serialized: parse(task, data, serialized), num_parallel_calls=tf.data.AUTOTUNE)
+        .prefetch(tf.data.AUTOTUNE)
+    )
+
+
+def parse(task: base_task.Task, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any]:
+    """Records, string [batch] -> the task's batch, padded to a fixed length if `data` says so."""
+    batch = task.parse(serialized)
     if not data.fixed_length:
         return batch
-    longest = part.task.text.longest
+    longest = task.text.longest
     return {
         name: {kind: _padded(ids, longest) for kind, ids in value.items()}
         if isinstance(value, dict)
@@ -241,8 +263,8 @@ def parse(part: Part, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any
     }
 
 
-def ids_of(task: Task, serialized: tf.Tensor) -> tf.Tensor:
-    """What records call themselves: string [batch] twice."""
+def ids_of(task: base_task.Task, serialized: tf.Tensor) -> tf.Tensor:
+    """Identifiers of records, such as `response_id`: string [batch] -> string [batch]."""
     return tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
 
 

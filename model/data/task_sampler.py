@@ -1,7 +1,8 @@
-"""Which task each step trains and on how many records, from nothing but seed and step.
+"""Which task each step trains, on how many records: a function of the seed and the step alone.
 
-So all workers draw the same without speaking to each other, and a resumed run goes on as an
-undisturbed one would.
+All workers draw alike without communication, and a resumed run continues as an undisturbed one.
+The Model Garden's samplers draw inside the train step, so how many records of each task precede a
+step, which is where a resumed run continues to read, would be known only by drawing again.
 """
 
 from itertools import pairwise
@@ -12,29 +13,29 @@ import numpy as np
 from model.configs import schema
 
 _AT_ONCE = 1 << 20
-"""Draws of a block are made together, so that any one is soon found."""
+"""Draws are made in blocks of this many steps, so that any one is found quickly."""
 
 
 class Phase(NamedTuple):
-    """Some consecutive steps of one task with one batch size."""
+    """Consecutive steps of one task with one batch size."""
 
     steps: int | None
-    """None for the last, which has no end."""
+    """None: without end."""
     batch_size: int
-    """Records of one batch, over all replicas."""
+    """Global batch size."""
 
 
-class Schedule(NamedTuple):
-    """The steps of one task, or of two drawn by weight."""
+class TaskSampler(NamedTuple):
+    """Draws one task a step."""
 
     data: list[schema.Data]
-    """Of each task."""
+    """Training data of each task, one or two."""
     share: float
-    """The part of the steps that trains the second task."""
+    """Probability of the second task."""
     seed: int
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """The index of the task of each step from `start` to before `stop`: int64 [steps]."""
+        """Index of the task of each step in [start, stop): int64 [stop - start]."""
         if len(self.data) == 1:
             return np.zeros(stop - start, np.int64)
         first = start // _AT_ONCE
@@ -43,13 +44,13 @@ class Schedule(NamedTuple):
         return np.concatenate([*drawn, np.zeros(0, np.int64)])[within]
 
     def batch_size(self, task: int, step: int) -> int:
-        """Records of one batch of a task at a step of the run, over all replicas."""
+        """Global batch size of a task at a step of the run."""
         data = self.data[task]
         sizes = [data.global_batch_size, *data.batch_sizes]
         return sizes[sum(boundary <= step for boundary in data.batch_boundaries)]
 
     def records(self, task: int, *, before: int) -> int:
-        """How many records of a task the first `before` steps take."""
+        """Number of records that a task takes in the first `before` steps."""
         edges = [0, *(edge for edge in self.data[task].batch_boundaries if edge < before), before]
         return sum(
             self.steps(task, begin, end) * self.batch_size(task, begin)
@@ -57,7 +58,7 @@ class Schedule(NamedTuple):
         )
 
     def phases(self, task: int, start: int) -> list[Phase]:
-        """The batches of a task from a step of the run on."""
+        """The phases of a task from step `start` of the run on."""
         edges = [start, *(edge for edge in self.data[task].batch_boundaries if edge > start)]
         phases = [
             Phase(self.steps(task, begin, end), self.batch_size(task, begin))
@@ -66,7 +67,7 @@ class Schedule(NamedTuple):
         return [*phases, Phase(None, self.batch_size(task, edges[-1]))]
 
     def steps(self, task: int, start: int, stop: int) -> int:
-        """How many of the steps from `start` to before `stop` train a task."""
+        """Number of steps in [start, stop) that train a task."""
         second = sum(
             int(self.tasks(begin, min(begin + _AT_ONCE, stop)).sum())
             for begin in range(start, stop, _AT_ONCE)

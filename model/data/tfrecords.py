@@ -1,4 +1,4 @@
-"""The TFRecord files that a config names: found, counted, and what is wrong with them."""
+"""The TFRecord files of a data config: finds, counts and checks them."""
 
 import json
 import re
@@ -21,15 +21,15 @@ _OPERATION = re.compile(
 )
 
 Parse = Callable[[tf.Tensor], object]
-"""Serialized records, string [batch] -> what a task makes of them."""
+"""Serialized records, string [batch] -> tensors."""
 
 
 def find_files(name: str, config: schema.Data) -> list[str]:
     """The record files of one data config, sorted.
 
     Args:
-      name: where the config stands, such as `task.train_data`.
-      config: its `input_path` is one pattern or several, in a list or behind commas.
+      name: the config's name in the parameters, such as `task.train_data`.
+      config: its `input_path` is one pattern or several, in a list or separated by commas.
 
     Raises:
       InputError: if the path is missing, matches nothing, or names test files to train on.
@@ -57,7 +57,7 @@ def find_files(name: str, config: schema.Data) -> list[str]:
 
 
 def compression_of(files: list[str]) -> str:
-    """TensorFlow's name of the compression that the files' names tell: GZIP or none.
+    """TensorFlow's name of the files' compression, by their names: `GZIP` or empty.
 
     Raises:
       InputError: if some are compressed and some are not.
@@ -72,12 +72,12 @@ def compression_of(files: list[str]) -> str:
 
 
 def read_records(files: list[str]) -> tf.data.Dataset:
-    """The serialized records of the files, one file after the other."""
+    """The serialized records of the files, one file after another: string []."""
     return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
 
 
 def count_records(name: str, file: str) -> int:
-    """How many records a file has: what its COMPLETED says, or else what reading it tells.
+    """Number of records of a file, from the COMPLETED manifest beside it or by reading it.
 
     Raises:
       InputError: if the file is corrupt.
@@ -90,7 +90,7 @@ def count_records(name: str, file: str) -> int:
         for batch in read_records([file]).batch(_AT_ONCE):
             count += int(tf.size(batch))
     except tf.errors.OpError as error:
-        raise what_is_wrong(name, [file]) or error from error
+        raise find_damage(name, [file]) or error from error
     return count
 
 
@@ -100,11 +100,11 @@ def _manifest(folder: str) -> dict[str, dict[str, int]]:
         with tf.io.gfile.GFile(join(folder, _COMPLETED)) as file:
             return json.loads(file.read())["outputs"]
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
-        return {}  # files of somebody else
+        return {}  # not written by this project
 
 
 def check(name: str, config: schema.Data, parse: Parse) -> None:
-    """Reads as many records as a batch has, so that a run does not begin without data.
+    """Reads and parses one batch, so that a run does not start without data.
 
     Raises:
       InputError: if there are no files, fewer records than a batch, or they are of another kind.
@@ -114,7 +114,7 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         batches = read_records(files).batch(config.global_batch_size).take(1)
         read = sum(int(tf.size(batch)) for batch in batches.map(_and_parse(parse)))
     except tf.errors.OpError as error:
-        raise what_is_wrong(name, files, parse) or error from error
+        raise find_damage(name, files, parse) or error from error
     if read < config.global_batch_size:
         raise InputError(
             f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {read} records; "
@@ -123,7 +123,7 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
 
 
 def require_apart(name: str, config: schema.Data, folder: str) -> None:
-    """Makes sure that no input lies in the model folder, at any depth.
+    """Checks that no input is inside the model folder, at any depth.
 
     Raises:
       InputError: if one does.
@@ -140,8 +140,8 @@ def _full_path(path: str) -> str:
     return path if "://" in path else realpath(path)
 
 
-def what_is_wrong(name: str, files: list[str], parse: Parse | None = None) -> InputError | None:
-    """Reads file by file and record by record for the first that cannot be read or parsed."""
+def find_damage(name: str, files: list[str], parse: Parse | None = None) -> InputError | None:
+    """Reads all records; an error that names the first that cannot be read or parsed, or None."""
     for file in files:
         read = 0
         try:
@@ -151,7 +151,7 @@ def what_is_wrong(name: str, files: list[str], parse: Parse | None = None) -> In
             for _ in dataset:
                 read += 1
         except tf.errors.OpError as error:
-            # Without the operations of the graph around it.
+            # Without the names of operations in the graph.
             reason = " ".join(_OPERATION.sub("", error.message).split())
             return InputError(
                 f"{name}.input_path: record {read + 1} of {file!r} is corrupt or of another "

@@ -1,7 +1,7 @@
-"""The part that this process has in a cluster, as TF_CONFIG says.
+"""The role of this process in a cluster, by TF_CONFIG, and the strategy that it trains under.
 
-Under the parameter server's strategy only the chief runs the job; workers and parameter servers
-serve it until they are told to stop (TERM). Under multi-worker mirrored all workers run the job.
+Under the parameter server strategy only the chief runs the job; workers and parameter servers
+serve it until they get TERM. Under multi-worker mirrored all workers run the job.
 """
 
 import atexit
@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import tensorflow as tf
+from official.common import distribute_utils
 from official.core import config_definitions
+from official.modeling import performance
 
 from model.errors import InputError
 
@@ -23,6 +25,8 @@ PARAMETER_SERVER = "parameter_server"
 _SERVERS = ("worker", "ps")
 _CONFIG = "TF_CONFIG"
 _END_SECONDS = 5.0
+_NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
+"""Lines before the reason in TensorFlow's errors."""
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
@@ -36,7 +40,7 @@ def serve() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    # It works in threads of its own; its join() would keep signals from us.
+    # It runs in its own threads; its join() would block signals.
     tf.distribute.Server(
         resolver.cluster_spec(),
         job_name=resolver.task_type,
@@ -48,8 +52,29 @@ def serve() -> None:
         pass
 
 
+def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
+    """The strategy of a run; to be made first of all, since it configures the devices.
+
+    Raises:
+      InputError: if TF_CONFIG does not fit the strategy.
+      ValueError: if there is no such strategy.
+    """
+    require_whole(runtime)
+    if runtime.enable_xla:
+        tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
+    if runtime.mixed_precision_dtype:
+        performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
+    with _term_stays_ours():
+        return distribute_utils.get_distribution_strategy(
+            distribution_strategy=runtime.distribution_strategy,
+            num_gpus=runtime.num_gpus,
+            all_reduce_alg=runtime.all_reduce_alg,
+            tpu_address=runtime.tpu,
+        )
+
+
 def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
-    """Makes sure that the cluster has what the parameter server's strategy needs.
+    """Checks that the cluster has what the parameter server strategy needs.
 
     Raises:
       InputError: if TF_CONFIG names no cluster, or one without servers.
@@ -66,10 +91,10 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
 
 
 @contextmanager
-def term_stays_ours() -> Iterator[None]:
-    """Takes away the handler of TERM that TensorFlow installs when it joins a cluster.
+def _term_stays_ours() -> Iterator[None]:
+    """Removes the handler of TERM that TensorFlow installs when it joins a cluster.
 
-    That one does nothing that helps here. What comes while others are waited for is lost.
+    It would not stop training. A signal that arrives while others are waited for is lost.
     """
     handler = signal.getsignal(signal.SIGTERM)
     try:
@@ -79,13 +104,25 @@ def term_stays_ours() -> Iterator[None]:
 
 
 def named_in(message: str) -> str | None:
-    """The process that a message of TensorFlow's names first, such as `worker 1`."""
+    """The first process that a message of TensorFlow names, such as `worker 1`."""
     found = re.search(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)", message)
     return f"{found[1]} {found[2]}" if found else None
 
 
+def reason(error: tf.errors.OpError) -> str:
+    """An error of TensorFlow in one line."""
+    name, peer = type(error).__name__, named_in(error.message)
+    if peer and isinstance(error, tf.errors.UnavailableError | tf.errors.AbortedError):
+        return f"{peer} does not answer ({name})"
+    root = re.search(r"\(0\) *(.*)", error.message)
+    if root:
+        return f"a step failed: {name}: {root[1]}"
+    lines = [line for line in error.message.splitlines() if not _NO_REASON.match(line)]
+    return f"a step failed: {name}: {' '.join(lines[:1])}"
+
+
 def leave(status: int) -> NoReturn:
-    """Ends the process; in a cluster without TensorFlow's own end, which waits for those gone."""
+    """Ends the process; in a cluster without TensorFlow's shutdown, which waits for dead peers."""
     if not os.environ.get(_CONFIG):
         sys.exit(status)
     sys.stdout.flush()
@@ -93,7 +130,7 @@ def leave(status: int) -> NoReturn:
     last = threading.Timer(_END_SECONDS, os._exit, [status])
     last.daemon = True
     last.start()
-    atexit._run_exitfuncs()  # else hundreds of small files stay in the folder for temporary ones
+    atexit._run_exitfuncs()  # otherwise hundreds of temporary files are left
     os._exit(status)
 
 

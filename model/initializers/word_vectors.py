@@ -12,13 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import tensorflow as tf
+from official.core import base_task
 
 from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
-from model.configs import schema
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.initializers import cooccurrence
-from model.tasks.tasks import Part
 from model.text.preprocessing import PADDING, WORDS
 
 SIF_A = 1e-3
@@ -26,41 +25,42 @@ SIF_A = 1e-3
 _AT_ONCE = 1000
 
 
-def begin(model: DualEncoder, part: Part, task: schema.ResponseSelection) -> None:
+def begin(model: DualEncoder, task: base_task.Task) -> None:
     """Gives the word vectors what the config asks for.
 
     Args:
       model: not trained yet.
-      part: of response selection; the first of its training records tell.
-      task: says how many of them, and the seed.
+      task: response selection; the first of its training records tell, its configuration says how
+        many of them, and the seed.
     """
+    config = task.task_config
     table = model.encoder.tables[WORDS]
     rows = drawn = tf.convert_to_tensor(table).numpy()
-    if task.word_cooccurrence_records:
-        texts = _texts(part, task.word_cooccurrence_records)
-        found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=task.seed)
+    if config.word_cooccurrence_records:
+        texts = _texts(task, config.word_cooccurrence_records)
+        found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
         lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
         rows = np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
-    if task.word_frequency_records:
-        counts = count(part, task.word_frequency_records, ids=len(drawn))
+    if config.word_frequency_records:
+        counts = count(task, config.word_frequency_records, ids=len(drawn))
         rows = rows * (SIF_A / (SIF_A + counts / max(counts.sum(), 1)))[:, np.newaxis]
     table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
 
 
-def count(part: Part, records: int, *, ids: int) -> np.ndarray:
+def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
     """How often each id of a word stands in the first records: int64 [ids]."""
     counts = np.zeros(ids, np.int64)
-    for texts in _texts(part, records):
+    for texts in _texts(task, records):
         counts += np.bincount(texts.ravel(), minlength=ids)
     counts[PADDING] = 0
     return counts
 
 
-def _texts(part: Part, records: int) -> Iterator[np.ndarray]:
+def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
     """The words of both sides of the first records: int32 [texts, tokens], many times."""
-    files = tfrecords.find_files(f"{part.where}.train_data", part.train_data)
+    files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
     for serialized in tfrecords.read_records(files).take(records).batch(_AT_ONCE):
-        batch = part.task.parse(serialized)
+        batch = task.parse(serialized)
         for side in (INPUT, RESPONSE):
             yield batch[side][WORDS].numpy()
 

@@ -1,1 +1,1 @@
-"""A batch in, its loss and metrics out: response selection and NLI."""
+"""Serialized pairs in, loss and metrics out: response selection and NLI, as Model Garden tasks."""

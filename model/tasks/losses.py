@@ -1,78 +1,91 @@
-"""The loss of picking the true response among those of the batch (section 2.2)."""
+"""In-batch softmax: picking the true response among those of the batch (section 2.2)."""
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
 from model.configs import schema
-from model.dual_encoder import Encoded
+
+
+class Encoded(NamedTuple):
+    """A batch of encoded pairs."""
+
+    inputs: tf.Tensor
+    """u, L2-normalized: float [batch, embedding_dim]."""
+    responses: tf.Tensor
+    """v' of figure 3: float [batch, embedding_dim]."""
+    score_scale: tf.Tensor
+    """Factor of the dot products of u and v': float32 scalar."""
 
 
 class Keys(NamedTuple):
-    """Fingerprints of a batch's texts, int64 [batch]: equal for equal texts."""
+    """Hashes of a batch's texts, int64 [batch]: equal for equal texts."""
 
     inputs: tf.Tensor
     responses: tf.Tensor
 
 
 class Scored(NamedTuple):
-    """What the replica's inputs made of the responses; `scores` and `labels` give P@1."""
+    """Scores of all responses for each input of this replica."""
 
     loss: tf.Tensor
     """Mean over the replica's pairs: float32 scalar."""
     scores: tf.Tensor
-    """float32 [batch, responses], with the responses of all replicas where they are negatives.
-    The margin is not in it: it makes training harder, and would hide what the model picks."""
+    """float32 [batch, responses], without the margin; the responses of all replicas if those are
+    negatives."""
     labels: tf.Tensor
-    """The column of each input's true response: int32 [batch]."""
+    """Column of each input's true response: int32 [batch]."""
 
 
 def in_batch_softmax(
     encoded: Encoded, objective: schema.Objective, *, keys: Keys | None = None
 ) -> Scored:
-    """Mean negative log-likelihood of the true responses; in replica context.
+    """Mean negative log-likelihood of the true responses; called in replica context.
 
-    The caller divides the loss by the number of replicas, and sums the gradients over them.
+    The caller divides the loss by the number of replicas and sums gradients over them.
 
     Args:
-      encoded: the pairs of this replica, any float type; scores are float32.
-      objective: the paper's by default.
-      keys: of the same pairs; only `mask_duplicates` needs them.
+      encoded: the pairs of this replica.
+      objective: options of the loss.
+      keys: hashes of the same pairs; `mask_duplicates` needs them.
+
+    Raises:
+      ValueError: if `mask_duplicates` is set and `keys` is None.
     """
     if objective.mask_duplicates and keys is None:
         raise ValueError("mask_duplicates needs the keys of the texts")
-    inputs = _Side(tf.cast(encoded.inputs, tf.float32), keys and keys.inputs)
-    responses = _Side(tf.cast(encoded.responses, tf.float32), keys and keys.responses)
+    inputs = _Texts(tf.cast(encoded.inputs, tf.float32), keys and keys.inputs)
+    responses = _Texts(tf.cast(encoded.responses, tf.float32), keys and keys.responses)
     scale = encoded.score_scale
-    scored = _pick(inputs.vectors, responses, scale=scale, objective=objective)
+    scored = _cross_entropy(inputs.vectors, responses, scale=scale, objective=objective)
     if not objective.both_directions:
         return scored
-    backward = _pick(responses.vectors, inputs, scale=scale, objective=objective)
+    backward = _cross_entropy(responses.vectors, inputs, scale=scale, objective=objective)
     return scored._replace(loss=(scored.loss + backward.loss) / 2)
 
 
-class _Side(NamedTuple):
+class _Texts(NamedTuple):
     """The inputs or the responses: float32 [batch, embedding_dim] and int64 [batch]."""
 
     vectors: tf.Tensor
     keys: tf.Tensor | None
 
 
-def _pick(
-    queries: tf.Tensor, own: _Side, *, scale: tf.Tensor, objective: schema.Objective
+def _cross_entropy(
+    queries: tf.Tensor, candidates: _Texts, *, scale: tf.Tensor, objective: schema.Objective
 ) -> Scored:
-    """Each query, float32 [batch, embedding_dim], picks its own row of the other side."""
+    """Row i of the queries, float32 [batch, embedding_dim], belongs to row i of the candidates."""
     across = objective.negatives_across_replicas and _replicas() > 1
     gather = _gather if across else tf.identity
     batch = tf.shape(queries)[0]
     labels = tf.range(batch) + (_replica() * batch if across else 0)
-    scores = scale * tf.matmul(queries, gather(own.vectors), transpose_b=True)
+    scores = scale * tf.matmul(queries, gather(candidates.vectors), transpose_b=True)
     is_true = _equal(labels, tf.range(tf.shape(scores)[1]))
     if objective.mask_duplicates:
-        copies = _equal(own.keys, gather(own.keys)) & ~is_true
+        copies = _equal(candidates.keys, gather(candidates.keys)) & ~is_true
         scores = tf.where(copies, -float("inf"), scores)
-    # Before the scale, as in Model Garden's MatMulWithMargin: so a margin is a part of a cosine
-    # whatever the scale, and a learned scale cannot outgrow it.
+    # Before the scale, as in the Model Garden's MatMulWithMargin: the margin is in units of a
+    # cosine, and a learned scale cannot outgrow it.
     logits = scores - scale * objective.margin * tf.cast(is_true, tf.float32)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     return Scored(loss=tf.reduce_mean(losses), scores=scores, labels=labels)
@@ -93,19 +106,18 @@ def _replica() -> tf.Tensor:
 
 
 def _gather(rows: tf.Tensor) -> tf.Tensor:
-    """[batch, ...] of each replica -> [batch of all, ...], in the order of the replicas.
+    """[batch, ...] of each replica -> [global batch, ...], in the order of the replicas.
 
-    The gradient of a row is the sum of what it is in all replicas' losses, and goes to the
-    replica that the row came from. One tensor a call: the gradient of several at once fails
-    where their shapes differ.
+    Differentiable: the gradients of a row from all replicas' losses are summed on the replica
+    that it came from. One tensor a call: the gradient of several fails if their shapes differ.
     """
     return tf.distribute.get_replica_context().all_gather(tf.identity(rows), axis=0)
 
 
-def places(scored: Scored) -> tf.Tensor:
-    """How many responses score as high as each input's true one, or higher: int32 [batch].
+def ranks(scored: Scored) -> tf.Tensor:
+    """Rank of each true response, 0 the best: int32 [batch].
 
-    0 is the first place. A tie counts against the model: else equal embeddings would win.
+    A tie counts against the model: otherwise equal embeddings would be perfect.
     """
     true = tf.gather(scored.scores, scored.labels, batch_dims=1)
     return tf.reduce_sum(tf.cast(scored.scores >= true[:, tf.newaxis], tf.int32), axis=1) - 1

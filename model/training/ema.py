@@ -1,8 +1,8 @@
 """A moving average of the weights, which often scores better than the weights themselves.
 
-The Model Garden's own averages at every step, which takes longer than a step where embedding
-tables are large, and swaps weights by additions, which rounds them. Here the average moves every
-few steps and the weights are put back bit for bit.
+The Model Garden's `ExponentialMovingAverage` updates at every step, which takes longer than a step
+if embedding tables are large, and swaps weights by additions, which round. Here the average is
+updated every few steps and the weights are restored bit for bit.
 """
 
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from model.configs import schema
 class WeightAverage(tf.Module):
     """average = decay * average + (1 - decay) * weights.
 
-    At its n-th step the decay is at most (1 + n) / (10 + n), so that the random weights of the
-    beginning are soon forgotten (tf.train.ExponentialMovingAverage).
+    At the n-th update the decay is at most (1 + n) / (10 + n), so that the initial weights are
+    soon forgotten (as in tf.train.ExponentialMovingAverage).
     """
 
     def __init__(self, model: tf_keras.Model, config: schema.Trainer):
         super().__init__(name="weight_average")
         self._decay = config.average_decay
         self._every = config.average_every
-        # The model and not its variables: in a checkpoint they keep the names they have in it.
+        # The model and not its variables, which keep their names in a checkpoint.
         self._model = model if self._decay else None
         self.values = [
             tf.Variable(weight, trainable=False, name=f"average/{weight.name.split(':')[0]}")
@@ -37,13 +37,13 @@ class WeightAverage(tf.Module):
         return [] if self._model is None else self._model.trainable_variables
 
     def step(self, number: int) -> None:
-        """Moves the average after the step of this number, if it is time to."""
+        """Updates the average after a step, once in `average_every` steps."""
         if self.values and number % self._every == 0:
-            moves = number / self._every
-            self._move(tf.constant(min(self._decay, (1 + moves) / (10 + moves))))
+            updates = number / self._every
+            self._update(tf.constant(min(self._decay, (1 + updates) / (10 + updates))))
 
     @tf.function
-    def _move(self, decay: tf.Tensor) -> None:
+    def _update(self, decay: tf.Tensor) -> None:
         for value, weight in zip(self.values, self._weights, strict=True):
             value.assign(decay * value + (1 - decay) * weight)
 
@@ -54,7 +54,7 @@ class WeightAverage(tf.Module):
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """The model has the average for its weights, until it gets its own back."""
+        """Replaces the weights by their average inside the context."""
         own = [tf.identity(weight) for weight in self._weights]
         self.use()
         try:

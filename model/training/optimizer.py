@@ -1,36 +1,30 @@
-"""The optimizer of a run, with its learning rate over the steps.
+"""The optimizer of a run and its learning rate schedule.
 
-A decay whose steps are left out, or 0, takes all steps of the run: it follows when the run is
-prolonged.
+A decay whose number of steps is left out, or 0, takes all steps of the run: if the run is
+prolonged, so is the decay.
 """
 
 import copy
 
 import tf_keras
-from official.core import config_definitions
-from official.modeling import optimization, performance
+from official.core import base_task, config_definitions
 
 DECAYS = {"polynomial": "decay_steps", "cosine": "decay_steps", "power_linear": "total_decay_steps"}
-"""Learning rates that reach an end, and what says when."""
+"""Schedules that end, and the field that says when."""
 LEARNING_RATE = "trainer.optimizer_config.learning_rate"
 
 
 def build(params: config_definitions.ExperimentConfig) -> tf_keras.optimizers.legacy.Optimizer:
-    """The optimizer; under the strategy that the run has."""
+    """The optimizer, as the Model Garden builds it; called under the run's strategy."""
     config = copy.deepcopy(params.trainer.optimizer_config)
     kind, rate = config.learning_rate.type, config.learning_rate.get()
     if kind in DECAYS:
         setattr(rate, DECAYS[kind], getattr(rate, DECAYS[kind]) or params.trainer.train_steps)
-    factory = optimization.OptimizerFactory(config)
-    return performance.configure_optimizer(
-        factory.build_optimizer(factory.build_learning_rate()),
-        use_float16=params.runtime.mixed_precision_dtype == "float16",
-        loss_scale=params.runtime.loss_scale,
-    )
+    return base_task.Task.create_optimizer(config, params.runtime)
 
 
 def notice(trainer: config_definitions.TrainerConfig) -> str | None:
-    """One line for people if the rate reaches its end before the run does."""
+    """A line for the user if the schedule ends before the run does."""
     rate = trainer.optimizer_config.learning_rate
     kind, config = rate.type, rate.get()
     if kind not in DECAYS or getattr(config, "cycle", False):

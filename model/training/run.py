@@ -1,110 +1,144 @@
-"""One run of an experiment: what it is made of, and Orbit's loop around it."""
+"""One run of an experiment: builds its parts, and runs Orbit's loop in one of four modes."""
 
 import contextlib
-import re
 import time
+from collections.abc import Sequence
 from posixpath import join
 from typing import NamedTuple
 
 import orbit
 import tensorflow as tf
 from absl import logging
-from official.common import distribute_utils
-from official.core import config_definitions
-from official.modeling import performance
+from official.core import base_task, config_definitions
 
 from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints
-from model.checkpoints.state import State, make_state
-from model.configs import schema
+from model.configs import parsing, schema
 from model.data import tfrecords
-from model.data.task_sampler import Schedule
+from model.data.task_sampler import TaskSampler
 from model.distribute import cluster
 from model.errors import InputError, StoppedError, TrainingError
-from model.tasks.tasks import Part, parts_of
-from model.training import optimizer
-from model.training import progress as console
+from model.tasks import multitask
+from model.tasks import nli as nli  # registers its task
+from model.tasks import response_selection as response_selection  # likewise
+from model.training import monitoring, optimizer
 from model.training.async_trainer import AsynchronousTrainer
-from model.training.learning import Learning
-from model.training.profiler import Profiler
-from model.training.progress import BesideProgress, Progress
+from model.training.monitoring import BesideProgress, LearningCheck, Progress
 from model.training.signals import Signals
-from model.training.sts import StsPairs
-from model.training.sync_trainer import Trainer
-from model.training.validation import Validator
+from model.training.state import State, make_state
+from model.training.sync_trainer import SynchronousTrainer
+from model.training.validation import StsPairs, Validator
 
-_NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
-"""What stands before the reason in TensorFlow's errors."""
+TRAIN, EVAL = "train", "eval"
+TRAIN_AND_EVAL, CONTINUOUS_EVAL = "train_and_eval", "continuous_eval"
 
 
 class Run(NamedTuple):
-    """One run and all that it is made of."""
+    """One run and its parts."""
 
     params: config_definitions.ExperimentConfig
     mode: str
     folder: str
     """`--model_dir`."""
     strategy: tf.distribute.Strategy
-    parts: list[Part]
-    schedule: Schedule
+    tasks: list[base_task.Task]
+    sampler: TaskSampler
     state: State
     checkpoints: Checkpoints
     best: BestCheckpoint
-    learning: Learning
+    check: LearningCheck
     signals: Signals
-    profiler: Profiler
-
-    @property
-    def step(self) -> int:
-        """How many steps are done."""
-        return int(self.state.global_step.numpy())
 
     @property
     def last_checkpoint(self) -> str | None:
-        """The one to go on from; workers other than the chief keep none of their own."""
+        """The one to resume from; workers other than the chief keep none of their own."""
         return files.last(self.folder)
 
     def close(self) -> None:
-        """Removes what workers wrote that is not for the model folder."""
+        """Removes temporary checkpoints."""
         self.checkpoints.close()
         self.best.close()
 
 
-def run(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
-    """Trains, validates or both; goes on from the last checkpoint of the model folder.
+def train(
+    experiment: str,
+    *,
+    model_dir: str,
+    mode: str = TRAIN_AND_EVAL,
+    config_files: Sequence[str] = (),
+    params_override: str = "",
+    tpu: str = "",
+) -> dict[str, float]:
+    """Trains, validates or both, as `python -m model` does; resumes from the last checkpoint.
+
+    In a cluster of parameter servers, a process that is not the chief serves it until it gets TERM.
+
+    Args:
+      experiment: one of `model.EXPERIMENTS`.
+      model_dir: for checkpoints, `params.yaml` and events.
+      mode: `train`, `eval`, `train_and_eval`, or `continuous_eval`, which validates every
+        checkpoint that another process writes.
+      config_files: YAML files that override the experiment's parameters.
+      params_override: further overrides, such as `trainer.train_steps=100,task.seed=1`.
+      tpu: address of a TPU.
+
+    Returns:
+      The metrics of the last validation, by name; empty if there was none.
 
     Raises:
-      InputError: if there are no data or too few, the parameters do not fit together, the
-        folder holds another run, or there is nothing to evaluate.
-      TrainingError: if a loss is not finite, a checkpoint cannot be written, or the run ends as
-        one that learns nothing any more.
-      StoppedError: if a signal said to stop; what was trained up to then is saved.
+      InputError: if a parameter or the data are invalid, the folder holds another run, or there is
+        no checkpoint to evaluate.
+      TrainingError: if a loss is not finite, a checkpoint cannot be written, or the run no longer
+        learns.
+      StoppedError: if a signal stopped the run; its state is saved.
       ClaimedError: if another run trains in the folder.
     """
+    params = parsing.parse(
+        experiment=experiment, config_files=config_files, params_override=params_override, tpu=tpu
+    )
+    if cluster.serves(params.runtime):
+        cluster.serve()
+        return {}
+    return run_experiment(params, mode=mode, folder=model_dir)
+
+
+def run_experiment(
+    params: config_definitions.ExperimentConfig, *, mode: str, folder: str
+) -> dict[str, float]:
+    """As `train`, with parsed parameters."""
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     with contextlib.ExitStack() as stack:
         try:
-            strategy = _strategy(params.runtime)  # first of all: it configures the devices
-            if "train" in mode and strategy.extended.should_checkpoint:
-                stack.enter_context(model_dir.claimed(folder))
-            made = _make_run(params, strategy, mode=mode, folder=folder)
-            stack.enter_context(contextlib.closing(made))
-            controller = _controller(made)
+            strategy = cluster.strategy(params.runtime)
+            for claimed in (
+                _written(folder, mode=mode) if strategy.extended.should_checkpoint else ()
+            ):
+                stack.enter_context(model_dir.claimed(claimed))
+            run = _make_run(params, strategy, mode=mode, folder=folder)
+            stack.enter_context(contextlib.closing(run))
+            controller = _controller(run)
         except InputError:
             raise
         except ValueError as error:
             raise InputError(f"the parameters do not fit together: {error}") from error
         except tf.errors.OpError as error:
-            raise TrainingError(f"before the first step {_reason(error)}") from error
-        if mode == "eval":
+            raise TrainingError(f"before the first step {cluster.reason(error)}") from error
+        if "train" not in mode:
             with contextlib.redirect_stdout(BesideProgress()):
-                controller.evaluate(steps=params.trainer.validation_steps)
-            made.learning.require()
-        elif made.step >= params.trainer.train_steps:
-            print(f"{folder} is trained already, to step {made.step}; nothing to do")
-        else:
-            _train(made, controller)
+                validated = (_evaluate if mode == EVAL else _evaluate_continuously)(run, controller)
+            run.check.require()
+            return validated
+        if run.state.step >= params.trainer.train_steps:
+            print(f"{folder} is trained already, to step {run.state.step}; nothing to do")
+            return {}
+        return _train(run, controller)
+
+
+def _written(folder: str, *, mode: str) -> list[str]:
+    """The folders that a run writes checkpoints to."""
+    best = [join(folder, files.BEST)] if "eval" in mode and mode != EVAL else []
+    return [folder, *best] if "train" in mode else best
 
 
 def _make_run(
@@ -115,27 +149,26 @@ def _make_run(
     folder: str,
 ) -> Run:
     with strategy.scope():
-        parts = parts_of(params.task)
-    for part in parts:
-        if "train" in mode:
-            where = f"{part.where}.train_data"
-            tfrecords.check(where, part.train_data, part.task.parse)
-            tfrecords.require_apart(where, part.train_data, folder)
-        if "eval" in mode:
-            where = f"{part.where}.validation_data"
-            tfrecords.check(where, part.validation_data, part.task.parse)
-            tfrecords.require_apart(where, part.validation_data, folder)
+        tasks = multitask.tasks_of(params.task)
+    for task in tasks:
+        config = task.task_config
+        for part, data in (("train", config.train_data), ("eval", config.validation_data)):
+            if part in mode:
+                name = "train_data" if part == "train" else "validation_data"
+                tfrecords.check(f"{task.section}.{name}", data, task.parse)
+                tfrecords.require_apart(f"{task.section}.{name}", data, folder)
     model_dir.prepare(params, mode=mode, folder=folder)
-    state, signals = make_state(params, strategy, folder, parts), Signals()
-    writes = strategy.extended.should_checkpoint and "train" in mode
+    begins = "train" in mode and files.last(folder) is None
+    state = make_state(params, strategy, tasks, initialize=begins)
+    writes = bool(strategy.extended.should_checkpoint)
     return Run(
         params=params,
         mode=mode,
         folder=folder,
         strategy=strategy,
-        parts=parts,
-        schedule=Schedule(
-            data=[part.train_data for part in parts],
+        tasks=tasks,
+        sampler=TaskSampler(
+            data=[task.task_config.train_data for task in tasks],
             share=params.task.nli.share if isinstance(params.task, schema.Multitask) else 0.0,
             seed=params.task.seed,
         ),
@@ -145,36 +178,18 @@ def _make_run(
             global_step=state.global_step,
             folder=folder,
             config=params.trainer,
-            writes=writes,
+            writes=writes and "train" in mode,
         ),
         best=BestCheckpoint(
             tf.train.Checkpoint(model=state.model, average=state.average),
             global_step=state.global_step,
             folder=folder,
             params=params,
-            writes=writes,
+            writes=writes and mode != EVAL,
         ),
-        learning=Learning(state.global_step),
-        signals=signals,
-        profiler=Profiler(
-            join(folder, "train"), steps=params.trainer.profile_steps, signals=signals
-        ),
+        check=LearningCheck(state.global_step),
+        signals=Signals(),
     )
-
-
-def _strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
-    cluster.require_whole(runtime)
-    if runtime.enable_xla:
-        tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
-    if runtime.mixed_precision_dtype:
-        performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    with cluster.term_stays_ours():
-        return distribute_utils.get_distribution_strategy(
-            distribution_strategy=runtime.distribution_strategy,
-            num_gpus=runtime.num_gpus,
-            all_reduce_alg=runtime.all_reduce_alg,
-            tpu_address=runtime.tpu,
-        )
 
 
 def _controller(run: Run) -> orbit.Controller:
@@ -186,7 +201,7 @@ def _controller(run: Run) -> orbit.Controller:
         trainer=_trainer(run) if "train" in run.mode else None,
         evaluator=_validator(run) if "eval" in run.mode else None,
         strategy=run.strategy,
-        # Up to the next multiple of it, wherever the run was stopped.
+        # Up to the next multiple, wherever the run was stopped.
         steps_per_loop=lambda step: _until_multiple(step, trainer.steps_per_loop),
         checkpoint_manager=run.checkpoints,
         enable_async_checkpointing=trainer.async_checkpoints,
@@ -200,8 +215,8 @@ def _trainer(run: Run) -> orbit.AbstractTrainer:
     state = run.state
     if isinstance(run.strategy, tf.distribute.ParameterServerStrategy):
         return AsynchronousTrainer(
-            run.parts,
-            schedule=run.schedule,
+            run.tasks,
+            sampler=run.sampler,
             strategy=run.strategy,
             model=state.model,
             optimizer=state.optimizer,
@@ -209,122 +224,139 @@ def _trainer(run: Run) -> orbit.AbstractTrainer:
             task_steps=state.task_steps,
             signals=run.signals,
         )
-    return Trainer(
-        run.parts,
-        schedule=run.schedule,
+    return SynchronousTrainer(
+        run.tasks,
+        sampler=run.sampler,
         strategy=run.strategy,
         model=state.model,
         optimizer=state.optimizer,
         average=state.average,
         global_step=state.global_step,
         signals=run.signals,
-        profiler=run.profiler,
     )
 
 
 def _validator(run: Run) -> Validator:
     sts_dev = run.params.task.sts_dev
     return Validator(
-        run.parts,
+        run.tasks,
         model=run.state.model,
         average=run.state.average,
-        sts=StsPairs.read(sts_dev, run.parts[0].task.text) if sts_dev else None,
-        learning=run.learning,
-        then=run.best.offer if "train" in run.mode else None,
+        sts=StsPairs.read(sts_dev, run.tasks[0].text) if sts_dev else None,
+        check=run.check,
+        then=run.best.offer if run.mode != EVAL else None,
     )
 
 
-def _train(run: Run, controller: orbit.Controller) -> None:
-    trainer, begin, began = run.params.trainer, run.step, time.monotonic()
+def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    """Trains to the last step; returns the last validation."""
+    trainer, begin, began = run.params.trainer, run.state.step, time.monotonic()
     restored = run.last_checkpoint
     if run.strategy.extended.should_checkpoint:
         model_dir.write_params(run.params, run.folder)
         notice = optimizer.notice(trainer)
         if notice:
             print(notice)
-    progress = Progress(run.schedule, steps=trainer.train_steps, global_step=run.state.global_step)
-    controller.train_actions = (progress, run.learning)
+    progress = Progress(run.sampler, steps=trainer.train_steps, global_step=run.state.global_step)
+    controller.train_actions = (progress, run.check)
     validated: dict[str, float] = {}
     with (
         run.signals,
         contextlib.closing(progress),
         contextlib.redirect_stdout(BesideProgress()),
-        contextlib.closing(run.profiler),
     ):
         try:
             # Variables of the optimizer are restored only when the first step makes them.
             with files.damage_named(restored, name="--model_dir"):
-                if run.mode == "train":
+                if run.mode == TRAIN:
                     controller.train(steps=trainer.train_steps)
                 else:
                     validated = _train_and_validate(run, controller)
         except StoppedError as stopped:
-            run.checkpoints.save(run.step, check_interval=False)
-            said = f"{stopped} at step {run.step}, which is saved; the same command goes on"
-            raise StoppedError(said, status=stopped.status) from stopped
+            run.checkpoints.save(run.state.step, check_interval=False)
+            message = (
+                f"{stopped} at step {run.state.step}, which is saved; the same command goes on"
+            )
+            raise StoppedError(message, status=stopped.status) from stopped
         except tf.errors.OpError as error:
             last = run.last_checkpoint or "none yet"
             raise TrainingError(
-                f"{_reason(error)}. The last checkpoint is {last}; the same command goes on"
+                f"{cluster.reason(error)}. The last checkpoint is {last}; the same command goes on"
             ) from error
         except TrainingError as error:
             last = run.last_checkpoint or "none yet"
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
-    print(_summary(run, progress.logs, validated, begin, time.monotonic() - began))
-    run.learning.require()
+    facts = _facts(run, begin, time.monotonic() - began)
+    print(monitoring.summary(facts, trained=progress.logs, validated=validated))
+    run.check.require()
+    return validated
 
 
 def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     """Validates at the multiples of `validation_interval` and at the end.
 
-    A run that goes on from such a step validates there too: it may have been killed before it
-    kept the best.
+    A run that resumes at such a step validates there too: it may have been killed before it kept
+    the best.
 
-    Orbit's `train_and_evaluate` counts from where it begins: a resumed run would validate, and
-    keep the best, at other steps than an undisturbed one.
+    Orbit's `train_and_evaluate` counts from the step where it starts: a resumed run would validate
+    at other steps than an undisturbed one.
     """
     trainer = run.params.trainer
     validated: dict[str, float] = {}
-    if run.step and run.step % trainer.validation_interval == 0:
-        controller.evaluate(steps=trainer.validation_steps)
-    while run.step < trainer.train_steps:
-        until = run.step + _until_multiple(run.step, trainer.validation_interval)
-        until = min(until, trainer.train_steps)
-        controller.train(steps=until, checkpoint_at_completion=False)
-        validated = controller.evaluate(steps=trainer.validation_steps)
+    if run.state.step and run.state.step % trainer.validation_interval == 0:
+        _evaluate(run, controller)
+    while run.state.step < trainer.train_steps:
+        until = run.state.step + _until_multiple(run.state.step, trainer.validation_interval)
+        controller.train(steps=min(until, trainer.train_steps), checkpoint_at_completion=False)
+        validated = _evaluate(run, controller)
     controller.save_checkpoint()
     run.checkpoints.sync()
     return validated
 
 
+def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    return controller.evaluate(steps=run.params.trainer.validation_steps)
+
+
+def _evaluate_continuously(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    """Validates each new checkpoint, until that of the last step or the timeout.
+
+    Orbit's `evaluate_continuously` would watch a folder that only its own process writes to, and
+    fail at a checkpoint that training deletes meanwhile.
+    """
+    trainer, validated = run.params.trainer, {}
+    timeout = trainer.continuous_eval_timeout
+    for checkpoint in tf.train.checkpoints_iterator(run.folder, timeout=timeout):
+        model_dir.prepare(run.params, mode=run.mode, folder=run.folder)
+        try:
+            with files.damage_named(checkpoint, name="--model_dir"):
+                controller.restore_checkpoint(checkpoint)
+        except InputError:
+            if files.last(run.folder) == checkpoint:
+                raise
+            continue  # training has deleted it for a newer one
+        validated = _evaluate(run, controller)
+        if run.state.step >= trainer.train_steps:
+            return validated
+    print(f"no new checkpoint in {run.folder} for {timeout} s: trainer.continuous_eval_timeout")
+    return validated
+
+
 def _until_multiple(step: int, of: int) -> int:
-    """How many steps there are from a step to the next multiple of a number."""
+    """Number of steps from a step to the next multiple of `of`."""
     return of - int(step) % of
 
 
-def _reason(error: tf.errors.OpError) -> str:
-    """TensorFlow's error in one line."""
-    name, peer = type(error).__name__, cluster.named_in(error.message)
-    if peer and isinstance(error, tf.errors.UnavailableError | tf.errors.AbortedError):
-        return f"{peer} does not answer ({name})"
-    root = re.search(r"\(0\) *(.*)", error.message)
-    if root:
-        return f"a step failed: {name}: {root[1]}"
-    lines = [line for line in error.message.splitlines() if not _NO_REASON.match(line)]
-    return f"a step failed: {name}: {' '.join(lines[:1])}"
-
-
-def _summary(
-    run: Run, training: dict[str, float], validated: dict[str, float], begin: int, seconds: float
-) -> str:
-    """What came of a run, for people."""
-    facts: dict[str, object] = {"steps": f"{begin:,} to {run.step:,}"}
-    for task, part in enumerate(run.parts):
-        # Where workers step each for itself nothing but their count tells.
-        steps = int(run.state.task_steps[task].numpy()) or run.schedule.steps(task, 0, run.step)
-        facts[f"of {part.task.name}"] = f"{steps:,}"
+def _facts(run: Run, begin: int, seconds: float) -> dict[str, object]:
+    """Facts for the summary of a run."""
+    facts: dict[str, object] = {"steps": f"{begin:,} to {run.state.step:,}"}
+    for index, task in enumerate(run.tasks):
+        # Under parameter servers only a count tells.
+        counted = int(run.state.task_steps[index].numpy())
+        steps = counted or run.sampler.steps(index, 0, run.state.step)
+        facts[f"of {task.name}"] = f"{steps:,}"
     facts["minutes"] = f"{seconds / 60:.1f}"
     if run.best.best:
         facts["best"] = "{metric} {value:.4f} at step {step:,}".format(**run.best.best)
     facts["last checkpoint"] = run.last_checkpoint
-    return console.summary(facts, trained=training, validated=validated)
+    return facts

@@ -1,48 +1,56 @@
-"""What a model can do so far: P@N on held-out pairs, accuracy on NLI, correlation on STS.
+"""Validation: P@N on held-out pairs, accuracy on NLI, Pearson's r on STS.
 
-Done by one replica of each worker, outside of the strategy: no worker waits for another.
+Each worker validates on one replica, outside the strategy: no worker waits for another.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 import orbit
 import tensorflow as tf
+from official.core import base_task
+from scipy import stats
 
 from model.data import input_pipeline
 from model.dual_encoder import DualEncoder
-from model.tasks.tasks import Part
+from model.errors import InputError
+from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
-from model.training.learning import Learning
-from model.training.sts import StsPairs
+from model.training.monitoring import LearningCheck
+
+_SCORE, _FIRST, _SECOND = 4, 5, 6
+"""Tab-separated columns; quotes are text (the readme of the STS Benchmark)."""
+_AT_ONCE = 500
 
 
 class Validator(orbit.AbstractEvaluator):
-    """Validates the tasks of a run, and on STS where a file is given."""
+    """Validates the tasks of a run, and STS if a file is given."""
 
     def __init__(
         self,
-        parts: list[Part],
+        tasks: Sequence[base_task.Task],
         *,
         model: DualEncoder,
         average: WeightAverage,
-        sts: StsPairs | None,
-        learning: Learning,
+        sts: "StsPairs | None",
+        check: LearningCheck,
         then: Callable[[dict[str, float]], None] | None,
     ):
         self._model = model
         self._average = average
         self._sts = sts
-        self._learning = learning
+        self._check = check
         self._then = then
-        self._parts = [(part, input_pipeline.validation_batches(part)) for part in parts]
-        self._outcomes = [self._make_outcome(part) for part in parts]
+        self._tasks = tasks
+        self._datasets = [task.build_inputs(task.task_config.validation_data) for task in tasks]
+        self._steps = [self._make_step(task) for task in tasks]
 
     def evaluate(self, num_steps: tf.Tensor) -> dict[str, float]:
-        """Validates the average of the weights where one is kept, else the weights.
+        """Validates the average of the weights if one is kept, otherwise the weights.
 
         Args:
-          num_steps: how many batches of each task; -1 for all.
+          num_steps: number of batches of each task; -1 for all.
 
         Returns:
           Means over the batches: `validation_loss` (of the first task), the tasks' metrics; and
@@ -50,31 +58,85 @@ class Validator(orbit.AbstractEvaluator):
         """
         logs: dict[str, float] = {}
         with self._average.in_place():
-            for (part, dataset), outcome in zip(self._parts, self._outcomes, strict=True):
-                values = [outcome(batch).numpy() for _, batch in dataset.take(int(num_steps))]
-                names = ["validation_loss", *part.task.metrics]
+            for task, dataset, step in zip(self._tasks, self._datasets, self._steps, strict=True):
+                values = [step(batch).numpy() for batch in dataset.take(int(num_steps))]
+                names = ["validation_loss", *task.metrics]
                 means = dict(zip(names, map(float, np.mean(values, axis=0)), strict=True))
                 logs = means | logs
-                self._look_at_one_batch(part, dataset)
+                self._look_at_one_batch(task)
             if self._sts is not None:
                 logs["sts_dev_pearson"] = self._sts.pearson(self._model)
-        said = ", ".join(f"{name} {value:.4f}" for name, value in logs.items())
-        print(f"validation: {said}")
+        values_of_logs = ", ".join(f"{name} {value:.4f}" for name, value in logs.items())
+        print(f"validation: {values_of_logs}")
         if self._then is not None:
             self._then(logs)
         return logs
 
-    def _make_outcome(self, part: Part) -> Callable[[dict], tf.Tensor]:
+    def _make_step(self, task: base_task.Task) -> Callable[[dict], tf.Tensor]:
         @tf.function(reduce_retracing=True)
-        def outcome(batch: dict) -> tf.Tensor:
-            found = part.task.outcome(self._model, batch, training=False)
-            return tf.stack([found.loss, *(found.metrics[name] for name in part.task.metrics)])
+        def step(batch: dict) -> tf.Tensor:
+            logs = task.validation_step(batch, self._model)
+            return tf.stack([logs[name] for name in (task.loss, *task.metrics)])
 
-        return outcome
+        return step
 
-    def _look_at_one_batch(self, part: Part, dataset: tf.data.Dataset) -> None:
-        for serialized, batch in dataset.take(1):
+    def _look_at_one_batch(self, task: base_task.Task) -> None:
+        """Checks for equal embeddings, and shows the task's mistakes in TensorBoard."""
+        data = task.task_config.validation_data
+        records = input_pipeline.validation_records(task, data, tf.distribute.InputContext())
+        for serialized in records.take(1):
+            batch = input_pipeline.parse(task, data, serialized)
             sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
-            self._learning.validated(sentences, self._model.encode_inputs(sentences).numpy())
-            lines = part.task.mistakes(self._model, serialized, batch)
-            tf.summary.text(f"mistakes/{part.task.name}", "\n\n".join(lines))
+            self._check.validated(sentences, self._model.encode_inputs(sentences).numpy())
+            lines = task.mistakes(self._model, serialized, batch)
+            tf.summary.text(f"mistakes/{task.name}", "\n\n".join(lines))
+
+
+class StsPairs(NamedTuple):
+    """Pairs of sentences with human similarity scores, such as the STS Benchmark's `sts-dev.csv`.
+
+    They are scored while training goes on; `python -m evaluation sts` is the full evaluation.
+    """
+
+    first: list[str]
+    second: list[str]
+    gold: list[float]
+    """0 to 5."""
+    text: TextToIds
+
+    @classmethod
+    def read(cls, path: str, text: TextToIds) -> Self:
+        """Reads a file of the STS Benchmark.
+
+        Raises:
+          InputError: if it cannot be read, or a line is malformed.
+        """
+        pairs = cls([], [], [], text)
+        try:
+            with tf.io.gfile.GFile(path) as file:
+                for line in file:
+                    columns = line.rstrip("\n").split("\t")
+                    pairs.first.append(columns[_FIRST])
+                    pairs.second.append(columns[_SECOND])
+                    pairs.gold.append(float(columns[_SCORE]))
+        except (tf.errors.OpError, UnicodeDecodeError, ValueError, IndexError) as error:
+            raise InputError(
+                f"task.sts_dev: {path!r}, line {len(pairs.gold) + 1}: {error}; accepted are files "
+                "of the STS Benchmark, such as sts-dev.csv"
+            ) from error
+        if len(pairs.gold) < 2:
+            raise InputError(f"task.sts_dev: {path!r} has {len(pairs.gold)} pairs; at least 2")
+        return pairs
+
+    def pearson(self, model: DualEncoder) -> float:
+        """Pearson's r between -arccos(cosine) and the gold scores (section 4.3)."""
+        first, second = (self._embed(model, each) for each in (self.first, self.second))
+        cosines = np.clip(np.sum(first * second, axis=1), -1, 1)
+        return float(stats.pearsonr(-np.arccos(cosines), self.gold)[0])
+
+    def _embed(self, model: DualEncoder, sentences: list[str]) -> np.ndarray:
+        """Embeddings: float32 [sentences, dim]."""
+        chunks = [sentences[i : i + _AT_ONCE] for i in range(0, len(sentences), _AT_ONCE)]
+        return np.concatenate(
+            [model.encode_inputs(self.text(tf.constant(chunk))).numpy() for chunk in chunks]
+        )

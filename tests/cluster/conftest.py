@@ -29,7 +29,7 @@ task:
     encoder: {{type: averaging, averaging: {{word_dim: 8, hidden: [], embedding_dim: 8}}}}
     response_network: {{hidden: [], normalize: true}}
     score_scale: 20.0
-{inference}
+{nli}
   train_data: {{input_path: "{data}/pairs-*", {sizes}}}
   validation_data: {{input_path: "{data}/pairs-*", global_batch_size: {batch}}}
 trainer:
@@ -43,7 +43,7 @@ trainer:
     optimizer: {{type: adagrad, adagrad: {{initial_accumulator_value: 1.0e-6}}}}
     learning_rate: {{type: constant, constant: {{learning_rate: 0.05}}}}
 """
-_INFERENCE = """\
+_NLI = """\
     nli: {{hidden: [8]}}
   nli:
     share: 0.3
@@ -169,9 +169,9 @@ def launch(data, tmp_path):
     def start(strategy, *, workers=2, experiment="reddit", mode="train", **overrides):
         sizes = f"global_batch_size: {BATCH}, shuffle_buffer_size: 64"
         values = {"data": data, "sizes": sizes, "batch": BATCH}
-        inference = _INFERENCE.format(**values) if experiment == "reddit_nli" else ""
+        nli = _NLI.format(**values) if experiment == "reddit_nli" else ""
         config = tmp_path / "tiny.yaml"
-        config.write_text(_TINY.format(inference=inference, **values))
+        config.write_text(_TINY.format(nli=nli, **values))
         logs = tmp_path / f"logs-{len(launched)}"
         command = [sys.executable, "-m", "model.distribute.local_cluster", "--strategy", strategy]
         command += ["--workers", workers, "--logs", logs, "--", "--experiment", experiment]

@@ -7,7 +7,7 @@ import signal
 import pytest
 import tensorflow as tf
 
-from export.saved_model import checkpoint
+from model.checkpoints import trained
 from tests.cluster.conftest import BATCH, MULTI_WORKER, WORD_START, kill
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
@@ -46,7 +46,7 @@ def test_two_workers_train_one_model(launch, run_folder, saved, fact, tmp_path):
     assert {path.name for path in (tmp_path / "scratch").iterdir()} <= {"__pycache__"}
     assert "Traceback" not in launched.said + launched.log("worker", 1)
     for folder in (run_folder, run_folder / "best"):
-        model, text = checkpoint.load(folder)
+        model, text = trained.load(folder)
         assert model.encode_inputs(text(tf.constant(["question1"]))).shape == (1, 8)
 
 

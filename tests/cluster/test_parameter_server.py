@@ -10,7 +10,7 @@ from tests.engines.processes import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
-RESPONSES, INFERENCE = "of response_selection", "of inference"
+RESPONSES, NLI = "of response_selection", "of nli"
 LONG = {"trainer__train_steps": 300}
 
 
@@ -19,25 +19,25 @@ def count(fact, launched, name):
     return int(fact(launched, name)[-1])
 
 
-def test_a_share_of_the_workers_trains_inference(launch, saved, fact):
+def test_a_share_of_the_workers_trains_nli(launch, saved, fact):
     asked = {"workers": 3, "experiment": "reddit_nli", **WORD_START}
     launched = launch(PARAMETER_SERVER, mode="train_and_eval", **asked)
     assert launched.wait() == 0, launched.said
     assert fact(launched, "steps") == ["0", "to", "40"]
     assert 0 < float(fact(launched, "nli_share")[0]) < 1
-    responses, inference = (count(fact, launched, name) for name in (RESPONSES, INFERENCE))
-    assert responses + inference == 40
-    assert inference > 0
+    responses, nli = (count(fact, launched, name) for name in (RESPONSES, NLI))
+    assert responses + nli == 40
+    assert nli > 0
     assert "nli_accuracy" in launched.said
     assert "Traceback" not in launched.said
     assert saved() == [20, 40]
     again = launch(PARAMETER_SERVER, trainer__train_steps=70, **asked)
     assert again.wait() == 0, again.said
     assert fact(again, "steps") == ["40", "to", "70"]
-    more_responses, more_inference = (count(fact, again, name) for name in (RESPONSES, INFERENCE))
-    assert more_responses + more_inference == 70
+    more_responses, more_nli = (count(fact, again, name) for name in (RESPONSES, NLI))
+    assert more_responses + more_nli == 70
     assert more_responses >= responses
-    assert more_inference >= inference
+    assert more_nli >= nli
 
 
 def test_a_worker_that_dies_is_replaced(launch, saved):

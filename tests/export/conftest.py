@@ -12,7 +12,7 @@ from model.configs import schema
 from model.dual_encoder import build
 
 HERE = Path(__file__).parent
-BOTH = ["response_selection", "inference"]
+BOTH = ["response_selection", "nli"]
 MODEL = {
     "text": {"max_tokens": 8, "word_buckets": 300, "bigram_buckets": 400},
     "encoder": {

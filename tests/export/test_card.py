@@ -91,14 +91,14 @@ def test_checksums_of_the_training_files_come_from_their_manifest(shared, tmp_pa
     params = yaml.safe_load((shared / "run" / "params.yaml").read_text())
     params["task"]["train_data"] = {"input_path": f"{data}/train-*"}
     params["task"]["nli"] = {"train_data": {"input_path": f"{tmp_path}/gone/nli-*"}}
-    found = list(identity.training_data(params["task"], ["response_selection", "inference"]))
+    found = list(identity.training_data(params["task"], ["response_selection", "nli"]))
     assert found == [
         {
             "task": "response_selection",
             "files": f"{data}/train-*",
             "manifest": {"train-0.tfrecord": outputs["train-0.tfrecord"]},
         },
-        {"task": "inference", "files": f"{tmp_path}/gone/nli-*", "manifest": None},
+        {"task": "nli", "files": f"{tmp_path}/gone/nli-*", "manifest": None},
     ]
 
 
@@ -166,9 +166,9 @@ def test_what_is_no_module_of_ours_is_refused(tmp_path, results):
 
 
 def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
-    from export.saved_model import checkpoint
+    from model.checkpoints import trained
 
-    model, text = checkpoint.load(shared / "run")
+    model, text = trained.load(shared / "run")
     matrix = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)
     np.savez(tmp_path / "sts_matrix.npz", matrix=matrix, about=np.array('{"seed": 3}'))
     read, about = sts_matrix.read(tmp_path / "sts_matrix.npz", dim=7)

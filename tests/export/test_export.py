@@ -13,7 +13,8 @@ import pytest
 import tensorflow as tf
 
 from export.__main__ import main
-from export.saved_model import checkpoint, verify, write
+from export.saved_model import verify, write
+from model.checkpoints import trained
 from model.configs.schema import ResponseSelection
 from model.layers import nli_head
 from tests.export.conftest import RECURRENT, TRANSFORMER, ask
@@ -74,7 +75,7 @@ def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encode
 
 
 def test_it_says_what_the_model_says(shared):
-    model, text = checkpoint.load(shared / "run")
+    model, text = trained.load(shared / "run")
     module = tf.saved_model.load(str(shared / "module"))
     sentences = tf.constant(["some words", "other words of this"])
     np.testing.assert_allclose(module(sentences), model.encode_inputs(text(sentences)), atol=1e-6)
@@ -166,7 +167,7 @@ def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_p
 @pytest.mark.parametrize(
     ("heads", "signatures"),
     [
-        (["inference"], {"classify_nli"}),
+        (["nli"], {"classify_nli"}),
         (["response_selection"], {"encode_response", "rank_responses"}),
     ],
 )
@@ -183,7 +184,7 @@ def test_the_classifier_says_what_the_model_says(shared):
     module = tf.saved_model.load(str(shared / "module"))
     pair = {"premise": tf.constant(["a b", ""]), "hypothesis": tf.constant(["b", "c d"])}
     found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
-    model, text = checkpoint.load(shared / "run")
+    model, text = trained.load(shared / "run")
     logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
     np.testing.assert_allclose(found, nli_head.probabilities(logits), atol=1e-6)
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
@@ -200,12 +201,12 @@ def test_the_classifier_says_what_the_model_says(shared):
 def test_a_classifier_that_looks_at_words_stays_what_it_is(
     write_model_dir, tmp_path, variant, near
 ):
-    model_dir = write_model_dir(heads=["inference"], nli={"max_units": 5, "members": 2})
+    model_dir = write_model_dir(heads=["nli"], nli={"max_units": 5, "members": 2})
     main(["--model_dir", str(model_dir), "--output", str(tmp_path / "m"), "--variant", variant])
     module = tf.saved_model.load(str(tmp_path / "m"))
     premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
     found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
-    model, text = checkpoint.load(model_dir)
+    model, text = trained.load(model_dir)
     expected = nli_head.probabilities(model.classify(text(premise), text(hypothesis)))
     np.testing.assert_allclose(found, expected, atol=near)
 

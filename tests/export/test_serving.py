@@ -7,7 +7,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 from export.__main__ import main
 from export.module import lite, warm_up
-from export.saved_model import checkpoint
+from model.checkpoints import trained
 from model.configs import schema
 from model.text.preprocessing import TextToIds
 
@@ -74,7 +74,7 @@ def test_text_handling_does_not_run_in_tensorflow_lite():
 
 
 def test_the_model_is_the_same_after_it_was_converted(shared):
-    model, text = checkpoint.load(shared / "run")
+    model, text = trained.load(shared / "run")
     ids = text(tf.constant(SENTENCES))
     before = model.encode_inputs(ids).numpy()
     lite.convert(model.encoder)

@@ -14,7 +14,7 @@ import yaml
 from data_pipeline.__main__ import main as data_pipeline
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main as export
-from export.saved_model import checkpoint
+from model.checkpoints import trained
 from model.configs import schema
 from model.dual_encoder import build
 
@@ -70,7 +70,7 @@ def model_dir(tmp_path, vocabulary):
 
 
 def test_a_module_stands_without_the_folder(model_dir, vocabulary, tmp_path):
-    model, text = checkpoint.load(model_dir)
+    model, text = trained.load(model_dir)
     expected = model.encode_inputs(text(tf.constant(SENTENCES))).numpy()
     hashed_only = schema.Text(max_tokens=8, word_buckets=3, bigram_buckets=4)
     assert (text(tf.constant(SENTENCES))["words"].numpy().max()) > hashed_only.word_buckets

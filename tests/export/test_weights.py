@@ -9,8 +9,8 @@ import tensorflow as tf
 from export.__main__ import main
 from export.module.hub_module import HubModule
 from export.module.weights import Half, Int8
-from export.saved_model import checkpoint
 from export.saved_model.variants import size, table
+from model.checkpoints.trained import load
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
 SENTENCES = ["two words", "", "word " * 100, "some other words of this"]
@@ -33,7 +33,7 @@ def test_sixteen_bits_are_widened_to_be_used():
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_variants_say_nearly_the_same(write_model_dir, encoder):
-    model, text = checkpoint.load(write_model_dir(encoder=encoder, heads=BOTH))
+    model, text = load(write_model_dir(encoder=encoder, heads=BOTH))
     before = [weight.numpy() for weight in model.variables]
     whole = HubModule(model, text)
     sentences = tf.constant(SENTENCES)

@@ -191,7 +191,7 @@ def reddit_run(parse, sts_dev, tmp_path_factory):
         task__sts_dev=sts_dev, trainer__average_decay=0.9, trainer__validation_interval=20
     )
     with absl_as_it_was():
-        run.run(params, mode="train_and_eval", folder=str(folder))
+        run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder
 
 
@@ -207,5 +207,5 @@ def reddit_nli_run(parse, reddit_run, tmp_path_factory):
         trainer__validation_interval=200,
     )
     with absl_as_it_was():
-        run.run(params, mode="train_and_eval", folder=str(folder))
+        run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder

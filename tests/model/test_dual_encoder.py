@@ -15,7 +15,7 @@ CONFIG = schema.DualEncoder(
         averaging=schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=0.5),
     ),
     response_network=schema.ResponseNetwork(hidden=[3]),
-    heads=[schema.RESPONSE_SELECTION, schema.INFERENCE],
+    heads=[schema.RESPONSE_SELECTION, schema.NLI],
     score_scale=0.5,
     learned_score_scale=True,
     nli=schema.Nli(hidden=[3], feature_dropout=0.5),
@@ -52,7 +52,7 @@ def test_its_weights_have_the_names_that_a_checkpoint_is_read_by(model):
         "nli_head/member_0/logits/bias:0",
         "log_score_scale:0",
     ]
-    assert model.heads == (schema.RESPONSE_SELECTION, schema.INFERENCE)
+    assert model.heads == (schema.RESPONSE_SELECTION, schema.NLI)
     assert model.get_config() == CONFIG.as_dict()
 
 

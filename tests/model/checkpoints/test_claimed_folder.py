@@ -28,7 +28,7 @@ def test_the_second_run_is_refused_before_it_changes_anything(parse, tmp_path):
             match=rf"--model_dir: '{folder}' is in use by process {os.getpid()} on "
             rf"{re.escape(socket.gethostname())} since ",
         ):
-            run.run(parse(task__seed=5), mode="train", folder=folder)
+            run.run_experiment(parse(task__seed=5), mode="train", folder=folder)
         assert contents(folder) == before
 
 
@@ -38,13 +38,15 @@ def test_evaluating_beside_a_run_is_no_second_run(parse, tmp_path):
         model_dir.claimed(folder),
         pytest.raises(InputError, match="holds no checkpoint to evaluate"),
     ):
-        run.run(parse(), mode="eval", folder=folder)
+        run.run_experiment(parse(), mode="eval", folder=folder)
 
 
 def test_a_run_leaves_no_claim(parse, tmp_path):
     folder = str(tmp_path / "run")
     with pytest.raises(InputError, match="matches no file"):
-        run.run(parse(task__train_data__input_path="nowhere-*"), mode="train", folder=folder)
+        run.run_experiment(
+            parse(task__train_data__input_path="nowhere-*"), mode="train", folder=folder
+        )
     assert contents(folder) == {}
 
 

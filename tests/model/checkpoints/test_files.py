@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from export.saved_model import checkpoint
 from model.checkpoints import files as checkpoint_files
-from model.checkpoints import model_dir
+from model.checkpoints import model_dir, trained
 from model.errors import InputError
 from model.training import run as training
 
@@ -21,7 +20,7 @@ def of_40_steps(parse, tmp_path_factory):
     """A run with ckpt-20, ckpt-40 and a best one."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     params = parse(trainer__train_steps=40, trainer__validation_interval=20)
-    training.run(params, mode="train_and_eval", folder=str(folder))
+    training.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder
 
 
@@ -104,7 +103,7 @@ def test_evaluating_and_exporting_find_it_too_and_write_nothing(ends, run, of_40
     status, output = ends(run, mode="eval")
     assert status == 0
     assert f"the last one is {run}/ckpt-40" in output.out
-    model, _ = checkpoint.load(run)
+    model, _ = trained.load(run)
     assert f"the last one is {run}/ckpt-40" in capfd.readouterr().out
     expected = tf.train.load_checkpoint(str(of_40_steps)).get_tensor(WORDS)
     np.testing.assert_array_equal(model.encoder.tables["words"], expected)
@@ -144,7 +143,7 @@ def test_a_damaged_file_is_named_with_what_to_use_instead(run, damage, said):
     damage(run)
     way_out = rf"Remove {run}/ckpt-40\.\* to use ckpt-20 or use {run}/best, the one that"
     with pytest.raises(InputError, match=rf"--model_dir: {run}/{said}.*\. {way_out}"):
-        checkpoint.load(run)
+        trained.load(run)
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
@@ -179,7 +178,7 @@ def test_without_the_damaged_files_the_one_before_is_used(ends, run):
 def test_a_whole_checkpoint_of_another_model_is_not_called_damaged(run, parse):
     model_dir.write_params(parse(task__model__text__word_buckets=50), str(run))
     with pytest.raises(InputError, match=r"does not fit the model of its params\.yaml"):
-        checkpoint.load(run)
+        trained.load(run)
 
 
 def test_a_run_without_checkpoints_does_not_keep_the_best_of_another(parse, run, capfd):

@@ -9,14 +9,13 @@ import pytest
 import tensorflow as tf
 import yaml
 
-from export.saved_model import checkpoint
 from model.checkpoints import model_dir, trained
 from model.checkpoints.manager import BestCheckpoint
 from model.dual_encoder import build
 from model.errors import InputError, TrainingError
 from model.training import run
 from model.training.ema import WeightAverage
-from model.training.sts import StsPairs
+from model.training.validation import StsPairs
 
 
 def values(folder, part):
@@ -66,7 +65,7 @@ def test_what_decides_the_weights_may_not_change(begun, parse, changes, differen
         {"trainer__train_steps": 500},
         {"trainer__checkpoint_interval": 7, "trainer__validation_interval": 9},
         {"trainer__steps_per_loop": 5, "trainer__summary_interval": 10},
-        {"trainer__max_to_keep": 1, "trainer__profile_steps": 3},
+        {"trainer__max_to_keep": 1, "trainer__validation_steps": 3},
         {"runtime__distribution_strategy": "mirrored"},
     ],
 )
@@ -235,7 +234,7 @@ def test_what_is_no_number_is_never_the_best(parse, tmp_path):
 def test_the_best_of_a_run_can_be_loaded_and_exported(reddit_run, sts_dev):
     said = json.loads((reddit_run / "best" / "best.json").read_text())
     assert said["metric"] == "sts_dev_pearson"
-    model, text = checkpoint.load(reddit_run / "best")
+    model, text = trained.load(reddit_run / "best")
     averaged = [value for _, value in sorted(values(reddit_run / "best", "average").items())]
     assert_same(model, averaged)
     pearson = StsPairs.read(str(sts_dev), text).pearson(model)
@@ -256,13 +255,13 @@ def test_another_run_gives_its_averaged_weights(reddit_run, blank):
     model = blank("reddit_nli")
     head = [value.numpy() for value in model.nli_head.weights]
     trained.initialize(model, str(reddit_run))
-    other, _ = checkpoint.load(reddit_run)
+    other, _ = trained.load(reddit_run)
     for part in ("encoder", "response_network"):
         assert_same(getattr(model, part), getattr(other, part).weights)
     assert_same(model.nli_head, head)
 
 
-def test_a_model_of_inference_alone_gives_its_encoder_and_head(parse, blank, tmp_path):
+def test_a_model_of_nli_alone_gives_its_encoder_and_head(parse, blank, tmp_path):
     params = parse("nli", trainer__average_decay=0.5)
     other = blank("nli")
     average = WeightAverage(other, params.trainer)
@@ -305,7 +304,7 @@ def test_there_is_no_checkpoint_to_begin_from(blank, parse, tmp_path):
         trained.initialize(model, str(tmp_path))
     params = parse(task__init_checkpoint=tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"task.init_checkpoint: '.*nowhere' holds no checkpoint"):
-        run.run(params, mode="train", folder=str(tmp_path / "run"))
+        run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 
 @pytest.mark.slow
@@ -313,8 +312,8 @@ def test_a_run_goes_on_when_the_one_it_began_from_is_gone(reddit_run, parse, tmp
     other, folder = tmp_path / "other", tmp_path / "run"
     shutil.copytree(reddit_run, other)
     params = parse(task__init_checkpoint=other, trainer__train_steps=20)
-    run.run(params, mode="train", folder=str(folder))
+    run.run_experiment(params, mode="train", folder=str(folder))
     shutil.rmtree(other)
     params = parse(task__init_checkpoint=other, trainer__train_steps=40)
-    run.run(params, mode="train", folder=str(folder))
+    run.run_experiment(params, mode="train", folder=str(folder))
     assert tf.train.latest_checkpoint(str(folder)).endswith("ckpt-40")

@@ -7,9 +7,9 @@ from data_pipeline.pairs.tfrecord import frame
 from model.configs import schema
 from model.data import input_pipeline
 from model.data.input_pipeline import Source
-from model.data.task_sampler import Phase, Schedule
+from model.data.task_sampler import Phase, TaskSampler
 from model.errors import InputError
-from model.tasks.tasks import Part, parts_of
+from model.tasks.multitask import tasks_of
 
 SIZES = [5, 0, 9, 13, 2, 7, 11]
 RECORDS = sum(SIZES)
@@ -76,14 +76,14 @@ def test_batch_sizes_change_without_losing_a_record(source):
 def test_over_an_epoch_the_workers_read_every_record_once(source, workers):
     seen = []
     for worker in range(workers):
-        part = source.part(tf.distribute.InputContext(workers, worker, workers))
+        part = source.shard(tf.distribute.InputContext(workers, worker, workers))
         seen += numbers(part, 0, sum(part.sizes))
     assert sorted(seen) == list(range(RECORDS))
 
 
 def test_more_workers_than_files_are_refused(source):
     with pytest.raises(InputError, match=r"7 files .* too few for 9 workers.*more shards"):
-        source.part(tf.distribute.InputContext(9, 8, 9))
+        source.shard(tf.distribute.InputContext(9, 8, 9))
 
 
 def test_each_worker_of_each_task_needs_files_with_records(source):
@@ -93,7 +93,7 @@ def test_each_worker_of_each_task_needs_files_with_records(source):
         input_pipeline.require_enough_files([source, source], [3, 7])
 
 
-def pairs_part(pairs_folder, **options):
+def pairs_task(pairs_folder, **options):
     config = schema.ResponseSelection()
     config.model.text = schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300)
     config.train_data = schema.Data(
@@ -104,18 +104,18 @@ def pairs_part(pairs_folder, **options):
         **options,
     )
     config.validation_data = schema.Data(input_path=f"{pairs_folder}/test-*", global_batch_size=30)
-    (part,) = parts_of(config)
-    return part
+    (task,) = tasks_of(config)
+    return task
 
 
 def test_a_workers_batches_go_on_from_a_step(pairs_folder):
-    part = pairs_part(pairs_folder)
-    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
-    schedule = Schedule([part.train_data], 0.0, 0)
+    task = pairs_task(pairs_folder)
+    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
+    sampler = TaskSampler([task.task_config.train_data], 0.0, 0)
 
     def keys(start, steps, context):
         dataset = input_pipeline.training_batches(
-            source, part, schedule=schedule, task=0, start=start, context=context
+            source, task, sampler=sampler, index=0, start=start, context=context
         )
         return [batch["input_key"].numpy().tolist() for batch in dataset.take(steps)]
 
@@ -130,14 +130,14 @@ def test_a_workers_batches_go_on_from_a_step(pairs_folder):
 
 
 def test_replicas_of_one_process_read_different_records(pairs_folder):
-    part = pairs_part(pairs_folder)
-    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
+    task = pairs_task(pairs_folder)
+    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
     def dataset(context):
-        schedule = Schedule([part.train_data], 0.0, 0)
+        sampler = TaskSampler([task.task_config.train_data], 0.0, 0)
         return input_pipeline.training_batches(
-            source, part, schedule=schedule, task=0, start=0, context=context
+            source, task, sampler=sampler, index=0, start=0, context=context
         )
 
     batches = iter(strategy.distribute_datasets_from_function(dataset))
@@ -150,13 +150,13 @@ def test_replicas_of_one_process_read_different_records(pairs_folder):
 
 
 def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):
-    part = pairs_part(pairs_folder, fixed_length=True)
-    source = input_pipeline.make_source("task.train_data", part.train_data, seed=0)
+    task = pairs_task(pairs_folder, fixed_length=True)
+    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
     dataset = input_pipeline.training_batches(
         source,
-        part,
-        schedule=Schedule([part.train_data], 0.0, 0),
-        task=0,
+        task,
+        sampler=TaskSampler([task.task_config.train_data], 0.0, 0),
+        index=0,
         start=0,
         context=tf.distribute.InputContext(),
     )
@@ -167,6 +167,21 @@ def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):
 
 
 def test_validation_is_one_pass_without_the_short_batch(pairs_folder):
-    batches = list(input_pipeline.validation_batches(pairs_part(pairs_folder)))
-    assert [len(serialized) for serialized, _ in batches] == [30, 30]
-    assert isinstance(pairs_part(pairs_folder), Part)
+    task = pairs_task(pairs_folder)
+    data = task.task_config.validation_data
+    assert [len(batch["input_key"]) for batch in task.build_inputs(data)] == [30, 30]
+    records = input_pipeline.validation_records(task, data, tf.distribute.InputContext())
+    assert [len(serialized) for serialized in records] == [30, 30]
+
+
+def test_the_task_reads_from_the_first_record_on(pairs_folder):
+    task = pairs_task(pairs_folder)
+    data = task.task_config.train_data
+    source = input_pipeline.make_source("task.train_data", data, seed=0)
+    sampler = TaskSampler([data], 0.0, 0)
+    context = tf.distribute.InputContext()
+    ours = input_pipeline.training_batches(
+        source, task, sampler=sampler, index=0, start=0, context=context
+    )
+    for batch, other in zip(task.build_inputs(data).take(20), ours, strict=False):
+        assert batch["input_key"].numpy().tolist() == other["input_key"].numpy().tolist()

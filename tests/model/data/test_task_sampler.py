@@ -3,37 +3,37 @@
 import numpy as np
 
 from model.configs import schema
-from model.data.task_sampler import Phase, Schedule
+from model.data.task_sampler import Phase, TaskSampler
 
 
-def schedule(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
+def sampler(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
     first = schema.Data(
         global_batch_size=sizes[0], batch_boundaries=list(boundaries), batch_sizes=list(later)
     )
-    return Schedule([first, schema.Data(global_batch_size=sizes[1])], share, seed)
+    return TaskSampler([first, schema.Data(global_batch_size=sizes[1])], share, seed)
 
 
 def test_one_task_has_all_steps():
-    one = Schedule([schema.Data(global_batch_size=128)], 0.0, 0)
+    one = TaskSampler([schema.Data(global_batch_size=128)], 0.0, 0)
     assert one.tasks(5, 8).tolist() == [0, 0, 0]
     assert one.records(0, before=1000) == 128_000
 
 
 def test_the_second_task_has_its_share_of_the_steps():
-    drawn = schedule(share=0.05).tasks(0, 100_000)
+    drawn = sampler(share=0.05).tasks(0, 100_000)
     assert abs(drawn.mean() - 0.05) < 0.003  # 4 standard deviations
-    assert schedule(share=0.0).tasks(0, 100).sum() == 0
+    assert sampler(share=0.0).tasks(0, 100).sum() == 0
 
 
 def test_a_draw_depends_on_the_seed_and_the_step_alone():
-    whole = schedule().tasks(0, 3_000_000)
+    whole = sampler().tasks(0, 3_000_000)
     for start, stop in ((0, 1), (1_048_570, 1_048_590), (2_999_000, 3_000_000), (17, 17)):
-        np.testing.assert_array_equal(schedule().tasks(start, stop), whole[start:stop])
-    assert (schedule(seed=8).tasks(0, 1000) != whole[:1000]).any()
+        np.testing.assert_array_equal(sampler().tasks(start, stop), whole[start:stop])
+    assert (sampler(seed=8).tasks(0, 1000) != whole[:1000]).any()
 
 
 def test_no_block_of_steps_repeats_another():
-    draws = schedule()
+    draws = sampler()
     blocks = [draws.tasks(number << 20, (number + 1) << 20) for number in range(3)]
     for one, other in ((0, 1), (1, 2), (0, 2)):
         # Independent draws of 0.3 differ in 2 * 0.3 * 0.7 of the steps; 10 standard deviations.
@@ -44,27 +44,27 @@ def test_no_block_of_steps_repeats_another():
 
 def test_the_draws_are_the_same_on_every_machine():
     # NumPy's Philox with the key (seed, block); computed once.
-    found = schedule()
+    found = sampler()
     assert found.tasks(0, 12).tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0]
     assert found.tasks(1 << 20, (1 << 20) + 12).tolist() == [0] * 11 + [1]
     assert found.tasks(1 << 21, (1 << 21) + 12).tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1]
 
 
 def test_a_task_is_an_index():
-    one = Schedule([schema.Data()], 0.0, 0)
-    for tasks in (one.tasks(0, 3), schedule().tasks(0, 3), schedule().tasks(7, 7)):
+    one = TaskSampler([schema.Data()], 0.0, 0)
+    for tasks in (one.tasks(0, 3), sampler().tasks(0, 3), sampler().tasks(7, 7)):
         assert tasks.dtype == np.int64
 
 
 def test_records_are_those_of_the_steps_that_were_drawn():
-    drawn = schedule().tasks(0, 2_000_000)
+    drawn = sampler().tasks(0, 2_000_000)
     ones = int(drawn.sum())
-    assert schedule().records(0, before=2_000_000) == 10 * (2_000_000 - ones)
-    assert schedule().records(1, before=2_000_000) == 4 * ones
+    assert sampler().records(0, before=2_000_000) == 10 * (2_000_000 - ones)
+    assert sampler().records(1, before=2_000_000) == 4 * ones
 
 
 def test_a_batch_grows_within_the_run():
-    growing = schedule(share=0.0, sizes=(128, 1), boundaries=[30, 50], later=[256, 512])
+    growing = sampler(share=0.0, sizes=(128, 1), boundaries=[30, 50], later=[256, 512])
     assert [growing.batch_size(0, step) for step in (0, 29, 30, 49, 50)] == [
         128,
         128,
@@ -80,12 +80,12 @@ def test_a_batch_grows_within_the_run():
 
 
 def test_phases_count_only_the_steps_of_their_task():
-    mixed = schedule(boundaries=[1000], later=[20])
+    mixed = sampler(boundaries=[1000], later=[20])
     ones = int(mixed.tasks(400, 1000).sum())
     assert mixed.phases(0, 400) == [Phase(600 - ones, 10), Phase(None, 20)]
     assert mixed.phases(1, 400) == [Phase(None, 4)]
     second = schema.Data(global_batch_size=4, batch_boundaries=[1000], batch_sizes=[8])
-    grows = Schedule([schema.Data(global_batch_size=10), second], 0.3, 7)
+    grows = TaskSampler([schema.Data(global_batch_size=10), second], 0.3, 7)
     assert grows.phases(1, 400) == [Phase(ones, 4), Phase(None, 8)]
     assert grows.records(1, before=1000) == 4 * int(grows.tasks(0, 1000).sum())
     assert grows.records(1, before=1100) == (

@@ -17,7 +17,7 @@ from model.data.tfrecords import (
     read_records,
 )
 from model.errors import InputError
-from model.tasks.tasks import parts_of
+from model.tasks.multitask import tasks_of
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def zipped_folder(pairs_folder, tmp_path):
 def parse():
     config = schema.ResponseSelection()
     config.model.text = schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30)
-    return parts_of(config)[0].task.parse
+    return tasks_of(config)[0].parse
 
 
 def data(pattern, **options):
@@ -107,5 +107,5 @@ def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, parse, name, 
 
 def test_whole_files_have_nothing_wrong(pairs_folder, parse):
     files = [str(path) for path in pairs_folder.glob("train-*")]
-    assert tfrecords.what_is_wrong("x", files, parse) is None
+    assert tfrecords.find_damage("x", files, parse) is None
     assert isinstance(parse(tf.constant([pair(1)])), dict)

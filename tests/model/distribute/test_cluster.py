@@ -26,13 +26,13 @@ RUNTIME = config_definitions.RuntimeConfig(distribution_strategy=cluster.PARAMET
 
 
 @pytest.mark.parametrize(
-    ("workers", "share", "on_inference"),
+    ("workers", "share", "on_nli"),
     [(20, 0.05, 1), (2, 0.05, 1), (4, 0.5, 2), (3, 0.3, 1), (100, 0.05, 5), (2, 1.0, 1)],
 )
-def test_a_share_of_the_workers_but_one_at_least_has_the_second_task(workers, share, on_inference):
+def test_a_share_of_the_workers_but_one_at_least_has_the_second_task(workers, share, on_nli):
     tasks = tasks_of_workers(workers, 2, share)
     assert len(tasks) == workers
-    assert sum(tasks) == on_inference
+    assert sum(tasks) == on_nli
 
 
 def test_one_task_has_all_workers():

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model.checkpoints.state import make_state
 from model.dual_encoder import build
 from model.errors import InputError
 from model.initializers import word_vectors
-from model.tasks.tasks import parts_of
+from model.tasks.multitask import tasks_of
 from model.text.preprocessing import PADDING, WORDS, TextToIds
 from model.training import run
+from model.training.state import make_state
 
 
 def id_of(params, word):
@@ -19,29 +19,29 @@ def id_of(params, word):
 
 def test_words_are_counted_on_both_sides_of_the_first_records(parse):
     params = parse()
-    (part,) = parts_of(params.task)
+    (task,) = tasks_of(params.task)
     ids = params.task.model.text.word_buckets
     # train-00000 begins with the records 0, 2, 4: "question0 number 0" -> "answer0", ...
-    counts = word_vectors.count(part, 3, ids=ids)
+    counts = word_vectors.count(task, 3, ids=ids)
     assert counts[id_of(params, "number")] == 3
     assert counts[id_of(params, "question2")] == 1
     assert counts[id_of(params, "answer4")] == 1
     assert counts[PADDING] == 0
     # Three words, one word, and an end mark behind each text.
     assert counts.sum() == 3 * (3 + 1 + 1 + 1)
-    assert word_vectors.count(part, 10**9, ids=ids).sum() == 400 * 6
+    assert word_vectors.count(task, 10**9, ids=ids).sum() == 400 * 6
 
 
-def begun(params, folder):
+def begun(params):
     """The word vectors before and after."""
     before = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS]
-    state = make_state(params, tf.distribute.get_strategy(), str(folder), parts_of(params.task))
+    state = make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
     return before.numpy(), state.model.encoder.tables[WORDS].numpy()
 
 
-def test_a_vector_is_multiplied_by_the_weight_of_its_word(parse, tmp_path):
+def test_a_vector_is_multiplied_by_the_weight_of_its_word(parse):
     params = parse(task__word_frequency_records=3)
-    before, after = begun(params, tmp_path)
+    before, after = begun(params)
     ratios = np.linalg.norm(after, axis=1) / np.linalg.norm(before, axis=1)
     # a / (a + p) for 3 of 18 tokens, 1 of 18, and none.
     for word, expected in (
@@ -52,9 +52,9 @@ def test_a_vector_is_multiplied_by_the_weight_of_its_word(parse, tmp_path):
         assert ratios[id_of(params, word)] == pytest.approx(expected, rel=1e-5)
 
 
-def test_words_said_among_the_same_ones_begin_alike_and_as_long_as_drawn(parse, tmp_path):
+def test_words_said_among_the_same_ones_begin_alike_and_as_long_as_drawn(parse):
     params = parse(task__word_cooccurrence_records=400)
-    before, after = begun(params, tmp_path)
+    before, after = begun(params)
     lengths, drawn = np.linalg.norm(after, axis=1), np.linalg.norm(before, axis=1)
     np.testing.assert_allclose(lengths, drawn, rtol=1e-5)
 
@@ -72,12 +72,12 @@ def test_words_said_among_the_same_ones_begin_alike_and_as_long_as_drawn(parse, 
     np.testing.assert_array_equal(after[id_of(params, "399")], before[id_of(params, "399")])
 
 
-def test_both_together_and_with_one_seed_the_same(parse, tmp_path):
+def test_both_together_and_with_one_seed_the_same(parse):
     asked = {"task__word_cooccurrence_records": 400, "task__word_frequency_records": 400}
-    _, both = begun(parse(**asked), tmp_path / "0")
-    _, again = begun(parse(**asked), tmp_path / "1")
+    _, both = begun(parse(**asked))
+    _, again = begun(parse(**asked))
     np.testing.assert_array_equal(both, again)
-    _, alike = begun(parse(**asked | {"task__word_frequency_records": 0}), tmp_path / "2")
+    _, alike = begun(parse(**asked | {"task__word_frequency_records": 0}))
     directions = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (both, alike)]
     np.testing.assert_allclose(*directions, atol=1e-5)
     params = parse()
@@ -85,12 +85,11 @@ def test_both_together_and_with_one_seed_the_same(parse, tmp_path):
     assert np.linalg.norm(both[number]) < 0.1 * np.linalg.norm(both[rare])
 
 
-def test_replicas_begin_as_one(parse, tmp_path):
+def test_replicas_begin_as_one(parse):
     params = parse(task__word_cooccurrence_records=400, task__word_frequency_records=400)
-    parts = parts_of(params.task)
-    _, one = begun(params, tmp_path / "0")
+    _, one = begun(params)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    state = make_state(params, strategy, str(tmp_path / "1"), parts)
+    state = make_state(params, strategy, tasks_of(params.task), initialize=True)
     np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
 
 
@@ -106,7 +105,7 @@ def test_a_run_that_goes_on_keeps_its_vectors(parse, tmp_path, monkeypatch, opti
     monkeypatch.setattr(word_vectors, "begin", spied)
     for steps in (20, 40):
         params = parse(trainer__train_steps=steps, **{f"task__{option}": 400})
-        run.run(params, mode="train", folder=str(tmp_path / "run"))
+        run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
         assert begun == [1]
 
 

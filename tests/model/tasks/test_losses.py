@@ -192,14 +192,14 @@ def test_a_checkpoint_without_the_options_fits_a_model_without_them(tmp_path):
     tf.train.Checkpoint(model=again).restore(path).assert_consumed()
 
 
-def test_places_by_hand():
+def test_ranks_by_hand():
     scored = losses.Scored(
         loss=tf.constant(0.0),
         scores=tf.constant([[5.0, 6.0, 4.0, 5.0], [1.0, 2.0, 3.0, 9.0], [7.0, 7.0, 8.0, 0.0]]),
         labels=tf.constant([0, 3, 2]),
     )
     # 6 beats 5 and another 5 does too; nothing beats 9 or 8.
-    np.testing.assert_array_equal(losses.places(scored), [2, 0, 0])
-    assert losses.places(scored).dtype == tf.int32
+    np.testing.assert_array_equal(losses.ranks(scored), [2, 0, 0])
+    assert losses.ranks(scored).dtype == tf.int32
     shifted = scored._replace(labels=tf.constant([2, 0, 3]))
-    np.testing.assert_array_equal(losses.places(shifted), [3, 3, 3])
+    np.testing.assert_array_equal(losses.ranks(shifted), [3, 3, 3])

@@ -9,9 +9,8 @@ import tf_keras
 
 from model.configs import schema
 from model.dual_encoder import build
-from model.tasks import losses, tasks
-from model.text.preprocessing import TextToIds
-from model.training import train_step
+from model.tasks import losses
+from model.tasks.response_selection import ResponseSelectionTask
 
 PAIRS, REPLICAS = 128, 2
 LEARNING_RATE = 100.0
@@ -48,7 +47,9 @@ class World:
             score_scale=8.0,
             learned_score_scale=learned_score_scale,
         )
-        self.task = tasks.ResponseSelection(TextToIds(self.model.text), objective)
+        self.task = ResponseSelectionTask(
+            schema.ResponseSelection(model=self.model, objective=objective)
+        )
 
     def batch(self):
         """Texts of few words; some inputs and some responses stand in both halves."""
@@ -75,16 +76,14 @@ def train(world, strategy, batch):
     before = [weight.numpy() for weight in model.trainable_variables]
 
     def on_replica(batch):
-        return train_step.train(
-            world.task, batch, model=model, optimizer=optimizer, measured=tf.constant(False)
-        )
+        return world.task.train_step(batch, model, optimizer)["loss"]
 
     # One replica would be traced for longer than it runs.
     run = strategy.run if strategy.num_replicas_in_sync == 1 else tf.function(strategy.run)
     found = strategy.experimental_local_results(run(on_replica, args=(values,)))
     after = [weight.numpy() for weight in model.trainable_variables]
     changes = [new - old for new, old in zip(after, before, strict=True)]
-    return [float(values[0]) for values in found], changes
+    return [float(loss) for loss in found], changes
 
 
 def part(batch, number, size):

@@ -170,7 +170,7 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
             "trainer.validation_interval=4,runtime.distribution_strategy=mirrored"
         ),
     )
-    run.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))
+    run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
     logging.getLogger("absl").setLevel(level)
     assert f"vocabulary: {folder}" in (tmp_path / "run" / "params.yaml").read_text()
     assert tf.train.latest_checkpoint(str(tmp_path / "run")).endswith("ckpt-4")

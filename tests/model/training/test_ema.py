@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from export.saved_model import checkpoint
+from model.checkpoints import trained
 from model.configs import schema
 from model.training.ema import WeightAverage
 
@@ -68,7 +68,7 @@ def test_the_weights_come_back_bit_for_bit(model):
 
 
 def test_what_is_exported_is_the_average(reddit_run):
-    model, _ = checkpoint.load(reddit_run)
+    model, _ = trained.load(reddit_run)
     saved = tf.train.load_checkpoint(str(reddit_run))
     value = "/.ATTRIBUTES/VARIABLE_VALUE"
     for index, weight in enumerate(model.trainable_variables):

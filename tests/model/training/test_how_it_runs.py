@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model.training import progress, run
+from model.training import monitoring, run
 
 WORDS = "model/encoder/_words/table/.ATTRIBUTES/VARIABLE_VALUE"
 STEPS = 20
@@ -18,7 +18,7 @@ def words(parse, tmp_path):
     def trained(name, /, **overrides):
         folder = tmp_path / name
         params = parse(trainer__train_steps=STEPS, **overrides)
-        run.run(params, mode="train", folder=str(folder))
+        run.run_experiment(params, mode="train", folder=str(folder))
         checkpoint = tf.train.latest_checkpoint(str(folder))
         assert checkpoint == str(folder / f"ckpt-{STEPS}")
         return tf.train.load_checkpoint(checkpoint).get_tensor(WORDS)
@@ -67,7 +67,7 @@ def test_checkpoints_that_are_written_beside_the_training_are_the_same(words, mo
 
 
 def test_the_summary_has_what_was_trained_beside_what_was_validated():
-    text = progress.summary(
+    text = monitoring.summary(
         {"steps": "1,000", "seconds": "12"},
         trained={"training_loss": 2.5, "p_at_1": 0.25},
         validated={"validation_loss": 3.0, "p_at_1": 0.125, "p_at_10": 0.5},

@@ -5,20 +5,19 @@ import pytest
 import tensorflow as tf
 
 from model.errors import TrainingError
-from model.training import train_step
-from model.training.learning import Learning
+from model.training.monitoring import GRADIENT_NORM, LOSS, LearningCheck
 
 IDS = {"words": np.array([[1, 2], [3, 0]])}
 
 
 @pytest.fixture
 def learning():
-    return Learning(tf.Variable(60, dtype=tf.int64))
+    return LearningCheck(tf.Variable(60, dtype=tf.int64))
 
 
 def loops(learning, *norms, loss=5.0):
     for norm in norms:
-        learning({train_step.LOSS: loss, train_step.GRADIENT_NORM: norm})
+        learning({LOSS: loss, GRADIENT_NORM: norm})
 
 
 def test_three_loops_without_a_gradient_are_said_once_and_end_as_an_error(learning, capfd):

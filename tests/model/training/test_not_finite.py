@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from model.data import input_pipeline
 from model.data.input_pipeline import ids_of
-from model.data.task_sampler import Phase, Schedule
-from model.tasks.tasks import parts_of
+from model.data.task_sampler import Phase, TaskSampler
+from model.tasks.multitask import tasks_of
 
 LAST_GOOD = 27
 # Layers that are multiplied by each other: a rate that is too high squares their size each step.
@@ -30,14 +30,15 @@ BLOWN_UP = MULTIPLIED | {
 
 def batch_ids(params, step):
     """The ids of the batch of a step, by reading all that come before it."""
-    parts = parts_of(params.task)
-    share = params.task.nli.share if len(parts) > 1 else 0.0
-    tasks = Schedule([part.train_data for part in parts], share, params.task.seed).tasks(0, step)
-    part, place = parts[tasks[-1]], int(np.sum(tasks[:-1] == tasks[-1]))
-    source = input_pipeline.make_source("any", part.train_data, seed=params.task.seed)
-    phase = Phase(place + 1, part.train_data.global_batch_size)
-    *_, batch = source.part(tf.distribute.InputContext()).batches(0, [phase])
-    return part.task.name, [own.decode() for own in ids_of(part.task, batch).numpy()]
+    tasks = tasks_of(params.task)
+    share = params.task.nli.share if len(tasks) > 1 else 0.0
+    data = [task.task_config.train_data for task in tasks]
+    drawn = TaskSampler(data, share, params.task.seed).tasks(0, step)
+    task, before = tasks[drawn[-1]], int(np.sum(drawn[:-1] == drawn[-1]))
+    source = input_pipeline.make_source("any", data[drawn[-1]], seed=params.task.seed)
+    phase = Phase(before + 1, data[drawn[-1]].global_batch_size)
+    *_, batch = source.shard(tf.distribute.InputContext()).batches(0, [phase])
+    return task.name, [own.decode() for own in ids_of(task, batch).numpy()]
 
 
 @pytest.mark.parametrize(

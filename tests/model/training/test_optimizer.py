@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from model.training import optimizer, train_step
+from model.training import monitoring, optimizer
 
 RATE = "trainer__optimizer_config__learning_rate"
 
@@ -21,7 +21,7 @@ def decay(parse, kind, **changes):
 def rate_at(params, number):
     built = optimizer.build(params)
     built.iterations.assign(number)
-    return train_step.learning_rate(built)
+    return monitoring.learning_rate(built)
 
 
 @pytest.mark.parametrize("named", [{}, {"decay_steps": 0}, {"decay_steps": 200}])

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from model.errors import InputError
-from model.training.sts import StsPairs
+from model.training.validation import StsPairs
 
 LINE = "main-news\tMSRpar\t2012\t7\t{}\t{}\t{}\n"
 

@@ -21,7 +21,7 @@ def steps_of(model_dir):
 
 
 def test_learns_which_response_belongs_to_which_input(parse, tmp_path, capfd):
-    run.run(parse(), mode="train_and_eval", folder=str(tmp_path / "run"))
+    run.run_experiment(parse(), mode="train_and_eval", folder=str(tmp_path / "run"))
     out, err = capfd.readouterr()
     assert p_at_1(out) > 0.8  # untrained: about 1 of 32
     assert "pairs/s" in err
@@ -40,15 +40,15 @@ def test_a_transformer_learns_too(parse, tmp_path, capfd):
         **{f"task__model__encoder__transformer__{name}": size for name, size in sizes.items()},
         trainer__optimizer_config__learning_rate__constant__learning_rate=0.02,
     )
-    run.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))
+    run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
     assert p_at_1(capfd.readouterr().out) > 0.15  # untrained: about 1 of 32
 
 
 def test_goes_on_from_the_last_checkpoint(parse, tmp_path, capfd):
     folder = tmp_path / "run"
-    run.run(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
     capfd.readouterr()
-    run.run(parse(trainer__train_steps=40), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=40), mode="train", folder=str(folder))
     out, err = capfd.readouterr()
     assert "restored model from" in out
     assert steps_of(folder) == [20, 40]
@@ -59,10 +59,10 @@ def test_goes_on_from_the_last_checkpoint(parse, tmp_path, capfd):
 
 def test_evaluates_without_training(parse, tmp_path, capfd):
     folder = tmp_path / "run"
-    run.run(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
     before = sorted(path.name for path in folder.glob("ckpt*"))
     capfd.readouterr()
-    run.run(parse(), mode="eval", folder=str(folder))
+    run.run_experiment(parse(), mode="eval", folder=str(folder))
     assert 0 <= p_at_1(capfd.readouterr().out) <= 1
     assert sorted(path.name for path in folder.glob("ckpt*")) == before
 
@@ -70,7 +70,7 @@ def test_evaluates_without_training(parse, tmp_path, capfd):
 def test_the_seed_decides_the_weights_and_the_order(parse, tmp_path):
     def weights(name, seed):
         params = parse(task__seed=seed, trainer__train_steps=20)
-        run.run(params, mode="train", folder=str(tmp_path / name))
+        run.run_experiment(params, mode="train", folder=str(tmp_path / name))
         reader = tf.train.load_checkpoint(str(tmp_path / name))
         name = "model/encoder/_words/table/.ATTRIBUTES/VARIABLE_VALUE"
         return reader.get_tensor(name)
@@ -83,7 +83,7 @@ def test_the_seed_decides_the_weights_and_the_order(parse, tmp_path):
 @pytest.mark.slow
 def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
     params = parse(runtime__distribution_strategy="mirrored", trainer__train_steps=20)
-    run.run(params, mode="train_and_eval", folder=str(tmp_path / "run"))
+    run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
     assert "validation_loss" in capfd.readouterr().out
 
 
@@ -112,16 +112,16 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
 )
 def test_parameters_that_cannot_be_are_named(parse, tmp_path, overrides, reason):
     with pytest.raises(InputError, match=reason):
-        run.run(parse(**overrides), mode="train_and_eval", folder=str(tmp_path / "run"))
+        run.run_experiment(parse(**overrides), mode="train_and_eval", folder=str(tmp_path / "run"))
     assert not (tmp_path / "run" / "params.yaml").exists()
 
 
 def test_a_folder_of_another_model_is_refused(parse, tmp_path):
     folder = str(tmp_path / "run")
-    run.run(parse(trainer__train_steps=20), mode="train", folder=folder)
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=folder)
     params = parse(task__model__encoder__averaging__word_dim=24)
     with pytest.raises(InputError, match=r"holds a run with other.*word_dim was 16, now 24"):
-        run.run(params, mode="train", folder=folder)
+        run.run_experiment(params, mode="train", folder=folder)
 
 
 def test_files_that_are_no_pairs_are_named(parse, tmp_path):
@@ -130,16 +130,16 @@ def test_files_that_are_no_pairs_are_named(parse, tmp_path):
     for name, reason in (("text", "record 1 of '.*train-text' is corrupt"), ("empty", "hold 0")):
         params = parse(task__train_data__input_path=f"{tmp_path}/train-{name}")
         with pytest.raises(InputError, match=reason):
-            run.run(params, mode="train", folder=str(tmp_path / "run"))
+            run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 
 def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
     folder = tmp_path / "run"
-    run.run(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
     before = (folder / "params.yaml").read_text()
     capfd.readouterr()
     params = parse(trainer__train_steps=20, trainer__checkpoint_interval=5)
-    run.run(params, mode="train_and_eval", folder=str(folder))
+    run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     out, err = capfd.readouterr()
     assert "is trained already, to step 20" in out
     assert "pairs/s" not in err
@@ -148,21 +148,21 @@ def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
 
 def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):
     folder = tmp_path / "run"
-    run.run(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
     (folder / "params.yaml").unlink()
     with pytest.raises(InputError, match=r"holds a checkpoint, but no params\.yaml"):
-        run.run(parse(), mode="train", folder=str(folder))
+        run.run_experiment(parse(), mode="train", folder=str(folder))
 
 
 def test_a_file_is_no_model_folder(parse, tmp_path):
     (tmp_path / "run").write_text("")
     with pytest.raises(InputError, match=r"--model_dir: '.*run' is no folder"):
-        run.run(parse(), mode="train", folder=str(tmp_path / "run"))
+        run.run_experiment(parse(), mode="train", folder=str(tmp_path / "run"))
 
 
 def test_nothing_to_evaluate(parse, tmp_path):
     with pytest.raises(InputError, match="holds no checkpoint to evaluate"):
-        run.run(parse(), mode="eval", folder=str(tmp_path / "run"))
+        run.run_experiment(parse(), mode="eval", folder=str(tmp_path / "run"))
 
 
 def test_an_unknown_experiment_is_named():

@@ -11,9 +11,9 @@ from official.modeling import optimization
 from data_pipeline.pairs.tfrecord import encode_example
 from model.configs import schema
 from model.dual_encoder import build
-from model.tasks import tasks
-from model.text.preprocessing import TextToIds
-from model.training import train_step
+from model.tasks.nli import NliTask
+from model.tasks.response_selection import ResponseSelectionTask
+from model.training import monitoring
 
 PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
 
@@ -27,14 +27,17 @@ def model():
 
 
 def made(**options):
+    return build(model_config(**options), seed=3)
+
+
+def model_config(**options):
     averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, **options)
-    config = schema.DualEncoder(
+    return schema.DualEncoder(
         text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
         encoder=schema.Encoder(type="averaging", averaging=averaging),
-        heads=[schema.RESPONSE_SELECTION, schema.INFERENCE],
+        heads=[schema.RESPONSE_SELECTION, schema.NLI],
         score_scale=5.0,
     )
-    return build(config, seed=3)
 
 
 def optimizer(**options):
@@ -49,13 +52,13 @@ def optimizer(**options):
 
 
 def response_selection(model):
-    task = tasks.ResponseSelection(TextToIds(model._config.text), schema.Objective())
+    task = ResponseSelectionTask(schema.ResponseSelection(model=model_config()))
     records = [encode_example({"input": one, "response": other}) for one, other in PAIRS]
     return task, task.parse(tf.constant(records))
 
 
-def inference(model):
-    task = tasks.Inference(TextToIds(model._config.text), schema.Nli())
+def nli(model):
+    task = NliTask(schema.NliClassification(model=model_config()))
     records = [
         encode_example({"premise": one, "hypothesis": other, "label": number % 3})
         for number, (one, other) in enumerate(PAIRS)
@@ -66,13 +69,11 @@ def inference(model):
 def train(model, task, batch, optimizer, *, measured=True):
     """What the step returned, by name, and the change of each weight."""
     before = [weight.numpy() for weight in model.trainable_variables]
-    values = train_step.train(
-        task, batch, model=model, optimizer=optimizer, measured=tf.constant(measured)
-    )
+    logs = task.train_step(batch, model, optimizer, measure_norm=tf.constant(measured))
     names = [weight.name for weight in model.trainable_variables]
     after = [weight.numpy() for weight in model.trainable_variables]
     changes = {name: new - old for name, new, old in zip(names, after, before, strict=True)}
-    return dict(zip(train_step.names_of(task), values.numpy().tolist(), strict=True)), changes
+    return {name: float(value) for name, value in logs.items()}, changes
 
 
 def norm(changes):
@@ -81,10 +82,11 @@ def norm(changes):
 
 def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model):
     task, batch = response_selection(model)
-    expected = task.outcome(model, batch, training=True)
+    expected = task.measure(batch, model(batch), training=True)
     found, changes = train(model, task, batch, optimizer())
-    assert found["training_loss"] == pytest.approx(float(expected.loss), abs=1e-6)
-    assert found["p_at_1"] == float(expected.metrics["p_at_1"])
+    assert found.keys() == {"loss", *task.metrics, "norm/gradient"}
+    assert found["loss"] == pytest.approx(float(expected["loss"]), abs=1e-6)
+    assert found["p_at_1"] == float(expected["p_at_1"])
     # With SGD of rate 1 a step is the gradient; only the end mark stands on both sides.
     assert found["norm/gradient"] == pytest.approx(norm(changes), rel=1e-2)
 
@@ -108,11 +110,11 @@ def test_a_large_gradient_is_clipped_over_all_weights(model):
 
 
 @pytest.mark.parametrize(
-    ("make", "untouched"), [(response_selection, "nli_head"), (inference, "response_network")]
+    ("make", "untouched"), [(response_selection, "nli_head"), (nli, "response_network")]
 )
 def test_a_task_leaves_the_others_head_alone(model, make, untouched):
     found, changes = train(model, *make(model), optimizer())
-    assert np.isfinite(found["training_loss"])
+    assert np.isfinite(found["loss"])
     for name, change in changes.items():
         is_other_head = untouched in name
         assert (np.abs(change).max() == 0) == is_other_head or "bias" in name, name
@@ -121,9 +123,9 @@ def test_a_task_leaves_the_others_head_alone(model, make, untouched):
 def test_a_step_trains_with_dropout():
     model = made(word_dropout=0.9)
     task, batch = response_selection(model)
-    without = float(task.outcome(model, batch, training=False).loss)
+    without = float(task.validation_step(batch, model)["loss"])
     found, _ = train(model, task, batch, optimizer())
-    assert abs(found["training_loss"] - without) > 1e-4
+    assert abs(found["loss"] - without) > 1e-4
 
 
 def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
@@ -155,8 +157,8 @@ def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, m
     @tf.function
     def on_replicas():
         return strategy.run(
-            lambda: train_step.train(
-                task, batch, model=copies, optimizer=rate_1, measured=tf.constant(True)
+            lambda: monitoring.stacked(
+                task, task.train_step(batch, copies, rate_1, measure_norm=True)
             )
         )
 
@@ -183,7 +185,7 @@ def test_means_are_of_the_steps_of_each_task():
         np.array([1.0, 0.5, 0.75, np.nan]),
         np.array([2.0, 0.75, 3.0, 99.0]),
     ]
-    assert train_step.means(both, [0, 1, 0], values) == pytest.approx(
+    assert monitoring.means(both, [0, 1, 0], values) == pytest.approx(
         {
             "training_loss": 7 / 3,
             "p_at_1": 0.5,
@@ -193,16 +195,16 @@ def test_means_are_of_the_steps_of_each_task():
             "nli_share": 1 / 3,
         }
     )
-    one = train_step.means([Named("p_at_1")], [0, 0], [values[0], values[2]])
+    one = monitoring.means([Named("p_at_1")], [0, 0], [values[0], values[2]])
     assert one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
     with pytest.raises(ValueError, match="zip"):
-        train_step.means(both, [0, 1], values)
+        monitoring.means(both, [0, 1], values)
 
 
 def test_the_learning_rate_is_the_schedules_at_the_steps_that_were_taken():
     sgd = tf_keras.optimizers.legacy.SGD
-    assert train_step.learning_rate(sgd(0.25)) == 0.25
+    assert monitoring.learning_rate(sgd(0.25)) == 0.25
     falling = sgd(tf_keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0))
-    assert train_step.learning_rate(falling) == 1.0
+    assert monitoring.learning_rate(falling) == 1.0
     falling.iterations.assign(4)
-    assert train_step.learning_rate(falling) == pytest.approx(0.6)
+    assert monitoring.learning_rate(falling) == pytest.approx(0.6)

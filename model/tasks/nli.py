@@ -1,0 +1,86 @@
+"""NLI, natural language inference: does the premise entail the hypothesis (section 2.4)."""
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from official.core import task_factory
+
+from data_pipeline.pairs import tfrecord
+from model import dual_encoder
+from model.checkpoints import trained
+from model.configs import schema
+from model.dual_encoder import DualEncoder
+from model.layers import nli_head
+from model.tasks.pair_task import PairTask, strings
+
+_STRING = tf.io.FixedLenFeature([], tf.string)
+_PAIR = {
+    tfrecord.PREMISE: _STRING,
+    tfrecord.HYPOTHESIS: _STRING,
+    tfrecord.LABEL: tf.io.FixedLenFeature([], tf.int64),
+}
+_MISTAKES = 10
+
+
+@task_factory.register_task_cls(schema.NliClassification)
+class NliTask(PairTask):
+    """Trains on labelled sentence pairs.
+
+    A batch has the ids of `premise` and `hypothesis`, and `label`: int64 [batch].
+    """
+
+    id_feature = tfrecord.PAIR_ID
+    metrics = ("nli_loss", "nli_accuracy")
+    """The loss once more, so that a multitask run reports it by a name of its own."""
+
+    def __init__(self, params: schema.NliClassification, *args: Any, **kwargs: Any):
+        super().__init__(params, *args, **{"name": schema.NLI} | kwargs)
+
+    def build_model(self) -> DualEncoder:
+        """A new model, its weights drawn by the task's seed."""
+        return dual_encoder.build(self.task_config.model, seed=self.task_config.seed)
+
+    def initialize(self, model: DualEncoder) -> None:
+        """Gives a new model the weights of `init_checkpoint`, if one is named.
+
+        Raises:
+          InputError: if the checkpoint cannot be used.
+        """
+        if self.task_config.init_checkpoint:
+            trained.initialize(model, self.task_config.init_checkpoint)
+
+    def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
+        """NLI pairs, string [batch] -> a batch."""
+        features = tf.io.parse_example(serialized, _PAIR)
+        return {
+            tfrecord.PREMISE: self.text(features[tfrecord.PREMISE]),
+            tfrecord.HYPOTHESIS: self.text(features[tfrecord.HYPOTHESIS]),
+            tfrecord.LABEL: features[tfrecord.LABEL],
+        }
+
+    def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
+        """Logits: float32 [batch, members, 3]."""
+        premises, hypotheses = batch[tfrecord.PREMISE], batch[tfrecord.HYPOTHESIS]
+        return model.classify(premises, hypotheses, training=training)
+
+    def measure(
+        self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
+    ) -> dict[str, tf.Tensor]:
+        """Cross-entropy and accuracy; labels are smoothed in training only."""
+        smoothing = self.task_config.model.nli.label_smoothing if training else 0.0
+        classified = nli_head.nli_softmax(outputs, batch[tfrecord.LABEL], smoothing=smoothing)
+        return {self.loss: classified.loss} | dict(zip(self.metrics, classified, strict=True))
+
+    def mistakes(
+        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
+    ) -> list[str]:
+        """The first pairs that the model labels wrongly."""
+        logits = self.forward(model, batch, training=False)
+        predicted = np.argmax(nli_head.probabilities(logits), axis=1)
+        gold, texts = batch[tfrecord.LABEL].numpy(), strings(serialized, _PAIR)
+        return [
+            f"**{texts[tfrecord.PREMISE][row]}**  \n{texts[tfrecord.HYPOTHESIS][row]}  \n"
+            f"{tfrecord.LABELS[gold[row]]}, labelled {tfrecord.LABELS[predicted[row]]}"
+            for row in np.flatnonzero(predicted != gold)[:_MISTAKES]
+        ]

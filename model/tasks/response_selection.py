@@ -1,0 +1,98 @@
+"""Response selection: picking the true response among those of the batch (section 2.1)."""
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from official.core import task_factory
+
+from data_pipeline.pairs import tfrecord
+from model import dual_encoder
+from model.checkpoints import trained
+from model.configs import schema
+from model.dual_encoder import DualEncoder
+from model.initializers import word_vectors
+from model.tasks import losses
+from model.tasks.pair_task import PairTask, strings
+
+_STRING = tf.io.FixedLenFeature([], tf.string)
+_PAIR = {tfrecord.INPUT: _STRING, tfrecord.RESPONSE: _STRING}
+RESPONSE = {tfrecord.RESPONSE: _STRING}
+"""The response of a pair alone, for `tf.io.parse_example`."""
+_HASHES = 2**62
+"""Equal texts are found by hashes below this."""
+_AT = (1, 3, 10)
+_MISTAKES = 10
+
+
+@task_factory.register_task_cls(schema.ResponseSelection)
+class ResponseSelectionTask(PairTask):
+    """Trains on input-response pairs.
+
+    A batch has the ids of `input` and `response`, and `input_key` and `response_key`, hashes of
+    the texts: int64 [batch].
+    """
+
+    id_feature = tfrecord.RESPONSE_ID
+    metrics = ("p_at_1", "p_at_3", "p_at_10")
+    """Precision at N: how often the true response is among the N with the highest scores."""
+
+    def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
+        super().__init__(params, *args, **{"name": schema.RESPONSE_SELECTION} | kwargs)
+
+    def build_model(self) -> DualEncoder:
+        """A new model, its weights drawn by the task's seed."""
+        return dual_encoder.build(self.task_config.model, seed=self.task_config.seed)
+
+    def initialize(self, model: DualEncoder) -> None:
+        """Gives a new model the weights of `init_checkpoint`, or word vectors from the pairs.
+
+        Raises:
+          InputError: if the checkpoint or the pairs cannot be used.
+        """
+        config = self.task_config
+        if config.init_checkpoint:
+            trained.initialize(model, config.init_checkpoint)
+        elif config.word_cooccurrence_records or config.word_frequency_records:
+            word_vectors.begin(model, self)
+
+    def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
+        """Pairs, string [batch] -> a batch."""
+        texts = tf.io.parse_example(serialized, _PAIR)
+        ids = {name: self.text(texts[name]) for name in _PAIR}
+        keys = {
+            f"{name}_key": tf.strings.to_hash_bucket_fast(texts[name], _HASHES) for name in _PAIR
+        }
+        return ids | keys
+
+    def forward(
+        self, model: DualEncoder, batch: dict[str, Any], *, training: bool
+    ) -> losses.Encoded:
+        """Encodes inputs and responses."""
+        return model(batch, training=training)
+
+    def measure(
+        self, batch: dict[str, Any], outputs: losses.Encoded, *, training: bool
+    ) -> dict[str, tf.Tensor]:
+        """In-batch softmax loss and P@N; validation has the paper's loss, whatever is trained."""
+        objective = self.task_config.objective if training else schema.Objective()
+        keys = losses.Keys(batch[f"{tfrecord.INPUT}_key"], batch[f"{tfrecord.RESPONSE}_key"])
+        scored = losses.in_batch_softmax(outputs, objective, keys=keys)
+        ranks = losses.ranks(scored)
+        precisions = [tf.reduce_mean(tf.cast(ranks < at, tf.float32)) for at in _AT]
+        return {self.loss: scored.loss} | dict(zip(self.metrics, precisions, strict=True))
+
+    def mistakes(
+        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
+    ) -> list[str]:
+        """The inputs whose true response has the worst ranks."""
+        scored = losses.in_batch_softmax(model(batch), schema.Objective())
+        ranks, preferred = losses.ranks(scored).numpy(), np.argmax(scored.scores, axis=1)
+        texts = strings(serialized, _PAIR)
+        return [
+            f"**{texts[tfrecord.INPUT][row]}**  \n"
+            f"true, rank {ranks[row] + 1}: {texts[tfrecord.RESPONSE][row]}  \n"
+            f"preferred: {texts[tfrecord.RESPONSE][preferred[row]]}"
+            for row in np.argsort(-ranks, kind="stable")[:_MISTAKES]
+            if ranks[row]
+        ]

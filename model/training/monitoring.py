@@ -1,0 +1,201 @@
+"""What a run reports: logs of a loop, a progress bar, warnings if nothing is learned, a summary."""
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tf_keras
+from official.core import base_task
+from tabulate import tabulate
+from tqdm import tqdm
+
+from model.data.task_sampler import TaskSampler
+from model.errors import TrainingError
+from model.tasks.pair_task import GRADIENT_NORM
+
+LOSS = "training_loss"
+_SHOWN = ("p_at_1", "nli_accuracy")
+_LOOPS = 3
+"""Warn after this many loops in a row without a gradient."""
+_NO_GRADIENT = 1e-9
+"""A norm below this changes no weight but by rounding."""
+_LEARNED = 1e-3
+"""A loss below this may have no gradient left."""
+_ONE_POINT = 1e-6
+"""Variance of unit vectors below which scores are equal but for rounding; before the first step it
+is 0.14 to 0.78 with the encoders of the laptop presets."""
+
+
+def stacked(task: base_task.Task, logs: dict[str, tf.Tensor]) -> tf.Tensor:
+    """The logs of a training step in a fixed order: float32 [2 + metrics]."""
+    return tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])
+
+
+def means(
+    tasks: Sequence[base_task.Task], drawn: Sequence[int], values: Sequence[np.ndarray]
+) -> dict[str, float]:
+    """Logs of a loop: the mean of each value over its steps; of the gradient's norm, the last.
+
+    Args:
+      tasks: all tasks of the run.
+      drawn: the index of each step's task.
+      values: what each step logged, as `stacked`; float32 [2 + metrics or more].
+    """
+    by_name: dict[str, list[float]] = {}
+    for index, of_step in zip(drawn, values, strict=True):
+        names = (LOSS, *tasks[index].metrics, GRADIENT_NORM)
+        for name, value in zip(names, of_step, strict=False):
+            by_name.setdefault(name, []).append(value)
+    found = {name: float(np.mean(some)) for name, some in by_name.items()}
+    found[GRADIENT_NORM] = float(np.nanmax(by_name[GRADIENT_NORM]))
+    if len(tasks) > 1:
+        found["nli_share"] = float(np.mean(drawn))
+    return found
+
+
+def learning_rate(optimizer: tf_keras.optimizers.legacy.Optimizer) -> float:
+    """The current learning rate."""
+    rate = optimizer.learning_rate
+    if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
+        rate = rate(optimizer.iterations)
+    return float(rate.numpy())
+
+
+class Progress:
+    """A progress bar over the pairs of the run: pairs/s, time left, loss.
+
+    Orbit calls it after every loop.
+    """
+
+    def __init__(self, sampler: TaskSampler, *, steps: int, global_step: tf.Variable):
+        self._sampler = sampler
+        self._global_step = global_step
+        self.logs: dict[str, float] = {}
+        """Logs of the last loop."""
+        self._bar = tqdm(
+            total=self._records(steps),
+            initial=self._records(int(global_step.numpy())),
+            desc="training",
+            unit=" pairs",
+            unit_scale=True,
+            dynamic_ncols=True,
+        )
+
+    def __call__(self, logs: dict[str, float]) -> None:
+        """Moves the bar to the current step."""
+        self.logs = logs
+        shown = {name: f"{logs[name]:.3f}" for name in _SHOWN if name in logs}
+        self._bar.set_postfix({"loss": f"{logs[LOSS]:.3f}"} | shown, refresh=False)
+        self._bar.update(self._records(int(self._global_step.numpy())) - self._bar.n)
+
+    def _records(self, steps: int) -> int:
+        tasks = range(len(self._sampler.data))
+        return sum(self._sampler.records(task, before=steps) for task in tasks)
+
+    def close(self) -> None:
+        """Leaves the finished bar on the screen."""
+        self._bar.close()
+
+
+class BesideProgress(io.TextIOBase):
+    """Standard output while a bar is drawn: prints above the bar.
+
+    Orbit's lines about loops and validations are dropped: the bar and `Validator` print those.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stdout = sys.stdout
+
+    def write(self, text: str) -> int:
+        """Writes one printed message."""
+        if text.strip() and not text.startswith(("train |", " eval |")):
+            tqdm.write(text.rstrip("\n"), file=self._stdout)
+            self._stdout.flush()
+        return len(text)
+
+
+class LearningCheck:
+    """Detects a run that no longer learns: no gradient, or equal embeddings for all sentences.
+
+    With a learning rate that is far too high, vectors become so long that, L2-normalized, nothing
+    moves them: the loss stays finite. Orbit calls this after every loop.
+    """
+
+    def __init__(self, global_step: tf.Variable):
+        self._global_step = global_step
+        self._loops = 0
+        self._without: list[int] = []
+        """Last steps of the latest loops in a row without a gradient."""
+        self._loss = 0.0
+        self._collapsed: str | None = None
+
+    def __call__(self, logs: dict[str, float]) -> None:
+        """Checks one loop; prints a warning after several without a gradient."""
+        self._loops += 1
+        self._loss = logs[LOSS]
+        if logs[GRADIENT_NORM] < _NO_GRADIENT and self._loss > _LEARNED:
+            self._without.append(int(self._global_step.numpy()))
+        else:
+            self._without.clear()
+        if len(self._without) == _LOOPS:
+            print(f"warning: {self._no_gradient()}")
+
+    def validated(self, ids: dict[str, Any], embeddings: np.ndarray) -> None:
+        """Checks some sentences of a validation; prints a warning if all embeddings are equal.
+
+        Args:
+          ids: of the sentences, [batch, tokens] each.
+          embeddings: of unit length, [batch, dim].
+        """
+        differ = any(np.ptp(values, axis=0).any() for values in ids.values())
+        if differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:
+            self._collapsed = (
+                f"the embeddings of {len(embeddings)} sentences are one point at step "
+                f"{int(self._global_step.numpy())}: the encoder has collapsed"
+            )
+            print(f"warning: {self._collapsed}")
+        else:
+            self._collapsed = None
+
+    def require(self) -> None:
+        """Checks, at the end of a run, that it still learned.
+
+        Raises:
+          TrainingError: if the last loops had no gradient, or all embeddings are equal.
+        """
+        if self._loops and len(self._without) >= min(_LOOPS, self._loops):
+            raise TrainingError(self._no_gradient())
+        if self._collapsed:
+            raise TrainingError(f"{self._collapsed}; a lower learning rate may help")
+
+    def _no_gradient(self) -> str:
+        return (
+            f"the gradient has been below {_NO_GRADIENT:g} at every report from step "
+            f"{self._without[0]} to {self._without[-1]}, the loss {self._loss:.4g}: nothing is "
+            "learned any more; a lower learning rate may help"
+        )
+
+
+def summary(
+    facts: dict[str, object], *, trained: dict[str, float], validated: dict[str, float]
+) -> str:
+    """The summary of a run, as two tables: facts, and the last measurements."""
+    names = {LOSS: "loss", "validation_loss": "loss"}
+    columns = [
+        {names.get(name, name): f"{value:,.4g}" for name, value in measured.items()}
+        for measured in (trained, validated)
+    ]
+    rows = [
+        (name, *(column.get(name, "") for column in columns)) for name in columns[0] | columns[1]
+    ]
+    measures = tabulate(
+        rows,
+        headers=("", "training", "validation"),
+        disable_numparse=True,
+        colalign=("left", "right", "right"),
+    )
+    return f"{tabulate(facts.items(), disable_numparse=True)}\n\n{measures}"

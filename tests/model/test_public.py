@@ -1,0 +1,36 @@
+"""The public names of `model`: imported when first used; the docstring's example runs."""
+
+import doctest
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import model
+
+
+def test_the_example_runs(flags, pairs_folder, tmp_path, monkeypatch):
+    (tmp_path / "demo.yaml").symlink_to(flags()["config_file"])
+    (tmp_path / "pairs").symlink_to(pairs_folder)
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestFinder(recurse=False).find(model)[0]
+    printed = []
+    doctest.DocTestRunner().run(test, out=printed.append)
+    assert not printed, "".join(printed)
+    assert test.examples
+
+
+@pytest.mark.parametrize("name", model.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(model, name) is getattr(importlib.import_module(model._PUBLIC[name]), name)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'model' has no attribute 'trian'"):
+        _ = model.trian
+
+
+def test_importing_the_package_imports_no_tensorflow():
+    code = "import sys, model; assert 'tensorflow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

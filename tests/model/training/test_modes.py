@@ -1,0 +1,103 @@
+"""Evaluating beside a training run: every new checkpoint, until the last step or a timeout."""
+
+import shutil
+
+import pytest
+import tensorflow as tf
+
+from data_pipeline.files.claim import ClaimedError
+from model.checkpoints import model_dir
+from model.errors import InputError
+from model.training import run
+
+TIMEOUT = {"trainer__continuous_eval_timeout": 1}
+
+
+def validations(output):
+    return [line for line in output.splitlines() if line.startswith("validation: ")]
+
+
+@pytest.fixture(scope="module")
+def trained(parse, tmp_path_factory):
+    """A finished run of three checkpoints, which was never validated."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    run.run_experiment(parse(), mode="train", folder=str(folder))
+    return folder
+
+
+def copy(trained, folder, step):
+    """Puts a checkpoint into a folder, as training would: `checkpoint` names it last."""
+    for path in [trained / "params.yaml", *trained.glob(f"ckpt-{step}.*")]:
+        shutil.copy(path, folder)
+    (folder / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-{step}"\n')
+
+
+def test_every_checkpoint_is_validated_until_the_last_step(
+    trained, parse, tmp_path, capfd, monkeypatch
+):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    seen = []
+
+    def train_meanwhile(*arguments, **options):
+        for step in (20, 40, 60):
+            copy(trained, folder, step)
+            seen.append(step)
+            yield str(folder / f"ckpt-{step}")
+
+    monkeypatch.setattr(tf.train, "checkpoints_iterator", train_meanwhile)
+    metrics = run.run_experiment(parse(), mode="continuous_eval", folder=str(folder))
+    assert seen == [20, 40, 60]
+    lines = validations(capfd.readouterr().out)
+    assert len(lines) == 3
+    assert f"p_at_1 {metrics['p_at_1']:.4f}" in lines[-1]
+    assert metrics["p_at_1"] > 0.8
+    # What validated best is kept, and no checkpoint is written beside it.
+    assert (folder / "best" / "best.json").exists()
+    assert len(list(folder.glob("ckpt-*.index"))) == 3
+
+
+def test_it_waits_for_a_checkpoint_and_ends_at_the_timeout(trained, parse, tmp_path, capfd):
+    folder = tmp_path / "run"
+    said = f"no new checkpoint in {folder} for 1 s: trainer.continuous_eval_timeout"
+    assert run.run_experiment(parse(**TIMEOUT), mode="continuous_eval", folder=str(folder)) == {}
+    assert said in capfd.readouterr().out
+    copy(trained, folder, 20)
+    metrics = run.run_experiment(parse(**TIMEOUT), mode="continuous_eval", folder=str(folder))
+    output = capfd.readouterr().out
+    assert len(validations(output)) == 1
+    assert said in output
+    assert metrics["validation_loss"] > 0
+
+
+def test_a_checkpoint_that_training_deletes_meanwhile_is_passed_over(
+    trained, parse, tmp_path, capfd, monkeypatch
+):
+    copy(trained, tmp_path, 60)
+    checkpoints = [str(tmp_path / f"ckpt-{step}") for step in (40, 60)]
+    monkeypatch.setattr(tf.train, "checkpoints_iterator", lambda *_, **__: iter(checkpoints))
+    run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
+    assert len(validations(capfd.readouterr().out)) == 1
+
+
+def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
+    copy(trained, tmp_path, 60)
+    (data,) = tmp_path.glob("ckpt-60.data-*")
+    data.write_bytes(data.read_bytes()[:2])
+    with pytest.raises(InputError, match=rf"^--model_dir: {data} is damaged"):
+        run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
+
+
+def test_a_run_of_another_model_ends_it(trained, parse, tmp_path):
+    copy(trained, tmp_path, 60)
+    other = parse(task__model__score_scale=5.0)
+    with pytest.raises(InputError, match="score_scale was 20.0, now 5.0"):
+        run.run_experiment(other, mode="continuous_eval", folder=str(tmp_path))
+
+
+def test_it_runs_beside_training_but_one_process_keeps_the_best(trained, parse, tmp_path):
+    copy(trained, tmp_path, 60)
+    with model_dir.claimed(str(tmp_path)):
+        run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
+    with model_dir.claimed(str(tmp_path / "best")), pytest.raises(ClaimedError, match="best' is"):
+        run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))

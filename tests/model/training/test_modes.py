@@ -91,7 +91,7 @@ def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
 def test_a_run_of_another_model_ends_it(trained, parse, tmp_path):
     copy(trained, tmp_path, 60)
     other = parse(task__model__score_scale=5.0)
-    with pytest.raises(InputError, match="score_scale was 20.0, now 5.0"):
+    with pytest.raises(InputError, match=r"score_scale was 20\.0, now 5\.0"):
         run.run_experiment(other, mode="continuous_eval", folder=str(tmp_path))
 
 

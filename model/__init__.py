@@ -24,6 +24,8 @@
 import importlib
 from typing import Any
 
+MODES = ("train", "eval", "train_and_eval", "continuous_eval")
+"""Modes of `train`."""
 _PUBLIC = {
     "EXPERIMENTS": "model.configs.experiments",
     "train": "model.training.run",

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 import model
 
-MODES = ("train", "eval", "train_and_eval", "continuous_eval")
-
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
@@ -49,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--experiment", required=True, metavar="NAME", help="reddit, nli or reddit_nli"
     )
-    parser.add_argument("--mode", required=True, choices=MODES)
+    parser.add_argument("--mode", required=True, choices=model.MODES)
     parser.add_argument(
         "--model_dir", required=True, metavar="DIR", help="checkpoints, params.yaml, events"
     )

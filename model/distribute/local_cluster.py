@@ -5,10 +5,10 @@
     python -m model.distribute.local_cluster --strategy parameter_server --workers 3 \\
         --servers 1 -- ...
 
-Every process runs `python -m model` with the arguments behind `--` and learns its part from
-TF_CONFIG, as on Kubernetes or any scheduler. What the chief prints is shown; the others write
-to LOGS/JOB-INDEX.log. A worker of parameter servers that dies is started again; else the cluster
-ends with the first process that fails, or with the chief.
+Every process runs `python -m model` with the arguments after `--` and gets its role from TF_CONFIG,
+as on Kubernetes or any scheduler. The chief's output is shown; the others write to
+LOGS/JOB-INDEX.log. Under parameter servers a worker that dies is started again; otherwise the
+cluster ends with the first process that fails, or with the chief.
 """
 
 import argparse
@@ -31,14 +31,14 @@ import psutil
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
 RESTARTS = 5
-"""A worker that dies more often is not started again."""
+"""Total restarts of workers."""
 _POLL_SECONDS = 0.2
 _GRACE_SECONDS = 15.0
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
 
 Task = tuple[str, int]
-"""A job of the cluster, and the index of one of its processes."""
+"""Name of a job, and index of one of its processes."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our arguments, and those behind `--`."""
+    """The arguments before and after `--`."""
     at = argv.index("--") if "--" in argv else len(argv)
     return argv[:at], argv[at + 1 :]
 
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=2, metavar="N")
     parser.add_argument("--servers", type=int, default=1, metavar="N", help="parameter servers")
     parser.add_argument(
-        "--logs", metavar="DIR", help="what the others print; default: a new folder"
+        "--logs", metavar="DIR", help="output of the other processes; default: a new folder"
     )
     return parser
 
@@ -97,12 +97,12 @@ class LocalCluster:
         self._is_stopping = False
 
     def note_signal(self, number: int, frame: object) -> None:
-        """Has a signal passed on to those who act on it."""
+        """Passes a signal on to the processes that train."""
         del frame
         self._signal = number
 
     def run(self) -> int:
-        """Starts all processes, waits, ends what is left; the exit status."""
+        """Starts all processes, waits, ends the rest; returns the exit status."""
         try:
             for job, addresses in self._addresses.items():
                 for index in range(len(addresses)):
@@ -121,7 +121,7 @@ class LocalCluster:
 
     @property
     def _trainers(self) -> list[Task]:
-        """Those who act on a signal; servers stay for as long as the chief saves."""
+        """The processes that act on a signal; servers stay until the chief has saved."""
         return [self._chief] if self._has_servers else list(self._processes)
 
     def _start(self, task: Task) -> None:
@@ -141,7 +141,7 @@ class LocalCluster:
             )
 
     def _wait(self) -> int:
-        """The exit status of the first process whose end is the cluster's."""
+        """The exit status of the first process whose end ends the cluster."""
         while True:
             self._pass_signal_on()
             for task in list(self._processes):
@@ -153,7 +153,7 @@ class LocalCluster:
             time.sleep(_POLL_SECONDS)
 
     def _status(self, task: Task) -> int | None:
-        """The exit status of a process that has ended; 128 and the signal's number if by one."""
+        """Exit status of a process that has ended; 128 plus the number if a signal ended it."""
         code = self._processes[task].poll()
         return 128 - code if code is not None and code < 0 else code
 
@@ -166,7 +166,7 @@ class LocalCluster:
         return True
 
     def _wait_for_others(self) -> None:
-        """Lets those who train save, or say what failed; if they were told to, however long."""
+        """Lets the processes that train save or report; without limit if a signal stopped them."""
         last = time.monotonic() + _GRACE_SECONDS
         while (self._is_stopping or time.monotonic() < last) and any(
             self._status(task) is None for task in self._trainers
@@ -191,7 +191,7 @@ class LocalCluster:
                 os.killpg(self._processes[task].pid, number)
 
     def _end(self) -> None:
-        """Ends what still runs, politely and then by force, children and all."""
+        """Ends all processes and their children, by TERM and then by KILL."""
         family: list[psutil.Process] = []
         for process in self._processes.values():
             with contextlib.suppress(psutil.Error):
@@ -206,7 +206,7 @@ class LocalCluster:
 
 
 def _die_with_parent() -> None:
-    """Runs in a new process: it is killed when this one is, however that ends."""
+    """Called in a new process: the kernel kills it when its parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 from absl import logging
 from official.core import base_task, config_definitions
 
+from model import MODES
 from model.checkpoints import files, model_dir
 from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.configs import parsing, schema
@@ -106,15 +107,16 @@ def run_experiment(
     params: config_definitions.ExperimentConfig, *, mode: str, folder: str
 ) -> dict[str, float]:
     """As `train`, with parsed parameters."""
+    if mode not in MODES:
+        raise InputError(f"mode: {mode!r}; accepted are {', '.join(MODES)}")
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     with contextlib.ExitStack() as stack:
         try:
             strategy = cluster.strategy(params.runtime)
-            for claimed in (
-                _written(folder, mode=mode) if strategy.extended.should_checkpoint else ()
-            ):
-                stack.enter_context(model_dir.claimed(claimed))
+            if strategy.extended.should_checkpoint:
+                for written in _written_folders(folder, mode=mode):
+                    stack.enter_context(model_dir.claimed(written))
             run = _make_run(params, strategy, mode=mode, folder=folder)
             stack.enter_context(contextlib.closing(run))
             controller = _controller(run)
@@ -135,10 +137,15 @@ def run_experiment(
         return _train(run, controller)
 
 
-def _written(folder: str, *, mode: str) -> list[str]:
-    """The folders that a run writes checkpoints to."""
-    best = [join(folder, files.BEST)] if "eval" in mode and mode != EVAL else []
-    return [folder, *best] if "train" in mode else best
+def _written_folders(folder: str, *, mode: str) -> list[str]:
+    """The folders that a run writes checkpoints to, in each mode."""
+    best = join(folder, files.BEST)
+    return {
+        TRAIN: [folder],
+        EVAL: [],
+        TRAIN_AND_EVAL: [folder, best],
+        CONTINUOUS_EVAL: [best],
+    }[mode]
 
 
 def _make_run(
@@ -150,13 +157,14 @@ def _make_run(
 ) -> Run:
     with strategy.scope():
         tasks = multitask.tasks_of(params.task)
+    used = [
+        name for name, part in (("train_data", TRAIN), ("validation_data", EVAL)) if part in mode
+    ]
     for task in tasks:
-        config = task.task_config
-        for part, data in (("train", config.train_data), ("eval", config.validation_data)):
-            if part in mode:
-                name = "train_data" if part == "train" else "validation_data"
-                tfrecords.check(f"{task.section}.{name}", data, task.parse)
-                tfrecords.require_apart(f"{task.section}.{name}", data, folder)
+        for name in used:
+            section, data = f"{task.section}.{name}", getattr(task.task_config, name)
+            tfrecords.check(section, data, task.parse)
+            tfrecords.require_apart(section, data, folder)
     model_dir.prepare(params, mode=mode, folder=folder)
     begins = "train" in mode and files.last(folder) is None
     state = make_state(params, strategy, tasks, initialize=begins)

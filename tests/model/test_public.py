@@ -21,7 +21,7 @@ def test_the_example_runs(flags, pairs_folder, tmp_path, monkeypatch):
     assert test.examples
 
 
-@pytest.mark.parametrize("name", model.__all__)
+@pytest.mark.parametrize("name", model._PUBLIC)
 def test_every_public_name_is_there(name):
     assert getattr(model, name) is getattr(importlib.import_module(model._PUBLIC[name]), name)
 

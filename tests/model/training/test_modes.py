@@ -88,6 +88,11 @@ def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
         run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
 
 
+def test_an_unknown_mode_is_refused(parse, tmp_path):
+    with pytest.raises(InputError, match="mode: 'test'; accepted are train, eval, train_and_eval"):
+        run.run_experiment(parse(), mode="test", folder=str(tmp_path))
+
+
 def test_a_run_of_another_model_ends_it(trained, parse, tmp_path):
     copy(trained, tmp_path, 60)
     other = parse(task__model__score_scale=5.0)

@@ -112,7 +112,7 @@ def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
 def our_step(arguments: argparse.Namespace, dropout: float) -> Step:
     """A step of our training."""
     config = our_config(arguments, dropout)
-    task = ResponseSelection(TextToIds(config.text), schema.Objective())
+    task = ResponseSelection(TextToIds(**config.text.as_dict()), schema.Objective())
     model, optimizer = dual_encoder.build(config, seed=0), adam()
 
     @tf.function(reduce_retracing=True)
@@ -226,7 +226,7 @@ def padding(pairs: list[tf.Tensor], arguments: argparse.Namespace) -> None:
 
 def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
     """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
-    text = TextToIds(our_config(arguments).text)
+    text = TextToIds(**our_config(arguments).text.as_dict())
     task = ResponseSelection(text, schema.Objective())
     found = tf.io.gfile.glob(arguments.pairs)
     if not found:

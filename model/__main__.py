@@ -21,9 +21,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     from model.configs import parsing
     from model.distribute import cluster
     from model.errors import InputError, StoppedError, TrainingError
+    from model.layers import encoders
     from model.training import run
 
     try:
+        encoders.import_modules(arguments.import_module)
         params = parsing.parse(
             experiment=arguments.experiment,
             config_files=arguments.config_file,
@@ -68,6 +70,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="a.b=c",
         help="further changes, a.b=c,d=e; may be given several times",
+    )
+    parser.add_argument(
+        "--import_module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="imports a Python module that registers an encoder; may be given several times",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
     return parser

@@ -5,7 +5,17 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from model.configs import schema
-from model.dual_encoder import Encoded
+
+
+class Encoded(NamedTuple):
+    """Both sides of a batch of pairs, float32 [batch, embedding_dim], and how they score."""
+
+    inputs: tf.Tensor
+    """u, of unit length."""
+    responses: tf.Tensor
+    """v' of figure 3: scores are scaled dot products of u and v'."""
+    score_scale: tf.Tensor
+    """What the dot products are multiplied by: float32 scalar."""
 
 
 class Keys(NamedTuple):

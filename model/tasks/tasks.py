@@ -181,7 +181,7 @@ class Part(NamedTuple):
 
 def parts_of(config: schema.Training) -> list[Part]:
     """The tasks of a run: one, or response selection and then inference."""
-    text = TextToIds(config.model.text)
+    text = TextToIds(**config.model.text.as_dict())
     inference = Inference(text, config.model.nli)
     own = (config.train_data, config.validation_data, "task")
     if isinstance(config, schema.Inference):

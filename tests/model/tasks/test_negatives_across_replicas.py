@@ -48,7 +48,7 @@ class World:
             score_scale=8.0,
             learned_score_scale=learned_score_scale,
         )
-        self.task = tasks.ResponseSelection(TextToIds(self.model.text), objective)
+        self.task = tasks.ResponseSelection(TextToIds(**self.model.text.as_dict()), objective)
 
     def batch(self):
         """Texts of few words; some inputs and some responses stand in both halves."""

@@ -14,7 +14,7 @@ from model.tasks.tasks import Inference, ResponseSelection, parts_of
 from model.text.preprocessing import TextToIds
 from model.training import run as training
 
-TEXT = TextToIds(schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30))
+TEXT = TextToIds(max_tokens=8, word_buckets=30, bigram_buckets=30)
 
 
 def scoring(scores):

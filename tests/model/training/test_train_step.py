@@ -12,7 +12,6 @@ from data_pipeline.pairs.tfrecord import encode_example
 from model.configs import schema
 from model.dual_encoder import build
 from model.tasks import tasks
-from model.text.preprocessing import TextToIds
 from model.training import train_step
 
 PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
@@ -49,13 +48,13 @@ def optimizer(**options):
 
 
 def response_selection(model):
-    task = tasks.ResponseSelection(TextToIds(model._config.text), schema.Objective())
+    task = tasks.ResponseSelection(model.text, schema.Objective())
     records = [encode_example({"input": one, "response": other}) for one, other in PAIRS]
     return task, task.parse(tf.constant(records))
 
 
 def inference(model):
-    task = tasks.Inference(TextToIds(model._config.text), schema.Nli())
+    task = tasks.Inference(model.text, schema.Nli())
     records = [
         encode_example({"premise": one, "hypothesis": other, "label": number % 3})
         for number, (one, other) in enumerate(PAIRS)

@@ -32,9 +32,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     from export import commands
     from export.saved_model import write
     from model.errors import InputError
+    from model.layers import encoders
 
     signal.signal(signal.SIGTERM, _stop)  # what is half written is removed, as after Ctrl-C
     try:
+        encoders.import_modules(getattr(arguments, "import_module", ()))
         run: Callable[[argparse.Namespace], None] = getattr(commands, arguments.command)
         run(arguments)
     except (InputError, OSError, write.VerificationError) as error:
@@ -72,6 +74,13 @@ def _from_model(commands, name: str, says: str) -> argparse.ArgumentParser:
         "--model_dir", type=Path, required=True, metavar="DIR", help="of python -m model"
     )
     command.add_argument("--output", type=Path, required=True, metavar="PATH", help="to write")
+    command.add_argument(
+        "--import_module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="imports a Python module that registers an encoder; may be given several times",
+    )
     return command
 
 

@@ -1,6 +1,12 @@
 """TFRecord pairs in, a trained dual encoder out (Yang et al. 2018).
 
     >>> import model
+    >>> encoder = model.build("demo_dan")  # a preset, a YAML file or a configuration; untrained
+    >>> encoder.encode(["How old are you?", "What is your age?"]).shape
+    (2, 500)
+
+`python -m model` trains from the command line; `train` does the same from Python:
+
     >>> model.EXPERIMENTS
     ('reddit', 'nli', 'reddit_nli')
     >>> metrics = model.train(
@@ -18,7 +24,7 @@
     >>> encoder.encode_inputs(preprocess(["How old are you?"])).shape
     TensorShape([1, 12])
 
-`python -m model` calls `train`. The presets in `model/configs/presets` are config files.
+The presets are in `model/configs/presets`.
 """
 
 import importlib
@@ -30,9 +36,11 @@ _PUBLIC = {
     "EXPERIMENTS": "model.configs.experiments",
     "train": "model.training.run",
     "load": "model.checkpoints.trained",
-    "DualEncoder": "model.dual_encoder",
-    "TextToIds": "model.text.preprocessing",
     "build": "model.dual_encoder",
+    "DualEncoder": "model.dual_encoder",
+    "SentenceEncoder": "model.layers.encoders",
+    "TextToIds": "model.text.preprocessing",
+    "register_encoder": "model.layers.encoders",
 }
 """Public names, and where they are defined."""
 __all__ = list(_PUBLIC)

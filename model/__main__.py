@@ -20,8 +20,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from model.distribute import cluster
     from model.errors import InputError, StoppedError, TrainingError
+    from model.layers import encoders
 
     try:
+        encoders.import_modules(arguments.import_module)
         model.train(
             arguments.experiment,
             model_dir=arguments.model_dir,
@@ -64,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="a.b=c",
         help="further overrides, a.b=c,d=e; may be repeated",
+    )
+    parser.add_argument(
+        "--import_module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="imports a Python module that registers an encoder; may be given several times",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
     return parser

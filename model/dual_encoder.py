@@ -1,76 +1,140 @@
 """The input-response model (Yang et al. 2018, section 2.2, figure 3)."""
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import tensorflow as tf
 import tf_keras
+import yaml
 
-from model.configs import schema
+from model.configs import ranges, schema, values
+from model.errors import InputError
 from model.layers import encoders, nli_head
 from model.layers.dropout import random_state
-from model.tasks.losses import Encoded
-from model.text.preprocessing import WORDS, TextToIds
+from model.layers.response_network import ResponseNetwork
+from model.serialization import serializable
+from model.tasks.losses import Encoded, in_batch_softmax
+from model.text import WORDS
+from model.text.preprocessing import TextToIds
+
+_PRESETS = Path(__file__).parent / "configs" / "presets"
+_AT_ONCE = 128
+"""Sentences of a batch of `encode`."""
+
+Sentences: TypeAlias = tf.Tensor | Mapping[str, tf.Tensor]
+"""String [batch], or the ids that the model's `text` makes of them."""
 
 
+@serializable
 class DualEncoder(tf_keras.Model):
     """One encoder for both sides; the response goes on through a feed-forward network.
 
-    For natural language inference the same encoder feeds a classifier (figure 5).
+    For natural language inference (NLI) the same encoder feeds a classifier (figure 5).
+
+        model = build("laptop_dan")
+        model.compile(optimizer="adagrad")
+        model.fit(pairs.batch(128))  # a tf.data.Dataset of (input, response), strings
+        embeddings = model.encode(["How old are you?"])
+
+    `fit` trains with the paper's loss, as `python -m model` does by default; the other objectives
+    and NLI need the command.
+
+    Args:
+      text: makes ids of strings.
+      encoder: makes embeddings of ids.
+      response_network: for response selection.
+      nli_head: for NLI.
+      score_scale: what the dot products are multiplied by.
+      learned_score_scale: whether `score_scale` is only where a trained positive number begins.
+
+    Raises:
+      ValueError: if a learned scale begins at 0 or below.
     """
 
-    def __init__(self, config: schema.DualEncoder):
-        super().__init__(name="dual_encoder")
-        self._config = config
-        self.heads = tuple(config.heads)
-        self.encoder = encoders.build(config.encoder, config.text)
-        if schema.RESPONSE_SELECTION in config.heads:
-            self.response_network = ResponseNetwork(
-                config.response_network, self.encoder.embedding_dim
-            )
-        if schema.NLI in config.heads:
-            self.nli_head = nli_head.NliHead(config.nli)
-        self._log_score_scale = self._add_log_score_scale() if config.learned_score_scale else None
+    def __init__(
+        self,
+        *,
+        text: TextToIds,
+        encoder: encoders.SentenceEncoder,
+        response_network: ResponseNetwork | None = None,
+        nli_head: nli_head.NliHead | None = None,
+        score_scale: float = 1.0,
+        learned_score_scale: bool = False,
+        name: str = "dual_encoder",
+        **kwargs: Any,
+    ):
+        super().__init__(name=name, **kwargs)
+        # Not tracked: it has no variables, and checkpoints hold the trained layers alone.
+        object.__setattr__(self, "text", text)
+        self.encoder = encoder
+        if response_network is not None:
+            self.response_network = response_network
+        if nli_head is not None:
+            self.nli_head = nli_head
+        self._score_scale = score_scale
+        self._log_score_scale = self._add_log_score_scale() if learned_score_scale else None
 
     def _add_log_score_scale(self) -> tf.Variable:
         """The logarithm, since a scale below zero would prefer the wrong responses."""
-        start = self._config.score_scale
-        if start <= 0:
-            raise ValueError(f"score_scale: {start!r}; a learned one begins above 0")
+        if self._score_scale <= 0:
+            raise ValueError(f"score_scale: {self._score_scale!r}; a learned one begins above 0")
         return self.add_weight(
             name="log_score_scale",
             shape=(),
             dtype=tf.float32,
-            initializer=tf_keras.initializers.Constant(math.log(start)),
+            initializer=tf_keras.initializers.Constant(math.log(self._score_scale)),
             experimental_autocast=False,  # steps of training are lost in bfloat16's 8 bits
         )
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The tasks that the model has layers of its own for."""
+        layers = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
+        return tuple(head for head, layer in layers.items() if hasattr(self, layer))
 
     @property
     def score_scale(self) -> tf.Tensor:
         """What the dot products are multiplied by: float32 scalar."""
         if self._log_score_scale is None:
-            return tf.constant(self._config.score_scale, tf.float32)
+            return tf.constant(self._score_scale, tf.float32)
         return tf.exp(self._log_score_scale)
 
-    def call(self, pairs: dict[str, dict[str, tf.Tensor]], training: bool = False) -> Encoded:
-        """Encodes the ids of `input` and `response`."""
+    def call(self, pairs: dict[str, Sentences], training: bool = False) -> Encoded:
+        """Encodes `input` and `response`, strings or ids."""
         return Encoded(
             inputs=self.encode_inputs(pairs["input"], training=training),
             responses=self.encode_responses(pairs["response"], training=training),
             score_scale=self.score_scale,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        """The configuration, which Keras asks for when it saves."""
-        return self._config.as_dict()
-
-    def encode_inputs(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
-        """The sentence embedding u, of unit length: [batch, embedding_dim]."""
+    def encode_inputs(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
+        """The sentence embedding u, of unit length: float32 [batch, embedding_dim]."""
+        ids = sentences if isinstance(sentences, Mapping) else self.text(sentences)
         return self.encoder(ids, training=training)["default"]
 
-    def encode_responses(self, ids: dict[str, tf.Tensor], training: bool = False) -> tf.Tensor:
-        """v', the response as the score sees it: [batch, embedding_dim]."""
-        return self.response_network(self.encoder(ids, training=training)["default"])
+    def encode_responses(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
+        """v', the response as the score sees it: float32 [batch, embedding_dim]."""
+        return self.response_network(self.encode_inputs(sentences, training=training))
+
+    def encode(self, sentences: Sequence[str]) -> np.ndarray:
+        """Embeds sentences: float32 [sentences, embedding_dim], each row of unit length.
+
+        Raises:
+          ValueError: if `sentences` is one string.
+        """
+        if isinstance(sentences, str | bytes):
+            raise ValueError(f"sentences: {sentences!r}; accepted is a list of strings")
+        texts = list(sentences)
+        starts = range(0, max(len(texts), 1), _AT_ONCE)
+        batches = [tf.constant(texts[at : at + _AT_ONCE], tf.string) for at in starts]
+        return np.concatenate([self._embed(batch).numpy() for batch in batches])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def _embed(self, sentences: tf.Tensor) -> tf.Tensor:
+        return self.encode_inputs(sentences)
 
     def classify(
         self,
@@ -85,43 +149,114 @@ class DualEncoder(tf_keras.Model):
         )
         return self.nli_head(first, second, training=training)
 
+    def train_step(self, data: tuple[Sentences, Sentences]) -> dict[str, tf.Tensor]:
+        """Trains on a batch of (input, response), strings or ids."""
+        return super().train_step((_pair(data),))
 
-def build(config: schema.DualEncoder, *, seed: int) -> DualEncoder:
-    """The model, with its variables made, the initial weights drawn by the seed."""
+    def test_step(self, data: tuple[Sentences, Sentences]) -> dict[str, tf.Tensor]:
+        """The loss on a batch of (input, response), strings or ids."""
+        return super().test_step((_pair(data),))
+
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None
+    ) -> tf.Tensor:
+        """The paper's loss (section 2.2) of what `call` returned: float32 scalar."""
+        del x, y, sample_weight
+        loss = in_batch_softmax(y_pred, schema.Objective()).loss
+        # Keras averages it over batches, and divides it by the number of replicas.
+        return self.compiled_loss(None, y_pred.inputs, regularization_losses=[loss])
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        layers = {"text": self.text, "encoder": self.encoder}
+        layers["response_network"] = getattr(self, "response_network", None)
+        layers["nli_head"] = getattr(self, "nli_head", None)
+        serialize = tf_keras.saving.serialize_keras_object
+        return {name: serialize(layer) for name, layer in layers.items()} | {
+            "score_scale": self._score_scale,
+            "learned_score_scale": self._log_score_scale is not None,
+            "name": self.name,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "DualEncoder":
+        """The model of a configuration, its layers made anew."""
+        del custom_objects  # Keras has them in scope
+        return cls(**tf_keras.saving.deserialize_keras_object(config))
+
+    def make_variables(self) -> None:
+        """Makes the variables by a call on one sentence."""
+        ids = self.text(tf.constant(["any text"]))
+        if schema.RESPONSE_SELECTION in self.heads:
+            self({"input": ids, "response": ids})
+        if schema.NLI in self.heads:
+            self.classify(ids, ids)
+            self.nli_head.random_state = random_state(self.nli_head)
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Makes the variables that Keras then loads."""
+        del config  # shapes of a batch, which no variable depends on
+        self.make_variables()
+
+
+def _pair(data: tuple[Sentences, Sentences]) -> dict[str, Sentences]:
+    sentences, responses = data
+    return {"input": sentences, "response": responses}
+
+
+def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEncoder:
+    """A new model, its variables made.
+
+    Args:
+      config: the configuration, the name of a preset such as `laptop_dan`, or a YAML file with a
+        section `task.model`.
+      seed: draws the initial weights.
+
+    Raises:
+      InputError: if there is no such preset or file, or a parameter in it is refused.
+    """
+    if not isinstance(config, schema.DualEncoder):
+        config = _read(str(config))
     tf_keras.utils.set_random_seed(seed)
-    model = DualEncoder(config)
-    ids = TextToIds(config.text)(tf.constant(["any text"]))
+    text = TextToIds(**config.text.as_dict())
+    encoder = encoders.build(config.encoder, text.table_sizes)
+    response_network, classifier = None, None
     if schema.RESPONSE_SELECTION in config.heads:
-        model({"input": ids, "response": ids})
+        response_network = ResponseNetwork(
+            encoder.embedding_dim, **config.response_network.as_dict()
+        )
     if schema.NLI in config.heads:
-        model.classify(ids, ids)
-        model.nli_head.random_state = random_state(model.nli_head)
+        of_head = config.nli.as_dict()
+        del of_head["label_smoothing"]  # of the loss
+        classifier = nli_head.NliHead(**of_head)
+    model = DualEncoder(
+        text=text,
+        encoder=encoder,
+        response_network=response_network,
+        nli_head=classifier,
+        score_scale=config.score_scale,
+        learned_score_scale=config.learned_score_scale,
+    )
+    model.make_variables()
     return model
 
 
-class ResponseNetwork(tf_keras.layers.Layer):
-    """From what a response says to what it would be said to: v -> v'."""
-
-    def __init__(self, config: schema.ResponseNetwork, embedding_dim: int):
-        # What is added goes by in full; the layers narrow their inputs themselves.
-        super().__init__(name="response_network", autocast=False)
-        self._residual = config.residual
-        self._normalize = config.normalize
-        self._layers = [
-            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
-            for index, units in enumerate(config.hidden)
-        ]
-        start = "zeros" if config.residual else "glorot_uniform"
-        self._layers.append(
-            tf_keras.layers.Dense(embedding_dim, kernel_initializer=start, name="response")
-        )
-
-    def call(self, embeddings: tf.Tensor) -> tf.Tensor:
-        """float32 [batch, embedding_dim] -> the same shape."""
-        responses = embeddings
-        for layer in self._layers:
-            responses = layer(responses)
-        responses = tf.cast(responses, tf.float32)
-        if self._residual:
-            responses += embeddings
-        return tf.math.l2_normalize(responses, axis=-1) if self._normalize else responses
+def _read(preset: str) -> schema.DualEncoder:
+    """`task.model` of a preset or a YAML file."""
+    path = Path(preset) if preset.endswith((".yaml", ".yml")) else _PRESETS / f"{preset}.yaml"
+    try:
+        given = yaml.safe_load(path.read_text())["task"]["model"]
+    except FileNotFoundError as error:
+        names = ", ".join(sorted(found.stem for found in _PRESETS.glob("*.yaml")))
+        raise InputError(
+            f"config: {preset!r} is neither a YAML file nor a preset; presets are {names}"
+        ) from error
+    except (yaml.YAMLError, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"config: {str(path)!r} has no section task.model: {error!r}") from error
+    config = schema.DualEncoder()
+    config.override(
+        values.checked(given, config, source=preset, experiment=config, where="task.model.")
+    )
+    values.check_choices([(preset, given)], config, where="task.model.")
+    ranges.check(config, where="task.model.")
+    return config

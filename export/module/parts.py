@@ -41,12 +41,13 @@ class Preprocessor(Part):
 
     def __init__(self, text: TextToIds):
         super().__init__()
-        self.text = text
+        self.lookup_tables = text.lookup_tables
+        self._text = AsTrained(text)  # a SavedModel keeps its function, not Keras's layer
 
     @tf.function(input_signature=[SENTENCES])
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
         """String [batch] -> int32 [batch, tokens] `words` and `bigrams`, 0 behind their end."""
-        return self.text(sentences)
+        return self._text(sentences)
 
 
 class Encoder(Part):

@@ -61,7 +61,7 @@ def load_checkpoint(name: str, folder: str, checkpoint: str) -> tuple[DualEncode
             f"{name}: {checkpoint!r} does not fit the model of its {model_dir.PARAMS_FILE}: {error}"
         ) from error
     average.use()
-    return model, TextToIds(config.text)
+    return model, model.text
 
 
 def initialize(model: DualEncoder, path: str) -> None:
@@ -80,8 +80,8 @@ def initialize(model: DualEncoder, path: str) -> None:
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
     other, _ = load_checkpoint(name, folder, checkpoint)
     if schema.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:
-        theirs, ours = (one.get_config()["response_network"] for one in (other, model))
-        if theirs != ours:  # with the same weights it would score differently
+        theirs, ours = (one.response_network.get_config() for one in (other, model))
+        if theirs != ours:  # with the same weights it would say something else
             raise InputError(
                 f"{name}: {checkpoint!r} is of another model, its response_network {theirs}; "
                 f"accepted is what this run's parameters say, {ours}"
@@ -105,10 +105,18 @@ def _read_configs(name: str, folder: str) -> tuple[schema.DualEncoder, schema.Tr
     params = model_dir.read_params(folder, name=name)
     model, trainer = schema.DualEncoder(), schema.Trainer()
     try:
+        encoder = params["task"]["model"].get("encoder", {}).get("type", model.encoder.type)
+        if not hasattr(model.encoder, encoder):
+            raise InputError(
+                f"{name}: its encoder {encoder!r} is not registered; --import_module names the "
+                "module that does it"
+            )
         model.override(params["task"]["model"])
         if not set(model.heads) <= set(schema.TASKS):
             raise ValueError(f"task.model.heads: {model.heads}; accepted are {schema.TASKS}")
         trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
+    except InputError:
+        raise
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         path = join(folder, model_dir.PARAMS_FILE)
         raise InputError(

@@ -199,18 +199,22 @@ def accepted(config: hyperparams.Config) -> dict[str, Numbers]:
     return {name: numbers for found in of_classes for name, numbers in found.items()}
 
 
-def check(params: config_definitions.ExperimentConfig) -> None:
-    """Checks that all numbers are in their ranges.
+def check(params: hyperparams.Config, *, where: str = "") -> None:
+    """Makes sure that all numbers are accepted ones.
+
+    Args:
+      params: an experiment's parameters, or a section of them.
+      where: the section's name and a dot, for messages.
 
     Raises:
       InputError: for the first that is not.
     """
-    for where, config in sections(params):
+    for section, config in sections(params, where):
         for name, numbers in accepted(config).items():
             value = getattr(config, name)
             for each in value if isinstance(value, list | tuple) else [value]:
                 if not numbers.accepts(each):
-                    raise InputError(f"{where}{name}: {each!r}; accepted are {numbers}")
+                    raise InputError(f"{section}{name}: {each!r}; accepted are {numbers}")
 
 
 def sections(

@@ -1,6 +1,7 @@
 """All parameters of a run, as dataclasses of the Model Garden; `presets/` holds YAML files."""
 
 import dataclasses
+from typing import Any
 
 from official.core import config_definitions
 from official.modeling import hyperparams
@@ -74,14 +75,46 @@ class Recurrent(hyperparams.Config):
     """Fraction of words dropped in training."""
 
 
+_ADDED: dict[str, type[hyperparams.Config]] = {}
+"""Configurations of the encoders that other modules have registered."""
+
+
 @dataclasses.dataclass
 class Encoder(hyperparams.OneOfConfig):
-    """The sentence encoder; `type` names the one that is built."""
+    """The sentence encoder: `type` names which of the others is built.
+
+    `model.register_encoder` adds choices: each is a section of the name that it is registered by.
+    """
 
     type: str | None = "averaging"
     averaging: Averaging = dataclasses.field(default_factory=Averaging)
     transformer: Transformer = dataclasses.field(default_factory=Transformer)
     recurrent: Recurrent = dataclasses.field(default_factory=Recurrent)
+
+    def __post_init__(self, *init: Any) -> None:
+        for name, config in _ADDED.items():
+            setattr(self, name, config())
+        super().__post_init__(*init)
+
+
+def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
+    """Adds a section to every `Encoder` made from now on.
+
+    Raises:
+      ValueError: if `config` is no configuration, or its parameters lack defaults.
+    """
+    if getattr(Encoder(), name, None).__class__ is config:
+        return  # one of the above
+    try:
+        is_config = isinstance(config(), hyperparams.Config) and dataclasses.is_dataclass(config)
+    except TypeError as error:
+        raise ValueError(f"config: {config!r}; every parameter needs a default") from error
+    if not is_config or not name.isidentifier() or hasattr(Encoder(), name):
+        raise ValueError(
+            f"encoder {name!r} with config {config!r}; accepted are a name that is free, and a "
+            "dataclass that extends official.modeling.hyperparams.Config"
+        )
+    _ADDED[name] = config
 
 
 @dataclasses.dataclass

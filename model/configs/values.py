@@ -13,6 +13,7 @@ from typing import Any
 
 from official.modeling import hyperparams
 
+from model.configs import schema
 from model.errors import InputError
 
 _LIST = "model/configs/schema.py"
@@ -52,16 +53,18 @@ def checked(
     Raises:
       InputError: if a key does not exist or a value is of another type.
     """
-    kinds = typing.get_type_hints(type(config))
-    fields = [field.name for field in dataclasses.fields(config)]
+    kinds = _kinds(config)
     found: dict[str, Any] = {}
     for key, value in given.items():
         name, part = f"{where}{key}", getattr(config, str(key), None)
-        if key not in fields:
-            raise InputError(f"{source}: {name!r} is no parameter{_near(name, experiment)}")
+        if key not in kinds:
+            near = _near(name, experiment)
+            if isinstance(config, schema.Encoder):
+                near += "; --import_module names a module that registers an encoder"
+            raise InputError(f"{source}: {name!r} is no parameter{near}")
         if isinstance(part, hyperparams.Config):
             if not isinstance(value, dict):
-                parts = ", ".join(field.name for field in dataclasses.fields(part))
+                parts = ", ".join(_kinds(part))
                 raise InputError(f"{source}: {name}: {value!r}; accepted are its parts: {parts}")
             found[key] = checked(
                 value, part, source=source, experiment=experiment, where=f"{name}."
@@ -112,6 +115,17 @@ def check_choices(
             check_choices(inner, part, where=f"{where}{name}.")
 
 
+def _kinds(config: hyperparams.Config) -> dict[str, Any]:
+    """The type of each parameter of a section; sections of registered encoders are no fields."""
+    hints = typing.get_type_hints(type(config))
+    sections = {
+        name: type(part)
+        for name, part in vars(config).items()
+        if isinstance(part, hyperparams.Config)
+    }
+    return {field.name: hints[field.name] for field in dataclasses.fields(config)} | sections
+
+
 def _near(name: str, experiment: hyperparams.Config) -> str:
     """The keys most like an unknown one, and where all keys are listed."""
     names = list(_names(experiment))
@@ -125,8 +139,8 @@ def _near(name: str, experiment: hyperparams.Config) -> str:
 
 
 def _names(config: hyperparams.Config, where: str = "") -> Iterator[str]:
-    for field in dataclasses.fields(config):
-        name, part = f"{where}{field.name}", getattr(config, field.name)
+    for key in _kinds(config):
+        name, part = f"{where}{key}", getattr(config, key)
         yield name
         if isinstance(part, hyperparams.Config):
             yield from _names(part, f"{name}.")

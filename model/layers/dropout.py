@@ -4,11 +4,14 @@ A resumed run must be bit-identical to one that was never interrupted, so what t
 will be has to be in the checkpoint. `random_state` gathers it for an encoder.
 """
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras
 from tf_keras.__internal__.layers import BaseRandomLayer
 
-from model.text.preprocessing import PADDING
+from model.serialization import serializable
+from model.text import PADDING
 
 # Else Keras draws with operations whose state nobody can save. A layer chooses when it is made.
 tf_keras.backend.experimental.enable_tf_random_generator()
@@ -24,20 +27,29 @@ def random_state(layer: tf_keras.layers.Layer) -> list[tf.__internal__.tracking.
     return [part._random_generator for part in random]
 
 
+@serializable
 class IdDropout(BaseRandomLayer):
-    """Replaces a part of the ids by `PADDING` in training, never the last of a row."""
+    """Replaces a part of the ids by `PADDING` in training, never the last of a row.
 
-    def __init__(self, rate: float):
-        super().__init__()
-        self._rate = rate
+    Args:
+      rate: the part, from 0 to 1.
+    """
+
+    def __init__(self, rate: float, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.rate = rate
 
     def call(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """int32 [batch, tokens] -> the same shape; every row keeps its end mark."""
-        if not self._rate or training is False:
+        if not self.rate or training is False:
             return ids
         following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         drawn = self._random_generator.random_uniform(tf.shape(ids))
         # Where `training` is a tensor a `tf.cond` would cost as much, and TensorFlow's optimizer
         # warns of those that hold a random state.
-        is_dropped = (drawn < self._rate) & (following != PADDING) & training
+        is_dropped = (drawn < self.rate) & (following != PADDING) & training
         return tf.where(is_dropped, PADDING, ids)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return super().get_config() | {"rate": self.rate}

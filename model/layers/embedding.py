@@ -12,7 +12,8 @@ import tensorflow as tf
 import tf_keras
 
 from model.layers import xla
-from model.text.preprocessing import PADDING
+from model.serialization import serializable
+from model.text import PADDING
 
 
 def rows(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
@@ -116,6 +117,7 @@ def _nothing() -> tf.Tensor:
     return tf.constant(0)
 
 
+@serializable
 class Embedding(tf_keras.layers.Embedding):
     """Keras's layer, without the copy."""
 

@@ -1,45 +1,129 @@
-"""Sentence encoders: ids -> an L2-normalized sentence embedding, one file each.
+"""Sentence encoders: what they have in common, and how a configuration names one.
 
-An encoder is a Keras layer: `encoder(ids, training=...)` with the ids of `model.text` gives a
-dict whose `default` is float32 [batch, embedding_dim]. Sequence encoders add
-`sequence_output`, [batch, tokens, hidden], and `mask`, bool [batch, tokens], which of those
-positions have a word. `encoder.embedding_dim` says how wide it is; `encoder.tables` are the
-vectors of each kind of ids, and `encoder.word_vectors(ids)` looks words up in theirs.
+A module of your own adds an encoder with a configuration and a layer:
+
+    @dataclasses.dataclass
+    class MeanConfig(hyperparams.Config):
+        dim: int = 64
+
+    @model.register_encoder("mean", MeanConfig)
+    class MeanEncoder(model.SentenceEncoder):
+        def __init__(self, *, table_sizes, dim, name="mean_encoder", **kwargs):
+            ...
+
+Import the module (`--import_module` of the commands does) and say in the YAML
+`task.model.encoder: {type: mean, mean: {dim: 128}}`.
 """
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import tensorflow as tf
 import tf_keras
+from official.modeling import hyperparams
 
 from model.configs import schema
-from model.layers.dan import AveragingEncoder
+from model.errors import InputError
+from model.layers import embedding
 from model.layers.dropout import random_state
-from model.layers.lstm import RecurrentEncoder
-from model.layers.transformer import TransformerEncoder
-from model.text.preprocessing import BIGRAMS, WORDS
+from model.serialization import serializable
+from model.text import BIGRAMS, WORDS
+
+_LAYERS: dict[str, type["SentenceEncoder"]] = {}
+"""The layer of each `encoder.type`."""
+_Layer = TypeVar("_Layer", bound=type["SentenceEncoder"])
 
 
-def build(config: schema.Encoder, text: schema.Text) -> tf_keras.layers.Layer:
+class SentenceEncoder(tf_keras.layers.Layer):
+    """Base of all encoders: ids -> a sentence embedding of unit length.
+
+    `call(ids, training=False)` takes int32 [batch, tokens] `words` and `bigrams` and returns a
+    dict whose `default` is float32 [batch, embedding_dim]. A sequence encoder adds
+    `sequence_output`, [batch, tokens, hidden], and `mask`, bool [batch, tokens], true where
+    there is a word.
+
+    A subclass takes keyword arguments only: `table_sizes`, the number of ids of each kind, and
+    the fields of its configuration. It sets `embedding_dim`, and `get_config` returns what it
+    was given.
+    """
+
+    embedding_dim: int
+
+    @property
+    def tables(self) -> dict[str, tf.Variable]:
+        """The vectors of each kind of ids: [ids, dim]."""
+        raise NotImplementedError
+
+    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
+        """Ids of words, int32 [any shape] -> their vectors, [that shape, dim]."""
+        return tf.cast(embedding.rows(self.tables[WORDS], ids), self.compute_dtype)
+
+    def make_variables(self) -> None:
+        """Makes the variables by a call on one id, and puts dropout's state in checkpoints."""
+        one_id = tf.ones([1, 1], tf.int32)
+        self({WORDS: one_id, BIGRAMS: one_id})
+        self.random_state = random_state(self)
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Makes the variables that Keras then loads."""
+        del config  # shapes of a batch, which no variable depends on
+        self.make_variables()
+
+
+def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_Layer], _Layer]:
+    """Makes a subclass of `SentenceEncoder` a choice of `task.model.encoder.type`.
+
+    Args:
+      name: the value of `type`, and of the section with the parameters.
+      config: a dataclass of the parameters, each with a default. The layer gets them as keyword
+        arguments, with `table_sizes`.
+
+    Returns:
+      A decorator, which registers the layer with Keras too.
+
+    Raises:
+      ValueError: if `name` is taken or `config` is no `hyperparams.Config`.
+    """
+
+    def register(layer: _Layer) -> _Layer:
+        if name in _LAYERS:
+            raise ValueError(f"name: encoder {name!r} is registered already: {_LAYERS[name]}")
+        schema.add_encoder(name, config)
+        _LAYERS[name] = layer
+        return serializable(layer)
+
+    return register
+
+
+def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncoder:
     """The encoder that `config.type` names, with its variables made.
+
+    Args:
+      config: the choice and its parameters.
+      table_sizes: the number of ids of `words` and of `bigrams`, the padding included.
 
     Raises:
       ValueError: if `config.type` or a choice of the encoder that it names is unknown.
     """
-    encoder = _create(config, text)
-    one_id = tf.ones([1, 1], tf.int32)
-    encoder({WORDS: one_id, BIGRAMS: one_id})
-    encoder.random_state = random_state(encoder)
+    if config.type not in _LAYERS:
+        accepted = ", ".join(name for name in vars(config) if name in _LAYERS)
+        raise ValueError(f"encoder.type: {config.type!r}; accepted are {accepted}")
+    encoder = _LAYERS[config.type](table_sizes=table_sizes, **config.get().as_dict())
+    encoder.make_variables()
     return encoder
 
 
-def _create(config: schema.Encoder, text: schema.Text) -> tf_keras.layers.Layer:
-    match config.type:
-        case "averaging":
-            return AveragingEncoder(config.averaging, text)
-        case "transformer":
-            return TransformerEncoder(config.transformer, text)
-        case "recurrent":
-            return RecurrentEncoder(config.recurrent, text)
-        case other:
-            raise ValueError(
-                f"encoder.type: {other!r}; accepted are averaging, transformer, recurrent"
-            )
+def import_modules(names: Iterable[str]) -> None:
+    """Imports the modules that register encoders.
+
+    Raises:
+      InputError: for the first that cannot be imported.
+    """
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise InputError(
+                f"--import_module: {name!r}: {error}; accepted is a module on Python's path"
+            ) from error

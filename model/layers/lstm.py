@@ -4,53 +4,86 @@ The paper only says that it was tried; sizes and pooling are those of InferSent,
 results are compared with (Conneau et al. 2017, section 3.2).
 """
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras
 
 from model.configs import schema
 from model.layers.dropout import IdDropout
 from model.layers.embedding import Embedding
-from model.text.preprocessing import PADDING, WORDS, table_sizes
+from model.layers.encoders import SentenceEncoder, register_encoder
+from model.text import PADDING, WORDS
 
 LAST = "last"
 MAX = "max"
 
 
-class RecurrentEncoder(tf_keras.layers.Layer):
-    """Word vectors, LSTM layers, last state or maximum over the words, maybe a projection."""
+@register_encoder("recurrent", schema.Recurrent)
+class RecurrentEncoder(SentenceEncoder):
+    """Word vectors, LSTM layers, last state or maximum over the words, maybe a projection.
 
-    def __init__(self, config: schema.Recurrent, text: schema.Text):
-        super().__init__(name="recurrent_encoder")
-        if config.pooling not in (LAST, MAX):
-            raise ValueError(
-                f"encoder.recurrent.pooling: {config.pooling!r}; accepted are {LAST}, {MAX}"
-            )
-        self._pooling = config.pooling
-        self._word_dropout = IdDropout(config.word_dropout)
+    Args:
+      table_sizes: the number of ids of `words`.
+      word_dim: numbers of a word's vector.
+      units: of each LSTM layer and direction.
+      bidirectional: whether the layers read the words in both directions.
+      layers: how many LSTM layers.
+      pooling: `max` of each unit over the words, or `last`, the state after the last word.
+      embedding_dim: numbers of the sentence embedding; 0 for no projection: then it is as wide
+        as the state.
+      dropout: the part of the numbers left out at random before each LSTM layer, from 0 to 1.
+      word_dropout: the part of the words left out.
+    """
+
+    def __init__(
+        self,
+        *,
+        table_sizes: dict[str, int],
+        word_dim: int,
+        units: int,
+        bidirectional: bool = True,
+        layers: int = 1,
+        pooling: str = MAX,
+        embedding_dim: int = 0,
+        dropout: float = 0.0,
+        word_dropout: float = 0.0,
+        name: str = "recurrent_encoder",
+        **kwargs: Any,
+    ):
+        super().__init__(name=name, **kwargs)
+        if pooling not in (LAST, MAX):
+            raise ValueError(f"encoder.recurrent.pooling: {pooling!r}; accepted are {LAST}, {MAX}")
+        self._units, self._bidirectional, self._pooling = units, bidirectional, pooling
+        self._word_dropout = IdDropout(word_dropout)
         self._table = Embedding(
-            table_sizes(text)[WORDS],
-            config.word_dim,
-            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=config.word_dim**-0.5),
+            table_sizes[WORDS],
+            word_dim,
+            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5),
             name="words",
         )
-        self._dropout = tf_keras.layers.Dropout(config.dropout)
-        self._layers = [_lstm(config, name=f"lstm_{index}") for index in range(config.layers)]
-        width = config.units * (2 if config.bidirectional else 1)
-        self.embedding_dim = config.embedding_dim or width
+        self._dropout = tf_keras.layers.Dropout(dropout)
+        self._layers = [self._lstm(f"lstm_{index}") for index in range(layers)]
+        self.embedding_dim = embedding_dim or units * (2 if bidirectional else 1)
         self._projection = (
-            tf_keras.layers.Dense(config.embedding_dim, name="embedding")
-            if config.embedding_dim
-            else None
+            tf_keras.layers.Dense(embedding_dim, name="embedding") if embedding_dim else None
         )
+
+    def _lstm(self, name: str) -> tf_keras.layers.Layer:
+        """[batch, tokens, dim] -> outputs [batch, tokens, units (x2)], then the last states."""
+        lstm = tf_keras.layers.LSTM(
+            self._units,
+            return_sequences=True,
+            return_state=True,
+            zero_output_for_mask=True,
+            name=name,
+        )
+        return tf_keras.layers.Bidirectional(lstm, name=name) if self._bidirectional else lstm
 
     @property
     def tables(self) -> dict[str, tf.Variable]:
         """The vectors of the words' ids: [ids, word_dim]."""
         return {WORDS: self._table.embeddings}
-
-    def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
-        """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
-        return self._table(ids)
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
         """int32 [batch, tokens] `words` -> `default`, `sequence_output` (0 at padding), `mask`."""
@@ -70,6 +103,20 @@ class RecurrentEncoder(tf_keras.layers.Layer):
             "mask": real[:rows, :tokens],
         }
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return super().get_config() | {
+            "table_sizes": {WORDS: self._table.input_dim},
+            "word_dim": self._table.output_dim,
+            "units": self._units,
+            "bidirectional": self._bidirectional,
+            "layers": len(self._layers),
+            "pooling": self._pooling,
+            "embedding_dim": self.embedding_dim if self._projection else 0,
+            "dropout": self._dropout.rate,
+            "word_dropout": self._word_dropout.rate,
+        }
+
 
 def _never_empty(ids: tf.Tensor) -> tf.Tensor:
     """[batch, tokens] -> the same, at least [1, 1]: LSTM kernels fail on a batch of none."""
@@ -77,18 +124,6 @@ def _never_empty(ids: tf.Tensor) -> tf.Tensor:
         return ids
     lacking = tf.cast(tf.shape(ids) == 0, tf.int32)
     return tf.pad(ids, tf.stack([tf.zeros_like(lacking), lacking], axis=1))
-
-
-def _lstm(config: schema.Recurrent, *, name: str) -> tf_keras.layers.Layer:
-    """[batch, tokens, dim] -> the outputs [batch, tokens, units (x2)], then the last states."""
-    lstm = tf_keras.layers.LSTM(
-        config.units,
-        return_sequences=True,
-        return_state=True,
-        zero_output_for_mask=True,
-        name=name,
-    )
-    return tf_keras.layers.Bidirectional(lstm, name=name) if config.bidirectional else lstm
 
 
 def _padding_last(ids: tf.Tensor) -> tf.Tensor:

@@ -1,14 +1,14 @@
 """The classifier of sentence pairs beside the dual encoder (Yang et al. 2018, section 2.4)."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras
 
 from data_pipeline.pairs import tfrecord
-from model.configs import schema
-from model.text.preprocessing import PADDING
+from model.serialization import serializable
+from model.text import PADDING
 
 
 class Classified(NamedTuple):
@@ -43,19 +43,52 @@ def side(
     return Side(embeddings, vectors(tf.gather_nd(word_ids, places)), places[:, 0])
 
 
+@serializable
 class NliHead(tf_keras.layers.Layer):
-    """Two encoded sentences -> scores of `records.LABELS`, in their order, by each member."""
+    """Two encoded sentences -> scores of `tfrecord.LABELS`, in their order, by each member.
 
-    def __init__(self, config: schema.Nli):
+    Args:
+      hidden: units of each hidden layer of a member.
+      activation: of the hidden layers.
+      dropout: the part of each hidden layer's units left out at random in training, from 0 to 1.
+      feature_dropout: the part of the features left out.
+      max_units: units of a layer on each word's vector, whose largest values over the sentence
+        join its embedding; 0 for none.
+      members: how many networks beside each other.
+      scale_by_root_of_dim: whether rows of unit length are multiplied by sqrt(dim).
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden: Sequence[int],
+        activation: str = "tanh",
+        dropout: float = 0.0,
+        feature_dropout: float = 0.0,
+        max_units: int = 0,
+        members: int = 1,
+        scale_by_root_of_dim: bool = True,
+        name: str = "nli_head",
+        **kwargs: Any,
+    ):
         # The features are differences of close numbers: bfloat16 would lose them.
-        super().__init__(name="nli_head", autocast=False)
-        self._scaled = config.scale_by_root_of_dim
+        super().__init__(name=name, autocast=False, **kwargs)
+        self._scaled = scale_by_root_of_dim
         self._pooled = (
-            tf_keras.layers.Dense(config.max_units, activation="relu", name="pooled")
-            if config.max_units
+            tf_keras.layers.Dense(max_units, activation="relu", name="pooled")
+            if max_units
             else None
         )
-        self._members = [Member(config, name=f"member_{index}") for index in range(config.members)]
+        self._members = [
+            Member(
+                hidden=hidden,
+                activation=activation,
+                dropout=dropout,
+                feature_dropout=feature_dropout,
+                name=f"member_{index}",
+            )
+            for index in range(members)
+        ]
 
     def call(self, premises: Side, hypotheses: Side, training: bool = False) -> tf.Tensor:
         """Two batches of sentences -> logits, float32 [batch, members, 3]."""
@@ -79,18 +112,55 @@ class NliHead(tf_keras.layers.Layer):
         """
         return rows * rows.shape[-1] ** 0.5 if self._scaled else rows
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        of_member = self._members[0].get_config()
+        return super().get_config() | {
+            **{name: of_member[name] for name in _OF_MEMBER},
+            "max_units": self._pooled.units if self._pooled else 0,
+            "members": len(self._members),
+            "scale_by_root_of_dim": self._scaled,
+        }
 
+    def get_build_config(self) -> dict[str, int] | None:
+        """How wide the sentences are that it was built for."""
+        if not self.built:
+            return None
+        embeddings, words, _ = self._build_input_shape
+        return {"embedding_dim": int(embeddings[-1]), "word_dim": int(words[-1])}
+
+    def build_from_config(self, config: dict[str, int]) -> None:
+        """Makes the variables of the layers inside, which Keras then loads."""
+        embedding = tf.zeros([1, config["embedding_dim"]])
+        one = Side(embedding, tf.zeros([1, config["word_dim"]]), tf.zeros([1], tf.int64))
+        self(one, one)
+
+
+_OF_MEMBER = ("hidden", "activation", "dropout", "feature_dropout")
+"""Arguments that every member gets."""
+
+
+@serializable
 class Member(tf_keras.layers.Layer):
-    """Features of pairs -> a score for each of `records.LABELS`, in their order."""
+    """Features of pairs -> a score for each of `tfrecord.LABELS`, in their order."""
 
-    def __init__(self, config: schema.Nli, *, name: str):
-        super().__init__(name=name, autocast=False)
+    def __init__(
+        self,
+        *,
+        hidden: Sequence[int],
+        activation: str = "tanh",
+        dropout: float = 0.0,
+        feature_dropout: float = 0.0,
+        **kwargs: Any,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self._activation = activation
         self._hidden = [
-            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
-            for index, units in enumerate(config.hidden)
+            tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
+            for index, units in enumerate(hidden)
         ]
-        self._feature_dropout = tf_keras.layers.Dropout(config.feature_dropout)
-        self._dropout = tf_keras.layers.Dropout(config.dropout)
+        self._feature_dropout = tf_keras.layers.Dropout(feature_dropout)
+        self._dropout = tf_keras.layers.Dropout(dropout)
         self._logits = tf_keras.layers.Dense(len(tfrecord.LABELS), dtype=tf.float32, name="logits")
 
     def call(self, features: tf.Tensor, training: bool = False) -> tf.Tensor:
@@ -99,6 +169,19 @@ class Member(tf_keras.layers.Layer):
         for layer in self._hidden:
             hidden = self._dropout(layer(hidden), training=training)
         return self._logits(hidden)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return super().get_config() | {
+            "hidden": [layer.units for layer in self._hidden],
+            "activation": self._activation,
+            "dropout": self._dropout.rate,
+            "feature_dropout": self._feature_dropout.rate,
+        }
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Makes the variables of the layers inside, which Keras then loads."""
+        self(tf.zeros([1, config["input_shape"][-1]]))
 
 
 def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:
@@ -119,7 +202,7 @@ def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0)
 
     Args:
       logits: float32 [batch, members, 3].
-      labels: indices in `records.LABELS`, any integer type, [batch].
+      labels: indices in `tfrecord.LABELS`, any integer type, [batch].
       smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
         section 7).
     """

@@ -8,14 +8,14 @@ from model.configs import schema
 
 
 class Encoded(NamedTuple):
-    """A batch of encoded pairs."""
+    """Both sides of a batch of pairs, float32 [batch, embedding_dim], and how they score."""
 
     inputs: tf.Tensor
-    """u, L2-normalized: float [batch, embedding_dim]."""
+    """u, of unit length."""
     responses: tf.Tensor
-    """v' of figure 3: float [batch, embedding_dim]."""
+    """v' of figure 3: scores are scaled dot products of u and v'."""
     score_scale: tf.Tensor
-    """Factor of the dot products of u and v': float32 scalar."""
+    """What the dot products are multiplied by: float32 scalar."""
 
 
 class Keys(NamedTuple):

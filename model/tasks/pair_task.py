@@ -47,7 +47,7 @@ class PairTask(base_task.Task):
         """
         super().__init__(params, logging_dir, name)
         self.section = section
-        self.text = text or TextToIds(params.model.text)
+        self.text = text or TextToIds(**params.model.text.as_dict())
 
     @abc.abstractmethod
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:

@@ -14,15 +14,16 @@ word; a rare word keeps a vector of its own but for a collision, which 200,000 b
 rare enough for months of Reddit. Bigrams, of which there are millions, leave no other choice.
 """
 
+from typing import Any
+
 import tensorflow as tf
 import tensorflow_text as tf_text
+import tf_keras
 
 from model.configs import schema
-from model.text import vocabulary
+from model.serialization import serializable
+from model.text import BIGRAMS, PADDING, WORDS, vocabulary
 
-WORDS = "words"
-BIGRAMS = "bigrams"
-PADDING = 0
 _BEGIN = b"<s>"
 _END = b"</s>"
 
@@ -41,19 +42,66 @@ _UNSEEN = r"[^\PC\s]+"
 _SPACE = r"\s+"
 
 
-class TextToIds(tf.Module):
-    """The whole text handling; has no variables."""
+@serializable
+class TextToIds(tf_keras.layers.Layer):
+    """The whole text handling, as a layer without variables.
 
-    def __init__(self, config: schema.Text):
-        super().__init__(name="text_to_ids")
-        self._max_tokens = config.max_tokens
-        self.longest = config.max_tokens + 1
+    It takes a string `tf_keras.Input(shape=(), dtype=tf.string)`, and can be mapped over a
+    `tf.data.Dataset` of batches.
+
+    Args:
+      max_tokens: words beyond this many are cut off.
+      word_buckets: buckets that words are hashed into.
+      bigram_buckets: the same for bigrams.
+      vocabulary: a folder that `python -m data_pipeline vocabulary` has written, or its tokens by
+        kind, as `get_config` returns them; empty for hashing alone.
+
+    Raises:
+      InputError: if the folder holds no vocabulary.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_tokens: int = schema.Text.max_tokens,
+        word_buckets: int = schema.Text.word_buckets,
+        bigram_buckets: int = schema.Text.bigram_buckets,
+        vocabulary: str | dict[str, list[str]] = "",
+        name: str = "text_to_ids",
+        **kwargs: Any,
+    ):
+        super().__init__(name=name, **kwargs)
+        self._max_tokens = max_tokens
+        self.longest = max_tokens + 1
         """Ids of the longest sentence, the end mark included."""
-        self._has_vocabulary = bool(config.vocabulary)
-        self._words = _Ids(config, WORDS)
-        self._bigrams = _Ids(config, BIGRAMS)
+        self._words = _Ids(WORDS, word_buckets, vocabulary)
+        self._bigrams = _Ids(BIGRAMS, bigram_buckets, vocabulary)
 
-    def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
+    @property
+    def table_sizes(self) -> dict[str, int]:
+        """How many ids there are of `words` and of `bigrams`, `PADDING` among them."""
+        return {ids.kind: ids.own + ids.buckets for ids in (self._words, self._bigrams)}
+
+    @property
+    def lookup_tables(self) -> list[tf.lookup.StaticHashTable]:
+        """Tables of the tokens that have ids of their own, which a SavedModel has to track."""
+        return [ids.table for ids in (self._words, self._bigrams) if ids.table]
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor, with the vocabulary itself instead of its folder."""
+        tokens = {
+            ids.kind: vocabulary.tokens(ids.table)
+            for ids in (self._words, self._bigrams)
+            if ids.table
+        }
+        return super().get_config() | {
+            "max_tokens": self._max_tokens,
+            "word_buckets": self._words.buckets,
+            "bigram_buckets": self._bigrams.buckets,
+            "vocabulary": tokens or "",
+        }
+
+    def call(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
         """Ids of a batch of sentences, padded at the end with `PADDING`.
 
         Args:
@@ -70,7 +118,7 @@ class TextToIds(tf.Module):
         hashes = tf.strings.to_hash_bucket_fast(words.flat_values, _HASHES)
         begin, end = tf.unstack(tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES))
         bigrams = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
-        strings = _strings(words.flat_values) if self._has_vocabulary else {}
+        strings = _strings(words.flat_values) if self.lookup_tables else {}
         return {
             WORDS: self._words(words.with_flat_values(hashes), strings.get(WORDS)),
             BIGRAMS: self._bigrams(words.with_flat_values(bigrams), strings.get(BIGRAMS)),
@@ -158,27 +206,19 @@ def _strings(words: tf.Tensor) -> dict[str, tf.Tensor]:
 class _Ids(tf.Module):
     """Ids of one kind: first `PADDING`, then the vocabulary's, then the buckets'."""
 
-    def __init__(self, config: schema.Text, kind: str):
+    def __init__(self, kind: str, buckets: int, known: str | dict[str, list[str]]):
         super().__init__(name=f"{kind}_ids")
-        self._own = vocabulary.size(config.vocabulary, kind)
-        self._table = vocabulary.load(config.vocabulary, kind) if self._own else None
-        self._buckets = table_sizes(config)[kind] - self._own
+        self.kind = kind
+        self.buckets = buckets
+        self.own = vocabulary.size(known, kind)
+        """How many tokens have ids of their own."""
+        self.table = vocabulary.load(known, kind) if self.own else None
 
     def __call__(self, hashes: tf.RaggedTensor, strings: tf.Tensor | None) -> tf.Tensor:
         """Hashes int64 [batch, (tokens)], and what they are of -> int32 [batch, tokens]."""
-        ids = hashes.flat_values % (self._buckets - 1) + (PADDING + 1 + self._own)
-        if self._table is not None:
-            places = self._table.lookup(strings)
+        ids = hashes.flat_values % (self.buckets - 1) + (PADDING + 1 + self.own)
+        if self.table is not None:
+            places = self.table.lookup(strings)
             ids = tf.where(places == vocabulary.UNKNOWN, ids, places + (PADDING + 1))
         ids = hashes.with_flat_values(tf.cast(ids, tf.int32))
         return ids.to_tensor(default_value=PADDING)
-
-
-def table_sizes(config: schema.Text) -> dict[str, int]:
-    """How many ids there are of `words` and of `bigrams`, `PADDING` among them.
-
-    Raises:
-      InputError: if the vocabulary that the config names is none.
-    """
-    buckets = {WORDS: config.word_buckets, BIGRAMS: config.bigram_buckets}
-    return {kind: vocabulary.size(config.vocabulary, kind) + buckets[kind] for kind in buckets}

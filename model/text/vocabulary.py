@@ -1,6 +1,7 @@
 """Tokens with ids of their own: what `python -m data_pipeline vocabulary` has written.
 
-The files become assets of an exported module, so that it needs the folder no longer.
+The files become assets of an exported module, and a `.keras` file holds the tokens: neither needs
+the folder any longer.
 """
 
 import json
@@ -17,16 +18,18 @@ _FILE = "{}.tsv"
 _COMPLETED = "COMPLETED"
 
 
-def size(folder: str, kind: str) -> int:
+def size(folder: str | dict[str, list[str]], kind: str) -> int:
     """How many tokens have ids of their own; 0 if no folder is named.
 
     Args:
-      folder: what `task.model.text.vocabulary` says.
+      folder: what `task.model.text.vocabulary` says, or the tokens by kind.
       kind: `words` or `bigrams`.
 
     Raises:
       InputError: if the folder is none that the command has completed, or has changed since.
     """
+    if not isinstance(folder, str):
+        return len(folder.get(kind, ()))
     if not folder:
         return 0
     name = _FILE.format(kind)
@@ -45,14 +48,24 @@ def size(folder: str, kind: str) -> int:
         ) from error
 
 
-def load(folder: str, kind: str) -> tf.lookup.StaticHashTable:
-    """Token -> its place in the file from 0, or `UNKNOWN`: string to int64."""
-    lines = tf.lookup.TextFileInitializer(
-        posixpath.join(folder, _FILE.format(kind)),
-        key_dtype=tf.string,
-        key_index=0,
-        value_dtype=tf.int64,
-        value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
-        delimiter="\t",
-    )
-    return tf.lookup.StaticHashTable(lines, UNKNOWN)
+def load(folder: str | dict[str, list[str]], kind: str) -> tf.lookup.StaticHashTable:
+    """Token -> its place from 0, or `UNKNOWN`: string to int64."""
+    if isinstance(folder, str):
+        known = tf.lookup.TextFileInitializer(
+            posixpath.join(folder, _FILE.format(kind)),
+            key_dtype=tf.string,
+            key_index=0,
+            value_dtype=tf.int64,
+            value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
+            delimiter="\t",
+        )
+    else:
+        places = tf.range(len(folder[kind]), dtype=tf.int64)
+        known = tf.lookup.KeyValueTensorInitializer(tf.constant(folder[kind]), places)
+    return tf.lookup.StaticHashTable(known, UNKNOWN)
+
+
+def tokens(table: tf.lookup.StaticHashTable) -> list[str]:
+    """The tokens of a table, in their order."""
+    keys, places = (values.numpy() for values in table.export())
+    return [token.decode() for token in keys[places.argsort()]]

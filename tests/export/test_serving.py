@@ -8,7 +8,6 @@ from ai_edge_litert.interpreter import Interpreter
 from export.__main__ import main
 from export.module import lite, warm_up
 from model.checkpoints import trained
-from model.configs import schema
 from model.text.preprocessing import TextToIds
 
 SENTENCES = ["two words", "", "word " * 100, "🎂 \x00 שלום"]
@@ -59,7 +58,7 @@ def test_tensorflow_lite_says_what_the_encoder_says(shared, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
 def test_text_handling_does_not_run_in_tensorflow_lite():
     """When this fails the whole module can be had, and lite.py should say so."""
-    text = TextToIds(schema.Text())
+    text = TextToIds()
     root = tf.train.Checkpoint(text=text)
     root.run = tf.function(text.__call__, [tf.TensorSpec([None], tf.string)])
     function = root.run.get_concrete_function()

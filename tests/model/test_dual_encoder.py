@@ -1,12 +1,20 @@
 """The model as a whole: its weights, its sides, and what training changes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
+from model import dual_encoder
 from model.configs import schema
-from model.dual_encoder import DualEncoder, build
+from model.dual_encoder import build
+from model.errors import InputError
+from model.tasks import losses
 from model.text.preprocessing import TextToIds
+
+PRESETS = Path(schema.__file__).parent / "presets"
 
 CONFIG = schema.DualEncoder(
     text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
@@ -28,7 +36,7 @@ def model():
 
 
 def ids(*texts):
-    return TextToIds(CONFIG.text)(tf.constant(texts))
+    return TextToIds(**CONFIG.text.as_dict())(tf.constant(texts))
 
 
 LONG = [f"{word} a b c d e f" for word in ("how", "who", "where", "why")]
@@ -53,14 +61,13 @@ def test_its_weights_have_the_names_that_a_checkpoint_is_read_by(model):
         "log_score_scale:0",
     ]
     assert model.heads == (schema.RESPONSE_SELECTION, schema.NLI)
-    assert model.get_config() == CONFIG.as_dict()
 
 
 def test_a_learned_scale_may_begin_below_one(model):
     # exp(log(0.5))
     np.testing.assert_allclose(model.score_scale, 0.5, rtol=1e-6)
     with pytest.raises(ValueError, match="score_scale: -1"):
-        DualEncoder(CONFIG.replace(score_scale=-1.0))
+        build(CONFIG.replace(score_scale=-1.0))
 
 
 SIDES = {
@@ -113,3 +120,93 @@ def test_the_sides_share_an_encoder_and_the_response_goes_on(model):
         encoded.responses, model.response_network(model.encode_inputs(ids(*LONG)))
     )
     np.testing.assert_allclose(np.linalg.norm(encoded.inputs, axis=1), 1, rtol=1e-6)
+
+
+def test_a_preset_embeds_strings():
+    model = build("demo_dan")
+    rows = model.encode(["How old are you?", "What is your age?", ""])
+    assert rows.dtype == np.float32
+    assert rows.shape == (3, model.encoder.embedding_dim)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(build("demo_dan").encode(["How old are you?"])[0], rows[0])
+    assert np.abs(build("demo_dan", seed=1).encode(["How old are you?"])[0] - rows[0]).max() > 0.01
+
+
+def test_many_sentences_none_and_one_that_is_no_list(model):
+    texts = [f"{word} a" for word in range(300)]
+    np.testing.assert_allclose(
+        model.encode(texts), model.encode_inputs(tf.constant(texts)), atol=1e-6
+    )
+    assert model.encode([]).shape == (0, 4)
+    with pytest.raises(ValueError, match="sentences: 'text'; accepted is a list"):
+        model.encode("text")
+
+
+@pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml")])
+def test_the_configuration_of_each_preset_is_read(preset):
+    assert dual_encoder._read(preset).encoder.get()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is no parameter"),
+        ("task: {model: {score_scale: 0}}", "task.model.score_scale: 0; accepted are numbers"),
+        ("task: {model: {encoder: {type: dan}}}", "encoder.type: 'dan'; accepted are averaging"),
+        ("task: {}", "has no section task.model"),
+        ("- 1", "has no section task.model"),
+        ("a: [", "has no section task.model"),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path, text, said):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said) as raised:
+        build(path)
+    assert str(path) in str(raised.value) or "score_scale: 0" in said
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(InputError, match=r"'laptop' is neither .*; presets are demo_dan, laptop"):
+        build("laptop")
+
+
+def pairs_that_can_be_learned(of_ids=None):
+    questions = [f"question{n % 16} number {n}" for n in range(128)]
+    answers = [f"answer{n % 16}" for n in range(128)]
+    dataset = tf.data.Dataset.from_tensor_slices((questions, answers)).batch(16)
+    return dataset.map(lambda one, other: (of_ids(one), of_ids(other))) if of_ids else dataset
+
+
+@pytest.mark.parametrize("of_ids", [False, True])
+def test_fit_on_pairs_makes_the_loss_fall(of_ids, tmp_path):
+    model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0))
+    model.compile(optimizer=tf_keras.optimizers.Adam(0.05))
+    pairs = pairs_that_can_be_learned(model.text if of_ids else None)
+    before = model.evaluate(pairs, verbose=0)
+    history = model.fit(pairs, epochs=5, verbose=0).history
+    assert history["loss"][-1] < 0.7 * history["loss"][0]
+    assert model.evaluate(pairs, verbose=0) < 0.7 * before
+    model.save(str(tmp_path / "model.keras"))
+    again = tf_keras.models.load_model(str(tmp_path / "model.keras"))
+    np.testing.assert_array_equal(again.encode(LONG), model.encode(LONG))
+    again.fit(pairs, epochs=1, verbose=0)  # it is compiled as it was
+
+
+def test_the_loss_of_fit_is_that_of_the_task():
+    model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION]))
+    model.compile(optimizer="sgd")
+    (batch,) = pairs_that_can_be_learned().take(1)
+    encoded = model({"input": batch[0], "response": batch[1]})
+    expected = losses.in_batch_softmax(encoded, schema.Objective()).loss
+    found = model.evaluate(tf.data.Dataset.from_tensors(batch), verbose=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_fit_on_two_replicas_averages_the_loss_of_each():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    with strategy.scope():
+        model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION]))
+        model.compile(optimizer=tf_keras.optimizers.SGD(0.1))
+    history = model.fit(pairs_that_can_be_learned(), epochs=3, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0] < 3 * np.log(16)

@@ -14,7 +14,7 @@ from model.training.state import make_state
 
 
 def id_of(params, word):
-    return int(TextToIds(params.task.model.text)(tf.constant([word]))[WORDS][0, 0])
+    return int(TextToIds(**params.task.model.text.as_dict())(tf.constant([word]))[WORDS][0, 0])
 
 
 def test_words_are_counted_on_both_sides_of_the_first_records(parse):

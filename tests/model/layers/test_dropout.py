@@ -9,7 +9,7 @@ from model.configs import schema
 from model.layers import encoders
 from model.layers.dropout import IdDropout
 
-TEXT = schema.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
+SIZES = {"words": 50, "bigrams": 60}
 AVERAGING = schema.Encoder(
     type="averaging",
     averaging=schema.Averaging(
@@ -39,7 +39,7 @@ IDS = {"words": tf.constant([_LONG, _SHORT]), "bigrams": tf.constant([_LONG, _SH
 def build(config, *, seed, strategy):
     with strategy.scope():
         tf_keras.utils.set_random_seed(seed)
-        return encoders.build(config, TEXT)
+        return encoders.build(config, SIZES)
 
 
 def drawing(encoder, strategy):

@@ -12,9 +12,10 @@ from model.configs import schema
 from model.layers import embedding as lookup
 from model.layers import encoders, xla
 from model.layers.dan import AveragingEncoder, SqrtNEmbedding
-from model.text.preprocessing import PADDING, WORDS, TextToIds
+from model.text import PADDING, WORDS
+from model.text.preprocessing import TextToIds
 
-TEXT = schema.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
+TEXT = TextToIds(max_tokens=16, word_buckets=50, bigram_buckets=60)
 AVERAGING = schema.Encoder(
     type="averaging", averaging=schema.Averaging(word_dim=4, hidden=[5, 6], embedding_dim=7)
 )
@@ -29,12 +30,12 @@ ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER, RECURRENT], ids
 
 
 def embed(encoder, *sentences, training=False):
-    ids = TextToIds(TEXT)(tf.constant(sentences))
+    ids = TEXT(tf.constant(sentences))
     return encoder(ids, training=training)["default"].numpy()
 
 
 def test_the_sum_of_vectors_divided_by_the_root_of_their_number():
-    layer = SqrtNEmbedding((3, 2), initializer="zeros", name="table")
+    layer = SqrtNEmbedding(3, 2)
     layer.build(None)
     layer.table.assign([[9, 9], [1, 2], [3, 4]])
     # (1, 2) + (3, 4) + (3, 4) = (7, 10), over sqrt(3); and (1, 2) over sqrt(1).
@@ -136,8 +137,8 @@ def test_a_graph_of_both_ways_still_reads_the_table_in_place():
     ids=lambda config: config.type,
 )
 def test_xla_compiles_the_encoder_with_its_gradient(config):
-    encoder = encoders.build(config, TEXT)
-    ids = TextToIds(TEXT)(tf.constant(["one", "two more words", ""]))
+    encoder = encoders.build(config, TEXT.table_sizes)
+    ids = TEXT(tf.constant(["one", "two more words", ""]))
 
     def embedded_and_gradients():
         with tf.GradientTape() as tape:
@@ -155,16 +156,14 @@ def test_xla_compiles_the_encoder_with_its_gradient(config):
 
 @ALL
 def test_words_are_looked_up_in_the_table(config):
-    encoder = encoders.build(config, TEXT)
+    encoder = encoders.build(config, TEXT.table_sizes)
     ids = tf.constant([[1, 2], [3, 1]])
     expected = tf.gather(encoder.tables[WORDS], ids)
     np.testing.assert_array_equal(encoder.word_vectors(ids), expected)
 
 
 def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():
-    encoder = AveragingEncoder(
-        schema.Averaging(word_dim=2, hidden=[], embedding_dim=2), schema.Text()
-    )
+    encoder = AveragingEncoder(table_sizes={"words": 9, "bigrams": 9}, word_dim=2, embedding_dim=2)
     ids = {"words": tf.constant([[1, 2]]), "bigrams": tf.constant([[3, 3]])}
     encoder(ids)
     words, bigrams, kernel, bias = encoder.weights
@@ -177,7 +176,7 @@ def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():
 
 
 def test_the_dan_has_the_papers_layers():
-    encoder = AveragingEncoder(schema.Averaging(), TEXT)
+    encoder = AveragingEncoder(table_sizes=TEXT.table_sizes, **schema.Averaging().as_dict())
     embed(encoder, "x")
     shapes = [tuple(weight.shape) for weight in encoder.weights]
     assert shapes[:2] == [(50, 300), (60, 300)]
@@ -185,7 +184,7 @@ def test_the_dan_has_the_papers_layers():
 
 
 def test_bigrams_begin_at_zero_and_words_do_not():
-    encoder = encoders.build(AVERAGING, TEXT)
+    encoder = encoders.build(AVERAGING, TEXT.table_sizes)
     embed(encoder, "x")
     words, bigrams = encoder.weights[:2]
     assert not bigrams.numpy().any()
@@ -193,7 +192,7 @@ def test_bigrams_begin_at_zero_and_words_do_not():
 
 
 def test_the_transformer_has_the_papers_layers():
-    encoder = encoders.build(schema.Encoder(type="transformer"), TEXT)
+    encoder = encoders.build(schema.Encoder(type="transformer"), TEXT.table_sizes)
     embed(encoder, "x")
     inner = [weight.shape for weight in encoder.weights if tuple(weight.shape) == (512, 2048)]
     queries = [weight.shape for weight in encoder.weights if weight.name.endswith("query/kernel:0")]
@@ -204,7 +203,7 @@ def test_the_transformer_has_the_papers_layers():
 
 @ALL
 def test_one_row_of_unit_length_for_every_sentence(config):
-    encoder = encoders.build(config, TEXT)
+    encoder = encoders.build(config, TEXT.table_sizes)
     rows = embed(encoder, "some words", "", "🎂", "word " * 100)
     assert rows.shape == (4, 7)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
@@ -214,8 +213,8 @@ def test_one_row_of_unit_length_for_every_sentence(config):
 def test_replicas_do_not_copy_the_table(config):
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     with strategy.scope():
-        encoder = encoders.build(config, TEXT)
-        ids = TextToIds(TEXT)(tf.constant(["a sentence"]))
+        encoder = encoders.build(config, TEXT.table_sizes)
+        ids = TEXT(tf.constant(["a sentence"]))
         encoder(ids)
 
         def gradients():
@@ -235,7 +234,7 @@ def test_replicas_do_not_copy_the_table(config):
 
 @ALL
 def test_it_says_how_wide_its_embedding_is(config):
-    encoder = encoders.build(config, TEXT)
+    encoder = encoders.build(config, TEXT.table_sizes)
     assert encoder.embedding_dim == embed(encoder, "x").shape[1] == 7
 
 
@@ -243,7 +242,7 @@ def test_it_says_how_wide_its_embedding_is(config):
 def test_the_embedding_is_float32_in_mixed_precision(config):
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
-        encoder = encoders.build(config, TEXT)
+        encoder = encoders.build(config, TEXT.table_sizes)
         rows = embed(encoder, "some words", "")
     finally:
         tf_keras.mixed_precision.set_global_policy("float32")
@@ -253,7 +252,7 @@ def test_the_embedding_is_float32_in_mixed_precision(config):
 
 @ALL
 def test_a_row_does_not_depend_on_its_batch_mates(config):
-    encoder = encoders.build(config, TEXT)
+    encoder = encoders.build(config, TEXT.table_sizes)
     alone = embed(encoder, "two words")
     together = embed(encoder, "word " * 100, "two words", "")
     np.testing.assert_allclose(together[1:2], alone, atol=1e-6)
@@ -261,21 +260,21 @@ def test_a_row_does_not_depend_on_its_batch_mates(config):
 
 @ALL
 def test_different_sentences_have_different_rows(config):
-    encoder = encoders.build(config, TEXT)
+    encoder = encoders.build(config, TEXT.table_sizes)
     rows = embed(encoder, "red fish", "blue bird", "")
     assert np.abs(rows[0] - rows[1]).max() > 0.01
     assert np.abs(rows[0] - rows[2]).max() > 0.01
 
 
 def test_the_transformer_hears_the_order_of_words():
-    encoder = encoders.build(TRANSFORMER, TEXT)
+    encoder = encoders.build(TRANSFORMER, TEXT.table_sizes)
     rows = embed(encoder, "dog bites man", "man bites dog")
     assert np.abs(rows[0] - rows[1]).max() > 1e-3
 
 
 def test_the_transformer_gives_its_sequence():
-    encoder = encoders.build(TRANSFORMER, TEXT)
-    ids = TextToIds(TEXT)(tf.constant(["one two three", "one"]))
+    encoder = encoders.build(TRANSFORMER, TEXT.table_sizes)
+    ids = TEXT(tf.constant(["one two three", "one"]))
     assert encoder(ids)["sequence_output"].shape == (2, 4, 8)
 
 
@@ -283,4 +282,4 @@ def test_an_unknown_encoder_is_named():
     with pytest.raises(
         ValueError, match="type: 'lstm'; accepted are averaging, transformer, recurrent"
     ):
-        encoders.build(schema.Encoder(type="lstm"), TEXT)
+        encoders.build(schema.Encoder(type="lstm"), TEXT.table_sizes)

@@ -9,14 +9,14 @@ from model.configs import schema
 from model.layers import encoders
 from model.layers.lstm import RecurrentEncoder
 
-TEXT = schema.Text(max_tokens=16, word_buckets=50, bigram_buckets=60)
+SIZES = {"words": 50, "bigrams": 60}
 SMALL = {"word_dim": 4, "units": 3}
 PADDED = [[5, 6, 7, 0, 0], [8, 0, 0, 0, 0]]
 
 
 def build(**options):
     config = schema.Recurrent(**SMALL | options)
-    return encoders.build(schema.Encoder(type="recurrent", recurrent=config), TEXT)
+    return encoders.build(schema.Encoder(type="recurrent", recurrent=config), SIZES)
 
 
 def encode(encoder, rows, training=False):
@@ -156,7 +156,8 @@ def test_dropout_only_in_training():
 
 
 def test_it_has_the_sizes_of_infersent():
-    assert RecurrentEncoder(schema.Recurrent(), TEXT).embedding_dim == 2 * 2048
+    encoder = RecurrentEncoder(table_sizes=SIZES, **schema.Recurrent().as_dict())
+    assert encoder.embedding_dim == 2 * 2048
 
 
 def test_an_unknown_pooling_is_named():

@@ -3,14 +3,13 @@
 import numpy as np
 import tf_keras
 
-from model.configs import schema
-from model.dual_encoder import ResponseNetwork
+from model.layers.response_network import ResponseNetwork
 
 V = np.array([[3.0, 4.0]], np.float32)
 
 
 def network(**options):
-    made = ResponseNetwork(schema.ResponseNetwork(**{"hidden": []} | options), embedding_dim=2)
+    made = ResponseNetwork(2, **options)
     made(V)
     return made
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras
 
 from model.configs import schema
-from model.dual_encoder import DualEncoder, Encoded
+from model.dual_encoder import Encoded, build
 from model.tasks import losses
 from model.text.preprocessing import TextToIds
 
@@ -135,13 +135,13 @@ def test_bfloat16_vectors_give_float32_scores(both_directions):
 
 
 def encode(model, *pairs):
-    text = TextToIds(MODEL.text)
+    text = TextToIds(**MODEL.text.as_dict())
     inputs, responses = zip(*pairs, strict=True)
     return model({"input": text(tf.constant(inputs)), "response": text(tf.constant(responses))})
 
 
 def test_the_scale_is_no_weight_unless_it_is_learned():
-    fixed, learned = DualEncoder(MODEL), DualEncoder(MODEL.replace(learned_score_scale=True))
+    fixed, learned = build(MODEL), build(MODEL.replace(learned_score_scale=True))
     for model in (fixed, learned):
         encoded = encode(model, ("a", "b"))
         np.testing.assert_allclose(encoded.score_scale, 5, rtol=1e-6)
@@ -152,7 +152,7 @@ def test_the_scale_is_no_weight_unless_it_is_learned():
 
 
 def test_a_learned_scale_gets_its_gradient():
-    model = DualEncoder(MODEL.replace(learned_score_scale=True))
+    model = build(MODEL.replace(learned_score_scale=True))
     with tf.GradientTape() as tape:
         encoded = encode(model, ("a b", "c d"), ("e f", "g h"))
         loss = losses.in_batch_softmax(encoded, PAPER).loss
@@ -169,7 +169,7 @@ def test_a_learned_scale_is_float32_in_mixed_precision():
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
         config = MODEL.replace(learned_score_scale=True, score_scale=5.01)
-        encoded = encode(DualEncoder(config), ("a b", "c d"), ("e f", "g h"))
+        encoded = encode(build(config), ("a b", "c d"), ("e f", "g h"))
     finally:
         tf_keras.mixed_precision.set_global_policy("float32")
     assert encoded.score_scale.dtype == tf.float32
@@ -179,11 +179,11 @@ def test_a_learned_scale_is_float32_in_mixed_precision():
 
 def test_a_learned_scale_begins_above_zero():
     with pytest.raises(ValueError, match="score_scale: 0"):
-        DualEncoder(MODEL.replace(learned_score_scale=True, score_scale=0.0))
+        build(MODEL.replace(learned_score_scale=True, score_scale=0.0))
 
 
 def test_a_checkpoint_without_the_options_fits_a_model_without_them(tmp_path):
-    first, again = DualEncoder(MODEL), DualEncoder(MODEL)
+    first, again = build(MODEL), build(MODEL)
     for model in (first, again):
         encode(model, ("a", "b"))
     path = tf.train.Checkpoint(model=first).save(str(tmp_path / "ckpt"))

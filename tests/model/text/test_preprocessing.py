@@ -3,7 +3,6 @@
 import pytest
 import tensorflow as tf
 
-from model.configs import schema
 from model.text.preprocessing import (
     BIGRAMS,
     PADDING,
@@ -48,7 +47,7 @@ def test_tokens(text, expected):
 
 @pytest.fixture(scope="module")
 def text_to_ids():
-    return TextToIds(schema.Text(max_tokens=4, word_buckets=1000, bigram_buckets=5000))
+    return TextToIds(max_tokens=4, word_buckets=1000, bigram_buckets=5000)
 
 
 def ids_of(text_to_ids, *sentences):
@@ -88,7 +87,7 @@ def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
 
 def test_the_longest_sentence_has_an_end_mark_too(text_to_ids):
     assert text_to_ids.longest == len(ids_of(text_to_ids, "a b c d e f")[WORDS][0]) == 5
-    assert TextToIds(schema.Text(max_tokens=7)).longest == 8
+    assert TextToIds(max_tokens=7).longest == 8
 
 
 def test_ids_stay_in_their_buckets(text_to_ids):

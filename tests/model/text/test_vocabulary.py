@@ -2,22 +2,19 @@
 
 import json
 import logging
+import shutil
 
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
 from data_pipeline.__main__ import main
 from model.configs import parsing, schema
 from model.errors import InputError
 from model.layers import encoders
-from model.text.preprocessing import (
-    BIGRAMS,
-    PADDING,
-    WORDS,
-    TextToIds,
-    table_sizes,
-)
+from model.text import BIGRAMS, PADDING, WORDS
+from model.text.preprocessing import TextToIds
 from model.training import run
 
 SENTENCES = ["Red fish!", "one fish two fish red", "", "Straße 🎂"]
@@ -73,15 +70,15 @@ def ids_of(text_to_ids):
 
 
 def test_without_a_vocabulary_ids_are_what_they_always_were():
-    config = schema.Text(**SIZES)
-    assert ids_of(TextToIds(config)) == HASHED
-    assert table_sizes(config) == {WORDS: 1000, BIGRAMS: 5000}
+    text_to_ids = TextToIds(**SIZES)
+    assert ids_of(text_to_ids) == HASHED
+    assert text_to_ids.table_sizes == {WORDS: 1000, BIGRAMS: 5000}
 
 
 def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_vocabulary):
-    config = schema.Text(**SIZES, vocabulary=str(tiny_vocabulary))
-    assert table_sizes(config) == {WORDS: 1004, BIGRAMS: 5003}
-    assert ids_of(TextToIds(config)) == {
+    text_to_ids = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary))
+    assert text_to_ids.table_sizes == {WORDS: 1004, BIGRAMS: 5003}
+    assert ids_of(text_to_ids) == {
         WORDS: [
             [3, 2, 660 + 4, 1, PADDING],
             [569 + 4, 2, 254 + 4, 2, 1],
@@ -98,17 +95,40 @@ def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_v
 
 
 def test_a_kind_without_tokens_is_hashed(write_vocabulary):
-    config = schema.Text(**SIZES, vocabulary=str(write_vocabulary(words=["</s>"])))
-    assert ids_of(TextToIds(config))[BIGRAMS] == HASHED[BIGRAMS]
-    assert table_sizes(config) == {WORDS: 1001, BIGRAMS: 5000}
+    text_to_ids = TextToIds(**SIZES, vocabulary=str(write_vocabulary(words=["</s>"])))
+    assert ids_of(text_to_ids)[BIGRAMS] == HASHED[BIGRAMS]
+    assert text_to_ids.table_sizes == {WORDS: 1001, BIGRAMS: 5000}
 
 
 def test_ids_are_made_in_a_dataset_too(tiny_vocabulary):
-    text_to_ids = TextToIds(schema.Text(**SIZES, vocabulary=str(tiny_vocabulary)))
+    text_to_ids = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary))
     dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4).map(text_to_ids)
     (batch,) = dataset
     assert {name: ids.numpy().tolist() for name, ids in batch.items()} == ids_of(text_to_ids)
     assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
+
+
+@pytest.mark.parametrize("has_vocabulary", [False, True])
+def test_a_keras_model_of_strings_keeps_its_vocabulary(has_vocabulary, tiny_vocabulary, tmp_path):
+    layer = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary) if has_vocabulary else "")
+    sentences = tf_keras.Input(shape=(), dtype=tf.string)
+    model = tf_keras.Model(sentences, layer(sentences))
+    expected = ids_of(layer)
+    assert ids_of(model) == expected
+    model.save(str(tmp_path / "text.keras"))
+    shutil.rmtree(tiny_vocabulary)
+    again = tf_keras.models.load_model(str(tmp_path / "text.keras"))
+    assert ids_of(again) == expected
+    (loaded,) = (part for part in again.layers if isinstance(part, TextToIds))
+    assert loaded.get_config() == layer.get_config()
+    assert loaded.table_sizes == layer.table_sizes
+    dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4).map(loaded)
+    assert dataset.get_single_element()[WORDS].numpy().tolist() == expected[WORDS]
+
+
+def test_its_defaults_are_those_of_the_configuration():
+    config = TextToIds().get_config()
+    assert {name: config[name] for name in schema.Text().as_dict()} == schema.Text().as_dict()
 
 
 @pytest.mark.parametrize(
@@ -122,12 +142,13 @@ def test_ids_are_made_in_a_dataset_too(tiny_vocabulary):
     ],
 )
 def test_the_tables_have_a_row_for_every_id(tiny_vocabulary, encoder):
-    text = schema.Text(max_tokens=4, word_buckets=2, bigram_buckets=2)
-    text.vocabulary = str(tiny_vocabulary)
+    text = TextToIds(
+        max_tokens=4, word_buckets=2, bigram_buckets=2, vocabulary=str(tiny_vocabulary)
+    )
     config = schema.Encoder()
     config.override(encoder)
-    layer = encoders.build(config, text)
-    rows = layer(TextToIds(text)(tf.constant(SENTENCES)))["default"]
+    layer = encoders.build(config, text.table_sizes)
+    rows = layer(text(tf.constant(SENTENCES)))["default"]
     assert np.isfinite(rows).all()
     shapes = {tuple(weight.shape) for weight in layer.weights}
     expected = {(6, 6), (5, 6)} if encoder["type"] == "averaging" else {(6, 8)}
@@ -136,27 +157,26 @@ def test_the_tables_have_a_row_for_every_id(tiny_vocabulary, encoder):
 
 def test_what_is_no_vocabulary_is_refused(tiny_vocabulary, tmp_path):
     with pytest.raises(InputError, match=r"text.vocabulary: '/no/where' is no vocabulary"):
-        TextToIds(schema.Text(vocabulary="/no/where"))
+        TextToIds(vocabulary="/no/where")
     with (tiny_vocabulary / "words.tsv").open("a") as file:
         file.write("more\t1\n")
     with pytest.raises(InputError, match=r"words\.tsv has \d+ bytes, COMPLETED says"):
-        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+        TextToIds(vocabulary=str(tiny_vocabulary))
     (tiny_vocabulary / "COMPLETED").write_text("{}")
     with pytest.raises(InputError, match="is no vocabulary") as raised:
-        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+        TextToIds(vocabulary=str(tiny_vocabulary))
     assert "\n" not in str(raised.value)
     (tiny_vocabulary / "COMPLETED").unlink()
     with pytest.raises(InputError, match="python -m data_pipeline vocabulary"):
-        table_sizes(schema.Text(vocabulary=str(tiny_vocabulary)))
+        TextToIds(vocabulary=str(tiny_vocabulary))
 
 
 def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
     level = logging.getLogger("absl").level
     folder = tmp_path / "vocabulary"
     main(["vocabulary", "--input", f"{pairs_folder}/train-*", "--output", str(folder)])
-    text = schema.Text(vocabulary=str(folder))
     # 64 questions and as many answers; "number", 400 numbers of which none comes twice; the end.
-    assert table_sizes(text)[WORDS] == 200_000 + 64 + 64 + 1 + 1
+    assert TextToIds(vocabulary=str(folder)).table_sizes[WORDS] == 200_000 + 64 + 64 + 1 + 1
     params = parsing.parse(
         experiment="reddit",
         params_override=(

@@ -1,0 +1,195 @@
+"""An encoder of a user's own: its module is imported, the YAML names it, and the command trains."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.configs import parsing, schema
+from model.errors import InputError
+from model.layers import encoders
+
+REPOSITORY = Path(__file__).parents[3]
+MODULE = '''\
+import dataclasses
+
+import tensorflow as tf
+import tf_keras
+from official.modeling import hyperparams
+
+import model
+
+
+@dataclasses.dataclass
+class MeanConfig(hyperparams.Config):
+    dim: int = 8
+    activation: str = "tanh"
+
+
+@model.register_encoder("mean", MeanConfig)
+class MeanEncoder(model.SentenceEncoder):
+    """The mean of the words' vectors, and a dense layer."""
+
+    def __init__(self, *, table_sizes, dim, activation, name="mean_encoder", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.embedding_dim = dim
+        self.words = tf_keras.layers.Embedding(table_sizes["words"], dim, mask_zero=True)
+        self.mean = tf_keras.layers.GlobalAveragePooling1D()
+        self.dense = tf_keras.layers.Dense(dim, activation=activation)
+
+    @property
+    def tables(self):
+        return {"words": self.words.embeddings}
+
+    def call(self, ids, training=False):
+        mean = self.mean(self.words(ids["words"]))
+        return {"default": tf.math.l2_normalize(self.dense(mean), axis=-1)}
+
+    def get_config(self):
+        return super().get_config() | {
+            "table_sizes": {"words": self.words.input_dim},
+            "dim": self.embedding_dim,
+            "activation": tf_keras.activations.serialize(self.dense.activation),
+        }
+'''
+MAIN = """\
+import my_encoder
+from model.__main__ import main
+
+main()
+"""
+SAVED = """\
+import sys, tensorflow as tf, tf_keras, my_encoder, model
+built = model.build(sys.argv[1])
+built.save(sys.argv[2])
+again = tf_keras.models.load_model(sys.argv[2])
+assert (again.encode(["a b"]) == built.encode(["a b"])).all()
+assert again.encoder.get_config() == built.encoder.get_config()
+print(built.encoder.embedding_dim)
+"""
+PARSES = """\
+from model.configs import parsing
+from model.errors import InputError
+
+def said(override):
+    try:
+        parsing.parse(experiment="reddit", params_override="task.model.encoder." + override)
+    except InputError as error:
+        print(error)
+
+said("mean.dim=3")
+import my_encoder
+said("mean.dimm=3")
+said("type=mean,task.model.encoder.mean.dim=wide")
+said("type=meen")
+said("mean.dim=3")
+said("type=mean,task.model.encoder.mean.dim=3")
+"""
+WRONG = (
+    r"'task.model.encoder.mean' is no parameter.*--import_module names a module",
+    r"'task.model.encoder.mean.dimm' is no parameter; the nearest: .*mean.dim",
+    r"task.model.encoder.mean.dim: 'wide'; accepted is a whole number",
+    r"encoder.type: 'meen'; accepted are averaging, transformer, recurrent, mean",
+    r"task.model.encoder.mean has no effect, since .*type is 'averaging'",
+)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder with the user's module, main and YAML."""
+    folder = tmp_path_factory.mktemp("mine")
+    (folder / "my_encoder.py").write_text(MODULE)
+    (folder / "my_main.py").write_text(MAIN)
+    (folder / "saved.py").write_text(SAVED)
+    (folder / "wrong.py").write_text(PARSES)
+    encoder = {"type": "mean", "mean": {"dim": 6}}
+    text = {"max_tokens": 8, "word_buckets": 300, "bigram_buckets": 30}
+    (folder / "mine.yaml").write_text(json.dumps({"task": {"model": {"encoder": encoder}}}))
+    (folder / "small.yaml").write_text(
+        json.dumps({"task": {"model": {"encoder": encoder, "text": text}}})
+    )
+    return folder
+
+
+def run(folder, *command):
+    path = os.pathsep.join([str(REPOSITORY), str(folder)])
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def train(arguments, folder, *command, **overrides):
+    flags = arguments(folder / overrides.pop("run"), trainer__train_steps=20, **overrides)
+    return run(folder, *command, *flags, "--config_file", folder / "mine.yaml")
+
+
+def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
+    done = train(
+        arguments,
+        written,
+        "-m",
+        "model",
+        "--import_module=my_encoder",
+        run="run",
+        trainer__checkpoint_interval=20,
+        task__model__encoder__mean__activation="relu",
+    )
+    assert done.returncode == 0, done.stderr
+    params = (written / "run" / "params.yaml").read_text()
+    assert "activation: relu" in params
+    assert "dim: 6" in params
+    export = ("-m", "export", "--model_dir", written / "run", "--output", written / "module")
+    refused = run(written, *export)
+    assert refused.returncode == 1
+    assert "'mean' is not registered" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    done = run(written, *export, "--import_module=my_encoder")
+    assert done.returncode == 0, done.stderr
+    embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
+    embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
+    assert "(2, 6)" in run(written, "-c", embeds, written / "module").stdout
+
+
+def test_a_main_of_the_users_own_trains_with_it(arguments, written):
+    done = train(arguments, written, "my_main.py", run="of_main", trainer__checkpoint_interval=20)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_is_built_and_saved_by_keras(written):
+    done = run(written, "saved.py", written / "small.yaml", written / "model.keras")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["6"]
+
+
+def test_what_is_wrong_is_said_in_a_line(arguments, written):
+    done = run(written, "wrong.py")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for line, said in zip(lines, WRONG, strict=True):
+        assert re.search(said, line), line
+    done = train(arguments, written, "-m", "model", "--import_module=my_encodr", run="none")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: --import_module: 'my_encodr': No module named")
+
+
+def test_names_that_are_taken_and_what_is_no_config_are_refused():
+    class Mine(encoders.SentenceEncoder):
+        pass
+
+    with pytest.raises(ValueError, match="encoder 'transformer' is registered already"):
+        encoders.register_encoder("transformer", schema.Transformer)(Mine)
+    for name, config in (("type", schema.Averaging), ("mine", dict), ("my mine", schema.Nli)):
+        with pytest.raises(ValueError, match=r"accepted are a name that is free, and a dataclass"):
+            encoders.register_encoder(name, config)(Mine)
+    with pytest.raises(InputError, match=r"encoder.mine' is no parameter"):
+        parsing.parse(experiment="reddit", params_override="task.model.encoder.mine.x=1")

@@ -1,8 +1,8 @@
-"""Word vectors of what stands near a word: co-occurrences, their information, its largest parts.
+"""Word vectors from co-occurrence counts.
 
-Positive pointwise mutual information of words in a window, factored (Levy and Goldberg 2014,
-section 4.2; with the choices of Levy et al. 2015, section 3): "dogs" comes near "dog" and "ran"
-near "run" by their texts alone.
+Positive pointwise mutual information (PMI) of words in a window, factored by an SVD (Levy and
+Goldberg 2014, section 4.2; with the choices of Levy et al. 2015, section 3). Words with the same
+neighbors get similar vectors: "dogs" and "dog", "ran" and "run".
 """
 
 from collections.abc import Iterable
@@ -11,28 +11,29 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from model.text.preprocessing import PADDING
+from model.text import PADDING
 
 WINDOW = 5
-"""Words to each side; one at distance d counts 1 / d."""
+"""Words to each side; a neighbor at distance d counts 1 / d."""
 _MIN_COUNT = 5
-"""A word seen less often has no vector."""
+"""Words seen fewer times get no vector."""
 _SMOOTHING = 0.75
-"""Of how often a word stands near others: a rare neighbor tells less than its rarity says."""
+"""Power of the neighbors' frequencies; below 1 it lowers the PMI of rare neighbors."""
 _OVERSAMPLING = 40
 """Dimensions of the random projection beyond those asked for."""
 _POWER_ITERATIONS = 4
 _AT_ONCE = 50
-"""Batches whose pairs of words are summed together."""
+"""Batches whose pairs are summed into one sparse matrix."""
 
 
 def vectors(batches: Iterable[np.ndarray], *, ids: int, dim: int, seed: int) -> np.ndarray:
-    """One vector of unit length for each id that stands often enough; zeros for others.
+    """A vector of unit length for each id seen often enough; zeros for the others.
 
     Args:
-      batches: int32 [texts, tokens] each, `PADDING` behind the last word of a text.
-      ids: how many there are.
-      dim: how wide a vector is; where fewer than `dim` words stand often enough, zeros are behind.
+      batches: int32 [texts, tokens] each, padded with `PADDING` at the end.
+      ids: the number of ids.
+      dim: numbers of a vector; filled with zeros where fewer than `dim` words are seen often
+        enough.
       seed: of the random projection.
 
     Returns:
@@ -52,7 +53,7 @@ def vectors(batches: Iterable[np.ndarray], *, ids: int, dim: int, seed: int) -> 
 
 
 def _counted(batches: Iterable[np.ndarray], ids: int) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
-    """How often one word stands near another, [ids, ids], and each stands at all, [ids]."""
+    """Weighted co-occurrence counts, float32 [ids, ids], and word counts, int64 [ids]."""
     near = scipy.sparse.csr_matrix((ids, ids), dtype=np.float32)
     counts = np.zeros(ids, np.int64)
     waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -77,7 +78,7 @@ def _counted(batches: Iterable[np.ndarray], ids: int) -> tuple[scipy.sparse.csr_
 
 
 def _information(near: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
-    """Positive pointwise mutual information: [words, words]."""
+    """Positive pointwise mutual information: float32 [words, words]."""
     near = near.tocoo()
     totals = np.bincount(near.row, near.data, minlength=near.shape[0])
     contexts = totals**_SMOOTHING

@@ -1,11 +1,10 @@
-"""How word vectors begin: near those of words said among the same ones; short where frequent.
+"""Initial word vectors: directions from co-occurrence counts, lengths from word frequency.
 
-Vectors drawn at random know nothing: replies would have to teach that "dogs" is near "dog", word by
-word. Co-occurrence, counted before the first step, knows it
-(`model.initializers.cooccurrence`). And a sum of
-vectors that are all equally long says little but how often "the" is in it; multiplied by
-a / (a + p), p the share of the id among all (SIF, Arora et al. 2017, section 3), it says what rare
-words it has, which a reply likes to take up. Training goes on from there.
+With random vectors, training has to learn word by word that "dogs" is near "dog"; co-occurrence
+counts give that before the first step (`model.initializers.cooccurrence`). In a sum of vectors of
+equal length frequent words such as "the" dominate, so each vector is multiplied by a / (a + p),
+where p is the share of the id among all tokens (SIF, Arora et al. 2017, section 3). Both are only
+where training begins.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.initializers import cooccurrence
-from model.text.preprocessing import PADDING, WORDS
+from model.text import PADDING, WORDS
 
 SIF_A = 1e-3
 """Arora et al.'s choice for all their tasks."""
@@ -26,12 +25,12 @@ _AT_ONCE = 1000
 
 
 def begin(model: DualEncoder, task: base_task.Task) -> None:
-    """Gives the word vectors what the config asks for.
+    """Initialises the word vectors as the configuration says.
 
     Args:
       model: not trained yet.
-      task: response selection; the first of its training records tell, its configuration says how
-        many of them, and the seed.
+      task: response selection, whose first training records are counted. Its configuration says
+        how many of them, and the seed.
     """
     config = task.task_config
     table = model.encoder.tables[WORDS]
@@ -48,7 +47,7 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
 
 
 def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
-    """How often each id of a word stands in the first records: int64 [ids]."""
+    """Counts each word id in the first records: int64 [ids]."""
     counts = np.zeros(ids, np.int64)
     for texts in _texts(task, records):
         counts += np.bincount(texts.ravel(), minlength=ids)
@@ -57,7 +56,7 @@ def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
 
 
 def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
-    """The words of both sides of the first records: int32 [texts, tokens], many times."""
+    """Yields the word ids of both sides of the first records: int32 [texts, tokens] a batch."""
     files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
     for serialized in tfrecords.read_records(files).take(records).batch(_AT_ONCE):
         batch = task.parse(serialized)
@@ -66,7 +65,7 @@ def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
 
 
 def _of_the_first_replica(rows: tf.Tensor) -> tf.Tensor:
-    """The same rows everywhere, though workers' processors may have rounded otherwise."""
+    """The first replica's rows on all replicas: processors of workers may round differently."""
     strategy = tf.distribute.get_strategy()
     if isinstance(strategy, tf.distribute.ParameterServerStrategy):
         return rows  # the chief alone gets here

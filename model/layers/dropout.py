@@ -1,7 +1,7 @@
-"""Dropout that goes on where a checkpoint left it: word dropout, and every layer's random state.
+"""Word dropout, and the random state of all dropout layers for checkpoints.
 
-A resumed run must be bit-identical to one that was never interrupted, so what the next draw
-will be has to be in the checkpoint. `random_state` gathers it for an encoder.
+A resumed run must be bit-identical to one that was never interrupted, so checkpoints hold the
+state of the random generators. `random_state` collects it for an encoder.
 """
 
 from typing import Any
@@ -13,15 +13,16 @@ from tf_keras.__internal__.layers import BaseRandomLayer
 from model.serialization import serializable
 from model.text import PADDING
 
-# Else Keras draws with operations whose state nobody can save. A layer chooses when it is made.
+# Otherwise Keras draws with stateful operations, whose state cannot be saved. A layer chooses its
+# generator when it is made.
 tf_keras.backend.experimental.enable_tf_random_generator()
 
 
 def random_state(layer: tf_keras.layers.Layer) -> list[tf.__internal__.tracking.AutoTrackable]:
     """The generators of all random layers inside `layer`, whose variables must exist by now.
 
-    Keras leaves them out of checkpoints on purpose; kept as an attribute of a layer they are
-    in its checkpoints, and still none of its weights.
+    Keras leaves them out of checkpoints. As an attribute of a layer they are in its checkpoints,
+    but not among its weights.
     """
     random = (part for part in layer.submodules if isinstance(part, BaseRandomLayer))
     return [part._random_generator for part in random]

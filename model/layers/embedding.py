@@ -1,4 +1,4 @@
-"""Rows of a table of vectors, without a copy of the table.
+"""Lookups in an embedding table that do not copy the table.
 
 Under a strategy with replicas, `tf.gather` of TensorFlow 2.20 and all that is built on it
 (`tf.nn.embedding_lookup`, `tf_keras.layers.Embedding`) copy the whole table in every step; of the
@@ -60,7 +60,7 @@ def _dense_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
 
 
 def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, sums: Callable[..., tf.Tensor]) -> tf.Tensor:
-    """As `sqrt_n_sums`, of operations whose gradients need nothing but their arguments.
+    """As `sqrt_n_sums`, from operations whose gradients need only their arguments.
 
     A row of padding alone, which a caller may fill a batch with, is 0 either way.
     """
@@ -81,8 +81,8 @@ def _rows_and_scale(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """As `rows`, for a table that `sqrt_n_sums` sums of too.
 
-    A table that is gathered from and read in place by turns is copied each time, which made a
-    step 8 times as long: here too it is read in place, where that can be.
+    A table that is both gathered from and read in place is copied each time, which made a step
+    8 times as long; so it is read in place here too, where possible.
     """
     whole = None if xla.way() == xla.DENSE else _in_place(_own(table))
     return rows(table, ids) if whole is None else tf.gather(whole, ids)

@@ -61,7 +61,7 @@ class NliHead(tf_keras.layers.Layer):
     def __init__(
         self,
         *,
-        hidden: Sequence[int],
+        hidden: Sequence[int] = (512,),
         activation: str = "tanh",
         dropout: float = 0.0,
         feature_dropout: float = 0.0,

@@ -1,7 +1,7 @@
-"""Two ways to compute the same: XLA (`jit_compile=True`, TPUs) lacks kernels of the fast one.
+"""Two ways to compute the same: XLA (`jit_compile=True`, TPUs) lacks kernels for the fast one.
 
-A function that is compiled as it is traced, as in training, takes the way for XLA. An exported
-function is traced once, long before anybody compiles it: it holds both ways.
+A function that is compiled when it is traced, as in training, takes the way for XLA. An exported
+function is traced once, before anyone compiles it, so it holds both ways.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ _way = ContextVar("way", default=NORMAL)
 
 @contextmanager
 def traced(way: str) -> Iterator[None]:
-    """While a graph is made: it takes `DENSE`, or holds `BOTH`."""
+    """Graphs traced in this context take `DENSE`, or hold `BOTH`."""
     token = _way.set(way)
     try:
         yield
@@ -27,17 +27,18 @@ def traced(way: str) -> Iterator[None]:
 
 
 def way() -> str:
-    """The way that the graph takes which is being made."""
-    # TPU strategies and `jit_compile=True` trace in such a context.
+    """The way that the graph being traced takes."""
+    # TPU strategies and `jit_compile=True` trace in such a context. TensorFlow has no public name
+    # for it; Keras asks the same function.
     compiles = GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph())
     return DENSE if compiles else _way.get()
 
 
 def choose(normal: Callable[[], Any], dense: Callable[[], Any]) -> Any:
-    """What one of the two gives.
+    """Returns what one of the two functions returns.
 
-    Where the graph holds both, neither may need the values on its way for its gradient:
-    TensorFlow hands them on by operations that XLA has no kernels for.
+    Where the graph holds both, the gradient of neither may need its intermediate values:
+    TensorFlow passes those on by operations that XLA has no kernels for.
     """
     if way() == NORMAL:
         return normal()

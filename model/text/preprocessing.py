@@ -1,17 +1,17 @@
-"""Strings -> ids, in the graph: the same code feeds the training and ships in the module.
+"""Strings -> ids, in the graph: the same layer feeds training and is in the exported module.
 
 1. Bytes that are not UTF-8 become U+FFFD; Unicode NFKC; case folding.
 2. Tokens: runs of letters and digits, an apostrophe with what follows it ("man 's"), and each
    other visible character by itself.
-3. At most `max_tokens` tokens; what follows is cut off. So that a megabyte costs no more than
-   its bytes, of a long text only 64 characters a token are looked at, white space counted once.
+3. At most `max_tokens` tokens; the rest is cut off. Of a long text only the first 64 characters
+   a token are read, white space counted once, so that a megabyte costs little.
 4. An end mark, so that even the empty string has one id; words and adjacent pairs of them
    (bigrams, with a mark at the beginning too) are hashed into a fixed number of buckets.
-   Where the config names a vocabulary, what stands in it has an id of its own instead.
+   Tokens of a vocabulary, if there is one, have ids of their own instead.
 
-Hash buckets need no vocabulary: no pass over the corpus, nothing to ship and no unknown
-word; a rare word keeps a vector of its own but for a collision, which 200,000 buckets make
-rare enough for months of Reddit. Bigrams, of which there are millions, leave no other choice.
+Hashing needs no vocabulary: no pass over the corpus, nothing to ship, no unknown words. A rare
+word shares its vector only in a collision, which 200,000 buckets make rare for months of Reddit.
+Bigrams, of which there are millions, have to be hashed.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ _BEGIN = b"<s>"
 _END = b"</s>"
 
 _HASHES = 2**31 - 1
-"""Tokens are hashed to [0, _HASHES) once; both kinds of ids are made from that number."""
+"""Tokens are hashed to [0, _HASHES) once; both kinds of ids derive from that number."""
 _BIGRAM_FACTOR = 1_000_003
 """Prime, so that the two words of a bigram are told apart, and small enough for int64."""
 
@@ -126,7 +126,7 @@ class TextToIds(tf_keras.layers.Layer):
 
 
 def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:
-    """The beginning of those with more bytes, white space shortened: string [batch]."""
+    """Cuts sentences with more bytes, after shortening white space: string [batch]."""
 
     def cut() -> tf.Tensor:
         short = tf.strings.regex_replace(sentences, _SPACE, " ")
@@ -144,11 +144,11 @@ def tokenize(sentences: tf.Tensor) -> tf.RaggedTensor:
 
 
 def _split(texts: tf.Tensor) -> tf.RaggedTensor:
-    """What stands between white space: string [batch] -> string [batch, (tokens)].
+    """Splits at white space: string [batch] -> string [batch, (tokens)].
 
-    `tf.strings.split` takes the number of rows from what it found in the texts. XLA asks for
-    shapes as constants, then for the texts that this one follows from, and aborts the process:
-    no constant may be a string. From the shape alone there is an error, that texts do not compile.
+    `tf.strings.split` derives the number of rows from the texts. XLA then asks for the texts as
+    constants, and aborts the process since no constant may be a string. With the number of rows
+    from the shape alone it raises an error instead, that strings do not compile.
     """
     found = tf.raw_ops.StringSplitV2(input=texts, sep="")
     row = found.indices[:, 0]
@@ -177,7 +177,7 @@ def _valid(sentences: tf.Tensor) -> tf.Tensor:
 
 
 def _first(words: tf.RaggedTensor, most: int) -> tf.RaggedTensor:
-    """At most so many tokens of each row, and the end mark that each ends with."""
+    """At most `most` tokens of each row, then the end mark."""
 
     def cut() -> tuple[tf.Tensor, tf.Tensor]:
         ends = tf.fill([words.nrows(), 1], _END)
@@ -191,14 +191,14 @@ def _first(words: tf.RaggedTensor, most: int) -> tf.RaggedTensor:
 
 
 def _before(words: tf.Tensor, *, begin: tf.Tensor, end: tf.Tensor) -> tf.Tensor:
-    """What stands before each word: [all words of the batch] -> the same shape."""
-    # Every row ends with the mark, so one that stands before a word is that of the row before.
+    """The word before each word: [all words of the batch] -> the same shape."""
+    # Every row ends with the mark, so a mark before a word is the end of the previous row.
     before = tf.roll(words, 1, axis=0)
     return tf.where(before == end, begin, before)
 
 
 def _strings(words: tf.Tensor) -> dict[str, tf.Tensor]:
-    """What the hashes are of, as it stands in a vocabulary: string [all words of the batch]."""
+    """Words and bigrams as a vocabulary lists them: string [all words of the batch]."""
     before = _before(words, begin=tf.constant(_BEGIN), end=tf.constant(_END))
     return {WORDS: words, BIGRAMS: tf.strings.join([before, words], separator=" ")}
 

@@ -6,7 +6,6 @@ import tensorflow as tf
 import tf_keras
 
 from data_pipeline.pairs import tfrecord
-from model.configs import schema
 from model.layers import nli_head
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
@@ -24,14 +23,14 @@ def test_the_features_are_both_vectors_their_distance_and_their_product():
 
 def test_without_the_factor_the_classifier_sees_the_plain_features():
     """Section 2.4, figure 5."""
-    head = nli_head.NliHead(schema.Nli(hidden=[], scale_by_root_of_dim=False))
+    head = nli_head.NliHead(hidden=[], scale_by_root_of_dim=False)
     (logits,) = tf.unstack(head(*ENCODED), axis=1)
     kernel, bias = head.weights
     np.testing.assert_allclose(logits, PLAIN @ kernel + bias, rtol=1e-5, atol=1e-5)
 
 
 def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
-    head = nli_head.NliHead(schema.Nli(hidden=[], max_units=2))
+    head = nli_head.NliHead(hidden=[], max_units=2)
     words = tf.constant([[3.0, 1.0], [2.0, 4.0], [-1.0, -2.0]])
     of_row = tf.constant([0, 0, 1])
     first, second = nli_head.Side(U1, words, of_row), nli_head.Side(U2, -words, of_row)
@@ -60,7 +59,7 @@ def test_a_side_has_the_vectors_of_its_words_row_by_row():
 
 
 def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
-    head = nli_head.NliHead(schema.Nli())
+    head = nli_head.NliHead()
     logits = head(*ENCODED)
     assert logits.shape == (2, 1, len(tfrecord.LABELS))
     assert [tuple(weight.shape) for weight in head.weights] == [(8, 512), (512,), (512, 3), (3,)]
@@ -70,7 +69,7 @@ def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
     ("activation", "function"), [("tanh", np.tanh), ("relu", lambda x: np.maximum(x, 0))]
 )
 def test_the_logits_are_the_layers_of_the_features(activation, function):
-    head = nli_head.NliHead(schema.Nli(hidden=[5, 4], activation=activation))
+    head = nli_head.NliHead(hidden=[5, 4], activation=activation)
     head(*ENCODED)
     rows = FEATURES
     *hidden, kernel, bias = (weight.numpy() for weight in head.weights)
@@ -80,7 +79,7 @@ def test_the_logits_are_the_layers_of_the_features(activation, function):
 
 
 def test_without_a_hidden_layer_it_is_linear():
-    head = nli_head.NliHead(schema.Nli(hidden=[]))
+    head = nli_head.NliHead(hidden=[])
     logits = head(*ENCODED)[:, 0]
     kernel, bias = head.weights
     # The weights are drawn: what they sum to may come near 0.
@@ -88,7 +87,7 @@ def test_without_a_hidden_layer_it_is_linear():
 
 
 def test_members_have_layers_of_their_own_behind_one_pooling():
-    head = nli_head.NliHead(schema.Nli(hidden=[5], max_units=2, members=3))
+    head = nli_head.NliHead(hidden=[5], max_units=2, members=3)
     logits = head(*ENCODED).numpy()
     assert logits.shape == (2, 3, len(tfrecord.LABELS))
     assert len({tuple(row) for row in logits[0]}) == 3
@@ -98,7 +97,7 @@ def test_members_have_layers_of_their_own_behind_one_pooling():
 
 @pytest.mark.parametrize("rates", [{"dropout": 0.5}, {"feature_dropout": 0.5}])
 def test_dropout_is_of_training_only(rates):
-    head = nli_head.NliHead(schema.Nli(**rates))
+    head = nli_head.NliHead(**rates)
     still = head(*ENCODED)
     np.testing.assert_array_equal(head(*ENCODED), still)
     assert np.abs(head(*ENCODED, training=True) - still).max() > 0
@@ -107,7 +106,7 @@ def test_dropout_is_of_training_only(rates):
 def test_the_logits_are_float32_in_mixed_precision():
     tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
-        head = nli_head.NliHead(schema.Nli())
+        head = nli_head.NliHead()
         logits = head(*ENCODED)
     finally:
         tf_keras.mixed_precision.set_global_policy("float32")
@@ -153,7 +152,7 @@ def test_smoothing_gives_a_part_to_all_labels():
 
 
 def test_both_sentences_get_a_gradient():
-    head = nli_head.NliHead(schema.Nli())
+    head = nli_head.NliHead()
     with tf.GradientTape() as tape:
         tape.watch([U1, U2])
         loss = nli_head.nli_softmax(

@@ -118,15 +118,15 @@ def _way_out(checkpoint: str) -> str:
         ways.append(f"remove {checkpoint}.* to use {basename(others[0])}")
     if last(join(folder, BEST)):
         ways.append(f"use {join(folder, BEST)}, the one that validated best")
-    said = " or ".join(ways) or f"there is no other than {name}"
-    return said[0].upper() + said[1:]
+    advice = " or ".join(ways) or f"there is no other than {name}"
+    return advice[0].upper() + advice[1:]
 
 
 def _named(folder: str) -> str | None:
     """The checkpoint that the `checkpoint` file names, if any file of it is left."""
     logger = tf.get_logger()
     level = logger.level
-    logger.setLevel("ERROR")  # it warns of a file that cannot be parsed, which is said elsewhere
+    logger.setLevel("ERROR")  # it warns of a file that cannot be parsed, reported elsewhere
     try:
         state = tf.train.get_checkpoint_state(folder)
     except ValueError:  # names none, or is no text

@@ -113,8 +113,8 @@ def _default(base: type, name: str) -> Any:
 def _require(config: Any, where: str, name: str, accepted: Any) -> None:
     value = getattr(config, name)
     if value != accepted:
-        said = "a section" if isinstance(value, hyperparams.Config) else repr(value)
+        shown = "a section" if isinstance(value, hyperparams.Config) else repr(value)
         instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
         raise InputError(
-            f"{where}{name}: {said} has no effect here; accepted is {accepted!r}{instead}"
+            f"{where}{name}: {shown} has no effect here; accepted is {accepted!r}{instead}"
         )

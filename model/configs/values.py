@@ -134,8 +134,8 @@ def _near(name: str, experiment: hyperparams.Config) -> str:
     same = difflib.get_close_matches(name, same, n=_SHOWN, cutoff=0)
     like = difflib.get_close_matches(name, names, n=_SHOWN, cutoff=0.7)
     nearest = list(dict.fromkeys(same + like))[:_SHOWN]
-    said = f"; the nearest: {', '.join(nearest)}" if nearest else ""
-    return f"{said}; all are in {_LIST}, examples in model/configs/*.yaml"
+    nearest_keys = f"; the nearest: {', '.join(nearest)}" if nearest else ""
+    return f"{nearest_keys}; all are in {_LIST}, examples in model/configs/*.yaml"
 
 
 def _names(config: hyperparams.Config, where: str = "") -> Iterator[str]:

@@ -82,9 +82,9 @@ def count_records(name: str, file: str) -> int:
     Raises:
       InputError: if the file is corrupt.
     """
-    said = _manifest(dirname(file)).get(PurePath(file).name, {})
-    if said.get("bytes") == tf.io.gfile.stat(file).length and "records" in said:
-        return said["records"]
+    entry = _manifest(dirname(file)).get(PurePath(file).name, {})
+    if entry.get("bytes") == tf.io.gfile.stat(file).length and "records" in entry:
+        return entry["records"]
     count = 0
     try:
         for batch in read_records([file]).batch(_AT_ONCE):

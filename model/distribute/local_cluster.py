@@ -110,7 +110,7 @@ class LocalCluster:
             status = self._wait()
             self._wait_for_others()
             if not self._is_stopping:
-                self._say_who_failed()
+                self._print_who_failed()
             return self._status(self._chief) or status
         finally:
             self._end()
@@ -174,11 +174,11 @@ class LocalCluster:
             self._pass_signal_on()
             time.sleep(_POLL_SECONDS)
 
-    def _say_who_failed(self) -> None:
+    def _print_who_failed(self) -> None:
         ended = {task: self._status(task) for task in self._processes}
-        said = ["{} {} ended with {}".format(*task, code) for task, code in ended.items() if code]
-        if said:
-            print("; ".join(said), file=sys.stderr, flush=True)
+        failed = ["{} {} ended with {}".format(*task, code) for task, code in ended.items() if code]
+        if failed:
+            print("; ".join(failed), file=sys.stderr, flush=True)
 
     def _pass_signal_on(self) -> None:
         if self._signal is not None:

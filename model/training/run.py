@@ -1,64 +1,28 @@
-"""One run of an experiment: builds its parts, and runs Orbit's loop in one of four modes."""
+"""Runs an experiment: Orbit's loop in one of four modes, with errors in one line."""
 
 import contextlib
 import time
 from collections.abc import Sequence
 from posixpath import join
-from typing import NamedTuple
 
 import orbit
 import tensorflow as tf
 from absl import logging
-from official.core import base_task, config_definitions
+from official.core import config_definitions
 
 from model import MODES
 from model.checkpoints import files, model_dir
-from model.checkpoints.manager import BestCheckpoint, Checkpoints
-from model.configs import parsing, schema
-from model.data import tfrecords
-from model.data.task_sampler import TaskSampler
+from model.configs import parsing
 from model.distribute import cluster
 from model.errors import InputError, StoppedError, TrainingError
 from model.tasks import multitask
 from model.tasks import nli as nli  # registers its task
 from model.tasks import response_selection as response_selection  # likewise
 from model.training import monitoring, optimizer
-from model.training.async_trainer import AsynchronousTrainer
-from model.training.monitoring import BesideProgress, LearningCheck, Progress
-from model.training.signals import Signals
-from model.training.state import State, make_state
-from model.training.sync_trainer import SynchronousTrainer
-from model.training.validation import StsPairs, Validator
+from model.training.build import EVAL, TRAIN, Run, make_controller, make_run, until_multiple
+from model.training.monitoring import BesideProgress, Progress
 
-TRAIN, EVAL = "train", "eval"
 TRAIN_AND_EVAL, CONTINUOUS_EVAL = "train_and_eval", "continuous_eval"
-
-
-class Run(NamedTuple):
-    """One run and its parts."""
-
-    params: config_definitions.ExperimentConfig
-    mode: str
-    folder: str
-    """`--model_dir`."""
-    strategy: tf.distribute.Strategy
-    tasks: list[base_task.Task]
-    sampler: TaskSampler
-    state: State
-    checkpoints: Checkpoints
-    best: BestCheckpoint
-    check: LearningCheck
-    signals: Signals
-
-    @property
-    def last_checkpoint(self) -> str | None:
-        """The one to resume from; workers other than the chief keep none of their own."""
-        return files.last(self.folder)
-
-    def close(self) -> None:
-        """Removes temporary checkpoints."""
-        self.checkpoints.close()
-        self.best.close()
 
 
 def train(
@@ -117,9 +81,11 @@ def run_experiment(
             if strategy.extended.should_checkpoint:
                 for written in _written_folders(folder, mode=mode):
                     stack.enter_context(model_dir.claimed(written))
-            run = _make_run(params, strategy, mode=mode, folder=folder)
+            with strategy.scope():
+                tasks = multitask.tasks_of(params.task)
+            run = make_run(params, strategy, tasks, mode=mode, folder=folder)
             stack.enter_context(contextlib.closing(run))
-            controller = _controller(run)
+            controller = make_controller(run)
         except InputError:
             raise
         except ValueError as error:
@@ -146,114 +112,6 @@ def _written_folders(folder: str, *, mode: str) -> list[str]:
         TRAIN_AND_EVAL: [folder, best],
         CONTINUOUS_EVAL: [best],
     }[mode]
-
-
-def _make_run(
-    params: config_definitions.ExperimentConfig,
-    strategy: tf.distribute.Strategy,
-    *,
-    mode: str,
-    folder: str,
-) -> Run:
-    with strategy.scope():
-        tasks = multitask.tasks_of(params.task)
-    used = [
-        name for name, part in (("train_data", TRAIN), ("validation_data", EVAL)) if part in mode
-    ]
-    for task in tasks:
-        for name in used:
-            section, data = f"{task.section}.{name}", getattr(task.task_config, name)
-            tfrecords.check(section, data, task.parse)
-            tfrecords.require_apart(section, data, folder)
-    model_dir.prepare(params, mode=mode, folder=folder)
-    begins = "train" in mode and files.last(folder) is None
-    state = make_state(params, strategy, tasks, initialize=begins)
-    writes = bool(strategy.extended.should_checkpoint)
-    return Run(
-        params=params,
-        mode=mode,
-        folder=folder,
-        strategy=strategy,
-        tasks=tasks,
-        sampler=TaskSampler(
-            data=[task.task_config.train_data for task in tasks],
-            share=params.task.nli.share if isinstance(params.task, schema.Multitask) else 0.0,
-            seed=params.task.seed,
-        ),
-        state=state,
-        checkpoints=Checkpoints(
-            tf.train.Checkpoint(**state._asdict()),
-            global_step=state.global_step,
-            folder=folder,
-            config=params.trainer,
-            writes=writes and "train" in mode,
-        ),
-        best=BestCheckpoint(
-            tf.train.Checkpoint(model=state.model, average=state.average),
-            global_step=state.global_step,
-            folder=folder,
-            params=params,
-            writes=writes and mode != EVAL,
-        ),
-        check=LearningCheck(state.global_step),
-        signals=Signals(),
-    )
-
-
-def _controller(run: Run) -> orbit.Controller:
-    """Orbit's loop, its state restored from the last checkpoint."""
-    trainer = run.params.trainer
-    writes = run.strategy.extended.should_save_summary
-    return orbit.Controller(
-        global_step=run.state.global_step,
-        trainer=_trainer(run) if "train" in run.mode else None,
-        evaluator=_validator(run) if "eval" in run.mode else None,
-        strategy=run.strategy,
-        # Up to the next multiple, wherever the run was stopped.
-        steps_per_loop=lambda step: _until_multiple(step, trainer.steps_per_loop),
-        checkpoint_manager=run.checkpoints,
-        enable_async_checkpointing=trainer.async_checkpoints,
-        summary_interval=trainer.summary_interval,
-        summary_dir=join(run.folder, "train") if writes else None,
-        eval_summary_dir=join(run.folder, trainer.validation_summary_subdir) if writes else None,
-    )
-
-
-def _trainer(run: Run) -> orbit.AbstractTrainer:
-    state = run.state
-    if isinstance(run.strategy, tf.distribute.ParameterServerStrategy):
-        return AsynchronousTrainer(
-            run.tasks,
-            sampler=run.sampler,
-            strategy=run.strategy,
-            model=state.model,
-            optimizer=state.optimizer,
-            global_step=state.global_step,
-            task_steps=state.task_steps,
-            signals=run.signals,
-        )
-    return SynchronousTrainer(
-        run.tasks,
-        sampler=run.sampler,
-        strategy=run.strategy,
-        model=state.model,
-        optimizer=state.optimizer,
-        average=state.average,
-        global_step=state.global_step,
-        signals=run.signals,
-    )
-
-
-def _validator(run: Run) -> Validator:
-    sts_dev = run.params.task.sts_dev
-    return Validator(
-        run.tasks,
-        model=run.state.model,
-        average=run.state.average,
-        sts=StsPairs.read(sts_dev, run.tasks[0].text) if sts_dev else None,
-        check=run.check,
-        then=run.best.offer if run.mode != EVAL else None,
-    )
 
 
 def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
@@ -314,7 +172,7 @@ def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, flo
     if run.state.step and run.state.step % trainer.validation_interval == 0:
         _evaluate(run, controller)
     while run.state.step < trainer.train_steps:
-        until = run.state.step + _until_multiple(run.state.step, trainer.validation_interval)
+        until = run.state.step + until_multiple(run.state.step, trainer.validation_interval)
         controller.train(steps=min(until, trainer.train_steps), checkpoint_at_completion=False)
         validated = _evaluate(run, controller)
     controller.save_checkpoint()
@@ -348,11 +206,6 @@ def _evaluate_continuously(run: Run, controller: orbit.Controller) -> dict[str, 
             return validated
     print(f"no new checkpoint in {run.folder} for {timeout} s: trainer.continuous_eval_timeout")
     return validated
-
-
-def _until_multiple(step: int, of: int) -> int:
-    """Number of steps from a step to the next multiple of `of`."""
-    return of - int(step) % of
 
 
 def _facts(run: Run, begin: int, seconds: float) -> dict[str, object]:

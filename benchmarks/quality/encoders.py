@@ -1,66 +1,52 @@
 """All encoders on the same number of real pairs: size, speed, P@N, STS.
 
-    python -m benchmarks.encoders --pairs DIR --sts_dev DIR/sts-dev.csv
+    python -m benchmarks.quality.encoders --runs runs/reproduce --data_dir DIR
 
-Trains each `laptop_` preset with `python -m model`, its warm-up and decay brought to the number
-of pairs, and validates once, at the end: on held-out pairs (`validation-*` where the pipeline
-was asked for them, `test-*` else) and on STS-B dev.
+Trains the rows `benchmarks/laptop_*` of `rows.yaml`, one after the other, and validates once, at the
+end, on validation pairs and STS-B dev.
 """
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from official.core.config_definitions import ExperimentConfig
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least
+from benchmarks.quality.rows import Run, Table
 from model import dual_encoder
+from model.configs import parsing
 
-PRESETS = ("laptop_dan", "laptop_transformer", "laptop_lstm", "laptop_bilstm")
 TABLES = ("words", "bigrams")
+PREFIX = "benchmarks/laptop_"
 
 
 def main() -> None:
-    """Trains one after the other, prints."""
+    """Trains, prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="DIR", help="with train-* and others")
-    parser.add_argument("--sts_dev", required=True, metavar="FILE", help="STS Benchmark's")
-    parser.add_argument("--train_pairs", type=at_least(1), default=100_000, metavar="N")
-    parser.add_argument(
-        "--presets", nargs="+", choices=runs.presets(), default=PRESETS, metavar="NAME"
-    )
+    parser.add_argument("--runs", required=True, metavar="DIR", help="with pairs/")
+    parser.add_argument("--data_dir", required=True, metavar="DIR", help="with stsb/")
     arguments = parser.parse_args()
-    for preset in arguments.presets:
-        recipe(preset, arguments)  # refuses too few pairs
+    table = Table({"RUNS": arguments.runs, "DATA": arguments.data_dir})
     rows = []
-    for preset in arguments.presets:
-        with TemporaryDirectory() as folder:
-            rows.append((preset, *train(preset, arguments, Path(folder))))
-        print(f"{preset} done", flush=True)
+    for run in table.runs.values():
+        if run.row.name.startswith(PREFIX):
+            with TemporaryDirectory() as folder:
+                rows.append((run.row.preset, *train(table, run, Path(folder))))
+            print(f"{run.row.preset} done", flush=True)
     header = ("", "parameters", "without tables", "pairs/s", "P@1", "P@10", "STS-B dev Pearson")
-    print(f"\n{arguments.train_pairs:,} pairs each")
-    print(tabulate(rows, header, floatfmt=("", "", "", ",.0f", ".3f", ".3f", ".3f"), intfmt=","))
+    print(f"\n{tabulate(rows, header, floatfmt=('', '', '', ',.0f', *['.3f'] * 3), intfmt=',')}")
 
 
-def recipe(
-    preset: str, arguments: argparse.Namespace
-) -> tuple[ExperimentConfig, dict[str, object]]:
-    """A preset's parameters, and those that bring it to the number of pairs."""
-    return runs.brought_to(
-        preset, arguments.train_pairs, folder=arguments.pairs, sts_dev=arguments.sts_dev
-    )
-
-
-def train(preset: str, arguments: argparse.Namespace, folder: Path) -> tuple[float, ...]:
-    """What stands in a preset's row."""
-    params, override = recipe(preset, arguments)
-    runs.wait(runs.start(folder, preset, override, mode="train_and_eval"))
+def train(table: Table, run: Run, folder: Path) -> tuple[float, ...]:
+    """Trains one row: parameters, those outside of the tables, pairs per second, three scores."""
+    runs.wait(runs.start(folder, shlex.split(table.train(run, model_dir=str(folder)))))
     found = runs.last(folder / "validation")
+    params = parsing.parse(experiment=run.row.experiment, config_files=[table.preset(run)])
     weights = dual_encoder.build(params.task.model, seed=0).trainable_variables
     sizes = [(weight.name, int(weight.shape.num_elements())) for weight in weights]
     return (

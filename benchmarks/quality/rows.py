@@ -90,13 +90,15 @@ class Table:
       TableError: if a row or an option has a name or a value that is not accepted.
     """
 
-    def __init__(self, options: Mapping[str, str] | None = None, path: Path = TABLE):
+    def __init__(self, options: Mapping[str, object] | None = None, path: Path = TABLE):
         table = yaml.safe_load(path.read_text())
         known = {"DATA": "", "RUNS": "runs/reproduce"} | table["options"]
         options = options or {}
         if unknown := options.keys() - known.keys():
             raise TableError(f"option {min(unknown)}: accepted are {', '.join(known)}")
-        self.options = {name: str(options.get(name, value)) for name, value in known.items()}
+        given = {name: options.get(name, value) for name, value in known.items()}
+        # Snakemake gives None for an empty value, a number for digits.
+        self.options = {name: "" if value is None else str(value) for name, value in given.items()}
         self._data, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
@@ -129,18 +131,24 @@ class Table:
             **{key: value for key, value in known.items() if key in names},
         )
         for key, accepted in (
-            ("pairs", {None, *self._data}),
-            ("init_from", {None, *self.rows}),
-            ("model_of", {None, *self.rows}),
-            ("export", {"last", "best"}),
+            ("pairs", self._data),
+            ("nli", self._data),
+            ("init_from", self.rows),
+            ("model_of", self.rows),
+            ("export", ("last", "best")),
+            ("scores", self._scores),
         ):
-            if getattr(row, key) not in accepted:
-                known_names = ", ".join(sorted(str(one) for one in accepted if one))
-                raise TableError(f"row {name}: {key}: {given[key]}; accepted are {known_names}")
-        for key, accepted in (("nli", set(self._data)), ("scores", set(self._scores))):
-            if unknown := set(getattr(row, key)) - accepted:
-                known_names = ", ".join(sorted(accepted))
-                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted are {known_names}")
+            value = getattr(row, key)
+            named = value if isinstance(value, tuple) else (value,)
+            if unknown := set(named) - {None, *accepted}:
+                names_of = ", ".join(accepted)
+                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted are {names_of}")
+        for other in (row.init_from, row.model_of):
+            if other and (unknown := set(row.seeds) - set(self.rows[other].seeds)):
+                of_other = ", ".join(map(str, self.rows[other].seeds))
+                raise TableError(
+                    f"row {name}: seeds: {min(unknown)}; accepted are those of {other}: {of_other}"
+                )
         self.rows[name] = row
 
     @staticmethod

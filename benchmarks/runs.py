@@ -1,4 +1,4 @@
-"""Processes that benchmarks start: `python -m model` as a user does, peers; and what they report."""
+"""Processes that benchmarks start, trainings and peers, and what they report."""
 
 import contextlib
 import json

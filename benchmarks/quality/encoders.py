@@ -2,8 +2,8 @@
 
     python -m benchmarks.quality.encoders --runs runs/reproduce --data_dir DIR
 
-Trains the rows `benchmarks/laptop_*` of `rows.yaml`, one after the other, and validates once, at the
-end, on validation pairs and STS-B dev.
+Trains the rows `benchmarks/laptop_*` of `rows.yaml`, one after the other, and validates once, at
+the end, on validation pairs and STS-B dev.
 """
 
 import argparse

@@ -195,7 +195,9 @@ class Table:
 
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
-        return [file for one in self._data[name].get("decontaminate", []) for file in self._found(one)]
+        return [
+            file for one in self._data[name].get("decontaminate", []) for file in self._found(one)
+        ]
 
     def _found(self, pattern: str) -> list[str]:
         return sorted(map(str, Path(self.options["DATA"]).glob(pattern.format(**self.options))))
@@ -261,7 +263,7 @@ class Table:
             found[f"{task}.train_data.input_path"] = f"'{files}'"  # for the comma
             found[f"{task}.validation_data.input_path"] = f"{self.data_folder('nli/dev')}/nli-*"
         if row.steps is not None:
-            found |= {name: row.steps for name in ("trainer.train_steps", DECAY)}
+            found |= dict.fromkeys(("trainer.train_steps", DECAY), row.steps)
             found["trainer.checkpoint_interval"] = row.steps
             found["trainer.validation_interval"] = row.validate_every or row.steps
             found["trainer.best_checkpoint_eval_metric"] = "p_at_1"
@@ -294,7 +296,9 @@ class Table:
         runs = self.options["RUNS"]
         return [
             f"-m evaluation {self._scores[name]['command']} "
-            + shlex.join(["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)])
+            + shlex.join(
+                ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
+            )
             + " "
             + shlex.join(["--output", f"{runs}/results/{run.name}"])
             for name in run.row.scores

@@ -1,6 +1,6 @@
 """The Beam job beside a plain Python loop, on real dumps: speed, memory, growth.
 
-    python -m benchmarks.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
+    python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
 
 The dumps are written again until there are enough comments, each copy with ids of its own, so
 that no comment is a duplicate and each copy has the pairs of the original. Then, in turn:
@@ -33,7 +33,7 @@ from benchmarks.options import at_least
 from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
 ID_FIELDS = ("id", "parent_id", "link_id")
 IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
@@ -57,7 +57,7 @@ def main() -> None:
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
     many = f"{arguments.work}/dumps/RC_*.zst"
-    loop = ["-m", "benchmarks.pipeline", "--plain_loop", "--dumps", many]
+    loop = ["-m", "benchmarks.speed.pipeline", "--plain_loop", "--dumps", many]
     rows = []
     for name, cores, command in (
         ("plain loop", "0", loop),

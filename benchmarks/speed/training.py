@@ -1,6 +1,6 @@
 """The DAN's training from TFRecords, text handling included, beside sentence-transformers.
 
-    python -m benchmarks.training --pairs 'DIR/train-*' --peer_python VENV/bin/python
+    python -m benchmarks.speed.training --pairs 'DIR/train-*' --peer_python VENV/bin/python
 
 In turn, `--rounds` times: `python -m model` trains `laptop_dan` at batch 256, the same with
 512-d words and embeddings, and sentence-transformers trains StaticEmbedding (512-d, 30,000 words)
@@ -20,8 +20,6 @@ import itertools
 import json
 import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -38,10 +36,9 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.options import at_least, program
-from data_pipeline.pairs import tfrecord
 from model import dual_encoder
 from model.configs import parsing
-from model.data import input_pipeline, tfrecords
+from model.data import input_pipeline
 from model.data.task_sampler import Schedule
 from model.errors import InputError
 from model.tasks.tasks import Part, parts_of
@@ -56,9 +53,6 @@ WARM_UP = {STATIC: 20, MINILM: 1}
 WIDE: dict[str, object] = {
     "task.model.encoder.averaging.word_dim": 512,
     "task.model.encoder.averaging.embedding_dim": 512,
-}
-TEXT_OF_PAIR = {
-    name: tf.io.FixedLenFeature([], tf.string) for name in (tfrecord.INPUT, tfrecord.RESPONSE)
 }
 
 
@@ -100,7 +94,7 @@ def main() -> None:
 def prepared(arguments: argparse.Namespace) -> tuple[ExperimentConfig, Part, input_pipeline.Source]:
     """The preset's parameters, its task, and its training files, which hold a batch at least."""
     override = ",".join(f"{k}={v}" for k, v in ours_override(arguments).items())
-    preset = str(runs.CONFIGS / f"{PRESET}.yaml")
+    preset = str(runs.PRESETS / f"{PRESET}.yaml")
     params = parsing.parse(experiment="reddit", config_files=[preset], params_override=override)
     (part,) = parts_of(params.task)
     return params, part, input_pipeline.make_source("pairs", part.train_data, seed=0)
@@ -142,39 +136,26 @@ def compare(arguments: argparse.Namespace, work: Path) -> float:
 
 def ours(arguments: argparse.Namespace, folder: Path, override: dict[str, object]) -> float:
     """Pairs per second of `python -m model`."""
-    runs.wait(runs.start(folder, PRESET, ours_override(arguments) | override))
+    override = ours_override(arguments) | override
+    runs.wait(runs.start(folder, runs.training(folder, PRESET, override)))
     return runs.pairs_per_second(folder)
 
 
 def ours_override(arguments: argparse.Namespace) -> dict[str, object]:
-    """What is other than in the preset."""
-    loop = max(arguments.steps // 10, 1)
-    return {
-        "task.train_data.input_path": arguments.pairs,
-        "task.train_data.global_batch_size": arguments.batch,
-        "trainer.train_steps": arguments.steps,
-        "trainer.steps_per_loop": loop,
-        "trainer.summary_interval": loop,
-    }
+    """What differs from the preset."""
+    return runs.timed(arguments.pairs, batch=arguments.batch, steps=arguments.steps)
 
 
 def peer(command: list[str], _: Path) -> float:
     """Pairs per second of sentence-transformers."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-2000:].strip()}")
-    return json.loads(done.stdout.splitlines()[-1])["pairs_per_second"]
+    return runs.report_of(command)["pairs_per_second"]
 
 
 def write_pairs(pattern: str, path: Path) -> None:
-    """The pairs' texts as JSON lines."""
+    """Writes the pairs' texts as JSON lines."""
     with path.open("w") as file:
-        for serialized in tfrecords.read_records(tf.io.gfile.glob(pattern)).batch(1000):
-            texts = tf.io.parse_example(serialized, TEXT_OF_PAIR)
-            columns = (texts[name].numpy() for name in TEXT_OF_PAIR)
-            for pair in zip(*columns, strict=True):
-                decoded = (text.decode(errors="replace") for text in pair)
-                file.write(json.dumps(dict(zip(TEXT_OF_PAIR, decoded, strict=True))) + "\n")
+        for pair in runs.pairs(pattern):
+            file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
 
 
 def take_apart(
@@ -204,7 +185,7 @@ def take_apart(
         exhaust(map(function, some))  # traces
         spent = measure(partial(exhaust, map(function, some)), len(some) * arguments.batch)
         rows.append((f"{name}, batches made", *spent))
-    ids = [batch[side][WORDS] for batch in some for side in TEXT_OF_PAIR]
+    ids = [batch[side][WORDS] for batch in some for side in runs.TEXTS]
     words = sum(int(tf.math.count_nonzero(of_side != PADDING)) for of_side in ids)
     per_pair = words / (len(some) * arguments.batch)
     print(f"\n{PRESET}, batch {arguments.batch}, {per_pair:.0f} words a pair")

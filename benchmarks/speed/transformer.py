@@ -1,6 +1,6 @@
 """A step of our Transformer beside the Model Garden's dual encoder, and what padding costs.
 
-    python -m benchmarks.transformer --pairs 'DIR/train-*'
+    python -m benchmarks.speed.transformer --pairs 'DIR/train-*'
 
 Both dual encoders have the same layers, heads, hidden and filter sizes, vocabulary, dropout and
 optimizer (Adam), and train on the same ids: made-up sentences of the same length without
@@ -27,9 +27,10 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf
 from official.modeling import optimization
 from official.nlp.configs import encoders
-from official.nlp.tasks import dual_encoder as garden
+from official.nlp.tasks import dual_encoder as garden_task
 from tabulate import tabulate
 
+from benchmarks import runs
 from benchmarks.options import at_least
 from data_pipeline.pairs import tfrecord
 from model import dual_encoder
@@ -86,17 +87,13 @@ def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
         )
         for number, side in enumerate(SIDES)
     }
+    ours, garden = our_step(arguments, dropout), garden_step(arguments, dropout)
+    our_ids, garden_ids = our_batch(ids), garden_batch(ids)
     ways = {
-        "ours": (our_step(arguments, dropout), our_batch(ids)),
-        "Model Garden's": (garden_step(arguments, dropout), garden_batch(ids)),
+        "ours": lambda: ours(our_ids).numpy(),
+        "Model Garden's": lambda: garden(garden_ids).numpy(),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(arguments.steps + 3):  # the first ones trace and warm up
-        for name, (function, batch) in ways.items():
-            began = time.perf_counter()
-            function(batch).numpy()
-            if number >= 3:
-                seconds[name].append(time.perf_counter() - began)
+    seconds = runs.in_turns(ways, arguments.steps, warm_up=3)
     medians = {name: statistics.median(some) for name, some in seconds.items()}
     base = medians["Model Garden's"]
     rows = [(name, 1000 * each, each / base) for name, each in medians.items()]
@@ -173,12 +170,12 @@ def garden_step(arguments: argparse.Namespace, dropout: float) -> Step:
         attention_dropout_rate=dropout,
         max_position_embeddings=arguments.length,
     )
-    model_config = garden.ModelConfig(
+    model_config = garden_task.ModelConfig(
         max_sequence_length=arguments.length,
         logit_scale=20.0,
         encoder=encoders.EncoderConfig(type="bert", bert=bert),
     )
-    task = garden.DualEncoderTask(garden.DualEncoderConfig(model=model_config))
+    task = garden_task.DualEncoderTask(garden_task.DualEncoderConfig(model=model_config))
     model, optimizer = task.build_model(), adam()
 
     @tf.function

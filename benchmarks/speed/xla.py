@@ -1,6 +1,6 @@
 """What XLA does to the speed of training.
 
-    python -m benchmarks.xla --pairs 'DIR/train-*'
+    python -m benchmarks.speed.xla --pairs 'DIR/train-*'
 
 Trains each preset with `python -m model`, without and with `runtime.enable_xla`, with batches
 padded to their longest text and with `fixed_length` ones: XLA compiles once for each shape. On a
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def speed(preset: str, fixed: bool, xla: bool, arguments: argparse.Namespace) -> float:
-    """Pairs a second, but for the first loop of steps."""
+    """Pairs per second after the first loop of steps."""
     override = {
         "task.train_data.input_path": arguments.pairs,
         "task.train_data.fixed_length": fixed,
@@ -59,10 +59,8 @@ def speed(preset: str, fixed: bool, xla: bool, arguments: argparse.Namespace) ->
         "trainer.summary_interval": arguments.steps,
     }
     with TemporaryDirectory() as folder:
-        started = runs.start(
-            Path(folder), preset, override, environment=FOR_PROCESSORS if xla else {}
-        )
-        runs.wait(started)
+        command = runs.training(Path(folder), preset, override)
+        runs.wait(runs.start(Path(folder), command, environment=FOR_PROCESSORS if xla else {}))
         return runs.pairs_per_second(Path(folder))
 
 

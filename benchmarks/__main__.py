@@ -69,10 +69,9 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
         Benchmark(
             "The Transformer beside the Model Garden's dual encoder",
             "speed.transformer",
-            ("--pairs", pairs),
+            (),
         ),
         Benchmark("Two workers beside one", "speed.scaling", ("--pairs", pairs)),
-        Benchmark("XLA beside none", "speed.xla", ("--pairs", pairs, "--presets", "laptop_dan")),
         Benchmark(
             "Encoders beside each other",
             "quality.encoders",

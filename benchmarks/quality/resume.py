@@ -4,7 +4,8 @@
 
 The recipe is the command and the content of the files that it was made with (the preset, the data
 sets' COMPLETED, the recipe of the model that it starts from). `DIR/started.json` holds it from the
-start, so that a training that was stopped goes on; `DIR/recipe.json` from the end.
+start, so that a stopped training continues; `DIR/recipe.json` from the end, with checksums of the
+checkpoints.
 """
 
 import argparse
@@ -28,14 +29,17 @@ def main() -> int:
     given = parser.parse_args()
     command = given.command[1:]  # without --
     files = {str(path): _digest(path) for path in given.made_with}
-    recipe = json.dumps({"command": command, "made_with": files}, indent=1)
+    recipe: dict[str, object] = {"command": command, "made_with": files}
     started = given.model_dir / STARTED
-    if not started.exists() or started.read_text() != recipe:
+    if not started.exists() or json.loads(started.read_text()) != recipe:
         shutil.rmtree(given.model_dir, ignore_errors=True)
         given.model_dir.mkdir(parents=True)
         _write(started, recipe)
     if status := subprocess.run(command, check=False).returncode:
         return status
+    # An index has the checksums of the weights.
+    indexes = sorted(given.model_dir.rglob("ckpt*.index"))
+    recipe["trained"] = {str(path.relative_to(given.model_dir)): _digest(path) for path in indexes}
     if given.drop_checkpoints:
         for path in given.model_dir.rglob("ckpt*"):
             path.unlink()
@@ -47,9 +51,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, recipe: dict[str, object]) -> None:
     aside = path.with_name(f".{path.name}.new")
-    aside.write_text(text)
+    aside.write_text(json.dumps(recipe, indent=1))
     aside.replace(path)
 
 

@@ -186,7 +186,7 @@ class Table:
     # Data sets.
 
     def inputs(self, name: str) -> list[str]:
-        """The files that a data set is made of, without those that it is decontaminated by."""
+        """The files that a data set is made of: those of `input` without those of `except`."""
         given = self._data[name]
         found = self._found(given["input"])
         but = given.get("except", "").format(**self.options)

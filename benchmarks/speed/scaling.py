@@ -20,7 +20,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least
+from benchmarks.options import at_least, files
 
 CORES = ("0", "1")
 
@@ -28,7 +28,7 @@ CORES = ("0", "1")
 def main() -> None:
     """Trains in three ways, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
+    parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
     parser.add_argument("--preset", choices=runs.presets(), default="laptop_dan", metavar="NAME")
     parser.add_argument(
         "--batch", type=at_least(1), default=256, metavar="N", help="of each worker"

@@ -13,20 +13,16 @@ pairs per second without start-up, and the medians as ratios to StaticEmbedding'
 import argparse
 import itertools
 import json
-import os
 import statistics
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
-import tensorflow as tf
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least, program
+from benchmarks.options import at_least, files, program
 
 PRESET = "laptop_dan"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
@@ -42,7 +38,7 @@ WIDE: dict[str, object] = {
 def main() -> None:
     """Trains, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
+    parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
     parser.add_argument(
         "--peer_python", type=program, metavar="PYTHON", help="has sentence-transformers"
     )
@@ -55,8 +51,6 @@ def main() -> None:
     ):
         parser.add_argument(name, type=at_least(least), default=default, metavar="N")
     arguments = parser.parse_args()
-    if not tf.io.gfile.glob(arguments.pairs):
-        parser.error(f"--pairs {arguments.pairs!r}: no such files")
     with TemporaryDirectory() as folder:
         speeds = compare(arguments, Path(folder))
     report(speeds)

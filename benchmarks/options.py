@@ -1,4 +1,4 @@
-"""What the benchmarks' options accept, checked before anything is measured."""
+"""Types of the benchmarks' options, checked before anything is measured."""
 
 import argparse
 import math
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def at_least(lowest: int) -> Callable[[str], int]:
-    """A whole number from `lowest` on."""
+    """A type for whole numbers of at least `lowest`."""
 
     def number(text: str) -> int:
         try:
@@ -25,7 +25,7 @@ def at_least(lowest: int) -> Callable[[str], int]:
 
 
 def seconds(text: str) -> float:
-    """A finite number above 0."""
+    """A type for finite numbers above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
 
 
 def file_to_write(text: str) -> Path:
-    """A file in a folder that is there."""
+    """A type for files in existing folders."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r}; accepted is a file in a folder that is there")
@@ -44,7 +44,15 @@ def file_to_write(text: str) -> Path:
 
 
 def program(text: str) -> str:
-    """A program that can be started."""
+    """A type for programs that can be started."""
     if shutil.which(text) is None:
         raise argparse.ArgumentTypeError(f"{text!r}; accepted is a program that can be started")
+    return text
+
+
+def files(text: str) -> str:
+    """A type for a pattern, such as `DIR/train-*`, of existing files."""
+    path = Path(text)
+    if not any(path.parent.glob(path.name)):
+        raise argparse.ArgumentTypeError(f"{text!r}: no such files")
     return text

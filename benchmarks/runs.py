@@ -1,74 +1,101 @@
-"""Runs of `python -m model` as a user starts them, and what their event files say of them."""
+"""Processes that benchmarks start, trainings and peers, and what they report."""
 
 import contextlib
+import json
 import os
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
-import tensorflow as tf
-from official.core.config_definitions import ExperimentConfig
-
-from model.configs import parsing
 
 REPOSITORY = Path(__file__).parents[1]
-CONFIGS = REPOSITORY / "model" / "configs" / "presets"
+PRESETS = REPOSITORY / "model" / "configs" / "presets"
 SPEED = "pairs_per_second"
 LEAST_STEPS = 2
 """Of a run with a speed: the first loop of steps traces."""
+TEXTS = ("input", "response")
 
 
 def presets() -> list[str]:
     """The names of `model/configs/presets`."""
-    return sorted(path.stem for path in CONFIGS.glob("*.yaml"))
+    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
+
+
+def pairs(pattern: str) -> Iterator[tuple[str, str]]:
+    """Input and response of the pairs in TFRecords that a pattern names, in the files' order."""
+    import tensorflow as tf
+
+    features = {name: tf.io.FixedLenFeature([], tf.string) for name in TEXTS}
+    for records in tf.data.TFRecordDataset(sorted(tf.io.gfile.glob(pattern))).batch(1000):
+        texts = tf.io.parse_example(records, features)
+        for pair in zip(*(texts[name].numpy() for name in TEXTS), strict=True):
+            yield tuple(text.decode(errors="replace") for text in pair)
+
+
+def in_turns(
+    ways: Mapping[str, Callable[[], object]], times: int, *, warm_up: int = 0
+) -> dict[str, list[float]]:
+    """Seconds of each way, done in turns, so that other work on the machine disturbs all of them.
+
+    Args:
+      ways: what is timed, by name.
+      times: how often each is timed.
+      warm_up: how often each is done before that.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(warm_up + times):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            way()
+            if number >= warm_up:
+                seconds[name].append(time.perf_counter() - began)
+    return seconds
+
+
+def report_of(command: Sequence[str]) -> dict[str, Any]:
+    """The JSON object on the last line that a command prints; ends this process if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-2000:].strip()}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 class Started(NamedTuple):
-    """A run that goes on in a process of its own."""
+    """A process that goes on."""
 
     process: subprocess.Popen
     said: Path
-    """The file that what it prints goes to."""
+    """The file that it prints to."""
 
 
 def start(
     folder: Path,
-    preset: str,
-    override: Mapping[str, object],
+    command: Sequence[str],
     *,
-    experiment: str = "reddit",
-    mode: str = "train",
     cores: str | None = None,
-    environment: dict[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Started:
-    """Starts a run.
+    """Starts a Python command.
 
     Args:
-      folder: the model folder.
-      preset: which of `model/configs/presets`.
-      override: parameters by their dotted names.
-      experiment: as `--experiment`.
-      mode: as `--mode`.
+      folder: the model folder, for what it prints.
+      command: what follows `python`; `training` makes one.
       cores: the processors it may use, as `taskset -c` takes them; all if left out.
       environment: variables besides those of this process.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        *(["taskset", "-c", cores] if cores else []),
-        *[sys.executable, "-m", "model", "--experiment", experiment, "--mode", mode],
-        *["--model_dir", str(folder), "--config_file", str(CONFIGS / f"{preset}.yaml")],
-        *["--params_override", ",".join(f"{k}={v}" for k, v in override.items())],
-    ]
+    pinned = ["taskset", "-c", cores] if cores else []
     number, name = tempfile.mkstemp(dir=folder, prefix="said-", suffix=".txt")
     with os.fdopen(number, "w") as said:
         process = subprocess.Popen(
-            command,
+            [*pinned, sys.executable, *command],
             cwd=REPOSITORY,
             env=os.environ | (environment or {}),
             stdout=said,
@@ -77,44 +104,39 @@ def start(
     return Started(process, Path(name))
 
 
-def brought_to(
-    preset: str, pairs: int, *, folder: str, sts_dev: str
-) -> tuple[ExperimentConfig, dict[str, object]]:
-    """A preset's parameters, and those that bring it to a number of pairs.
-
-    Warm-up and decay become as long as the run, which validates once, at its end.
+def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[str]:
+    """The command that trains a preset on replies, without validation.
 
     Args:
-      preset: which of `model/configs/presets`; its learning rate is polynomial, after a linear
-        warm-up.
-      pairs: how many it trains on, however often it reads each.
-      folder: pairs in `train-*` and `validation-*`, or `test-*` where it has none of those.
-      sts_dev: a file of the STS Benchmark.
+      folder: the model folder.
+      preset: which of `model/configs/presets`.
+      override: parameters by their dotted names.
     """
-    path = str(CONFIGS / f"{preset}.yaml")
-    params = parsing.parse(experiment="reddit", config_files=[path])
-    batch = params.task.train_data.global_batch_size
-    steps = pairs // batch
-    if steps < LEAST_STEPS:
-        sys.exit(f"error: {pairs} pairs are {steps} batches of {batch}; {LEAST_STEPS} are needed")
-    held_out = "validation" if any(Path(folder).glob("validation-*")) else "test"
-    loop = max(steps // 15, 1)
-    return params, {
-        "task.train_data.input_path": f"{folder}/train-*",
-        "task.validation_data.input_path": f"{folder}/{held_out}-*",
-        "task.sts_dev": sts_dev,
+    command = ["-m", "model", "--experiment", "reddit", "--mode", "train"]
+    command += ["--model_dir", str(folder), "--config_file", str(PRESETS / f"{preset}.yaml")]
+    return [*command, "--params_override", ",".join(f"{k}={v}" for k, v in override.items())]
+
+
+def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
+    """Overrides of a run whose speed is measured: ten loops of steps.
+
+    Args:
+      pattern: TFRecords to train on.
+      batch: pairs a step.
+      steps: of the run.
+    """
+    loop = max(steps // 10, 1)
+    return {
+        "task.train_data.input_path": pattern,
+        "task.train_data.global_batch_size": batch,
         "trainer.train_steps": steps,
         "trainer.steps_per_loop": loop,
         "trainer.summary_interval": loop,
-        "trainer.checkpoint_interval": steps,
-        "trainer.validation_interval": steps,
-        "trainer.optimizer_config.learning_rate.polynomial.decay_steps": steps,
-        "trainer.optimizer_config.warmup.linear.warmup_steps": max(steps // 10, 1),
     }
 
 
 def end_with_what_it_started() -> None:
-    """On TERM, lets nothing go on that this process started: it would be in the next one's way."""
+    """On TERM, ends what this process started: it would disturb the next benchmark."""
 
     def end(number: int, _: object) -> None:
         for child in psutil.Process().children(recursive=True):
@@ -126,7 +148,7 @@ def end_with_what_it_started() -> None:
 
 
 def wait(*started: Started) -> None:
-    """Waits until all are done; ends this process with what one said that failed."""
+    """Waits until all are done; ends this process with the last lines of one that failed."""
     try:
         for process, said in started:
             if process.wait():
@@ -139,6 +161,8 @@ def wait(*started: Started) -> None:
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
     """Step, name and value of the scalars in the event files of a folder."""
+    import tensorflow as tf
+
     for file in sorted(folder.glob("events.out.tfevents.*")):
         for record in tf.data.TFRecordDataset(str(file)):
             event = tf.compat.v1.Event.FromString(record.numpy())

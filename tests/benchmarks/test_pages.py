@@ -1,7 +1,6 @@
 """The pages that benchmarks write, and that every benchmark can be started."""
 
 import argparse
-import os
 import signal
 import subprocess
 import sys
@@ -12,23 +11,24 @@ import psutil
 import pytest
 
 from benchmarks import __main__ as every
-from benchmarks import ablations, machine, runs
-from model.configs import parsing
+from benchmarks import runs
+from benchmarks.quality import ablations
+from benchmarks.quality.rows import Table
 
 REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def given():
-    paths = {name: Path(name) for name in ("pairs", "sts_dev", "modules")}
-    return argparse.Namespace(dumps="RC_*", comments=5, peer_python=None, **paths)
+    return argparse.Namespace(
+        dumps="RC_*", comments=5, peer_python=None, runs=Path("runs"), data_dir="data"
+    )
 
 
 def test_every_program_is_among_the_benchmarks(given):
     chosen = {one.program for one in every.benchmarks(given)}
-    folder = REPOSITORY / "benchmarks"
-    programs = {path.stem for path in folder.glob("*.py") if "def main" in path.read_text()}
-    assert chosen == programs - {"__main__", "ablations"}  # these score, and take an hour
+    speed = (REPOSITORY / "benchmarks" / "speed").glob("*.py")
+    assert chosen == {f"speed.{path.stem}" for path in speed} | {"quality.encoders"}
 
 
 @pytest.mark.slow
@@ -77,12 +77,14 @@ def test_an_interpreter_without_what_is_compared_is_refused_before_anything_runs
         assert f"{python}: {reason}; accepted is one with json, no_such_package" in said
 
 
-def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
+def test_an_ablation_shows_its_change_from_the_mean_of_the_seeds():
+    ablation = Table().ablations["reddit"]
+
     def row(value):
-        return dict.fromkeys(ablations.SELECTION.figures, value)
+        return dict.fromkeys(ablation.figures, value)
 
     found = {"as it stands": row(0.30), "seed 1": row(0.32), "no warm-up": row(0.25)}
-    line = ablations.table(ablations.SELECTION, found).splitlines()[-1]
+    line = ablations.table(ablation, found).splitlines()[-1]
     # By hand: the mean of the seeds is 0.31.
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
         "no warm-up",
@@ -90,15 +92,19 @@ def test_an_ablation_says_what_it_changes_of_the_mean_of_the_seeds():
     ]
 
 
-def test_the_page_of_ablations_has_its_command_without_the_place_of_the_data():
-    asked = ["--sts_dev", "/my data/dev.csv", "--output", "page.md"]
-    text = ablations.page({"Both": "| a |"}, asked, about="4 cores", data_dir="/my data/")
-    assert text == (
-        "# Ablations\n\n4 cores\n\n"
-        "    python -m benchmarks.ablations --sts_dev 'DIR/dev.csv' --output page.md\n\n"
-        f"{ablations.LEGEND}\n\n"
-        "## Both\n\n| a |\n"
-    )
+def test_the_page_of_ablations_has_the_last_validation_of_every_run(tmp_path, monkeypatch):
+    figures = dict.fromkeys(("p_at_1", "p_at_10", "sts_dev_pearson", "nli_accuracy"), 0.5)
+    asked = []
+    monkeypatch.setattr(runs, "last", lambda folder: asked.append(folder) or figures)
+    output = tmp_path / "page.md"
+    monkeypatch.setattr(sys, "argv", ["ablations", "--runs", "R", "--output", str(output)])
+    ablations.main()
+    text = output.read_text()
+    assert text.startswith("# Ablations\n\n`make ablations DATA=DIR`, ")
+    assert "## Response selection: 548,000 pairs a row\n\n|" in text
+    assert text.count("0.500 (+0.000)") == 3 * 34 + 4 * 16
+    assert Path("R/models/ablations/reddit/score_scale_10-0/validation") in asked
+    assert Path("R/models/reddit_nli-2/validation") in asked
 
 
 def test_tables_stay_aligned_and_a_failure_has_its_reason(monkeypatch, capsys):
@@ -120,77 +126,6 @@ def test_tables_stay_aligned_and_a_failure_has_its_reason(monkeypatch, capsys):
     assert "no such vectors" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("recipe", [ablations.SELECTION, ablations.INFERENCE])
-def test_every_way_can_be_trained(recipe, tmp_path):
-    (tmp_path / "validation-0").touch()
-    if recipe is ablations.SELECTION:
-        data = ablations.selection_data(str(tmp_path), "dev.csv", 100_000)
-    else:
-        data = ablations.inference_data(str(tmp_path), "dev.csv", "nli", tmp_path)
-    preset = str(runs.CONFIGS / f"{recipe.preset}.yaml")
-    asked = []
-    for way in recipe.ways.values():
-        override = ablations.override_of(way, data)
-        text = ",".join(f"{key}={value}" for key, value in override.items())
-        params = parsing.parse(
-            experiment=recipe.experiment, config_files=[preset], params_override=text
-        )
-        asked.append(params.as_dict())
-    assert all(asked.count(one) == 1 for one in asked)
-
-
-def test_a_way_trains_on_as_many_pairs_whatever_its_batches(tmp_path):
-    data = ablations.selection_data(str(tmp_path), "dev.csv", 512_000)
-    steps = {
-        name: ablations.override_of(ablations.WAYS[name], data)["trainer.train_steps"]
-        for name in ("as it stands", "batches of 256", "word dropout 0.4 and twice the passes")
-    }
-    assert list(steps.values()) == [1000, 2000, 2000]
-
-
-def test_an_ablation_that_is_done_is_not_trained_again_unless_it_asks_for_something_else(
-    tmp_path, monkeypatch
-):
-    trained = []
-
-    def start(folder, preset, override, **options):
-        trained.append(override["trainer.train_steps"])
-        folder.mkdir(parents=True)
-        for name in ("ckpt-9.index", "params.yaml"):
-            (folder / name).touch()
-
-    figures = dict.fromkeys(ablations.SELECTION.figures, 0.5)
-    monkeypatch.setattr(runs, "start", start)
-    monkeypatch.setattr(runs, "wait", lambda *_: None)
-    monkeypatch.setattr(runs, "last", lambda _: figures)
-    for count, name in ((51_200, "score scale 10"), (102_400, "score scale 10")):
-        data = ablations.selection_data("pairs", "dev.csv", count)
-        for _ in range(2):
-            found = ablations.train_all(ablations.SELECTION, [name], tmp_path, data, at_once=1)
-            assert found == {name: figures}
-    assert trained == [100, 200]
-    # What inference begins with is kept, others' checkpoints are not.
-    ablations.train_all(ablations.SELECTION, ["as it stands"], tmp_path, data, at_once=1)
-    kept = {path.parent.name for path in tmp_path.rglob("ckpt*")}
-    assert kept == {"as_it_stands"}
-
-
-def test_inference_is_trained_again_when_the_model_that_it_begins_with_was(tmp_path, monkeypatch):
-    trained = []
-    figures = dict.fromkeys(ablations.INFERENCE.figures, 0.5)
-    monkeypatch.setattr(runs, "start", lambda folder, *_, **__: trained.append(folder.mkdir()))
-    monkeypatch.setattr(runs, "wait", lambda *_: None)
-    monkeypatch.setattr(runs, "last", lambda _: figures)
-    begun = tmp_path / "begun"
-    begun.mkdir()
-    data = ablations.inference_data("pairs", "dev.csv", "nli", begun)
-    (tmp_path / ablations.INFERENCE.preset).mkdir()
-    for asked in ("one recipe", "one recipe", "another"):
-        (begun / ablations.DONE).write_text(asked)
-        ablations.train_all(ablations.INFERENCE, ["seed 1"], tmp_path, data, at_once=1)
-    assert len(trained) == 2
-
-
 def test_what_a_benchmark_started_ends_with_it(tmp_path):
     said = tmp_path / "child"
     code = (
@@ -209,8 +144,9 @@ def test_what_a_benchmark_started_ends_with_it(tmp_path):
     child.wait(timeout=10)
 
 
-def test_groups_of_cores_share_all_of_them():
-    groups = machine.core_groups(2)
-    cores = [core for group in groups for core in (group or "").split(",") if core]
-    assert sorted(map(int, cores)) == sorted(os.sched_getaffinity(0))
-    assert machine.core_groups(1) == [None]
+def test_ways_that_are_timed_take_turns():
+    done = []
+    ways = {name: lambda name=name: done.append(name) for name in "ab"}
+    seconds = runs.in_turns(ways, 2, warm_up=1)
+    assert done == list("ababab")
+    assert {name: len(some) for name, some in seconds.items()} == {"a": 2, "b": 2}

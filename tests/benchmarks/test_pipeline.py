@@ -6,7 +6,7 @@ import json
 import pytest
 from backports import zstd
 
-from benchmarks import pipeline
+from benchmarks.speed import pipeline
 
 COMMENTS = (
     {"id": "c1", "parent_id": "t3_s", "link_id": "t3_s", "body": 'says "id": "c1"'},

@@ -1,18 +1,18 @@
 """How fast the evaluation encodes, beside the bare module.
 
-    python -m benchmarks.evaluation --module DIR --pairs DIR
+    python -m benchmarks.speed.evaluation --module DIR --pairs DIR
 
 Encodes the inputs and responses of real pairs with the module alone, in the order of the files and
 in the order of length, in batches of the same size, and with `evaluation.encoders`, which sorts,
-encodes each text once, checks every row and remembers it. Each is done several times in turns; the
-best counts, because what else the machine does only adds.
+encodes each text once, checks every row and caches it. Each is timed several times in turns; the
+best counts, because other work on the machine only adds.
 """
 
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
+from itertools import chain, islice
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -22,6 +22,7 @@ import psutil
 import tensorflow as tf
 from tabulate import tabulate
 
+from benchmarks import runs
 from benchmarks.options import at_least
 from evaluation.encoders import module
 from evaluation.encoders.chunks import SENTENCES, by_length
@@ -36,7 +37,8 @@ def main() -> None:
     parser.add_argument("--sentences", type=at_least(1), default=100_000, metavar="N")
     parser.add_argument("--times", type=at_least(1), default=3, metavar="N")
     arguments = parser.parse_args()
-    sentences = list(islice(read(arguments.pairs), arguments.sentences))
+    pairs = runs.pairs(f"{arguments.pairs}/train-*.tfrecord")
+    sentences = list(islice(chain.from_iterable(pairs), arguments.sentences))
     if not sentences:
         parser.error(f"--pairs {arguments.pairs}: no pairs in train-*.tfrecord")
     bare = module.load(Path(arguments.module))
@@ -64,17 +66,8 @@ def main() -> None:
     print(tabulate(rows, ("", "sentences/s", "of the module alone"), floatfmt=("", ",.0f", ".2f")))
 
 
-def read(folder: Path) -> Iterator[str]:
-    """The inputs and responses of the pairs in a folder, in the order of the files."""
-    features = {name: tf.io.FixedLenFeature([], tf.string) for name in ("input", "response")}
-    for record in tf.data.TFRecordDataset(sorted(map(str, folder.glob("train-*.tfrecord")))):
-        pair = tf.io.parse_single_example(record, features)
-        yield pair["input"].numpy().decode()
-        yield pair["response"].numpy().decode()
-
-
 def raw(bare, sentences: list[str]) -> np.ndarray:
-    """What the module gives, batch by batch."""
+    """The module's embeddings, batch by batch: float32 [sentences, dim]."""
     starts = range(0, len(sentences), SENTENCES)
     batches = (tf.constant(sentences[start : start + SENTENCES]) for start in starts)
     return np.concatenate([bare(batch).numpy() for batch in batches])

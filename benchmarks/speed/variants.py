@@ -1,22 +1,21 @@
-"""What the variants of a module cost: bytes on disk, seconds to load from cold, memory at rest.
+"""Variants of a module: bytes on disk, seconds to load from disk, memory.
 
     python -m export variants --model_dir run/ --output modules/
-    python -m benchmarks.modules --modules modules/
+    python -m benchmarks.speed.variants --modules modules/
 
-Each is loaded `--rounds` times in a fresh process, its files dropped from the page cache first.
-TensorFlow's import, and the memory that the process held before, are left out and told apart.
+Each is loaded `--rounds` times in a new process, its files dropped from the page cache first.
+TensorFlow's import is timed apart; the memory that the process held before is subtracted.
 """
 
 import argparse
-import json
 import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 from tabulate import tabulate
 
+from benchmarks import runs
 from benchmarks.options import at_least
 
 LOAD = """
@@ -82,19 +81,15 @@ def size(module: Path) -> int:
 
 
 def load(module: Path) -> dict[str, float]:
-    """What a fresh process measured."""
+    """What a new process measured."""
     for path in module.rglob("*"):
         if path.is_file():
             forget(path)
-    command = [sys.executable, "-I", "-c", LOAD, str(module)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stderr[-2000:]}\n{module} cannot be loaded")
-    return json.loads(done.stdout.splitlines()[-1])
+    return runs.report_of([sys.executable, "-I", "-c", LOAD, str(module)])
 
 
 def forget(path: Path) -> None:
-    """Has the system read the file from disk next time."""
+    """Drops the file from the page cache."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

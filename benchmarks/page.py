@@ -1,4 +1,4 @@
-"""The machine that a figure was measured on, and files that are there whole or not at all."""
+"""What every page of figures needs: the machine they were measured on, and a whole file."""
 
 import datetime
 import os
@@ -6,20 +6,12 @@ from pathlib import Path
 
 
 def about() -> str:
-    """Its cores, its processor where that is told, and the date."""
+    """The machine's cores, its processor where known, and the date."""
     return f"{os.cpu_count()} cores{_processor()}, {datetime.date.today():%-d %B %Y}"
 
 
-def core_groups(count: int) -> list[str | None]:
-    """So many groups of cores, as `taskset -c` takes them; [None], all of them, for one group."""
-    cores = sorted(os.sched_getaffinity(0))
-    if count == 1:
-        return [None]
-    return [",".join(map(str, cores[n::count])) for n in range(min(count, len(cores)))]
-
-
 def write_whole(path: Path, text: str) -> None:
-    """Writes a text file aside, then puts it in place."""
+    """Writes a text file aside, then renames it."""
     aside = path.with_name(f".{path.name}.new")
     aside.write_text(text, encoding="utf-8")
     aside.replace(path)

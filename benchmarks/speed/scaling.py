@@ -1,11 +1,11 @@
 """Two workers on this machine beside one: what `multi_worker_mirrored` gains and costs.
 
-    python -m benchmarks.scaling --pairs 'DIR/train-*'
+    python -m benchmarks.speed.scaling --pairs 'DIR/train-*'
 
-Each worker is a process of `python -m model` with a `TF_CONFIG` and one core of its own, as if
-each were a machine. The batch of each worker stays the same, so two workers take two times as
-many pairs a step; also printed is one process that has both cores and the batch of both. Pairs
-per second are without start-up.
+Each worker is a process of `python -m model` with a `TF_CONFIG` and its own core, as if each were
+a machine. The batch of each worker stays the same, so two workers read twice as many pairs a
+step. The third row is one process with both cores and both batches. Pairs per second leave out
+start-up.
 """
 
 import argparse
@@ -20,7 +20,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least
+from benchmarks.options import at_least, files
 
 CORES = ("0", "1")
 
@@ -28,7 +28,7 @@ CORES = ("0", "1")
 def main() -> None:
     """Trains in three ways, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", required=True, metavar="GLOB", help="TFRecords to train on")
+    parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
     parser.add_argument("--preset", choices=runs.presets(), default="laptop_dan", metavar="NAME")
     parser.add_argument(
         "--batch", type=at_least(1), default=256, metavar="N", help="of each worker"
@@ -49,8 +49,8 @@ def main() -> None:
 
 def one(arguments: argparse.Namespace, folder: Path, cores: int) -> float:
     """Pairs per second of one process with the batch of as many workers as it has cores."""
-    override = override_of(arguments, workers=cores)
-    runs.wait(runs.start(folder, arguments.preset, override, cores=",".join(CORES[:cores])))
+    command = runs.training(folder, arguments.preset, override_of(arguments, workers=cores))
+    runs.wait(runs.start(folder, command, cores=",".join(CORES[:cores])))
     return runs.pairs_per_second(folder)
 
 
@@ -58,40 +58,25 @@ def two(arguments: argparse.Namespace, folder: Path) -> float:
     """Pairs per second of two workers."""
     override = override_of(arguments, workers=len(CORES))
     override["runtime.distribution_strategy"] = "multi_worker_mirrored"
-    workers = [f"localhost:{port}" for port in free_ports(len(CORES))]
-    runs.wait(
-        *(
-            runs.start(
-                folder,
-                arguments.preset,
-                override,
-                cores=core,
-                environment={
-                    "TF_CONFIG": json.dumps(
-                        {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
-                    )
-                },
-            )
-            for index, core in enumerate(CORES)
-        )
-    )
+    command = runs.training(folder, arguments.preset, override)
+    cluster = {"worker": [f"localhost:{port}" for port in free_ports(len(CORES))]}
+    started = []
+    for index, core in enumerate(CORES):
+        task = {"type": "worker", "index": index}
+        config = {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task})}
+        started.append(runs.start(folder, command, cores=core, environment=config))
+    runs.wait(*started)
     return runs.pairs_per_second(folder)
 
 
 def override_of(arguments: argparse.Namespace, *, workers: int) -> dict[str, object]:
-    """What is other than in the preset."""
-    loop = max(arguments.steps // 10, 1)
-    return {
-        "task.train_data.input_path": arguments.pairs,
-        "task.train_data.global_batch_size": arguments.batch * workers,
-        "trainer.train_steps": arguments.steps,
-        "trainer.steps_per_loop": loop,
-        "trainer.summary_interval": loop,
-    }
+    """What differs from the preset."""
+    batch = arguments.batch * workers
+    return runs.timed(arguments.pairs, batch=batch, steps=arguments.steps)
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports of this machine that nobody listens to."""
+    """Free ports of this machine."""
     sockets = [socket.socket() for _ in range(number)]
     for each in sockets:
         each.bind(("localhost", 0))

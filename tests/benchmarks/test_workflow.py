@@ -1,0 +1,244 @@
+"""The workflow of `make reproduce`: what a change runs again, and how it goes on after a kill.
+
+The workflow tool really runs; the project's commands are a stub that writes their files.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.quality import rows
+
+REPOSITORY = Path(__file__).parents[2]
+SNAKEMAKE = REPOSITORY / ".venv-workflow" / "bin" / "snakemake"
+FILES = (
+    *("reddit/RC_2015-02.zst", "reddit/RC_2015-03.zst"),
+    *(f"stsb/sts-{split}.csv" for split in ("train", "dev", "test")),
+    *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
+    "semeval_cqa/dev.xml",
+)
+NLI_RUNS = {"reddit_nli-0", "reddit_nli-1", "reddit_nli-2"}
+pytestmark = pytest.mark.skipif(
+    not SNAKEMAKE.exists(), reason="no workflow environment; make test installs it"
+)
+
+
+class Workplace:
+    """A folder with data, presets and a table, in which the workflow runs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in FILES:
+            self.write(f"data/{name}", name)
+        shutil.copytree(REPOSITORY / rows.PRESETS, folder / rows.PRESETS)
+        shutil.copy(rows.TABLE, folder / "rows.yaml")
+        self.write("results/learned.md", "")
+        (folder / "benchmarks").mkdir()
+        stub = folder / "python"
+        script = Path(__file__).with_name("stub_python.py")
+        stub.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')
+        stub.chmod(0o755)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def start(self, *more, goal="reproduce", environment=None, **options):
+        given = {"DATA": "data", "RUNS": "runs", "PYTHON": "./python", "TABLE": "rows.yaml"}
+        return subprocess.Popen(
+            [
+                *(SNAKEMAKE, goal, "--snakefile", REPOSITORY / "benchmarks/quality/Snakefile"),
+                *("--directory", self.folder, *more, "--config"),
+                *(f'{name}="{value}"' for name, value in (given | options).items()),
+            ],
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | (environment or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *more, **options):
+        process = self.start(*more, **options)
+        said, _ = process.communicate(timeout=300)
+        return process.returncode, said
+
+    def would_make(self, **options):
+        """What would be made again: `train reddit-0`, ..."""
+        status, said = self.run("--dry-run", **options)
+        assert status == 0, said
+        made = re.findall(r"^rule (\w+):\n(?:    .*\n)*?    output: (\S+)", said, re.M)
+        inside = re.compile(r"runs/(?:models/|modules/|results/)?(?:(.+?)(?:/variables)?/)?[\w.]+")
+        return {f"{rule} {inside.fullmatch(output)[1] or ''}".strip() for rule, output in made}
+
+    def change(self, **rows_values):
+        """Changes rows of the table."""
+        path = self.folder / "rows.yaml"
+        table = yaml.safe_load(path.read_text())
+        for row, values in rows_values.items():
+            table["rows"][row].update(values)
+        path.write_text(yaml.safe_dump(table, sort_keys=False))
+
+    def commands(self):
+        log = self.folder / "log"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A workplace in which everything has run."""
+    workplace = Workplace(tmp_path_factory.mktemp("whole"))
+    status, said = workplace.run()
+    assert status == 0, said
+    return workplace
+
+
+@pytest.fixture
+def done(whole):
+    """The same; its table, presets and times are put back after the test."""
+    kept = {
+        path: (path.read_bytes(), path.stat())
+        for path in [whole.folder / "rows.yaml", *(whole.folder / rows.PRESETS).iterdir()]
+    }
+    yield whole
+    for path, (content, status) in kept.items():
+        path.write_bytes(content)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    return Workplace(tmp_path)
+
+
+def of(names, *rules):
+    return {f"{rule} {name}" for name in names for rule in rules}
+
+
+ALL = ("train", "export", "score")
+PAGES = {"results_page", "report"}
+NLI_PAGES = {"leaks leaks", "mistakes mistakes", *PAGES}
+
+
+def test_what_is_done_is_not_done_again(done):
+    assert (done.folder / "RESULTS.md").exists()
+    assert done.would_make() == set()
+    later = time.time() + 60
+    for path in (done.folder / rows.PRESETS).iterdir():
+        os.utime(path, (later, later))
+    (done.folder / "README.md").touch()
+    (done.folder / rows.PRESETS / "other.yaml").touch()
+    assert done.would_make() == set()
+
+
+def test_a_changed_parameter_trains_what_depends_on_it(done):
+    done.change(growth_3={"task.model.score_scale": 10})
+    assert done.would_make() == of(["growth_3-0"], *ALL) | {"results_page"}
+
+
+def test_a_row_that_others_start_from_trains_these_too(done):
+    done.change(reddit={"steps": 1080})
+    made = done.would_make()
+    reddit = {f"reddit-{seed}" for seed in range(3)}
+    growth = {f"growth_{share}-0" for share in (1, 3, 10, 30)}
+    assert {one for one in made if one.startswith("train")} == of(reddit | NLI_RUNS, "train")
+    assert made & of(growth, *ALL) == set()  # they have steps of their own
+    assert {"export growth_100-0", "score growth_100-0", "baselines baselines"} < made
+
+
+def test_another_seed_trains_one_model(done):
+    done.change(transformer={"seeds": [0, 1]})
+    assert done.would_make() == of(["transformer-1"], *ALL) | {"results_page"}
+
+
+def test_a_changed_preset_trains_its_rows_and_no_others(done):
+    preset = done.folder / rows.PRESETS / "laptop_dan_nli.yaml"
+    preset.write_text(preset.read_text().replace("dropout: 0.4", "dropout: 0.5"))
+    assert done.would_make() == of(NLI_RUNS, *ALL) | NLI_PAGES
+
+
+def test_another_score_is_no_training(done):
+    done.change(bilstm_max_nli={"scores": ["snli"]})
+    assert done.would_make() == {"score bilstm_max_nli-0", *PAGES}
+
+
+def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
+    path = done.folder / "rows.yaml"
+    table = yaml.safe_load(path.read_text())
+    table["data"]["all_pairs"] = table["data"]["pairs"] | {"decontaminate": []}
+    path.write_text(yaml.safe_dump(table, sort_keys=False))
+    done.change(growth_3={"pairs": "all_pairs"})
+    made = {"data all_pairs"} | of(["growth_3-0"], *ALL)
+    assert done.would_make() == made | {"results_page"}
+
+
+def test_options_make_again_what_they_name(done):
+    runs = NLI_RUNS | {"bilstm_max_nli-0"}
+    assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | of(runs, *ALL) | NLI_PAGES
+    assert done.would_make(NLI_AGAIN="") == of(runs, *ALL) | NLI_PAGES
+    assert done.would_make(VECTORS="glove.txt") == {"baselines baselines", *PAGES}
+
+
+def test_ablations_start_from_the_rows_that_are_trained(done):
+    made = done.would_make(goal="ablations")
+    trained = {
+        run.name
+        for ablation in rows.Table().ablations.values()
+        for run in ablation.runs.values()
+        if run.row.name.startswith("ablations/")
+    }
+    assert len(trained) > 40
+    assert made == of(trained, "train") | {"ablations_page", "data nli/all"}
+
+
+def test_the_benchmarks_module_is_of_its_own_row(done):
+    assert done.would_make(goal="benchmark") == {"train benchmarks/module-0", "variants variants"}
+
+
+@pytest.mark.parametrize("change", [{}, {"task.model.score_scale": 10}])
+def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
+    goal = "runs/results/growth_1-0/SCORED"
+    process = workplace.start(goal=goal, environment={"BLOCK": "models/growth_1-0"})
+    while not (workplace.folder / "blocked").exists():
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    before = workplace.commands()
+    workplace.change(growth_1=change)
+    status, said = workplace.run(goal=goal)
+    assert status == 0, said
+    after = workplace.commands()[len(before) :]
+    assert not [one for one in after if "--output runs/pairs " in one]
+    programs = sorted(one.split()[0] for one in after if not one.startswith("data_pipeline"))
+    assert programs == ["evaluation", "evaluation", "export", "model"]
+    half = workplace.folder / "runs/models/growth_1-0/ckpt-1"
+    assert half.exists() == (not change)
+
+
+def test_what_a_failed_command_left_is_made_again(workplace):
+    goal = "runs/results/growth_1-0/SCORED"
+    status, _ = workplace.run(goal=goal, environment={"FAIL": "evaluation sts"})
+    assert status != 0
+    assert not (workplace.folder / goal).exists()
+    before = workplace.commands()
+    status, said = workplace.run(goal=goal)
+    assert status == 0, said
+    assert len(workplace.commands()) - len(before) == 2  # both scores of the module
+
+
+def test_missing_data_is_one_line(workplace):
+    (workplace.folder / "data/stsb/sts-train.csv").unlink()
+    status, said = workplace.run("--dry-run")
+    assert status != 0
+    assert "error: DATA='data' has no stsb/sts-train.csv; README.md says" in said.splitlines()[-1]
+    assert "Traceback" not in said

@@ -1,0 +1,72 @@
+"""The Makefile: what `make help` lists, and what the targets of the workflow run."""
+
+import fcntl
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as every_benchmark
+
+REPOSITORY = Path(__file__).parents[1]
+INSTALLED = (*("-o", ".venv/.installed"), *("-o", ".venv-workflow/.installed"))
+"""Not made again, however old they are."""
+
+
+def make(*arguments):
+    return subprocess.run(
+        ["make", *INSTALLED, *map(str, arguments)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def listed():
+    return re.findall(r"^make (\S+) +\S", make("help").stdout, re.MULTILINE)
+
+
+def test_help_lists_every_target_and_is_the_default():
+    (phony,) = re.findall(r"^\.PHONY: (.*)", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert sorted(listed()) == sorted(phony.split())
+    assert make().stdout == make("help").stdout
+
+
+@pytest.mark.parametrize("document", ["README.md", "BUILD.md"])
+def test_every_target_that_a_document_names_exists(document):
+    text = (REPOSITORY / document).read_text()
+    targets = set(re.findall(r"(?:`|^    |then )make ([a-z-]+)", text, re.MULTILINE))
+    assert len(targets) > 3
+    assert targets <= {*listed(), "test-all"}
+
+
+def test_the_workflow_is_given_the_options_that_make_was(tmp_path):
+    given = ("DATA=a data", "NLI_AGAIN=", "NLI_IDS=[!s]* sn*", f"RUNS={tmp_path}/runs")
+    done = make("-n", "reproduce", *given, "WORKFLOW_OPTIONS=--dry-run")
+    (line,) = [one for one in done.stdout.splitlines() if "snakemake" in one]
+    words = shlex.split(line[: line.index("||")])
+    assert words[words.index(".venv-workflow/bin/snakemake") + 1] == "reproduce"
+    assert "--dry-run" in words
+    assert sorted(words[words.index("--config") + 1 :]) == [
+        *('DATA="a data"', 'NLI_AGAIN=""', 'NLI_IDS="[!s]* sn*"', f'RUNS="{tmp_path}/runs"'),
+    ]
+
+
+def test_one_make_at_a_time_works_in_a_folder(tmp_path):
+    with (tmp_path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = make("reproduce", f"RUNS={tmp_path}", "DATA=d")
+    assert refused.returncode != 0
+    assert f"error: another make works in {tmp_path}; wait for it to end" in refused.stdout
+
+
+def test_the_benchmarks_are_asked_for_what_they_accept():
+    done = make("-n", "benchmark", "DATA=data", "PEER_PYTHON=python")
+    text = done.stdout.replace("\\\n", " ")
+    (command,) = [one for one in text.splitlines() if " -m benchmarks " in one]
+    given = every_benchmark.parser().parse_args(shlex.split(command)[3:])
+    assert {one.program for one in every_benchmark.benchmarks(given)} > {"speed.pipeline"}
+    assert given.peer_python

@@ -19,7 +19,7 @@ from evaluation.__main__ import main
 from evaluation.errors import InputError
 from evaluation.results.claim import claim
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 
 
 def test_the_second_is_refused_at_once_and_told_who_the_first_is(tmp_path):

@@ -23,9 +23,9 @@ import tensorflow as tf
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from evaluation.encoders import module
-from evaluation.encoders.chunks import SENTENCES, by_length
-from evaluation.encoders.encoder import Encoder
+from evaluation.encoders import saved_model
+from evaluation.encoders.batching import SENTENCES, by_length
+from evaluation.encoders.saved_model import Encoder
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     sentences = list(islice(read(arguments.pairs), arguments.sentences))
     if not sentences:
         parser.error(f"--pairs {arguments.pairs}: no pairs in train-*.tfrecord")
-    bare = module.load(Path(arguments.module))
+    bare = saved_model.load(Path(arguments.module))
     raw(bare, sentences[:2000])
     seconds: dict[str, list[float]] = {}
     for _ in range(arguments.times):

@@ -39,10 +39,10 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the page."""
-    from evaluation.report import results_page
+    from evaluation.report import markdown_page
 
     said = (arguments.made_by and f"`{arguments.made_by}`", arguments.machine)
-    results_page.write(
+    markdown_page.write(
         arguments.results,
         arguments.output,
         runs=arguments.runs,

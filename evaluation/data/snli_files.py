@@ -1,4 +1,4 @@
-"""SNLI's own files: premise, hypothesis and the label that most of its annotators gave."""
+"""SNLI's own files: premise, hypothesis and the label of the majority of annotators."""
 
 import json
 from collections.abc import Iterator
@@ -37,6 +37,10 @@ class NliData:
     name: str
     pairs: list[Pair]
     without_label: int
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return premise and hypothesis of each pair."""
+        return [(pair.premise, pair.hypothesis) for pair in self.pairs]
 
 
 def find(path: Path) -> dict[str, Source]:

@@ -16,7 +16,7 @@ from evaluation.data import snli_files, sts_files, tfrecords
 from evaluation.data.files import Source, existing, without_gz
 from evaluation.errors import InputError
 
-SIDES = (("input", "response"), ("premise", "hypothesis"))
+TEXTS = (("input", "response"), ("premise", "hypothesis"))
 KINDS = ("tfrecord", "jsonl", "txt", "csv")
 IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
 
@@ -58,6 +58,6 @@ def _kind(path: Path) -> str:
 def _records(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a TFRecord file of either kind, which its first record tells."""
     for features, place in tfrecords.read(path):
-        sides = next((names for names in SIDES if names[0] in features), SIDES[0])
-        left, right = tfrecords.texts(features, sides, place=place)
+        names = next((names for names in TEXTS if names[0] in features), TEXTS[0])
+        left, right = tfrecords.texts(features, names, place=place)
         yield left, right

@@ -1,4 +1,4 @@
-"""The second configuration of section 4.3: one matrix that fits embeddings to people's scores.
+"""The second configuration of section 4.3: one matrix that fits embeddings to gold scores.
 
 u* = u @ matrix. The matrix minimizes, on the benchmark's train file,
 
@@ -21,7 +21,7 @@ import scipy.optimize
 from evaluation.data.files import write_aside
 from evaluation.data.sts_files import SimilarityData
 from evaluation.errors import InputError
-from evaluation.metrics import metrics
+from evaluation.metrics import correlation
 from evaluation.tasks import similarity
 
 MATRIX_FILE = "sts_matrix.npz"
@@ -49,7 +49,9 @@ class Pairs:
 
     def pearson(self) -> float:
         """Return Pearson's r of equation 2's scores with the gold scores."""
-        return metrics.pearson(similarity.negative_angle(self.left, self.right), self.gold)
+        return float(
+            correlation.pearson(similarity.negative_angle(self.left, self.right), self.gold)
+        )
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.analysis import contamination, overlap
-from evaluation.data import sts_files, training_texts
+from evaluation.analysis import contamination
+from evaluation.data import overlap, sts_files, training_texts
 from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.results import runs
+from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import sts
 
 ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
@@ -77,14 +77,15 @@ def test_scores_without_what_overlaps(write_text, tmp_path, word_encoder, capsys
     train = write_text("sts-train.csv", ROW.format(2, "the dog is running", "A dog runs"))
     (source,) = sts_files.find(tmp_path / "stsb")
     assert source == Source("sts-dev", (dev,))
-    run = runs.Run(output=tmp_path / "results", command="c")
-    scored = run.result(
-        source,
-        lambda: sts.evaluate(word_encoder, sts_files.read(source)),
+    store = Store(output=tmp_path / "results", command="c")
+    one = Evaluation(
+        source=source,
+        compute=lambda: sts.evaluate(word_encoder, sts_files.read(source)),
         module={"path": "m", "fingerprint": "c0"},
     )
+    (scored,) = store.results([one])
     argv = ["contamination", "--training", train, "--sts", tmp_path / "stsb"]
-    argv += ["--results", run.output, "--output", tmp_path / "out"]
+    argv += ["--results", store.output, "--output", tmp_path / "out"]
     assert main([str(argument) for argument in argv]) == 0
     assert "training records 1, pairs in training 1, texts in training 1" in capsys.readouterr().out
     found = json.loads((tmp_path / "out" / "contamination-sts-dev.json").read_text())

@@ -6,8 +6,10 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.analysis import mistakes
+from evaluation.data import ranking_files
 from evaluation.data.sts_files import Pair, SimilarityData
 from evaluation.errors import InputError
+from evaluation.report import markdown_page
 from evaluation.tasks import response_ranking, sts
 
 
@@ -48,12 +50,12 @@ def test_a_negation_is_seen(text):
 
 def test_what_is_preferred_to_the_true_response(fake_encoder):
     pairs = [
-        response_ranking.Pair("how many?", "we have 7", "i0", "r0"),
-        response_ranking.Pair("who is it", "it is a bot", "i1", "r1"),
+        ranking_files.Pair("how many?", "we have 7", "i0", "r0"),
+        ranking_files.Pair("who is it", "it is a bot", "i1", "r1"),
     ]
     vectors = {"how many?": [1, 0], "who is it": [1, 1]}
     responses = {"we have 7": [0, 1], "it is a bot": [1, 0.5]}
-    data = response_ranking.RankingData("response_ranking", pairs)
+    data = ranking_files.RankingData("response_ranking", pairs)
     found = mistakes.of_ranking(fake_encoder(vectors, responses), data, candidates=2)
     assert found.items[0] == {
         "rank": 2,
@@ -74,8 +76,8 @@ def test_what_is_preferred_to_the_true_response(fake_encoder):
 
 
 def test_too_few_pairs_are_refused(fake_encoder):
-    pairs = [response_ranking.Pair("a", "b", "i", "r")]
-    data = response_ranking.RankingData("response_ranking", pairs)
+    pairs = [ranking_files.Pair("a", "b", "i", "r")]
+    data = ranking_files.RankingData("response_ranking", pairs)
     with pytest.raises(InputError, match="1 pairs are too few to rank among 100 candidates"):
         mistakes.of_ranking(fake_encoder({"a": [1]}, {"b": [1]}), data)
 
@@ -88,7 +90,7 @@ def test_texts_are_cut_off_and_on_one_line():
             (2.0, 0.9, "main-news", "e", "f"),
         )
     )
-    text = mistakes.as_markdown([found])
+    text = markdown_page.mistakes([found])
     assert "- sentence1: a b\n" in text
     assert f"- sentence2: {'x' * 200}...\n" in text
     assert "| news " in text

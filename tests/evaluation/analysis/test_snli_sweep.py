@@ -1,17 +1,16 @@
 import dataclasses
-import fcntl
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.analysis import running, snli_sweep
+from evaluation.analysis import snli_sweep
 from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.report import figure8, scores
-from evaluation.results import result
+from evaluation.report import pictures
+from evaluation.results import store
+from evaluation.results.claim import claim
 
 # Stand in for the three commands: each notes its arguments; the scores grow with the NLI files.
 MODEL = """\
@@ -90,12 +89,12 @@ def calls():
 
 def run(sweep, **arguments):
     lines = []
-    missing = snli_sweep.run(sweep, processes=1, say=lines.append, **arguments)
-    return missing, lines
+    snli_sweep.run(sweep, processes=1, say=lines.append, **arguments)
+    return lines
 
 
 def test_every_share_is_trained_exported_and_scored(sweep):
-    assert run(sweep)[0] == []
+    run(sweep)
     assert calls() == [
         f"{command} share-{share}"
         for share in ("000", "050", "100")
@@ -111,7 +110,7 @@ def test_every_share_is_trained_exported_and_scored(sweep):
         "captions_interval": [0.5, 0.8],
     }
     left = sorted(path.name for path in sweep.folder(50).iterdir())
-    assert left == ["lock", "log.txt", "params.yaml", "results"]
+    assert left == ["log.txt", "params.yaml", "results"]
 
 
 def test_parameters_name_the_share(sweep):
@@ -142,8 +141,7 @@ def test_tenths_hold_every_record_once(sweep):
 def test_what_is_finished_is_not_done_again(sweep):
     run(sweep)
     calls()
-    missing, lines = run(dataclasses.replace(sweep, shares=(0, 50, 70, 100)))
-    assert missing == []
+    lines = run(dataclasses.replace(sweep, shares=(0, 50, 70, 100)))
     assert calls() == ["model share-070", "export share-070"]
     assert lines[0] == "0%: there already"
     # A module that was exported before the crash is only scored.
@@ -151,7 +149,7 @@ def test_what_is_finished_is_not_done_again(sweep):
     params = (sweep.folder(70) / "params.yaml").read_text()
     (sweep.folder(70) / "module").mkdir()
     (sweep.folder(70) / "module" / "params.json").write_text(params)
-    assert run(dataclasses.replace(sweep, shares=(70,)))[0] == []
+    run(dataclasses.replace(sweep, shares=(70,)))
     assert calls() == []
 
 
@@ -162,7 +160,7 @@ def test_a_failure_is_one_line_and_loses_nothing(sweep):
         run(sweep)
     Path("fail").unlink()
     calls()
-    assert run(sweep)[0] == []
+    run(sweep)
     assert "model share-000" not in calls()
 
 
@@ -175,34 +173,12 @@ def test_another_sweep_is_refused(sweep):
         run(sweep)
 
 
-def test_a_point_of_another_process_is_left_to_it(sweep):
-    sweep.folder(50).mkdir(parents=True)
-    with (sweep.folder(50) / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        missing, lines = run(sweep)
-    assert missing == [50]
-    assert "50%: another process is at it" in lines
-    assert [item["share"] for item in snli_sweep.summary(sweep).items] == [0.0, 1.0]
-
-
-def test_a_lock_ends_with_the_command_and_not_before(tmp_path):
-    """As when the sweep is killed and its training is not."""
-    with running.locked(tmp_path / "lock") as lock:
-        orphan = subprocess.Popen(["sleep", "60"], pass_fds=[lock])
-    with running.locked(tmp_path / "lock") as lock:
-        assert lock is None
-    orphan.kill()
-    orphan.wait()
-    with running.locked(tmp_path / "lock") as lock:
-        assert lock is not None
-
-
 def test_the_command_writes_result_and_figure(sweep, tmp_path, capsys):
     argv = ["snli_sweep", "--init_checkpoint", "reddit", "--config_file", "preset.yaml"]
     argv += ["--pairs", "p", "--nli", "nli-*.tfrecord", "--sts", "stsb", "--output", "out"]
     assert main([*argv, "--shares", "0,100"]) == 0
     assert "0.5000 [0.400, 0.600]" in capsys.readouterr().out
-    found = result.read(tmp_path / "out" / "snli_sweep.json")
+    found = store.read(tmp_path / "out" / "snli_sweep.json")
     assert found.n == 2
     assert found.data["files"] == ["nli-0.tfrecord", "nli-1.tfrecord"]
     assert (tmp_path / "out" / "snli_sweep.svg").read_text().startswith("<?xml")
@@ -214,13 +190,19 @@ def test_the_command_writes_result_and_figure(sweep, tmp_path, capsys):
 def test_figure_8_draws_what_there_is(sweep):
     run(sweep)
     found = snli_sweep.summary(sweep)
-    drawn = figure8.element(found)
-    assert drawn.startswith("<svg")
+    drawn = pictures.nli_share(found)
+    assert drawn.startswith("<?xml")
     for label in ("dev, all", "test, captions", "share of the NLI training data, %"):
         assert label in drawn
     items = [
         item | {split: item[split] | {"captions": None} for split in ("dev", "test")}
         for item in found.items
     ]
-    assert "captions" not in figure8.element(dataclasses.replace(found, items=items))
-    assert "50%" in scores.sweep_table(found)
+    assert "captions" not in pictures.nli_share(dataclasses.replace(found, items=items))
+
+
+def test_two_sweeps_do_not_share_a_work_folder(sweep, fails, tmp_path):
+    argv = ["snli_sweep", "--init_checkpoint", "reddit", "--config_file", "preset.yaml"]
+    argv += ["--pairs", "p", "--nli", "nli-*.tfrecord", "--sts", "stsb", "--output", "out"]
+    with claim(tmp_path / "shared", command="points", folder=True):
+        assert "is in use by process" in fails(*argv, "--work_dir", tmp_path / "shared")

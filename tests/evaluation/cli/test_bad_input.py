@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.results import result
+from evaluation.results import store
 from evaluation.results.result import Result
 
 STS = "".join(
@@ -142,7 +142,7 @@ def scored(name="sts-dev", *, score=0.1, **fields):
 
 @pytest.fixture
 def results(tmp_path):
-    result.write(scored(), tmp_path / "results")
+    store.write(scored(), tmp_path / "results")
     return tmp_path / "results"
 
 
@@ -214,7 +214,7 @@ def test_a_result_that_is_none_is_named_with_the_key(
     ],
 )
 def test_each_task_has_figures_of_its_own(task, fields, said, tmp_path, fails):
-    result.write(scored(task=task, **fields), tmp_path / "results")
+    store.write(scored(task=task, **fields), tmp_path / "results")
     output = ["--output", tmp_path / "page.html"]
     assert said in fails("report", "--results", tmp_path / "results", *output)
 
@@ -227,7 +227,7 @@ def test_a_file_that_is_no_json_is_named(results, fails):
 
 
 def test_a_report_has_a_place_for_what_a_result_may_lack(tmp_path):
-    result.write(scored(items=[], data={}, module=None), tmp_path / "results")
+    store.write(scored(items=[], data={}, module=None), tmp_path / "results")
     page = tmp_path / "page.html"
     assert main(["report", "--results", str(tmp_path / "results"), "--output", str(page)]) == 0
     assert "0.500" in page.read_text()
@@ -266,7 +266,7 @@ def test_two_files_of_one_result_are_refused(results, fails):
 
 def test_what_can_be_compared_is_said(results, fails, tmp_path):
     other = tmp_path / "other"
-    result.write(scored(data={"file": "x.csv", "sha256": "cd" * 32}), other)
+    store.write(scored(data={"file": "x.csv", "sha256": "cd" * 32}), other)
     assert "nowhere: no such file or folder" in fails("compare", results, tmp_path / "nowhere")
     line = fails("compare", results, results, "--system_a", "nosuch")
     assert "--system_a is 'nosuch'; sts-dev has the baselines word_overlap" in line
@@ -274,17 +274,17 @@ def test_what_can_be_compared_is_said(results, fails, tmp_path):
     line = fails("compare", results, other)
     assert f"sts-dev.csv (SHA-256 {'ab' * 6}) and x.csv (SHA-256 {'cd' * 6})" in line
     for name in ("sts-2016", "sts-2015"):
-        result.write(scored(name), other)
+        store.write(scored(name), other)
     (other / "sts-dev.json").unlink()
     line = fails("compare", results, other)
     assert "the first has sts-dev; the second has sts-2015, sts-2016" in line
     ranking = {"task": "response_ranking", "name": "r"}
     items = [{"rank": 1, "block": 0, "input_id": "i", "response_id": "r"}]
     for folder, at in (("a", "p_at_1"), ("b", "p_at_5")):
-        result.write(scored(metrics={at: 0.5}, items=items, **ranking), tmp_path / folder)
+        store.write(scored(metrics={at: 0.5}, items=items, **ranking), tmp_path / folder)
     line = fails("compare", tmp_path / "a", tmp_path / "b")
-    assert "no figure in both; the first has p_at_1, the second p_at_5" in line
-    result.write(scored(items=[]), tmp_path / "empty")
+    assert "no metric in both; the first has p_at_1, the second p_at_5" in line
+    store.write(scored(items=[]), tmp_path / "empty")
     assert "no items are stored" in fails("compare", tmp_path / "empty", tmp_path / "empty")
 
 
@@ -307,7 +307,7 @@ def test_contamination_fits_its_results_before_it_reads_the_training_data(
     line = fails(*base, *stsb, tmp_path / "stsb")
     assert "sts-dev: two evaluation sets of this name" in line
     ranked = {"task": "response_ranking", "name": "response_ranking", "settings": {"seed": 3}}
-    result.write(scored(metrics={"p_at_1": 0.5}, items=[{"rank": 1}], **ranked), tmp_path / "r")
+    store.write(scored(metrics={"p_at_1": 0.5}, items=[{"rank": 1}], **ranked), tmp_path / "r")
     pairs = ["--response_ranking", tmp_path / "pairs", "--results", tmp_path / "r"]
     assert "--seed is 0; response_ranking in --results is in the order of the seed 3" in fails(
         *base, *pairs
@@ -329,7 +329,7 @@ def test_contamination_fits_its_results_before_it_reads_the_training_data(
     ],
 )
 def test_a_page_of_rows_needs_a_manifest_with_pairs(manifest, fails, write_text, tmp_path):
-    result.write(scored(), tmp_path / "results" / "a-0")
+    store.write(scored(), tmp_path / "results" / "a-0")
     path = write_text("pairs/COMPLETED", manifest)
     rows = ["rows", "--results", tmp_path / "results", "--pairs", tmp_path / "pairs"]
     assert str(path) in fails(*rows, "--output", tmp_path / "page.md")
@@ -337,7 +337,7 @@ def test_a_page_of_rows_needs_a_manifest_with_pairs(manifest, fails, write_text,
 
 def test_a_page_of_rows_is_written_whole_or_not_at_all(fails, write_text, tmp_path):
     for share in (1, 10, 100):
-        result.write(scored(), tmp_path / "results" / f"growth_{share}-0")
+        store.write(scored(), tmp_path / "results" / f"growth_{share}-0")
     write_text("pairs/COMPLETED", '{"outputs": {"train-0": {"records": 100}}}')
     rows = ["rows", "--results", tmp_path / "results", "--pairs", tmp_path / "pairs"]
     rows += ["--output", tmp_path / "page.md"]
@@ -376,6 +376,6 @@ def test_an_interrupted_command_says_so(results, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(result, "read_all", interrupted)
+    monkeypatch.setattr(store, "read_results", interrupted)
     assert main(["compare", str(results), str(results)]) == 130
     assert capsys.readouterr().err == "stopped; finished results are kept\n"

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 import os
@@ -8,10 +9,13 @@ import types
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from evaluation.__main__ import main
-from evaluation.encoders import averages, tfidf, word_vectors
+from evaluation.data import ranking_files, snli_files
+from evaluation.encoders import tfidf, word_averages, word_vectors
 from evaluation.errors import InputError
+from evaluation.tasks import response_ranking, similarity, snli
 from tests.conftest import REPOSITORY
 
 GLOVE = "the 0 0\ndog 1 0\ncat 0 2\nNew York 3 3\nParis 0 4\nrun 1 1\n"
@@ -21,45 +25,74 @@ ROWS = "".join(
 )
 
 
-def cosine(rows):
-    return float(rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1]))
-
-
 def lookup_of(table):
     vectors = {word: np.array(row, dtype=np.float32) for word, row in table.items()}
     return lambda words: {word: vectors[word] for word in words if word in vectors}
 
 
-def average_of(table, kind=averages.Averaged):
-    return kind("toy", source="hash", lookup=lookup_of(table))
+def average_of(table, *, sif=False):
+    return word_averages.WordAverage("toy", source="hash", lookup=lookup_of(table), sif=sif)
 
 
 def test_tfidf_by_hand():
     """Three texts; "a" is in all of them (idf 1), "b" in one (idf 1 + ln 2)."""
     encoder = tfidf.TfIdf().fit(["a", "A a", "a b"])
-    rows = encoder.encode(["a b", "A a"])
-    assert rows.tolist() == [[1, pytest.approx(1 + math.log(2))], [2, 0]]
-    assert cosine(rows) == pytest.approx(1 / math.sqrt(1 + (1 + math.log(2)) ** 2))
+    rows = encoder.encode(["a b", "A a"]).toarray()
+    length = math.sqrt(1 + (1 + math.log(2)) ** 2)
+    expected = [[1 / length, (1 + math.log(2)) / length], [1, 0]]
+    np.testing.assert_allclose(rows, expected, rtol=1e-12)
+    assert similarity.cosine(*(encoder.encode([text]) for text in ("a b", "A a"))) == (
+        pytest.approx(1 / length)
+    )
 
 
-def test_tfidf_agrees_with_scikit_learn():
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def test_tfidf_stays_sparse_however_many_words_there_are(write_text):
+    """20,000 texts with 60,000 words: a dense table would take 4.8 GB."""
+    texts = [f"w{i} v{i} u{i} common" for i in range(20_000)]
+    encoder = tfidf.TfIdf().fit(texts)
+    rows = encoder.encode_inputs(texts)
+    assert scipy.sparse.issparse(rows)
+    assert rows.shape == (20_000, 60_001)
+    assert rows.nnz == 80_000
+    pairs = [ranking_files.Pair(text, text[::-1], f"i{i}", f"r{i}") for i, text in enumerate(texts)]
+    data = ranking_files.RankingData("r", pairs[:200])
+    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 0.0
+    exact = [dataclasses.replace(pair, response=f"{pair.input} more") for pair in data.pairs]
+    data = ranking_files.RankingData("r", exact)
+    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 1.0
 
-    texts = ["The dog runs, the cat sleeps.", "A dog sleeps!", "cats run; dogs run", "the the the"]
-    theirs = TfidfVectorizer(token_pattern=r"\w+|[^\w\s]").fit_transform(texts).toarray()
-    rows = tfidf.TfIdf().fit(texts).encode_inputs(texts)
-    np.testing.assert_allclose(rows @ rows.T, theirs @ theirs.T, atol=1e-6)
+
+def test_a_text_without_a_word_is_the_mean_of_all():
+    encoder = tfidf.TfIdf().fit(["a b", "a c", "a d"])
+    rows = encoder.encode(["nothing known", "a b", "a c"])
+    assert np.isfinite(rows.toarray()).all()
+    cosines = similarity.cosine(rows[[0, 0]], rows[[1, 2]])
+    assert cosines[0] == pytest.approx(cosines[1])
+    with pytest.raises(InputError, match=r"TF-IDF: knows no word of the 1 texts"):
+        tfidf.TfIdf().fit([" "])
 
 
-def test_tfidf_of_many_words_shares_columns(monkeypatch):
-    texts = [f"w{i} w{i + 1} w{2 * i} common" for i in range(300)]
-    exact = tfidf.TfIdf().fit(texts).encode_inputs(texts)
-    monkeypatch.setattr(tfidf, "MAX_BYTES", 1000)
-    hashed = tfidf.TfIdf().fit(texts).encode_inputs(texts)
-    assert hashed.shape == (300, tfidf.HASHED)
-    errors = hashed @ hashed.T - exact @ exact.T
-    assert abs(errors.mean()) < 0.002
-    assert errors.std() < 2 / math.sqrt(tfidf.HASHED)
+def test_sparse_embeddings_get_a_logistic_regression():
+    """Whether the hypothesis has the premise's word, another one, or both."""
+    from evaluation.tasks import nli_classifier
+
+    def data(name, count):
+        words = [f"w{i % 30}" for i in range(count)]
+        texts = {0: "{0}", 1: "other", 2: "{0} other"}
+        pairs = [
+            snli_files.Pair(f"{name}{i} {word}", texts[i % 3].format(word) + f" {name}{i}", label)
+            for i, word in enumerate(words)
+            for label in [snli_files.LABELS[i % 3]]
+        ]
+        return snli_files.NliData(f"snli-{name}", pairs, without_label=0)
+
+    train, dev = data("train", 600), data("dev", 90)
+    encoder = tfidf.TfIdf().fit([text for one in (train, dev) for t in one.texts() for text in t])
+    classifier = nli_classifier.train(encoder, train, dev, held_out=[dev], seed=0)
+    assert "logistic regression, C " in classifier.about
+    found = snli.evaluate(encoder, dev, classifier=classifier)
+    assert found.metrics["accuracy"] > 0.9
+    assert sum(found.items[0]["probabilities"]) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_words_without_a_vector_do_not_count():
@@ -79,7 +112,7 @@ def test_a_text_without_known_words_gets_the_mean_and_is_counted():
 def test_sif_by_hand():
     """Weights a / (a + p), then without the part in the one direction that all texts share."""
     table = {"x": [1.0, 0.0], "y": [1.0, 1.0]}
-    encoder = average_of(table, averages.Sif).fit(["x", "y", "x y"])
+    encoder = average_of(table, sif=True).fit(["x", "y", "x y"])
     weight = 1e-3 / (1e-3 + 0.5)  # each is half of the four words
     plain = weight * np.array([[1, 0], [1, 1], [1, 0.5]])
     _, _, directions = np.linalg.svd(plain)
@@ -89,8 +122,8 @@ def test_sif_by_hand():
 
 def test_sif_counts_rare_words_more():
     table = {"the": [1.0, 0.0, 0.0], "dog": [0.0, 1.0, 0.0], "z": [0.0, 0.0, 1.0]}
-    encoder = average_of(table, averages.Sif).fit(["the the the dog", "the z", "the", "dog"])
-    assert encoder._weight("dog") > 2 * encoder._weight("the")
+    encoder = average_of(table, sif=True).fit(["the the the dog", "the z", "the", "dog"])
+    assert encoder.weight("dog") > 2 * encoder.weight("the")
 
 
 def test_glove_files(write_text):

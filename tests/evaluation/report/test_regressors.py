@@ -1,9 +1,7 @@
 """Results of the STS regressors in the report: the rows, what leaks, and what may be claimed."""
 
-import pytest
-
-from evaluation.report import paper, regressors, report
-from evaluation.report.systems import OURS, System
+from evaluation.report import html_page, paper, regressors
+from evaluation.report.tables import OURS, System
 from evaluation.results.result import Result
 from model.sts_regression.experiments import TABLE_2
 
@@ -45,7 +43,7 @@ def of_row(row, r, interval, *, way="random", diverged=0, alike=0, folds=3):
 
 
 def module(*results):
-    return [System("this module", OURS, {result.name: result for result in results})]
+    return [System("this module", OURS, ({result.name: result for result in results},))]
 
 
 RANDOM = module(
@@ -108,29 +106,12 @@ def test_what_grouping_does_has_a_table_where_both_ways_were_run():
     assert [cell.text for cell in row.cells] == ["0.600", "0.450", "-0.150"]
 
 
-@pytest.mark.parametrize(
-    ("interval", "said"),
-    [
-        ([0.72, 0.78], "above it beyond both intervals"),
-        ([0.65, 0.78], "and the intervals overlap"),
-        ([0.1, 0.2], "below it beyond both intervals"),
-        (None, "without intervals to compare"),
-    ],
-)
-def test_the_text_claims_no_more_than_the_intervals_allow(interval, said):
-    rows = of_row("lstm2_lstm2", 0.6, [0.5, 0.7]), of_row("cosine", 0.75, interval)
-    (paragraph,) = regressors.paragraphs(module(*rows))
-    assert "the best of 1 is 2 LSTM Stack and 2 LSTM Stack with 0.600 [0.500, 0.700]" in paragraph
-    assert said in paragraph
-
-
 def test_the_page_shows_them_with_their_settings():
-    page = report.render(RANDOM)
+    page = html_page.render(RANDOM, html_page.all_tables(RANDOM))
     assert "Regressors (Prijatelj et al. 2017, table 2)" in page
     assert "<dd>2 LSTM Stack and 2 LSTM Stack</dd>" in page
     assert "1,186" in page
 
 
 def test_no_table_without_such_results():
-    assert regressors.tables([System("this module", OURS, {})]) == []
-    assert regressors.paragraphs([System("this module", OURS, {})]) == []
+    assert regressors.tables([System("this module", OURS, ({},))]) == []

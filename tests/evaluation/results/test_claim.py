@@ -105,22 +105,6 @@ def test_the_claim_of_a_killed_process_is_taken_over_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_waits_for_the_other_where_it_may(tmp_path):
-    order = []
-
-    def second():
-        with claim(tmp_path, command="snli_sweep", folder=True, wait=True):
-            order.append("second")
-
-    with claim(tmp_path, command="snli_sweep", folder=True):
-        thread = threading.Thread(target=second)
-        thread.start()
-        time.sleep(0.1)
-        order.append("first")
-    thread.join(timeout=10)
-    assert order == ["first", "second"]
-
-
 @dataclasses.dataclass
 class World:
     """Two jobs of each of four commands, what each writes, and what that is when it is alone."""

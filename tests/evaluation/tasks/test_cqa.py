@@ -1,5 +1,6 @@
 import pytest
 
+from evaluation.data import cqa_files
 from evaluation.errors import InputError
 from evaluation.tasks import cqa
 
@@ -12,8 +13,8 @@ ROWS = [
 
 
 def read(path):
-    (source,) = cqa.find(path)
-    return cqa.read(source)
+    (source,) = cqa_files.find(path)
+    return cqa_files.read(source)
 
 
 def test_xml_groups_repeated_questions(xml_file):
@@ -102,19 +103,19 @@ def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path
     write_text("2016/dev.xml.subtaskA.relevancy", "Q\tR\t1\t1\ttrue\n")
     write_text("2017/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
     write_text("docs/readme.txt", "nothing")
-    found = {source.name: source.files[0].name for source in cqa.find(tmp_path)}
+    found = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
     assert found == {
         "cqa-dev": "dev.xml.gz",
         "cqa-test": "test.xml.subtaskB.relevancy",
     }
     xml_file("copy/dev.xml", ROWS)
     with pytest.raises(InputError, match="the same data as"):
-        cqa.find(tmp_path)
+        cqa_files.find(tmp_path)
 
 
 def test_empty_folder(tmp_path):
     with pytest.raises(InputError, match=r"no \*\.xml"):
-        cqa.find(tmp_path)
+        cqa_files.find(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_malformed_relevancy_rows(write_text, line, named):
 
 def test_official_search_engine_scores(real_data, word_encoder):
     folder = real_data / "semeval_cqa"
-    found = {data.name: data for data in map(cqa.read, cqa.find(folder))}
+    found = {data.name: data for data in map(cqa.read, cqa_files.find(folder))}
     year_2016 = cqa.evaluate(word_encoder, found["cqa-SemEval2016-Task3-CQA-QL-dev"])
     engine = year_2016.baselines["search_engine"]
     assert year_2016.counts["candidates"] == 500

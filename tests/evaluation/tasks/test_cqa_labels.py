@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.metrics import metrics
+from evaluation.data import cqa_files
+from evaluation.metrics import classification, ranking
 from evaluation.tasks import cqa
 
 LABELS = ["Irrelevant", "Relevant", "Irrelevant", "PerfectMatch"]
@@ -25,8 +26,8 @@ def encoder(fake_encoder):
 
 
 def result_of(path, encoder):
-    (source,) = cqa.find(path)
-    return cqa.evaluate(encoder, cqa.read(source))
+    (source,) = cqa_files.find(path)
+    return cqa.evaluate(encoder, cqa_files.read(source))
 
 
 def test_threshold_by_hand(xml_file, encoder):
@@ -103,10 +104,10 @@ def test_without_a_dev_file_there_are_no_labels(write_text, tmp_path, capsys):
 def test_classification_by_hand():
     predicted = np.array([True, True, False, False, True])
     relevant = np.array([True, False, True, False, True])
-    assert metrics.classification(predicted, relevant) == pytest.approx(
+    assert classification.classification(predicted, relevant) == pytest.approx(
         {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "accuracy": 3 / 5}
     )
-    nothing = metrics.classification(np.zeros(3, bool), np.zeros(3, bool))
+    nothing = classification.classification(np.zeros(3, bool), np.zeros(3, bool))
     assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
 
 
@@ -115,7 +116,7 @@ def test_classification_agrees_with_scikit_learn():
     learn = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(0)
     predicted, relevant = random.random((2, 500)) < [[0.3], [0.5]]
-    found = metrics.classification(predicted, relevant)
+    found = classification.classification(predicted, relevant)
     assert found["precision"] == pytest.approx(learn.precision_score(relevant, predicted))
     assert found["recall"] == pytest.approx(learn.recall_score(relevant, predicted))
     assert found["f1"] == pytest.approx(learn.f1_score(relevant, predicted))
@@ -128,8 +129,8 @@ def test_average_precision_agrees_with_scikit_learn():
     for _ in range(20):  # ten candidates, so that the scorer's cut at 10 cuts nothing off
         scores, relevant = random.permutation(10), random.random(10) < 0.4
         relevant[0] = True
-        labels = metrics.ranked(scores, relevant)
-        assert metrics.average_precision(labels) == pytest.approx(
+        labels = ranking.ranked(scores, relevant)
+        assert ranking.average_precision(labels) == pytest.approx(
             learn.average_precision_score(relevant, scores)
         )
 
@@ -141,7 +142,7 @@ def test_the_scorers_labels_to_the_last_printed_digit(real_data):
         np.array([line.endswith("\ttrue") for line in path.read_text().splitlines()])
         for path in (folder / "2016_dev" / f"{name}.{end}" for end in ("pred", "relevancy"))
     )
-    found = metrics.classification(predicted, relevant)
+    found = classification.classification(predicted, relevant)
     printed = (folder / "docs" / "random_baselines_MAP.txt").read_text()
     section = printed[printed.index("dev.xml.subtaskB.pred") :]
     for label, figure in (("Acc", "accuracy"), ("P  ", "precision"), ("R  ", "recall")):

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from data_pipeline.pairs.tfrecord import encode_example, frame
+from evaluation.data import ranking_files
 from evaluation.errors import InputError
 from evaluation.tasks import response_ranking as ranking
 
 
 def pair(number, *, question=None, text=None):
     texts = (question or f"question {number}", text or f"answer {number}")
-    return ranking.Pair(*texts, f"i{number}", f"r{number}")
+    return ranking_files.Pair(*texts, f"i{number}", f"r{number}")
 
 
 def evaluate(encoder_of, pairs, **options):
@@ -22,7 +23,7 @@ def evaluate(encoder_of, pairs, **options):
         {pair.input: rows[i] for i, pair in enumerate(pairs)},
         {pair.response: rows[i] for i, pair in enumerate(pairs)},
     )
-    return ranking.evaluate(encoder, ranking.RankingData("held out", pairs), **options)
+    return ranking.evaluate(encoder, ranking_files.RankingData("held out", pairs), **options)
 
 
 def test_the_order_of_the_pairs_is_the_same_on_every_machine():
@@ -104,7 +105,9 @@ def test_the_source_and_its_data_are_named_after_the_task(tmp_path):
     file = tmp_path / "test-00000-of-00001.tfrecord"
     file.write_bytes(frame(encode_example(dataclasses.asdict(pair(0)))))
     for path in (tmp_path, file):
-        (source,) = ranking.find(path)
+        (source,) = ranking_files.find(path)
         assert source.name == "response_ranking"
         assert source.files == (file,)
-        assert ranking.read(source) == ranking.RankingData("response_ranking", [pair(0)])
+        assert ranking_files.read(source) == ranking_files.RankingData(
+            "response_ranking", [pair(0)]
+        )

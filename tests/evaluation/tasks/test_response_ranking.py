@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from evaluation.data import ranking_files
 from evaluation.errors import InputError
-from evaluation.metrics import per_item
+from evaluation.results import measure
 from evaluation.tasks import response_ranking as ranking
 
 
 def pair(number, *, text=None, question=None):
     question = question or f"question {number}"
-    return ranking.Pair(question, text or f"answer {number}", f"i{number}", f"r{number}")
+    return ranking_files.Pair(question, text or f"answer {number}", f"i{number}", f"r{number}")
 
 
 def example(pair, **replaced):
-    values = {name: getattr(pair, name).encode() for name in ranking.FEATURES} | replaced
+    values = {name: getattr(pair, name).encode() for name in ranking_files.FEATURES} | replaced
     features = {
         name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
         for name, value in values.items()
@@ -41,7 +42,7 @@ def one_hot_encoder(fake_encoder, pairs):
 
 
 def data(pairs):
-    return ranking.RankingData("response_ranking", pairs)
+    return ranking_files.RankingData("response_ranking", pairs)
 
 
 def test_reads_every_test_shard(tmp_path):
@@ -50,16 +51,16 @@ def test_reads_every_test_shard(tmp_path):
     packed = write_records(tmp_path / "last", [example(pair(2, text="caf\u00e9"))])
     (tmp_path / "test-00002-of-00003.tfrecord.gz").write_bytes(gzip.compress(packed.read_bytes()))
     write_records(tmp_path / "train-00000-of-00001.tfrecord", [example(pair(3))])
-    (source,) = ranking.find(tmp_path)
-    assert ranking.read(source).pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
-    (single,) = ranking.find(tmp_path / "test-00000-of-00003.tfrecord")
-    assert len(ranking.read(single).pairs) == 2
+    (source,) = ranking_files.find(tmp_path)
+    assert ranking_files.read(source).pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
+    (single,) = ranking_files.find(tmp_path / "test-00000-of-00003.tfrecord")
+    assert len(ranking_files.read(single).pairs) == 2
 
 
 def test_bad_files_are_named(tmp_path):
     def read(path):
-        (source,) = ranking.find(path)
-        return ranking.read(source)
+        (source,) = ranking_files.find(path)
+        return ranking_files.read(source)
 
     with pytest.raises(InputError, match=r"no test-\*\.tfrecord"):
         read(tmp_path)
@@ -210,6 +211,6 @@ def test_any_n(fake_encoder):
     found = ranking.evaluate(encoder, data(pairs), candidates=6, at=(2, 5))
     assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
     assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
-    assert set(per_item.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
+    assert set(measure.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
     with pytest.raises(InputError, match="--at is 0; 1 to 6, the --candidates"):
         ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, 0))

@@ -45,7 +45,7 @@ def _shared(item: dict) -> int:
 STS_KINDS: Kinds = {
     "news": lambda item: item["genre"] == "main-news",
     "captions": lambda item: item["genre"] == "main-captions",
-    "one side negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
+    "one sentence negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
     "other numbers": lambda item: _numbers(item["sentence1"]) != _numbers(item["sentence2"]),
     "half of the words shared, gold at most 2": lambda item: (
         _overlap(item["sentence1"], item["sentence2"]) >= 0.5 and item["gold"] <= 2

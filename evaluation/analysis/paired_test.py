@@ -137,7 +137,7 @@ def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
     """Return the results of the same name; two single results are a pair by any name.
 
     Raises:
-      InputError: if there are none; names what either side has.
+      InputError: if there are none; names what either has.
     """
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
@@ -153,7 +153,7 @@ def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
 
 
 def as_json(found: list[Difference], *, a: Result, b: Result) -> dict:
-    """Return the differences with what identifies the two sides."""
+    """Return the differences and the provenance of both modules."""
     return {
         "a": a.module,
         "b": b.module,

@@ -25,14 +25,14 @@ def add(commands) -> None:
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
     )
-    parser.add_argument("--contamination", type=Path, help="what that command has written")
-    parser.add_argument("--mistakes", type=Path, help="what the command mistakes has written")
+    parser.add_argument("--contamination", type=Path, help="folder that this command has written")
+    parser.add_argument("--mistakes", type=Path, help="folder that this command has written")
     parser.add_argument(
         "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
     )
-    parser.add_argument("--machine", default="", help="what it ran on, for the page's head")
+    parser.add_argument("--machine", default="", help="the machine, for the page's head")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
-    parser.add_argument("--data_dir", default="", help="stands as DIR in the commands on the page")
+    parser.add_argument("--data_dir", default="", help="shown as DIR in the commands on the page")
     options.file_output(parser, metavar="FILE.md")
     parser.set_defaults(run=run)
 

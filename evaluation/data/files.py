@@ -26,7 +26,7 @@ class Source:
     learned_from: tuple[Path, ...] = ()
 
     def after(self, others: Sequence["Source"]) -> "Source":
-        """Return the source, with what was learned or chosen on other sources before."""
+        """Return the source, with others that something was learned or chosen on before."""
         files = tuple(path for other in others for path in other.files)
         return dataclasses.replace(self, learned_from=files)
 

@@ -20,7 +20,7 @@ TextPair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Overlap:
-    """What was found of one evaluation set: row numbers of its items, ascending."""
+    """Row numbers of the items of one evaluation set that overlap, ascending."""
 
     pairs: list[int]
     texts: list[int]

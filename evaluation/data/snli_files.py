@@ -71,7 +71,7 @@ def only(path: Path, *, option: str) -> Source:
 
 
 def split_of(path: Path) -> str:
-    """Return the split that a file's name tells, or the name without its ends."""
+    """Return the split in a file's name, or the name without its suffixes."""
     stem = without_gz(path).rsplit(".", 1)[0]
     return next((split for split in SPLITS if split in stem), stem)
 

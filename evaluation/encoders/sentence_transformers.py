@@ -10,7 +10,7 @@ from evaluation.errors import InputError
 
 
 class SentenceTransformersEncoder:
-    """A model of sentence-transformers by name or folder, used as it comes."""
+    """A model of sentence-transformers by name or folder, used as it is."""
 
     gives_embeddings = True
 

@@ -25,7 +25,7 @@ PAPERS_PAIRS = 600e6
 
 @dataclass(frozen=True)
 class Point:
-    """What was trained on so many pairs, and its scores in the order of `METRICS`."""
+    """A number of training pairs, and the scores of a model trained on them, as in `METRICS`."""
 
     pairs: float
     values: tuple[float | None, ...]

@@ -61,7 +61,7 @@ def write(
       mistakes: a folder that `mistakes` has written.
       learned: a Markdown file, put at the end.
       about: a line: what made these results, and on what machine; the page says when.
-      data_dir: stands as `DIR` in the commands on the page.
+      data_dir: a folder that the commands on the page show as `DIR`.
 
     Raises:
       InputError: if a folder is not what it must be.

@@ -1,7 +1,7 @@
 """The paper's tables with a row for every system: for the HTML report and the Markdown page alike.
 
-A system is what was scored, by one run or, where it was trained with several seeds, by several: a
-cell is then the mean over the runs, with the standard deviation.
+A system that was trained with several seeds has several runs: its cells are means over them, with
+the standard deviation.
 """
 
 import re
@@ -79,7 +79,7 @@ def mean(
 class Row:
     """One line of a table; `kind` is ours, other, baseline or paper.
 
-    Rows of one `group` stand under its name.
+    Rows of one `group` are shown under its name.
     """
 
     label: str
@@ -100,7 +100,7 @@ class Table:
 
 @dataclass(frozen=True)
 class System:
-    """Something that was scored: its results by name, one mapping a run."""
+    """A module or baseline: its results by name, one mapping a run."""
 
     label: str
     kind: str
@@ -329,7 +329,7 @@ def _table_2(systems: Sequence[System], found: list[str]) -> Table:
 
 
 def _labels_note(systems: Sequence[System], found: list[str]) -> str:
-    """Say where the labels come from: results note whether they are a module's own."""
+    """Return a note on where the labels come from; results note whether they are a module's own."""
     own = [
         system.label
         for system in systems
@@ -344,7 +344,7 @@ def _labels_note(systems: Sequence[System], found: list[str]) -> str:
 
 
 def _size_notes(systems: Sequence[System]) -> list[str]:
-    """Say so where a file is not the STS Benchmark's, by its number of pairs."""
+    """Return a note for each file that has not the STS Benchmark's number of pairs."""
     found = [next(iter(scored(systems, f"sts-{split}")), None) for split in SPLITS]
     results = [one.results[0] for one in found if one]
     return [

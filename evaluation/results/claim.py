@@ -1,4 +1,4 @@
-"""One command at a time on an output: a lock that ends with the process that holds it."""
+"""A lock on an output, for one command at a time; it ends with its process."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""What a task found on one data set, with everything needed to find it again."""
+"""The result of one task on one data set, with what is needed to reproduce it."""
 
 import dataclasses
 import platform
@@ -15,18 +15,18 @@ PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One task on one data set.
+    """The result of one task on one data set.
 
     A task fills the first block, but for the intervals, which `measure.with_intervals` adds;
     `stamped` adds the second, where the metrics come from. All metrics are fractions
-    (correlations in [-1, 1], the others in [0, 1]); None stands for an undefined one, such as the
+    (correlations in [-1, 1], the others in [0, 1]); None is an undefined one, such as the
     correlation of a single pair. Intervals are [low, high], 95%; a metric without one was not
     resampled.
     """
 
     task: str
     name: str
-    system: str  # "module", or what was scored where the data hold no text
+    system: str  # "module"; or search_engine, where the data hold no text
     metrics: Metrics
     n: int  # pairs; queries for cqa
     intervals: Intervals = field(default_factory=dict)

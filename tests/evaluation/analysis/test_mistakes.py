@@ -32,7 +32,7 @@ def test_errors_are_by_kind_and_signed():
         )
     )
     of_kind = {kind: group["metrics"]["mean_error"] for kind, group in found.groups.items()}
-    assert of_kind["one side negated"] == pytest.approx(1.0)
+    assert of_kind["one sentence negated"] == pytest.approx(1.0)
     assert of_kind["other numbers"] == pytest.approx(-1.0)
     assert of_kind["half of the words shared, gold at most 2"] == pytest.approx(1.0)
     assert of_kind["a quarter of the words shared, gold at least 4"] == pytest.approx(0.0)
@@ -44,7 +44,7 @@ def test_errors_are_by_kind_and_signed():
 
 @pytest.mark.parametrize("text", ["I don't", "I don’t", "Not now", "we CANNOT", "without it"])
 def test_a_negation_is_seen(text):
-    kind = mistakes.STS_KINDS["one side negated"]
+    kind = mistakes.STS_KINDS["one sentence negated"]
     assert kind({"sentence1": text, "sentence2": "a nothingness in knots"})
 
 

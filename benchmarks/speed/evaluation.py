@@ -24,9 +24,9 @@ from tabulate import tabulate
 
 from benchmarks import runs
 from benchmarks.options import at_least
-from evaluation.encoders import module
-from evaluation.encoders.chunks import SENTENCES, by_length
-from evaluation.encoders.encoder import Encoder
+from evaluation.encoders import saved_model
+from evaluation.encoders.batching import SENTENCES, by_length
+from evaluation.encoders.saved_model import Encoder
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
     sentences = list(islice(chain.from_iterable(pairs), arguments.sentences))
     if not sentences:
         parser.error(f"--pairs {arguments.pairs}: no pairs in train-*.tfrecord")
-    bare = module.load(Path(arguments.module))
+    bare = saved_model.load(Path(arguments.module))
     raw(bare, sentences[:2000])
     seconds: dict[str, list[float]] = {}
     for _ in range(arguments.times):

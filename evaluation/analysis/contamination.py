@@ -1,6 +1,6 @@
-"""What of an evaluation set stands in training data, and the scores without it.
+"""Overlaps of an evaluation set with training data, and the scores without them.
 
-The official figure stays the headline: the scores without overlapping items are groups beside it.
+The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
 from dataclasses import dataclass
@@ -8,17 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.analysis.overlap import Overlap, TextPair
-from evaluation.data import snli_files, sts_files
+from evaluation.data import cqa_files, ranking_files, snli_files, sts_files
 from evaluation.data.files import Source
+from evaluation.data.overlap import Overlap, TextPair
+from evaluation.data.ranking_files import RankingData
 from evaluation.errors import InputError
-from evaluation.metrics import bootstrap, per_item
-from evaluation.results.result import Result
-from evaluation.tasks import cqa, response_ranking
+from evaluation.metrics import bootstrap
+from evaluation.results import measure
+from evaluation.results.result import TASKS, Result
+from evaluation.tasks import response_ranking
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
-TASKS = ("response_ranking", "snli", "sts", "cqa")
 
 
 @dataclass(frozen=True)
@@ -36,42 +37,28 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
     `seed` is that of response ranking, which orders its items by it. Files without text, which
     CQA has, are left out.
     """
-    if task == "sts":
-        return [
-            EvaluationSet(task, s, [(p.sentence1, p.sentence2) for p in sts_files.read(s).pairs])
-            for s in sts_files.find(path)
-        ]
-    if task == "snli":
-        sources = snli_files.find(path)
-        return [
-            EvaluationSet(task, s, [(p.premise, p.hypothesis) for p in snli_files.read(s).pairs])
-            for split, s in sources.items()
-            if len(sources) == 1 or split != "train"
-        ]
-    if task == "cqa":
-        data = [(source, cqa.read(source)) for source in cqa.find(path)]
-        return [
-            EvaluationSet(task, s, [(q.text, c.text) for q in d.queries for c in q.candidates])
-            for s, d in data
-            if d.has_text
-        ]
-    if task == "response_ranking":
-        sources_of_pairs = [(s, response_ranking.read(s)) for s in response_ranking.find(path)]
-        return [
-            EvaluationSet(
-                task,
-                s,
-                [(p.input, p.response) for p in response_ranking.shuffled(d.pairs, seed=seed)],
-            )
-            for s, d in sources_of_pairs
-        ]
+    match task:
+        case "sts":
+            sources = sts_files.find(path)
+            return [EvaluationSet(task, s, sts_files.read(s).texts()) for s in sources]
+        case "snli":
+            found = snli_files.find(path)
+            sources = [s for split, s in found.items() if len(found) == 1 or split != "train"]
+            return [EvaluationSet(task, s, snli_files.read(s).texts()) for s in sources]
+        case "cqa":
+            data = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
+            return [EvaluationSet(task, s, of.texts()) for s, of in data if of.has_text]
+        case "response_ranking":
+            (source,) = ranking_files.find(path)
+            pairs = response_ranking.shuffled(ranking_files.read(source).pairs, seed=seed)
+            return [EvaluationSet(task, source, RankingData(source.name, pairs).texts())]
     raise InputError(f"{task!r} is no task with items; {', '.join(TASKS)} are accepted")
 
 
 def result_of(
     found: Overlap, *, of: EvaluationSet, records: int, scored: Result | None, seed: int
 ) -> Result:
-    """Return the overlaps as a result; with the task's own result, its figures without them."""
+    """Return the overlaps as a result; with the task's own result, its metrics without them."""
     count = len(of.items)
     overlapping = {"pairs": found.pairs, "texts": found.texts}
     groups = {}
@@ -124,9 +111,9 @@ def _without(scored: Result, rows: list[int], *, seed: int) -> dict:
     left = np.setdiff1d(np.arange(len(scored.items)), rows)
     if not len(left):
         return {"n": 0, "metrics": dict.fromkeys(scored.metrics), "intervals": {}}
-    weigh, units = per_item.figures(scored, rows=left)
+    sample = measure.sample_of(scored, rows=left)
     return {
         "n": len(left),
-        "metrics": bootstrap.once(weigh, units),
-        "intervals": bootstrap.intervals(weigh, units, seed=seed),
+        "metrics": sample.once(),
+        "intervals": bootstrap.intervals(sample, seed=seed),
     }

@@ -1,22 +1,20 @@
 """Where a module is wrong: by kind of text, the worst pairs, the responses that it prefers.
 
-An STS pair's error is what the straight line that fits the gold scores best says of its score,
-less its gold score: above 0, the module takes the sentences for too alike.
+An STS pair's error is the residual of the least-squares line from scores to gold scores: above 0,
+the module scores the pair too high.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from tabulate import tabulate
 
-from evaluation.metrics import metrics
+from evaluation.data.ranking_files import RankingData
+from evaluation.metrics import correlation, ranking
 from evaluation.results.result import Result
 from evaluation.tasks import response_ranking, similarity
-from evaluation.tasks.response_ranking import RankingData
 
 WORST = 30
-SHOWN_CHARACTERS = 200
 _NEGATION = re.compile(
     r"\b(?:no|not|none|never|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b"
 )
@@ -47,7 +45,7 @@ def _shared(item: dict) -> int:
 STS_KINDS: Kinds = {
     "news": lambda item: item["genre"] == "main-news",
     "captions": lambda item: item["genre"] == "main-captions",
-    "one side negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
+    "one sentence negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
     "other numbers": lambda item: _numbers(item["sentence1"]) != _numbers(item["sentence2"]),
     "half of the words shared, gold at most 2": lambda item: (
         _overlap(item["sentence1"], item["sentence2"]) >= 0.5 and item["gold"] <= 2
@@ -79,11 +77,13 @@ def of_sts(result: Result) -> Result:
     """Return errors by kind, and the worst pairs as items, of an STS result with its sentences."""
     gold = np.array([item["gold"] for item in result.items])
     score = np.array([item["score"] for item in result.items])
-    error = metrics.line_errors(score, gold)
+    error = correlation.line_errors(score, gold)
 
     def figures(rows: np.ndarray) -> dict[str, float | None]:
         return {
-            "pearson": metrics.pearson(score[rows], gold[rows]) if len(rows) > 1 else None,
+            "pearson": float(correlation.pearson(score[rows], gold[rows]))
+            if len(rows) > 1
+            else None,
             "mean_error": float(error[rows].mean()),
             "mean_absolute_error": float(np.abs(error[rows]).mean()),
         }
@@ -147,31 +147,4 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
 
 
 def _precisions(ranks: Sequence[int]) -> dict[str, float]:
-    return {f"p_at_{n}": metrics.precision_at(np.array(ranks), n) for n in (1, 10)}
-
-
-def as_markdown(results: Sequence[Result]) -> str:
-    """Return the tables by kind, and all texts of the items; they are other people's."""
-    parts = []
-    for found in results:
-        names = list(found.metrics)
-        kinds = {"all": {"n": found.n, "metrics": found.metrics}} | found.groups
-        rows = [
-            (kind, group["n"], *(group["metrics"][name] for name in names))
-            for kind, group in kinds.items()
-        ]
-        headers = ["", "n", *(name.replace("_", " ") for name in names)]
-        floats = ("", "", *(".3f" for _ in names))
-        parts.append(f"# {found.name}\n\n{tabulate(rows, headers, 'pipe', floatfmt=floats)}")
-        for item in found.items:
-            shown = (
-                f"- {key}: {_short(value) if isinstance(value, str) else round(value, 2)}"
-                for key, value in item.items()
-            )
-            parts.append("\n".join(shown))
-    return "\n\n".join(parts) + "\n"
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+    return {f"p_at_{n}": float(ranking.precision_at(np.array(ranks), n)) for n in (1, 10)}

@@ -1,31 +1,29 @@
-"""Figure 8: Pearson's r on the STS Benchmark by how much inference data a model was trained with.
+"""Figure 8: Pearson's r on the STS Benchmark by the share of NLI training data.
 
 Each share of the NLI data makes a point: `python -m model` trains from a Reddit model on,
 `python -m export` writes the module, `python -m evaluation sts` scores it. The work folder:
 
     sweep.json            what the sweep was asked; another one is refused here
     nli/tenth-0 ... -9    the NLI records in tenths, drawn by the seed: a share is the first of them
-    share-030/            lock, log.txt, params.yaml, and while it is needed model/ and module/
+    share-030/            log.txt, params.yaml, and while it is needed model/ and module/
     share-030/results/    sts-dev.json, sts-test.json: the point is finished
 
-What is finished is not done again, and a killed training goes on from its checkpoint. A point is
-locked by the process that works on it and its commands, so any number of processes may share a
-work folder, and one whose command was killed is not trained twice at a time.
+What is finished is not done again, and a killed training goes on from its checkpoint.
 """
 
-import fcntl
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.analysis.running import Running, locked
 from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
-from evaluation.results import result
+from evaluation.results import store
 from evaluation.results.result import Result
 
 TENTHS = 10
@@ -67,30 +65,27 @@ class Sweep:
 
     def finished(self, share: int) -> bool:
         """Say whether a point has both its results."""
-        return all(result.path_of(name, self.folder(share) / "results").exists() for name in SPLITS)
+        return all(store.path_of(name, self.folder(share) / "results").exists() for name in SPLITS)
 
 
-def run(sweep: Sweep, *, processes: int, say: Callable[[str], None]) -> list[int]:
-    """Work on every point that is neither finished nor another's; return those not finished.
+def run(sweep: Sweep, *, processes: int, say: Callable[[str], None]) -> None:
+    """Train, export and score every point that is not finished, so many at a time.
 
     Raises:
       InputError: if the work folder is another sweep's, or a command fails.
     """
-    sweep.work.mkdir(parents=True, exist_ok=True)
-    with (sweep.work / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # another process that begins waits until it is cut
-        _prepare(sweep)
-    running = Running()
+    _prepare(sweep)
+    commands: set[subprocess.Popen] = set()
     with ThreadPoolExecutor(processes) as pool:
+        points = [pool.submit(_point, sweep, share, commands, say) for share in sweep.shares]
         try:
-            found = [pool.submit(_point, sweep, share, running, say) for share in sweep.shares]
-            for future in found:
-                future.result()
+            for point in points:
+                point.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            running.stop()
+            for command in list(commands):
+                command.terminate()  # a training saves first
             raise
-    return [share for share in sweep.shares if not sweep.finished(share)]
 
 
 def _prepare(sweep: Sweep) -> None:
@@ -152,31 +147,43 @@ def _records(file: Path) -> list[bytes]:
         raise InputError(f"{file}: damaged, or no TFRecord file") from error
 
 
-def _point(sweep: Sweep, share: int, running: Running, say: Callable[[str], None]) -> None:
+def _point(sweep: Sweep, share: int, commands: set, say: Callable[[str], None]) -> None:
     """Train, export and score one share, from where an earlier attempt stopped."""
     if sweep.finished(share):
         say(f"{share}%: there already")
         return
     folder = sweep.folder(share)
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / "lock") as lock:
-        if lock is None:
-            say(f"{share}%: another process is at it")
-            return
-        if not (folder / "module").exists():
-            say(f"{share}%: training")
-            write_whole(folder / "params.yaml", json.dumps(_parameters(sweep, share), indent=1))
-            running.run(_train_command(sweep, folder), folder=folder, lock=lock)
-            say(f"{share}%: exporting")
-            export = ["export", "--model_dir", folder / "model", "--output", folder / "module"]
-            running.run(export, folder=folder, lock=lock)
-        scored = ["--module", folder / "module", "--output", folder / "results"]
-        score = ["evaluation", "sts", *scored, "--data", sweep.sts, "--seed", sweep.seed]
-        running.run(score, folder=folder, lock=lock)
-        if not sweep.keep:
-            for name in ("model", "module"):
-                shutil.rmtree(folder / name, ignore_errors=True)
-        say(f"{share}%: finished")
+    if not (folder / "module").exists():
+        say(f"{share}%: training")
+        write_whole(folder / "params.yaml", json.dumps(_parameters(sweep, share), indent=1))
+        _run(_train_command(sweep, folder), folder=folder, commands=commands)
+        say(f"{share}%: exporting")
+        export = ["export", "--model_dir", folder / "model", "--output", folder / "module"]
+        _run(export, folder=folder, commands=commands)
+    scored = ["--module", folder / "module", "--output", folder / "results"]
+    score = ["evaluation", "sts", *scored, "--data", sweep.sts, "--seed", sweep.seed]
+    _run(score, folder=folder, commands=commands)
+    if not sweep.keep:
+        for name in ("model", "module"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+    say(f"{share}%: finished")
+
+
+def _run(arguments: Sequence, *, folder: Path, commands: set) -> None:
+    """Run `python -m ARGUMENTS`, its output into log.txt; InputError where it fails."""
+    log = folder / "log.txt"
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *map(str, arguments)], stdout=output, stderr=subprocess.STDOUT
+        )
+        commands.add(process)
+        status = process.wait()
+        commands.discard(process)
+    if status:
+        lines = log.read_text(errors="replace").replace("\r", "\n").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        raise InputError(f"{log}: python -m {arguments[0]} failed with status {status}: {last}")
 
 
 def _parameters(sweep: Sweep, share: int) -> dict:
@@ -226,7 +233,7 @@ def _item(sweep: Sweep, share: int) -> dict:
     """Return one point: r and its interval, of all pairs and of captions, on dev and test."""
     item: dict = {"share": share / 100}
     for name in SPLITS:
-        found = result.read(result.path_of(name, sweep.folder(share) / "results"))
+        found = store.read(store.path_of(name, sweep.folder(share) / "results"))
         captions = found.groups.get(CAPTIONS, {})
         item[name.removeprefix("sts-")] = {
             "pearson": found.metrics["pearson"],

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from evaluation.cli import options
 from evaluation.errors import InputError
+from evaluation.results.claim import claim
 
 FOLDER = "baselines"
-"""Where the results stand, in the output folder: a folder for each baseline."""
+"""In the output folder: a folder of results for each baseline."""
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 
 
@@ -55,13 +56,8 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score every baseline on every data set that is given; TF-IDF is always among them."""
-    from evaluation.cli import (
-        cqa,
-        response_ranking,
-        snli,
-        sts,
-    )
-    from evaluation.encoders.installed import SentenceTransformersEncoder
+    from evaluation.data import cqa_files, ranking_files, snli_files, sts_files
+    from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 
     # First of all, for one that cannot be loaded should not be told after the others were scored,
     # and if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
@@ -70,20 +66,27 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     if not given:
         raise InputError(f"no data: one or more of {', '.join(f'--{task}' for task in TASKS)}")
     _check_given(arguments)
-    texts = {task: _texts(task, path) for task, path in given.items()}
-    commands = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
+    from evaluation.tasks.cqa import write_predictions
+    from evaluation.tasks.evaluate import evaluate
+
+    files = (ranking_files, snli_files, sts_files, cqa_files)
+    texts = {
+        task: _texts(module, given[task])
+        for task, module in zip(TASKS, files, strict=True)
+        if task in given
+    }
     for encoder in itertools.chain(_encoders(arguments), installed):
         folder = arguments.output / FOLDER / _folder_name(encoder.path)
         for task, path in given.items():
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
                 encoder.fit(texts[task])
-            asked = _arguments(commands[task], task, data=path, output=folder)
-            asked.module = encoder
-            asked.seed, asked.again = arguments.seed, arguments.again
-            asked.candidates = arguments.candidates
-            with options.claimed(asked):
-                commands[task].run(asked, command=command)
+            storing = options.storing(arguments, command=command) | {"output": folder}
+            settings = {"candidates": arguments.candidates} if task == "response_ranking" else {}
+            with claim(folder, command=task, folder=True):
+                results = evaluate(encoder, task, path, **settings, **storing)
+                if task == "cqa":
+                    write_predictions(results, folder)
 
 
 def _check_given(arguments: argparse.Namespace) -> None:
@@ -101,49 +104,29 @@ def _check_given(arguments: argparse.Namespace) -> None:
 
 
 def _folder_name(path: str) -> str:
-    """Return what a baseline's results are called: of a model in a folder, that folder's name."""
+    """Return the folder of a baseline's results: of a model in a folder, that folder's name."""
     name = Path(path).resolve().name if Path(path).is_dir() else path
     return re.sub(r"[^\w.+-]+", "_", name).strip("_")
 
 
-def _arguments(command, task: str, *, data: Path, output: Path) -> argparse.Namespace:
-    """Return what a task's command takes, but for data and output by default."""
-    root = argparse.ArgumentParser()
-    command.add(root.add_subparsers(dest="command"))
-    return root.parse_args([task, "--module=", f"--data={data}", f"--output={output}"])
-
-
-def _texts(task: str, path: Path) -> list[str]:
+def _texts(files, path: Path) -> list[str]:
     """Return all texts of a task's data, those of its train file included."""
-    from evaluation.data import snli_files, sts_files
-    from evaluation.tasks import cqa, response_ranking
-
-    if task == "sts":
-        pairs = [pair for source in sts_files.find(path) for pair in sts_files.read(source).pairs]
-        return [text for pair in pairs for text in (pair.sentence1, pair.sentence2)]
-    if task == "snli":
-        found = [snli_files.read(source) for source in snli_files.find(path).values()]
-        return [text for data in found for p in data.pairs for text in (p.premise, p.hypothesis)]
-    if task == "cqa":
-        queries = [query for source in cqa.find(path) for query in cqa.read(source).queries]
-        return [text for q in queries for text in (q.text, *(c.text for c in q.candidates))]
-    ranked = [
-        pair
-        for source in response_ranking.find(path)
-        for pair in response_ranking.read(source).pairs
-    ]
-    return [text for pair in ranked for text in (pair.input, pair.response)]
+    found = files.find(path)
+    sources = found.values() if isinstance(found, dict) else found
+    pairs = (pair for source in sources for pair in files.read(source).texts())
+    return list(itertools.chain.from_iterable(pairs))
 
 
 def _encoders(arguments: argparse.Namespace) -> Iterator:
     """Yield the others, each loaded when its turn comes."""
-    from evaluation.encoders import averages, tfidf, word_vectors
+    from evaluation.encoders import tfidf, word_averages, word_vectors
+    from evaluation.encoders.saved_model import load_encoder
 
     yield tfidf.TfIdf()
     vectors = [word_vectors.of_file(path) for path in arguments.vectors]
     vectors += [word_vectors.of_module(module) for module in arguments.module_words]
     for name, source, lookup in vectors:
-        yield averages.Averaged(name, source=source, lookup=lookup)
-        yield averages.Sif(name, source=source, lookup=lookup)
+        for sif in (False, True):
+            yield word_averages.WordAverage(name, source=source, lookup=lookup, sif=sif)
     for module in arguments.modules:
-        yield options.encoder(module)
+        yield load_encoder(module)

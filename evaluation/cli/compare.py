@@ -1,4 +1,4 @@
-"""`compare`: whether two modules' figures differ by more than chance.
+"""`compare`: whether two modules' scores differ by more than chance.
 
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
 """
@@ -14,11 +14,11 @@ def add(commands) -> None:
     """Add the command `compare`."""
     summary = "a paired test of two modules, from their stored results"
     parser = commands.add_parser("compare", help=summary, description=summary)
-    for side in "ab":
-        parser.add_argument(side, type=Path, help="folder of result files, or one of them")
-    for side in "ab":
+    for name in "ab":
+        parser.add_argument(name, type=Path, help="folder of result files, or one of them")
+    for name in "ab":
         parser.add_argument(
-            f"--system_{side}", help=f"a baseline in {side}'s results to compare, not its module"
+            f"--system_{name}", help=f"a baseline in {name}'s results to compare, not its module"
         )
     options.file_output(
         parser,
@@ -31,37 +31,54 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Test what both sides have, and print the differences."""
-    from evaluation.analysis import paired
+    """Test what both have, and print the differences."""
+    from evaluation.analysis import paired_test
     from evaluation.data.files import existing, write_whole
     from evaluation.metrics import bootstrap
-    from evaluation.results import result
+    from evaluation.results import store
 
     if arguments.output:
-        result.replaces_own(arguments.output, "compare")
-    sides = [
-        result.read_all(path) if existing(path).is_dir() else [result.read(path)]
+        store.check_replaceable(arguments.output, "compare")
+    a, b = (
+        store.read_results(path) if existing(path).is_dir() else [store.read(path)]
         for path in (arguments.a, arguments.b)
+    )
+    pairs = paired_test.pairs_of(a, b)
+    systems = {"system_a": arguments.system_a, "system_b": arguments.system_b}
+    found = [
+        row for a, b in pairs for row in paired_test.compare(a, b, seed=arguments.seed, **systems)
     ]
-    pairs = paired.pairs_of(*sides)
-    found = []
-    for a, b in pairs:
-        found += paired.compare(
-            a,
-            b,
-            seed=arguments.seed,
-            system_a=arguments.system_a,
-            system_b=arguments.system_b,
-        )
-    print(paired.table(found))
+    print(_table(found))
     print(
         f"{len(found)} tests of {bootstrap.RESAMPLES} resamples; p is not corrected for their "
         f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"
     )
     if arguments.output:
-        stored = paired.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {
+        stored = paired_test.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {
             "command": command,
             "seed": arguments.seed,
         }
         write_whole(arguments.output, json.dumps(stored, indent=1) + "\n")
         print(f"-> {arguments.output}")
+
+
+def _table(found: list) -> str:
+    """Return the differences as a text table."""
+    from tabulate import tabulate
+
+    from evaluation.results.text import figure, label
+
+    body = [
+        [
+            row.name,
+            label(row.figure),
+            row.n,
+            figure(row.a),
+            figure(row.b),
+            figure(row.difference, row.interval),
+            "-" if row.p is None else f"{row.p:.3f}",
+        ]
+        for row in found
+    ]
+    headers = ["result", "metric", "units", "A", "B", "B - A [95%]", "p"]
+    return tabulate(body, headers=headers, disable_numparse=True)

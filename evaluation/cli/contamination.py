@@ -1,4 +1,4 @@
-"""`contamination`: what of the evaluation sets stands in training data, and scores without it.
+"""`contamination`: overlaps of evaluation sets with training data, and scores without them.
 
 python -m evaluation contamination --training pairs/ --sts stsb/ --results results/ --output out/
 """
@@ -37,13 +37,14 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Read the training data once; write and print what each evaluation set has of it."""
+    """Read the training data once; write and print the overlaps of each evaluation set."""
     from tqdm import tqdm
 
-    from evaluation.analysis import contamination, overlap
-    from evaluation.data import training_texts
-    from evaluation.report import scores
-    from evaluation.results import result
+    from evaluation.analysis import contamination
+    from evaluation.data import overlap, training_texts
+    from evaluation.results import store
+    from evaluation.results.result import stamped
+    from evaluation.results.text import printed
 
     started = time.perf_counter()
     sets = [
@@ -71,15 +72,15 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         found = contamination.result_of(
             overlaps[each.source.name], of=each, records=records.n, scored=mine, seed=arguments.seed
         )
-        found = result.stamped(
+        found = stamped(
             found,
             data=_data(each, files),
             module=mine.module if mine else None,
             command=command,
             seconds=time.perf_counter() - started,
         )
-        path = result.write(found, arguments.output)
-        print(f"{scores.printed(found)}\n-> {path}\n")
+        path = store.write(found, arguments.output)
+        print(f"{printed(found)}\n-> {path}\n")
 
 
 def _data(each, files: list[Path]) -> dict:
@@ -90,13 +91,13 @@ def _data(each, files: list[Path]) -> dict:
 
 
 def _scored(folder: Path | None, sets: list, *, seed: int) -> dict:
-    """Return the results on these sets by name; all that are there are of the same data."""
+    """Return the results on these sets by name, after checking that they are of the same data."""
     if folder is None:
         return {}
     from evaluation.analysis import contamination
-    from evaluation.results import result
+    from evaluation.results import store
 
-    found = {one.name: one for one in result.read_all(folder)}
+    found = {one.name: one for one in store.read_results(folder)}
     mine = {each.source.name: each for each in sets if each.source.name in found}
     if not mine:
         wanted = ", ".join(each.source.name for each in sets)

@@ -1,4 +1,4 @@
-"""`mistakes`: where a module is wrong, by kind of text, and the worst of it as texts.
+"""`mistakes`: where a module is wrong: errors by kind of text, and the worst items.
 
 python -m evaluation mistakes --module DIR --sts DIR --response_ranking PAIRS --output DIR
 """
@@ -30,23 +30,26 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Compute, write and print."""
     from evaluation.analysis import mistakes
-    from evaluation.data import sts_files
+    from evaluation.data import ranking_files, sts_files
     from evaluation.data.files import write_whole
+    from evaluation.encoders.saved_model import load_encoder
     from evaluation.errors import InputError
-    from evaluation.report import scores
-    from evaluation.results import result
+    from evaluation.report import markdown_page
+    from evaluation.results import store
+    from evaluation.results.result import stamped
+    from evaluation.results.text import printed
     from evaluation.tasks import response_ranking, sts
 
     if not (arguments.sts or arguments.response_ranking):
         raise InputError("no data: one or both of --sts, --response_ranking")
     similar = sts_files.find(arguments.sts) if arguments.sts else []
-    ranked = response_ranking.find(arguments.response_ranking) if arguments.response_ranking else []
+    ranked = ranking_files.find(arguments.response_ranking) if arguments.response_ranking else []
     pairs = {source: sts_files.read(source) for source in similar}  # before the slow load
-    conversations = {source: response_ranking.read(source) for source in ranked}
+    conversations = {source: ranking_files.read(source) for source in ranked}
     settings = {"candidates": arguments.candidates}
     for data in conversations.values():
         response_ranking.check(data, **settings)
-    encoder = options.encoder(arguments.module)
+    encoder = load_encoder(arguments.module)
     results = []
     for source in (*similar, *ranked):
         started = time.perf_counter()
@@ -56,15 +59,15 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
             found = mistakes.of_ranking(
                 encoder, conversations[source], seed=arguments.seed, **settings
             )
-        found = result.stamped(
+        found = stamped(
             found,
             data=source.provenance(),
             module=encoder.provenance(),
             command=command,
             seconds=time.perf_counter() - started,
         )
-        result.write(found, arguments.output)
-        print(f"{scores.printed(found)}\n")
+        store.write(found, arguments.output)
+        print(f"{printed(found)}\n")
         results.append(found)
-    write_whole(arguments.output / TEXTS, mistakes.as_markdown(results))
+    write_whole(arguments.output / TEXTS, markdown_page.mistakes(results))
     print(f"-> {arguments.output / TEXTS}")

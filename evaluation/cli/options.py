@@ -37,7 +37,7 @@ def file_output(
     help: str | None = None,  # noqa: A002
     required: bool = True,
 ) -> None:
-    """Add --output, a file; what stands beside it differs in the suffix."""
+    """Add --output, a file; files beside it differ in the suffix."""
     parser.add_argument("--output", type=Path, required=required, metavar=metavar, help=help)
     parser.set_defaults(into_folder=False)
 
@@ -61,23 +61,20 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def seeded(parser: argparse.ArgumentParser) -> None:
-    """Add --seed, for everything that is drawn: resamples, blocks, first weights."""
+    """Add --seed, of resamples, blocks of candidates and initial weights."""
     parser.add_argument(
-        "--seed", type=int, default=0, help="of all that is drawn at random; default: %(default)s"
+        "--seed", type=int, default=0, help="of everything random; default: %(default)s"
     )
 
 
 def again(parser: argparse.ArgumentParser) -> None:
     """Add --again."""
     parser.add_argument(
-        "--again", action="store_true", help="compute results anew that are already in --output"
+        "--again", action="store_true", help="compute again what is already in --output"
     )
 
 
-def encoder(module):
-    """Load a module, or return what is an encoder already."""
-    if not isinstance(module, str):
-        return module
-    from evaluation.encoders.encoder import Encoder
-
-    return Encoder(module)
+def storing(arguments: argparse.Namespace, *, command: str) -> dict:
+    """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
+    shared = {name: getattr(arguments, name) for name in ("output", "seed", "again")}
+    return shared | {"command": command, "say": print}

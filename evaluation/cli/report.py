@@ -31,10 +31,9 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the report and print the table of all scores."""
-    from evaluation.report import report, scores, systems
+    from evaluation.report.html_page import write_report
+    from evaluation.results import store, text
 
-    report.check_output(arguments.output)
-    found = systems.read(arguments.results, arguments.beside)
-    paths = report.write(found, arguments.output)
-    print(scores.overview(list(found[0].results.values())))
+    paths = write_report(arguments.results, arguments.output, beside=arguments.beside)
+    print(text.overview(store.read_results(arguments.results)))
     print(f"-> {', '.join(map(str, paths))}")

@@ -4,7 +4,6 @@ python -m evaluation response_ranking --module DIR --data PATH --output DIR
 """
 
 import argparse
-from functools import partial
 
 from evaluation.cli import options
 
@@ -26,18 +25,8 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Rank the responses of the data."""
-    from evaluation.results import runs
-    from evaluation.tasks import response_ranking
+    from evaluation.tasks.evaluate import evaluate
 
-    (source,) = response_ranking.find(arguments.data)
-    data = response_ranking.read(source)
-    response_ranking.check(data, candidates=arguments.candidates, at=arguments.at)
-    settings = {"candidates": arguments.candidates, "seed": arguments.seed}
-    encoder = options.encoder(arguments.module)
-    runs.run_of(arguments, command=command).result(
-        source,
-        partial(response_ranking.evaluate, encoder, data, at=arguments.at, **settings),
-        module=encoder.provenance(),
-        settings=settings,
-        figures=[f"p_at_{n}" for n in arguments.at or response_ranking.AT],
-    )
+    storing = options.storing(arguments, command=command)
+    settings = {"candidates": arguments.candidates, "at": arguments.at}
+    evaluate(arguments.module, "response_ranking", arguments.data, **settings, **storing)

@@ -25,24 +25,24 @@ def add(commands) -> None:
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
     )
-    parser.add_argument("--contamination", type=Path, help="what that command has written")
-    parser.add_argument("--mistakes", type=Path, help="what the command mistakes has written")
+    parser.add_argument("--contamination", type=Path, help="folder that this command has written")
+    parser.add_argument("--mistakes", type=Path, help="folder that this command has written")
     parser.add_argument(
         "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
     )
-    parser.add_argument("--machine", default="", help="what it ran on, for the page's head")
+    parser.add_argument("--machine", default="", help="the machine, for the page's head")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
-    parser.add_argument("--data_dir", default="", help="stands as DIR in the commands on the page")
+    parser.add_argument("--data_dir", default="", help="shown as DIR in the commands on the page")
     options.file_output(parser, metavar="FILE.md")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the page."""
-    from evaluation.report import results_page
+    from evaluation.report import markdown_page
 
     said = (arguments.made_by and f"`{arguments.made_by}`", arguments.machine)
-    results_page.write(
+    markdown_page.write(
         arguments.results,
         arguments.output,
         runs=arguments.runs,

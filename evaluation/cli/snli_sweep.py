@@ -8,10 +8,10 @@ import argparse
 import signal
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 from evaluation.cli import options
+from evaluation.results.claim import claim
 
 SHARES = "0,10,20,30,40,50,60,70,80,90,100"
 
@@ -23,7 +23,7 @@ def add(commands) -> None:
         "snli_sweep",
         help=summary,
         description=f"{summary}. Trains, exports and scores a model for each share. What is "
-        "finished is not done again; several processes may share the work folder.",
+        "finished is not done again.",
     )
     parser.add_argument(
         "--init_checkpoint",
@@ -48,9 +48,7 @@ def add(commands) -> None:
     )
     parser.add_argument("--shares", default=SHARES, help="in percent; default: %(default)s")
     parser.add_argument("--processes", type=int, default=1, help="trainings at a time; default: 1")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="folder for snli_sweep.json, .svg"
-    )
+    options.folder_output(parser, help="folder for snli_sweep.json, .svg")
     parser.add_argument("--work_dir", type=Path, help="default: snli_sweep in --output")
     parser.add_argument("--keep", action="store_true", help="keep the models and the modules")
     options.seeded(parser)
@@ -58,40 +56,49 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Finish the points that are not another process's; draw all that are finished."""
+    """Finish every point; write the result and the figure."""
     from evaluation.analysis import snli_sweep
     from evaluation.data.files import existing, write_whole
     from evaluation.errors import InputError
-    from evaluation.report import figure8, scores
-    from evaluation.results import result
-    from evaluation.results.claim import claim
+    from evaluation.report import pictures
+    from evaluation.results import store
+    from evaluation.results.result import stamped
 
     sweep = _sweep(arguments)
     existing(sweep.init_checkpoint)
     if arguments.processes < 1:
         raise InputError(f"--processes is {arguments.processes}; 1 or more are accepted")
-    # Several processes may share the output: each holds it only to write what all have finished.
-    output = partial(claim, arguments.output, command="snli_sweep", folder=True, wait=True)
-    with output():
-        pass  # it can be written
     # Ended from outside, it ends its trainings, which save first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.perf_counter()
-    missing = snli_sweep.run(sweep, processes=arguments.processes, say=_say)
-    figure = arguments.output / "snli_sweep.svg"
-    with output():
-        found = result.stamped(
-            snli_sweep.summary(sweep),
-            data=sweep.nli.provenance(),
-            module=None,
-            command=command,
-            seconds=time.perf_counter() - started,
-        )
-        path = result.write(found, arguments.output)
-        write_whole(figure, figure8.document(found))
-    print(f"{scores.sweep_table(found)}\n-> {path}, {figure}")
-    if missing:
-        print(f"not finished yet, by other processes: {', '.join(f'{x}%' for x in missing)}")
+    with claim(sweep.work, command="points", folder=True):
+        snli_sweep.run(sweep, processes=arguments.processes, say=_say)
+    found = stamped(
+        snli_sweep.summary(sweep),
+        data=sweep.nli.provenance(),
+        module=None,
+        command=command,
+        seconds=time.perf_counter() - started,
+    )
+    path, figure = store.write(found, arguments.output), arguments.output / "snli_sweep.svg"
+    write_whole(figure, pictures.nli_share(found))
+    print(f"{_table(found)}\n-> {path}, {figure}")
+
+
+def _table(result) -> str:
+    """Return figure 8's points as a text table, one row a share."""
+    from tabulate import tabulate
+
+    from evaluation.results.text import figure
+
+    headers = ["share", "dev", "test", "dev captions", "test captions"]
+    kinds = (("pearson", "interval"), ("captions", "captions_interval"))
+    body = []
+    for item in result.items:
+        points = [(item[split], kind) for kind in kinds for split in ("dev", "test")]
+        cells = [figure(point[metric], point[interval]) for point, (metric, interval) in points]
+        body.append([f"{item['share']:.0%}", *cells])
+    return tabulate(body, headers=headers, disable_numparse=True, colalign=["right"] * 5)
 
 
 def _say(line: str) -> None:

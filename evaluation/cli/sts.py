@@ -4,7 +4,6 @@ python -m evaluation sts --module DIR --data PATH --output DIR [--tune]
 """
 
 import argparse
-import dataclasses
 from functools import cache, partial
 
 from evaluation.cli import options
@@ -22,7 +21,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--tune",
         action="store_true",
-        help="besides, learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
+        help="also learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
         "and write it to sts_matrix.npz",
     )
     parser.set_defaults(run=run)
@@ -30,73 +29,49 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score the module on every data set found, as it is and, if asked, tuned."""
-    from evaluation.data import sts_files
-    from evaluation.results import runs
-    from evaluation.tasks import sts
+    if arguments.tune:
+        _tune(arguments, command=command)
+    else:
+        from evaluation.tasks.evaluate import evaluate
 
-    sources = sts_files.find(arguments.data)
-    data = {source.name: sts_files.read(source) for source in sources}  # before the slow load
-    tuning = _tuning_sources(arguments.data, sources) if arguments.tune else []
-    encoder = options.encoder(arguments.module)
-    run = runs.run_of(arguments, command=command)
-    tuned = [_named_tuned(source, tuning) for source in sources] if tuning else []
-    for source in (*sources, *tuned):
-        run.stored(source, module=encoder.provenance())
-    for source in sources:
-        run.result(
-            source, partial(sts.evaluate, encoder, data[source.name]), module=encoder.provenance()
-        )
-    if tuning:
-        _tuned(run, sources, data=data, tuning=tuning, encoder=encoder)
+        storing = options.storing(arguments, command=command)
+        evaluate(arguments.module, "sts", arguments.data, **storing)
 
 
-def _tuning_sources(path, sources: list) -> list:
-    """Return the train and the dev source."""
-    from evaluation.data import sts_files
-    from evaluation.errors import InputError
-
-    dev = [source for source in sources if source.name == "sts-dev"]
-    if not dev:
-        raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
-    return [sts_files.train_of(path), *dev]
-
-
-def _tuned(run, sources: list, *, data: dict, tuning: list, encoder) -> None:
-    """Learn the matrix once, unless it and every result that it gives are there; score with it."""
-    from evaluation.data import sts_files
+def _tune(arguments: argparse.Namespace, *, command: str) -> None:
+    """Score with and without the matrix, learned only if a result or its file is missing."""
+    from evaluation.encoders.saved_model import load_encoder
+    from evaluation.results.evaluation import Store
     from evaluation.tasks import sts, sts_tuning
 
-    train, dev = tuning
+    learned_from = sts.tuning_sources(arguments.data)
+    load = cache(partial(load_encoder, arguments.module))
+    evaluations = sts.evaluations(arguments.data, load)
 
     @cache
     def matrix():
-        found = sts_tuning.learn(encoder, sts_files.read(train), data[dev.name])
-        about = {
-            "module": encoder.provenance(),
-            "train": train.provenance(),
-            "dev": dev.provenance(),
-            "command": run.command,
-        }
-        path = sts_tuning.write(found, run.output, about=about)
-        print(f"{found.summary()}\n-> {path}\n", flush=True)
-        return found.matrix
+        return _learn(load(), *learned_from, output=arguments.output, command=command)
 
-    if not (run.output / sts_tuning.MATRIX_FILE).exists():
+    evaluations += sts.tuned_evaluations(
+        arguments.data, load(), matrix=matrix, learned_from=learned_from
+    )
+    Store(**options.storing(arguments, command=command)).results(evaluations)
+    if not (arguments.output / sts_tuning.MATRIX_FILE).exists():
         matrix()
 
-    def compute(source):
-        return sts.evaluate_tuned(
-            encoder, data[source.name], matrix=matrix(), name=f"{source.name}-tuned"
-        )
 
-    for source in sources:
-        named = _named_tuned(source, tuning)
-        run.result(named, partial(compute, source), module=encoder.provenance())
+def _learn(encoder, train, dev, *, output, command: str):
+    """Learn the matrix, write it to sts_matrix.npz and return it."""
+    from evaluation.data import sts_files
+    from evaluation.tasks import sts_tuning
 
-
-def _named_tuned(source, tuning: list):
-    """Return the source of a result that the matrix gives."""
-    from evaluation.results import runs
-
-    named = dataclasses.replace(source, name=f"{source.name}-tuned")
-    return runs.learned(named, tuning)
+    found = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
+    about = {
+        "module": encoder.provenance(),
+        "train": train.provenance(),
+        "dev": dev.provenance(),
+        "command": command,
+    }
+    path = sts_tuning.write(found, output, about=about)
+    print(f"{found.summary()}\n-> {path}\n", flush=True)
+    return found.matrix

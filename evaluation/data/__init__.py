@@ -1,1 +1,1 @@
-"""Official files in, sentence pairs, questions and labels out."""
+"""Files of the benchmarks in, typed examples out; every bad line is named."""

@@ -1,4 +1,4 @@
-"""The file formats of SemEval Task 3, English, as far as subtask B needs them."""
+"""SemEval Task 3, English, subtask B: question files (.xml) and gold files (.relevancy)."""
 
 import gzip
 import xml.sax
@@ -6,12 +6,19 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.data.files import numbered_lines, open_bytes
+from evaluation.data.files import (
+    Source,
+    existing,
+    numbered_lines,
+    open_bytes,
+    without_gz,
+)
 from evaluation.errors import InputError
 
 # "PerfectMatch" and "Relevant" are both good questions (section 4.4).
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
 GOLD = {"true": True, "false": False}
+RELEVANCY = ".relevancy"
 TEXT_OF = {
     "OrgQSubject": "query",
     "OrgQBody": "query",
@@ -46,6 +53,53 @@ class QueryData:
     name: str
     queries: list[Query]
     has_text: bool
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return query and candidate of each candidate."""
+        return [(q.text, c.text) for q in self.queries for c in q.candidates]
+
+
+def find(path: Path) -> list[Source]:
+    """Return the file itself, or every file of subtask B anywhere in the folder.
+
+    Where a question file and its .relevancy are both there, the one with text is taken.
+    """
+    if existing(path).is_file():
+        return [Source(_result_name(path), (path,))]
+    with_text: dict[str, Path] = {}
+    without_text: dict[str, Path] = {}
+    for candidate in sorted(path.rglob("*")):
+        name = without_gz(candidate)
+        if name.endswith(".xml") and "-subtaskA" not in name:
+            found = with_text
+        elif name.endswith(".subtaskB" + RELEVANCY):
+            found = without_text
+        else:
+            continue
+        key = _result_name(candidate)
+        if key in found:
+            raise InputError(f"{candidate}: the same data as {found[key]}; keep one of them")
+        found[key] = candidate
+    chosen = without_text | with_text
+    if not chosen:
+        raise InputError(f"{path}: holds no *.xml and no *.subtaskB.relevancy (plain or .gz)")
+    return [Source(key, (chosen[key],)) for key in sorted(chosen)]
+
+
+def _result_name(path: Path) -> str:
+    """Return the same name for a question file and its relevancy file."""
+    name = without_gz(path)
+    for suffix in (RELEVANCY, ".subtaskB", ".xml"):
+        name = name.removesuffix(suffix)
+    return f"cqa-{name}"
+
+
+def read(source: Source) -> QueryData:
+    """Read one file of queries, each with its related questions in the file's order."""
+    (path,) = source.files
+    has_text = not without_gz(path).endswith(RELEVANCY)
+    queries = read_xml(path) if has_text else read_relevancy(path)
+    return QueryData(source.name, queries, has_text=has_text)
 
 
 def read_xml(path: Path) -> list[Query]:
@@ -123,9 +177,9 @@ class _QuestionHandler(xml.sax.ContentHandler):
 
     def endElement(self, name):  # noqa: N802  (the SAX interface)
         """Add a subject or body to its question."""
-        side = TEXT_OF.get(name)
-        target = self._candidate if side == "candidate" else self._query
-        if side and target is not None and (side == "candidate" or self._first_time):
+        owner = TEXT_OF.get(name)
+        target = self._candidate if owner == "candidate" else self._query
+        if owner and target is not None and (owner == "candidate" or self._first_time):
             target.text = f"{target.text} {''.join(self._pieces).strip()}".strip()
         self._pieces = []
 

@@ -1,11 +1,12 @@
 """Files: the official data, their lines and hash; and those written whole or not at all."""
 
+import dataclasses
 import gzip
 import hashlib
 import re
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,11 @@ class Source:
     name: str
     files: tuple[Path, ...]
     learned_from: tuple[Path, ...] = ()
+
+    def after(self, others: Sequence["Source"]) -> "Source":
+        """Return the source, with others that something was learned or chosen on before."""
+        files = tuple(path for other in others for path in other.files)
+        return dataclasses.replace(self, learned_from=files)
 
     def provenance(self) -> dict:
         """Return what identifies the data: file names, and SHA-256 over their bytes in order."""
@@ -102,6 +108,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             raise InputError(f"{path}:{number}: not UTF-8 text ({error.reason})") from error
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error
+
+
+def placed_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (`path:line`, for an error, and the line) of a plain or gzipped UTF-8 file."""
+    return ((f"{path}:{number}", line) for number, line in numbered_lines(path))
 
 
 def with_data_as_dir(folder: str, page: str) -> str:

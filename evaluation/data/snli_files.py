@@ -1,4 +1,4 @@
-"""SNLI's own files: premise, hypothesis and the label that most of its annotators gave."""
+"""SNLI's own files: premise, hypothesis and the label of the majority of annotators."""
 
 import json
 from collections.abc import Iterator
@@ -38,6 +38,10 @@ class NliData:
     pairs: list[Pair]
     without_label: int
 
+    def texts(self) -> list[tuple[str, str]]:
+        """Return premise and hypothesis of each pair."""
+        return [(pair.premise, pair.hypothesis) for pair in self.pairs]
+
 
 def find(path: Path) -> dict[str, Source]:
     """Return the splits of a folder, by name, or a file alone under its own split's name.
@@ -67,7 +71,7 @@ def only(path: Path, *, option: str) -> Source:
 
 
 def split_of(path: Path) -> str:
-    """Return the split that a file's name tells, or the name without its ends."""
+    """Return the split in a file's name, or the name without its suffixes."""
     stem = without_gz(path).rsplit(".", 1)[0]
     return next((split for split in SPLITS if split in stem), stem)
 

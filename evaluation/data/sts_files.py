@@ -1,12 +1,12 @@
-"""Pairs of sentences with people's similarity scores, in the formats they come in.
+"""Pairs of sentences with human similarity scores, in their own formats.
 
     sts-*.csv                      STS Benchmark: genre, file, year, id, score, two sentences
     *.input.NAME.txt, *.gs.NAME.txt   a SemEval year: sentences and scores, line by line
     NAME.tsv                       score and two sentences
     SICK*.txt                      SICK, with its header; scores from 1 to 5
 
-each plain or compressed with gzip; tab-separated, and quotes mean nothing. An empty score, which
-SemEval has since 2015, is a pair that nobody judged: it is left out and counted.
+each plain or compressed with gzip; tab-separated, without CSV quoting. A pair with an empty score,
+which SemEval has since 2015, was not judged: it is left out and counted.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,12 @@ from evaluation.data.files import (
     Source,
     existing,
     numbered_lines,
+    placed_lines,
     without_gz,
 )
 from evaluation.errors import InputError
 
-# The official train file is left out of a folder: it is there to learn from.
+# Of a folder, what is scored; the official train file is there to learn from.
 FOLDER_FILES = ("sts-dev.csv", "sts-test.csv")
 TRAIN_FILE = "sts-train.csv"
 COLUMNS = "genre, file, year, id, score, sentence1, sentence2"
@@ -38,7 +39,7 @@ SICK_SPLIT = "SemEval_set"
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sentences and how similar people found them, from 0 to 5; `genre` may be a data set."""
+    """Two sentences and their gold similarity, 0 to 5; `genre` may be a data set."""
 
     genre: str
     gold: float
@@ -54,6 +55,10 @@ class SimilarityData:
     pairs: list[Pair]
     unjudged: int = 0
     sets: bool = False
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Return the two sentences of each pair."""
+        return [(pair.sentence1, pair.sentence2) for pair in self.pairs]
 
 
 def find(path: Path) -> list[Source]:
@@ -141,7 +146,7 @@ def read(source: Source) -> SimilarityData:
 
 def _lines(path: Path) -> list[tuple[str, str]]:
     """Return (place for an error, line) of a file, without empty lines at its end."""
-    lines = [(f"{path}:{number}", line) for number, line in numbered_lines(path)]
+    lines = list(placed_lines(path))
     while lines and not lines[-1][1].strip("\t "):
         lines.pop()
     return lines

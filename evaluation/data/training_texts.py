@@ -1,11 +1,11 @@
-"""The records that something was trained on, as pairs of texts, from each kind of file.
+"""Training records as pairs of texts, from each kind of file.
 
     *.tfrecord      tf.Examples: input and response, or premise and hypothesis
     *.jsonl, *.txt  SNLI
     *.csv           STS Benchmark
 
-each plain or compressed with gzip. A folder stands for its files train-*.tfrecord and
-nli-*.tfrecord, or else sts-train.csv and *train*.jsonl.
+each plain or compressed with gzip. Of a folder, its files train-*.tfrecord and nli-*.tfrecord
+are read, or else sts-train.csv and *train*.jsonl.
 """
 
 import itertools
@@ -16,13 +16,13 @@ from evaluation.data import snli_files, sts_files, tfrecords
 from evaluation.data.files import Source, existing, without_gz
 from evaluation.errors import InputError
 
-SIDES = (("input", "response"), ("premise", "hypothesis"))
+TEXTS = (("input", "response"), ("premise", "hypothesis"))
 KINDS = ("tfrecord", "jsonl", "txt", "csv")
 IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
 
 
 def find(path: Path) -> list[Path]:
-    """Return the training files that a path stands for."""
+    """Return the file, or the training files of a folder."""
     if existing(path).is_file():
         _kind(path)
         return [path]
@@ -48,7 +48,7 @@ def read(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _kind(path: Path) -> str:
-    """Return the format of a file, which the end of its name tells."""
+    """Return the format of a file, by its suffix."""
     kind = without_gz(path).rsplit(".", 1)[-1]
     if kind not in KINDS:
         raise InputError(f"{path}: .tfrecord, .jsonl, .txt and .csv are accepted, or .gz")
@@ -56,8 +56,8 @@ def _kind(path: Path) -> str:
 
 
 def _records(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a TFRecord file of either kind, which its first record tells."""
+    """Yield the pairs of a TFRecord file: of conversations or NLI, by the features it has."""
     for features, place in tfrecords.read(path):
-        sides = next((names for names in SIDES if names[0] in features), SIDES[0])
-        left, right = tfrecords.texts(features, sides, place=place)
+        names = next((names for names in TEXTS if names[0] in features), TEXTS[0])
+        left, right = tfrecords.texts(features, names, place=place)
         yield left, right

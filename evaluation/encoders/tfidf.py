@@ -1,54 +1,57 @@
-"""TF-IDF: texts as counts of their words, rare words counting more."""
+"""TF-IDF: texts as sparse vectors of their words, rare words counting more."""
 
-import hashlib
-from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
+import scipy.sparse.linalg
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evaluation.encoders.fitted import FittedEncoder, tokens
-
-MAX_BYTES = 512 * 2**20
-HASHED = 4096
+from evaluation.encoders import word_averages
+from evaluation.errors import InputError
 
 
-class TfIdf(FittedEncoder):
-    """A column for each lower-cased word: its count times 1 + ln((1 + n) / (1 + texts with it)).
+class TfIdf:
+    """scikit-learn's TF-IDF of lower-cased words and single marks, smoothed idf.
 
-    Where the rows of all texts would be larger than 512 MiB, words share 4,096 columns by a signed
-    hash: what two texts have in common is then right on average, with an error of about 1/64.
+    A word counts as often as it occurs times 1 + ln((1 + n) / (1 + texts with it)); rows have
+    length 1, so a dot product is a cosine.
     """
 
+    path = "TF-IDF"
+    gives_embeddings = True
+
     def __init__(self) -> None:
-        super().__init__("TF-IDF", source="lower-cased words, smoothed idf")
-        self._column: dict[str, tuple[int, float]] = {}
-        self._columns = 0
+        self.signatures: dict = {}
+        self._texts: list[str] = []
+        self._vectorizer = TfidfVectorizer(token_pattern=word_averages.TOKEN)
+        self._mean: scipy.sparse.csr_array | None = None
 
-    def _learn(self, texts: Sequence[str]) -> None:
-        found = Counter(word for text in texts for word in set(_words(text)))
-        exact = len(texts) * len(found) * 4 <= MAX_BYTES
-        self._columns = len(found) if exact else HASHED
-        self._column = {}
-        for number, word in enumerate(sorted(found)):
-            idf = 1.0 + np.log((1 + len(texts)) / (1 + found[word]))
-            column, sign = (number, 1.0) if exact else _hashed(word)
-            self._column[word] = (column, sign * idf)
+    def fit(self, texts: Sequence[str]) -> "TfIdf":
+        """Learn the words and their frequencies from all texts to score; return itself.
 
-    def _rows(self, texts: Sequence[str]) -> np.ndarray:
-        rows = np.zeros((len(texts), self._columns), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for word in _words(text):
-                if word in self._column:
-                    column, weight = self._column[word]
-                    row[column] += weight
-        return rows
+        Raises:
+          InputError: if they hold no word.
+        """
+        self._texts = sorted(set(texts))
+        try:
+            rows = scipy.sparse.csr_array(self._vectorizer.fit_transform(self._texts))
+        except ValueError as error:
+            raise InputError(
+                f"{self.path}: knows no word of the {len(self._texts):,} texts"
+            ) from error
+        mean = scipy.sparse.csr_array(rows.mean(axis=0)[None, :])
+        self._mean = mean / scipy.sparse.linalg.norm(mean)
+        return self
 
+    def encode(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
+        """Return sparse float64 [len(sentences), words]; without a known word, the mean text."""
+        rows = scipy.sparse.csr_array(self._vectorizer.transform(sentences))
+        empty = scipy.sparse.csr_array((rows.sum(axis=1) == 0)[:, None].astype(float))
+        return scipy.sparse.csr_array(rows + empty @ self._mean)
 
-def _words(text: str) -> list[str]:
-    return tokens(text.lower())
+    encode_inputs = encode_responses = encode
 
-
-def _hashed(word: str) -> tuple[int, float]:
-    """Return a word's column and sign."""
-    number = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
-    return number // 2 % HASHED, 1.0 if number % 2 else -1.0
+    def provenance(self) -> dict:
+        """Return the name, and what identifies it and its texts."""
+        return word_averages.provenance(
+            self.path, source="lower-cased words, smoothed idf, length 1", texts=self._texts
+        )

@@ -1,4 +1,4 @@
-"""Where word vectors come from: a text file such as GloVe's, or a module of ours."""
+"""Word vectors from a text file such as GloVe's, or from a module with `word_vectors`."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -66,10 +66,10 @@ def _vector(fields: list[str], *, place: str) -> np.ndarray:
 
 def of_module(module: str) -> tuple[str, str, Lookup]:
     """Return name, hash and vectors of a module with the signature `word_vectors`."""
-    from evaluation.encoders.encoder import Encoder
+    from evaluation.encoders.saved_model import Encoder
 
     encoder = Encoder(module)
-    encoder.require("word_vectors")
+    encoder.word_vectors(["word"])  # an error now rather than after other baselines were scored
 
     def vectors(words: Iterable[str]) -> Table:
         different = sorted(set(words))

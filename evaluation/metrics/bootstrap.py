@@ -1,52 +1,73 @@
-"""Bootstrap intervals: how far a figure would move on other data of the same kind.
+"""Bootstrap intervals: how far a metric would move on other data of the same kind (Efron 1979).
 
-A resample draws as many units (pairs, queries, blocks) as there are, with replacement. It is
-told by how often it holds each unit, so a figure is a weighted figure (`weighted.py`) and
-thousands of resamples cost a few matrix products. Intervals are percentiles of the resampled
-figures, 95% of them (Efron 1979).
+A resample draws as many units (pairs, queries, blocks) as there are, with replacement. SciPy draws
+them; all metrics of a result are computed on the same resamples, with the same functions as on the
+data itself. An interval holds the middle 95% of the resampled values.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
+import scipy.stats
 
 RESAMPLES = 2000
 LEVEL = 0.95
-# Weights in memory at a time: 16 MB, whatever the number of units.
+# Indices in memory at a time: 16 MB, whatever the number of units.
 CELLS = 1 << 21
-# A figure that is undefined in more resamples than this part (a constant side, say) has none.
+# A metric has no interval if it is undefined (a constant input, say) in more of the resamples.
 UNDEFINED = 0.05
-
-Figures = Callable[[np.ndarray], Mapping[str, np.ndarray]]
-"""From weights, float64 [resamples, units], to each figure's values, float64 [resamples]."""
 
 Interval = list[float]
 
 
-def weights(units: int, *, seed: int) -> Iterator[np.ndarray]:
-    """Yield the weights of all resamples in pieces, float64 [some, units]; rows sum to `units`."""
-    random = np.random.default_rng(seed)
-    rows = max(1, CELLS // units)
-    for start in range(0, RESAMPLES, rows):
-        count = min(rows, RESAMPLES - start)
-        drawn = random.integers(units, size=(count, units)) + units * np.arange(count)[:, None]
-        held = np.bincount(drawn.ravel(), minlength=count * units)
-        yield held.reshape(count, units).astype(np.float64)
+@dataclass(frozen=True)
+class Sample:
+    """What is resampled: how many units there are, and the metrics of any choice of them.
+
+    `metrics` takes indices of units, int [..., units], and returns each metric's values, [...].
+    Units may be clusters, such as the candidates of one query: then the metrics are computed from
+    numbers of each cluster.
+    """
+
+    units: int
+    metrics: Callable[[np.ndarray], Mapping[str, np.ndarray]]
+
+    def once(self) -> dict[str, float]:
+        """Return the metrics of the data itself, every unit once."""
+        return {name: float(value) for name, value in self.metrics(np.arange(self.units)).items()}
 
 
-def distribution(figures: Figures, units: int, *, seed: int) -> dict[str, np.ndarray]:
-    """Return each figure in every resample, float64 [RESAMPLES]; NaN where it is undefined."""
-    pieces = [figures(held) for held in weights(units, seed=seed)]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+def distribution(sample: Sample, *, seed: int) -> dict[str, np.ndarray]:
+    """Return each metric in every resample, float64 [RESAMPLES]; NaN where it is undefined.
 
+    Raises:
+      ValueError: if there are fewer than two units.
+    """
+    names = list(sample.metrics(np.arange(sample.units)))
 
-def once(figures: Figures, units: int) -> dict[str, float]:
-    """Return each figure on the data itself, every unit once."""
-    return {name: float(values[0]) for name, values in figures(np.ones((1, units))).items()}
+    def statistic(indices: np.ndarray, axis: int) -> np.ndarray:
+        found = sample.metrics(indices)
+        return np.stack([found[name] for name in names]).astype(np.float64)
+
+    with warnings.catch_warnings():
+        # Of an interval of its own, which it cannot compute where a resample is undefined.
+        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)
+        drawn = scipy.stats.bootstrap(
+            (np.arange(sample.units),),
+            statistic,
+            vectorized=True,
+            n_resamples=RESAMPLES,
+            batch=max(1, CELLS // sample.units),
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+    return dict(zip(names, drawn.bootstrap_distribution, strict=True))
 
 
 def interval(values: np.ndarray) -> Interval | None:
-    """Return the 95% interval of one figure's resampled values; None where it has none."""
+    """Return the 95% interval of one metric's resampled values; None where it has none."""
     defined = values[~np.isnan(values)]
     if len(defined) < (1 - UNDEFINED) * len(values):
         return None
@@ -55,11 +76,9 @@ def interval(values: np.ndarray) -> Interval | None:
     return [float(low), float(high)]
 
 
-def intervals(figures: Figures, units: int, *, seed: int) -> dict[str, Interval]:
-    """Return the 95% interval [low, high] of each figure that has one."""
-    if units < 2:
+def intervals(sample: Sample, *, seed: int) -> dict[str, Interval]:
+    """Return the 95% interval [low, high] of each metric that has one."""
+    if sample.units < 2:
         return {}
-    found = {
-        name: interval(values) for name, values in distribution(figures, units, seed=seed).items()
-    }
+    found = {name: interval(drawn) for name, drawn in distribution(sample, seed=seed).items()}
     return {name: ends for name, ends in found.items() if ends is not None}

@@ -1,1 +1,1 @@
-"""Result files in, tables, pictures and pages out."""
+"""Stored results in; tables, pictures, an HTML report and a Markdown page of results out."""

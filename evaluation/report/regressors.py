@@ -7,13 +7,7 @@ of making folds. A figure is a mean over folds; its interval is of that mean.
 from collections.abc import Sequence
 
 from evaluation.report import paper
-from evaluation.report.comparison import (
-    PAPER,
-    Cell,
-    Row,
-    Table,
-)
-from evaluation.report.systems import BASELINE, OURS, System
+from evaluation.report.tables import BASELINE, OURS, PAPER, Cell, Row, System, Table
 from evaluation.results.result import Result
 
 TASK = "sts_regression"
@@ -36,19 +30,10 @@ def tables(found: Sequence[System]) -> list[Table]:
     return made
 
 
-def paragraphs(found: Sequence[System]) -> list[str]:
-    """Return what the tables show, claiming no more than the intervals over folds allow."""
-    return [
-        _said(corpus, way, results)
-        for corpus, by_way in _sorted(found).items()
-        for way, results in by_way.items()
-    ]
-
-
 def _sorted(found: Sequence[System]) -> dict[str, dict[str, list[Result]]]:
     """Return the results by corpus and way, each in the order of the paper's table."""
     by_corpus: dict[str, dict[str, list[Result]]] = {}
-    results = [r for system in found for r in system.results.values() if r.task == TASK]
+    results = [r for system in found for r in system.results() if r.task == TASK]
     for result in results:
         way, row = str(result.settings["folds_by"]), str(result.settings["row"])
         corpus = result.name.removeprefix(f"{TASK}-").removesuffix(f"-{way}-{row}")
@@ -137,35 +122,3 @@ def _grouping(corpus: str, by_way: dict[str, list[Result]]) -> Table:
                 rows.append(Row(label, [before, after, change], _kind(result)))
     title = f"What grouping the folds of {corpus} by sentence does: Pearson's r out of sample"
     return Table(title, [_ways(RANDOM), _ways(GROUPED), "change"], rows)
-
-
-def _said(corpus: str, way: str, results: list[Result]) -> str:
-    trained = [r for r in results if r.system != _MODULE and r.metrics.get(_OUT) is not None]
-    where = f"Regressors on {corpus}, {_ways(way)}"
-    if not trained:
-        return f"{where}: none was trained to its end."
-    best = max(trained, key=lambda r: r.metrics[_OUT])  # type: ignore[arg-type, return-value]
-    said = [f"{where}: the best of {len(trained)} is {_label(best)} with {_figure(best)}."]
-    for cosine in (r for r in results if r.system == _MODULE):
-        said.append(
-            f"{_label(cosine)}, the row to beat: {_figure(cosine)}, {_beside(cosine, best)}."
-        )
-    return " ".join(said)
-
-
-def _figure(result: Result) -> str:
-    cell = _cell(result, _OUT)
-    return f"{cell.text} {cell.interval_text}".rstrip()
-
-
-def _beside(cosine: Result, best: Result) -> str:
-    """Compare two intervals over the same folds."""
-    ends = [r.intervals.get(_OUT) for r in (cosine, best)]
-    if None in ends:
-        return "without intervals to compare"
-    (low, high), (best_low, best_high) = ends  # type: ignore[misc]
-    if low > best_high:
-        return "above it beyond both intervals"
-    if high < best_low:
-        return "below it beyond both intervals"
-    return "and the intervals overlap"

@@ -1,1 +1,1 @@
-"""A result in, one JSON file out, and back: schema, storage, locks."""
+"""A task's metrics and items in, one JSON file a data set out, and back."""

@@ -1,4 +1,4 @@
-"""One command at a time on an output: a lock that ends with the process that holds it."""
+"""A lock on an output, for one command at a time; it ends with its process."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ _ATTEMPTS = 100
 
 
 @contextlib.contextmanager
-def claim(output: Path, *, command: str, folder: bool, wait: bool = False) -> Iterator[None]:
+def claim(output: Path, *, command: str, folder: bool) -> Iterator[None]:
     """Hold an output for one command, and make sure that it can be written.
 
     The claim is a lock on a hidden file: of a command in a folder `.COMMAND.claim`, of a file and
@@ -31,7 +31,6 @@ def claim(output: Path, *, command: str, folder: bool, wait: bool = False) -> It
       output: what `--output` names.
       command: who claims it; in a folder only the same command is refused.
       folder: whether `output` is a folder of results, not a file.
-      wait: whether to wait for a process that holds the claim.
 
     Raises:
       InputError: if another process holds it, or nothing can be written there.
@@ -44,7 +43,7 @@ def claim(output: Path, *, command: str, folder: bool, wait: bool = False) -> It
         place = output.with_name(f".{output.stem}.claim")
     missing = [parent for parent in place.parents if not parent.exists()]
     try:
-        file = _locked(place, wait=wait)
+        file = _locked(place)
     except OSError as error:
         blocked = next((parent for parent in place.parents if parent.is_file()), None)
         reason = f"{blocked} is a file" if blocked else error.strerror or error
@@ -67,7 +66,7 @@ def claim(output: Path, *, command: str, folder: bool, wait: bool = False) -> It
                 parent.rmdir()
 
 
-def _locked(place: Path, *, wait: bool) -> TextIO | None:
+def _locked(place: Path) -> TextIO | None:
     """Return the file, locked, or None where another process has locked it."""
     for _ in range(_ATTEMPTS):
         try:
@@ -76,7 +75,7 @@ def _locked(place: Path, *, wait: bool) -> TextIO | None:
         except FileNotFoundError:
             continue  # another process has just removed the folder
         try:
-            _lock(file, wait=wait)
+            _lock(file)
             # Else who held it has removed it since it was opened here, or somebody made a new one.
             if os.path.samestat(os.fstat(file.fileno()), place.stat()):
                 return file
@@ -89,10 +88,10 @@ def _locked(place: Path, *, wait: bool) -> TextIO | None:
     raise FileNotFoundError(f"{place.parent} cannot be made")
 
 
-def _lock(file: TextIO, *, wait: bool) -> None:
+def _lock(file: TextIO) -> None:
     """Lock a file, or raise BlockingIOError."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise

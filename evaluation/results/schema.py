@@ -1,4 +1,4 @@
-"""What a result file holds, key by key, so that what reads one may rely on it."""
+"""The schema of a result file: which keys it has, and the type of each."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Value:
-    """Something without parts, and what it is in words."""
+    """A value without parts, and its type in words."""
 
     words: str
     fits: Callable[[Any], bool]
@@ -18,7 +18,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Record:
-    """A JSON object with keys of its own; keys besides these are not looked at."""
+    """A JSON object with named keys; other keys are ignored."""
 
     needed: Mapping[str, "Kind"] = field(default_factory=dict)
     optional: Mapping[str, "Kind"] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Each:
-    """A JSON object or list, all of whose values are of one kind."""
+    """A JSON object or list whose values are all of one kind."""
 
     of: "Kind"
     container: type[dict] | type[list] = dict
@@ -151,7 +151,7 @@ OF_TASK: dict[str, tuple[Record, ...]] = {
         ),
     ),
 }
-"""What a task's results hold besides."""
+"""What the results of each task hold besides `RESULT`."""
 
 
 def problem(result: Any) -> str | None:

@@ -1,1 +1,1 @@
-"""An encoder and data in, a result out: `evaluate(encoder, data) -> Result`."""
+"""An encoder and data in, a result out: each task is `evaluate(encoder, data) -> Result`."""

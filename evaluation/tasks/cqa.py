@@ -9,150 +9,141 @@ The threshold is the one with the highest F1 on a dev file, for every system its
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.data.cqa_files import (
-    Query,
-    QueryData,
-    read_relevancy,
-    read_xml,
-)
-from evaluation.data.files import Source, existing, without_gz
+from evaluation.data import cqa_files
+from evaluation.data.cqa_files import Query, QueryData
+from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
-from evaluation.metrics import metrics, per_item
+from evaluation.metrics import classification
+from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
 
-RELEVANCY = ".relevancy"
 PREDICTIONS = ".subtaskB.pred"
 SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
+METRICS = ("map", "avg_rec", "mrr")
+LABEL_METRICS = ("precision", "recall", "f1", "accuracy")
 
 
-def find(path: Path) -> list[Source]:
-    """Return the file itself, or every file of subtask B anywhere in the folder.
+def evaluations(
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    dev: Path | None = None,
+) -> list[Evaluation]:
+    """Return the evaluation of each data set of a path.
 
-    Where a question file and its .relevancy are both there, the one with text is taken.
+    Args:
+      path: a file or a folder, as `cqa_files.find` takes it.
+      load: gives the encoder, after reading; None where there is none, for files without text.
+      seed: nothing here is drawn at random.
+      dev: a question file to choose thresholds on; default: the one with "dev" in its name.
     """
-    if existing(path).is_file():
-        return [Source(_result_name(path), (path,))]
-    with_text: dict[str, Path] = {}
-    without_text: dict[str, Path] = {}
-    for candidate in sorted(path.rglob("*")):
-        name = without_gz(candidate)
-        if name.endswith(".xml") and "-subtaskA" not in name:
-            found = with_text
-        elif name.endswith(".subtaskB" + RELEVANCY):
-            found = without_text
-        else:
-            continue
-        key = _result_name(candidate)
-        if key in found:
-            raise InputError(f"{candidate}: the same data as {found[key]}; keep one of them")
-        found[key] = candidate
-    chosen = without_text | with_text
-    if not chosen:
-        raise InputError(f"{path}: holds no *.xml and no *.subtaskB.relevancy (plain or .gz)")
-    return [Source(key, (chosen[key],)) for key in sorted(chosen)]
+    sources = cqa_files.find(path)
+    data = {source: cqa_files.read(source) for source in sources}
+    chosen_on = _dev_source(sources, dev)
+    dev_data = None
+    if chosen_on is not None:
+        dev_data = data[chosen_on] if chosen_on in data else cqa_files.read(chosen_on)
+    with_text = [source.name for source in sources if data[source].has_text]
+    if with_text and dev and dev_data and not dev_data.has_text:
+        raise InputError(f"--dev {dev}: has no text to choose a threshold on")
+    encoder = load()
+    if with_text and encoder is None:
+        raise InputError(f"{with_text[0]} has questions to rank: --module is needed")
+
+    @cache
+    def chosen() -> dict[str, float]:
+        return thresholds(evaluate(encoder, dev_data)) if dev_data else {}
+
+    def compute(source: Source) -> Result:
+        found = evaluate(encoder, data[source])
+        if dev_data is None or found.system not in chosen():
+            return found
+        return classified(found, chosen(), dev=dev_data.name)
+
+    return [
+        Evaluation(
+            source=source.after([chosen_on] if chosen_on and chosen_on != source else []),
+            compute=partial(compute, source),
+            module=encoder.provenance() if encoder and data[source].has_text else None,
+        )
+        for source in sources
+    ]
 
 
-def _result_name(path: Path) -> str:
-    """Return the same name for a question file and its relevancy file."""
-    name = without_gz(path)
-    for suffix in (RELEVANCY, ".subtaskB", ".xml"):
-        name = name.removesuffix(suffix)
-    return f"cqa-{name}"
-
-
-def read(source: Source) -> QueryData:
-    """Read one file of queries, each with its related questions in the file's order."""
-    (path,) = source.files
-    has_text = not without_gz(path).endswith(RELEVANCY)
-    queries = read_xml(path) if has_text else read_relevancy(path)
-    return QueryData(source.name, queries, has_text=has_text)
+def _dev_source(sources: list[Source], given: Path | None) -> Source | None:
+    """Return the source to choose thresholds on, or None."""
+    if given:
+        found = cqa_files.find(given)
+        if len(found) != 1:
+            raise InputError(f"--dev {given}: {len(found)} data sets; one is needed")
+        return found[0]
+    return next((source for source in sources if "dev" in source.name.lower()), None)
 
 
 def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or by the search engine where there is no text."""
     queries = data.queries
-    scores = search_engine = [_search_engine(query) for query in queries]
-    others = {CEILING: [_labels(query).astype(np.float64) for query in queries]}
+    candidates = [candidate for query in queries for candidate in query.candidates]
+    engine = [candidate.engine_score for candidate in candidates]
+    # Scores that no order can beat.
+    others = {CEILING: [float(candidate.relevant) for candidate in candidates]}
+    scores = engine
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
-        scores = _cosines(encoder, queries)
-        others[SEARCH_ENGINE] = search_engine
-        others["word_overlap"] = [_overlaps(query) for query in queries]
-    return Result(
+        scores = _cosines(encoder, data)
+        others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(queries)}
+    ids = [query.id for query in queries for _ in query.candidates]
+    found = Result(
         task="cqa",
         name=data.name,
         system="module" if data.has_text else SEARCH_ENGINE,
-        metrics=_figures(queries, scores),
+        metrics={},
         n=len(queries),
-        baselines={name: _figures(queries, rows) for name, rows in others.items()},
         counts={
-            "candidates": sum(len(query.candidates) for query in queries),
+            "candidates": len(candidates),
             "queries_with_a_relevant_candidate": sum(
                 any(candidate.relevant for candidate in query.candidates) for query in queries
             ),
         },
         items=[
             {
-                "query_id": query.id,
+                "query_id": query_id,
                 "candidate_id": candidate.id,
                 "relevant": candidate.relevant,
-                "score": float(scores[i][j]),
-                "baselines": {name: float(rows[i][j]) for name, rows in others.items()},
+                "score": float(scores[i]),
+                "baselines": {name: float(column[i]) for name, column in others.items()},
             }
-            for i, query in enumerate(queries)
-            for j, candidate in enumerate(query.candidates)
+            for i, (query_id, candidate) in enumerate(zip(ids, candidates, strict=True))
         ],
     )
+    return measure.measured(found, METRICS)
 
 
-def _labels(query: Query) -> np.ndarray:
-    """Return which candidates are relevant, bool [candidates]: scores that no order can beat."""
-    return np.array([candidate.relevant for candidate in query.candidates])
+def _cosines(encoder, data: QueryData) -> list[float]:
+    """Return each candidate's cosine with its query."""
+    left, right = zip(*data.texts(), strict=True)
+    embeddings = encoder.encode([*left, *right])
+    return similarity.cosine(embeddings[: len(left)], embeddings[len(left) :]).tolist()
 
 
-def _search_engine(query: Query) -> np.ndarray:
-    """Return the search engine's scores, float64 [candidates]."""
-    return np.array([candidate.engine_score for candidate in query.candidates])
-
-
-def _cosines(encoder, queries: list[Query]) -> list[np.ndarray]:
-    """Return for each query the cosines with its candidates, float64 [candidates]."""
-    left = [query.text for query in queries for _ in query.candidates]
-    right = [candidate.text for query in queries for candidate in query.candidates]
-    embeddings = encoder.encode(left + right)
-    cosines = similarity.cosine(embeddings[: len(left)], embeddings[len(left) :])
-    ends = np.cumsum([len(query.candidates) for query in queries])
-    return np.split(cosines, ends[:-1])
-
-
-def _overlaps(query: Query) -> np.ndarray:
-    """Return the word overlap of the query with each candidate, float64 [candidates]."""
-    asked = similarity.words(query.text)
-    return np.array(
-        [
-            similarity.word_overlap(asked, similarity.words(candidate.text))
-            for candidate in query.candidates
-        ]
-    )
-
-
-def _figures(queries: list[Query], scores: list[np.ndarray]) -> dict[str, float]:
-    """Return MAP, AvgRec and MRR of the order that these scores give."""
-    rankings = [
-        metrics.ranked(row, _labels(query)) for query, row in zip(queries, scores, strict=True)
+def _overlaps(queries: list[Query]) -> list[float]:
+    """Return each candidate's word overlap with its query."""
+    return [
+        similarity.word_overlap(asked, similarity.words(candidate.text))
+        for query in queries
+        for asked in [similarity.words(query.text)]
+        for candidate in query.candidates
     ]
-    return {
-        "map": metrics.mean_average_precision(rankings),
-        "avg_rec": metrics.average_recall(rankings),
-        "mrr": metrics.mean_reciprocal_rank(rankings),
-    }
 
 
 def thresholds(dev: Result) -> dict[str, float]:
@@ -164,41 +155,26 @@ def thresholds(dev: Result) -> dict[str, float]:
 
 
 def _best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the middle of the gap below the lowest score that is a yes at the highest F1.
+    """Return the threshold of the highest F1: the middle of the gap below the lowest yes.
 
     Of equal F1 the highest threshold is taken; float64 [candidates], bool [candidates].
     """
     distinct = np.unique(scores)
-    f1 = [metrics.classification(scores >= value, relevant)["f1"] for value in distinct]
+    f1 = [classification.classification(scores >= value, relevant)["f1"] for value in distinct]
     best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
     return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
 
 
 def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:
     """Return the result with P, R, F1 and accuracy at thresholds chosen on the data `dev`."""
-    relevant = np.array([item["relevant"] for item in result.items])
-
-    def figures(name: str, scores: list[float]) -> dict[str, float]:
-        return metrics.classification(np.array(scores) >= chosen[name], relevant)
-
-    own = figures(result.system, [item["score"] for item in result.items])
-    baselines = {
-        name: {**found, **figures(name, [item["baselines"][name] for item in result.items])}
-        for name, found in result.baselines.items()
-    }
-    settings = {per_item.threshold_name(None): chosen[result.system]}
-    settings |= {per_item.threshold_name(name): chosen[name] for name in result.baselines}
+    settings = {measure.threshold_name(None): chosen[result.system]}
+    settings |= {measure.threshold_name(name): chosen[name] for name in result.baselines}
     where = "the same data, so they are optimistic" if dev == result.name else dev
-    return dataclasses.replace(
-        result,
-        metrics=dict(result.metrics) | own,
-        baselines=baselines,
-        settings=dict(result.settings) | settings,
-        notes=[
-            *result.notes,
-            f"P, R, F1 and accuracy are at thresholds that were chosen by F1 on {where}.",
-        ],
+    note = f"P, R, F1 and accuracy are at thresholds that were chosen by F1 on {where}."
+    with_thresholds = dataclasses.replace(
+        result, settings=dict(result.settings) | settings, notes=[*result.notes, note]
     )
+    return measure.measured(with_thresholds, (*METRICS, *LABEL_METRICS))
 
 
 def predictions(result: Result) -> str:
@@ -207,7 +183,7 @@ def predictions(result: Result) -> str:
     A line is query, candidate, 0 (the scorer reads no rank), score and label, tab-separated, in
     the order of the question file. Without a threshold every label is false.
     """
-    threshold = result.settings.get(per_item.threshold_name(None), float("inf"))
+    threshold = result.settings.get(measure.threshold_name(None), float("inf"))
     rows = [
         (
             item["query_id"],
@@ -219,3 +195,14 @@ def predictions(result: Result) -> str:
         for item in result.items
     ]
     return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def write_predictions(results: list[Result], folder: Path) -> list[Path]:
+    """Write `predictions` of each result of a module into a folder; return the paths."""
+    paths = []
+    for result in results:
+        if result.system == "module":
+            name = result.data["file"].removesuffix(".gz")
+            paths.append(folder / f"{name}{PREDICTIONS}")
+            write_whole(paths[-1], predictions(result))
+    return paths

@@ -1,39 +1,50 @@
 """A classifier of premise and hypothesis by their embeddings, trained here (sections 2.3, 4.2).
 
 Its features are the paper's (u1, u2, |u1 - u2|, u1 * u2); the module's weights stay as they are.
-Softmax regression and one hidden layer of 512, the paper's, are both trained on embeddings of
-length 1 and of length sqrt(dim), each for as many passes as the dev set's accuracy asks for, and
-the dev set chooses among the four: dense embeddings are learned better from numbers of size one,
-sparse ones, such as TF-IDF's, from their own.
+
+Dense embeddings: softmax regression and one hidden layer of 512, the paper's, are both trained on
+embeddings of length 1 and of length sqrt(dim), with early stopping by the dev accuracy, and the dev
+set chooses among the four. Sparse ones, such as TF-IDF's, whose features no dense layer holds:
+scikit-learn's logistic regression, and the dev set chooses how strongly it is regularized.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 import tensorflow as tf
 import tf_keras
+from sklearn.linear_model import LogisticRegression
 
-from evaluation.analysis import overlap
+from evaluation.data import overlap
 from evaluation.data.snli_files import LABELS, NliData
 from evaluation.errors import InputError
-from evaluation.metrics import metrics
+from evaluation.metrics import classification
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
 BATCH = 256
-MOST_PASSES = 30
-PATIENCE = 3  # passes without a better dev accuracy
+MOST_EPOCHS = 30
+PATIENCE = 3  # epochs without a better dev accuracy
 LEARNING_RATE = 1e-3
+INVERSE_REGULARIZATION = (0.1, 1.0, 10.0)
+MOST_STEPS = 300
+
+Embeddings = list[Any]
+"""Of premises and of hypotheses: float32 [pairs, dim] each, NumPy or SciPy sparse, of length 1."""
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """A trained classifier, its accuracy on dev, and a sentence about how it came to be."""
+    """A trained classifier, its accuracy on dev, and a sentence on how it was trained.
 
-    network: Any
+    `predict` maps embeddings to probabilities, float32 [pairs, 3].
+    """
+
+    predict: Callable[[Embeddings], np.ndarray]
     dev_accuracy: float
     about: str
 
@@ -41,15 +52,13 @@ class Classifier:
         self, encoder, premises: Sequence[str], hypotheses: Sequence[str]
     ) -> np.ndarray:
         """Return float32 [pairs, 3] in the order of LABELS."""
-        return self.network.predict(
-            _embeddings(encoder, premises, hypotheses), batch_size=BATCH, verbose=0
-        )
+        return self.predict(_embeddings(encoder, premises, hypotheses))
 
 
 def train(
     encoder, training: NliData, dev: NliData, *, held_out: Iterable[NliData], seed: int
 ) -> Classifier:
-    """Train on one file, choose on another; the seed decides the first weights and the order.
+    """Train on one file, choose on another; the seed sets the initial weights and the order.
 
     Pairs that share a sentence with what will be classified are left out of training.
 
@@ -59,7 +68,38 @@ def train(
     training, left_out = _apart(training, held_out)
     inputs, labels = _examples(encoder, training)
     dev_inputs, dev_labels = _examples(encoder, dev)
+    candidates = _sparse if scipy.sparse.issparse(inputs[0]) else _dense
     best: Classifier | None = None
+    for shape, predict in candidates(inputs, labels, dev=(dev_inputs, dev_labels), seed=seed):
+        predicted = predict(dev_inputs).argmax(axis=1)
+        accuracy = classification.accuracy(predicted, dev_labels)
+        if best is None or accuracy > best.dev_accuracy:
+            about = (
+                f"The module has no classify_nli: labels are those of a classifier ({shape}) "
+                f"on (u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
+                f"({left_out:,} more share a sentence with what is classified) and chosen "
+                f"on the {len(dev_labels):,} of {dev.name}."
+            )
+            best = Classifier(predict, accuracy, about)
+    assert best is not None
+    return best
+
+
+def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int]:
+    """Return the pairs of which no sentence is held out, and how many others there were."""
+    others = (texts for data in held_out for texts in data.texts())
+    shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
+    kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
+    if not kept:
+        raise InputError(
+            f"{training.name}: each of its {len(shared)} pairs shares a sentence with what is to "
+            "be classified; another train file is needed"
+        )
+    return dataclasses.replace(training, pairs=kept), len(shared)
+
+
+def _dense(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
+    """Yield a description and the predictions of each network."""
     dim = inputs[0].shape[1]
     for hidden, length in itertools.product(HIDDEN_SIZES, (1.0, dim**0.5)):
         tf_keras.utils.set_random_seed(seed)
@@ -71,45 +111,23 @@ def train(
             inputs,
             labels,
             batch_size=BATCH,
-            epochs=MOST_PASSES,
-            validation_data=(dev_inputs, dev_labels),
+            epochs=MOST_EPOCHS,
+            validation_data=dev,
             callbacks=[stop],
             verbose=0,
         )
-        predicted = network.predict(dev_inputs, batch_size=BATCH, verbose=0).argmax(axis=1)
-        accuracy = metrics.accuracy(predicted, dev_labels)
-        if best is None or accuracy > best.dev_accuracy:
-            shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
-            about = (
-                f"The module has no classify_nli: labels are those of a classifier ({shape}) on "
-                f"(u1, u2, |u1-u2|, u1*u2) of embeddings of length {length:.3g}, "
-                f"trained here on {len(labels):,} pairs "
-                f"({left_out:,} more share a sentence with what is classified) and chosen, "
-                f"with its number of passes, on the {len(dev_labels):,} of {dev.name}."
-            )
-            best = Classifier(network, accuracy, about)
-    assert best is not None
-    return best
+        shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
 
+        def predict(embeddings: Embeddings, network=network) -> np.ndarray:
+            return network.predict(embeddings, batch_size=BATCH, verbose=0)
 
-def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int]:
-    """Return the pairs of which no sentence is held out, and how many others there were."""
-    of_training = {training.name: [(pair.premise, pair.hypothesis) for pair in training.pairs]}
-    others = ((pair.premise, pair.hypothesis) for data in held_out for pair in data.pairs)
-    shared = set(overlap.find(of_training, others)[training.name].texts)
-    kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
-    if not kept:
-        raise InputError(
-            f"{training.name}: each of its {len(shared)} pairs shares a sentence with what is to "
-            "be classified; another train file is needed"
-        )
-    return dataclasses.replace(training, pairs=kept), len(shared)
+        yield f"{shape}, embeddings of length {length:.3g}", predict
 
 
 def _network(dim: int, *, hidden: int, length: float):
     """Return a network from two embeddings [batch, dim] to probabilities [batch, 3].
 
-    They are of length 1, and brought to another first.
+    They are of length 1, and scaled to another first.
     """
     inputs = tf_keras.Input([dim]), tf_keras.Input([dim])
     u1, u2 = (length * one for one in inputs)
@@ -126,16 +144,35 @@ def _network(dim: int, *, hidden: int, length: float):
     return network
 
 
-def _examples(encoder, data: NliData) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the embeddings of both sides, float32 [pairs, dim] each, and labels, int [pairs]."""
-    inputs = _embeddings(
-        encoder, [p.premise for p in data.pairs], [p.hypothesis for p in data.pairs]
-    )
+def _sparse(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
+    """Yield a description and the predictions of each logistic regression."""
+    features = _sparse_features(inputs)
+    for inverse in INVERSE_REGULARIZATION:
+        model = LogisticRegression(C=inverse, max_iter=MOST_STEPS).fit(features, labels)
+
+        def predict(embeddings: Embeddings, model=model) -> np.ndarray:
+            found = model.predict_proba(_sparse_features(embeddings))
+            rows = np.zeros((len(found), len(LABELS)), dtype=np.float32)
+            rows[:, model.classes_] = found
+            return rows
+
+        yield f"logistic regression, C {inverse:g}", predict
+
+
+def _sparse_features(embeddings: Embeddings):
+    u1, u2 = embeddings
+    return scipy.sparse.hstack([u1, u2, abs(u1 - u2), u1 * u2], format="csr")
+
+
+def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:
+    """Return the embeddings of premises and hypotheses, and labels, int [pairs]."""
+    inputs = _embeddings(encoder, *zip(*data.texts(), strict=True))
     return inputs, np.array([LABELS.index(pair.gold) for pair in data.pairs])
 
 
-def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> list[np.ndarray]:
-    """Encode both sides at once, so that a sentence on both is encoded once; of length 1."""
+def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> Embeddings:
+    """Encode both at once, so that a sentence in both is encoded once; of length 1."""
     rows = encoder.encode_inputs([*premises, *hypotheses])
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    if not scipy.sparse.issparse(rows):
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return [rows[: len(premises)], rows[len(premises) :]]

@@ -8,25 +8,25 @@ the others. A last, shorter block is filled up with responses from the first blo
 Two rules for the rank of the true response:
 - A candidate with the very text of the true response is no negative; it is left out and counted.
 - A negative that scores the same counts as better than the true response, so that a module
-  which cannot tell responses apart finds none. Scores within float32's reach are the same.
+  which cannot tell responses apart finds none. Scores within float32's precision are the same.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.data import tfrecords
-from evaluation.data.files import Source, existing
+from evaluation.data import ranking_files
+from evaluation.data.ranking_files import Pair, RankingData
 from evaluation.errors import InputError
-from evaluation.metrics import metrics
+from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
 
 AT = (1, 3, 10)
-FEATURES = ("input", "response", "input_id", "response_id")
 
 # Embeddings of one text differ by about 1e-7 of their size between batches.
 SAME = 1e-6
@@ -34,44 +34,28 @@ SAME = 1e-6
 Block = tuple[np.ndarray, np.ndarray]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A comment and one of its replies."""
-
-    input: str
-    response: str
-    input_id: str
-    response_id: str
-
-
-@dataclass(frozen=True)
-class RankingData:
-    """The pairs of one test split."""
-
-    name: str
-    pairs: list[Pair]
-
-
-def find(path: Path) -> list[Source]:
-    """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
-    if existing(path).is_file():
-        return [Source("response_ranking", (path,))]
-    files = sorted([*path.glob("test-*.tfrecord"), *path.glob("test-*.tfrecord.gz")])
-    if not files:
-        raise InputError(f"{path}: holds no test-*.tfrecord (plain or .gz)")
-    return [Source("response_ranking", tuple(files))]
-
-
-def read(source: Source) -> RankingData:
-    """Read every pair. Single shards may be empty: a small data set leaves some so."""
-    pairs = [
-        Pair(*tfrecords.texts(features, FEATURES, place=place))
-        for path in source.files
-        for features, place in tfrecords.read(path)
+def evaluations(
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    candidates: int = 100,
+    at: Sequence[int] | None = None,
+) -> list[Evaluation]:
+    """Return the one evaluation of a file or folder; `load` gives the encoder, after reading."""
+    (source,) = ranking_files.find(path)
+    data = ranking_files.read(source)
+    check(data, candidates=candidates, at=at)
+    encoder, settings = load(), {"candidates": candidates, "seed": seed}
+    return [
+        Evaluation(
+            source=source,
+            compute=partial(evaluate, encoder, data, at=at, **settings),
+            module=encoder.provenance(),
+            settings=settings,
+            metrics=[f"p_at_{n}" for n in at or AT],
+        )
     ]
-    if not pairs:
-        raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
-    return RankingData(source.name, pairs)
 
 
 def evaluate(
@@ -93,16 +77,13 @@ def evaluate(
     masks = _negatives(pairs, layout)
     ranks = np.concatenate([found for _, _, found, _ in ranked(encoder, pairs, layout=layout)])
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
-    return Result(
+    found = Result(
         task="response_ranking",
         name=data.name,
         system="module",
-        metrics=_figures(ranks, at),
+        metrics={},
         n=len(pairs),
-        baselines={
-            "word_overlap": _figures(overlap_ranks, at),
-            "chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at},
-        },
+        baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at}},
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         items=[
@@ -118,6 +99,7 @@ def evaluate(
             )
         ],
     )
+    return measure.measured(found, [f"p_at_{n}" for n in at])
 
 
 def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None) -> None:
@@ -175,7 +157,7 @@ def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple
     inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
     for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
-        scores = inputs[rows] @ responses[columns].T
+        scores = similarity.products(inputs[rows], responses[columns])
         better, same = compare(scores, negative=negative)
         yield rows, columns, 1 + better + same, scores
 
@@ -210,8 +192,3 @@ def compare(scores: np.ndarray, *, negative: np.ndarray) -> tuple[np.ndarray, np
     same = negative & (np.abs(scores - true) <= margin)
     better = negative & (scores > true) & ~same
     return better.sum(axis=1), same.sum(axis=1)
-
-
-def _figures(ranks: np.ndarray, at: Sequence[int]) -> dict[str, float]:
-    """Return the precision at each of these ranks (table 1)."""
-    return {f"p_at_{n}": metrics.precision_at(ranks, n) for n in at}

@@ -1,27 +1,40 @@
-"""How alike two sentences are: by their embeddings, or by the words they share."""
+"""How alike two sentences are: by their embeddings, or by the words they share.
+
+Embeddings are rows of a NumPy array, or of a SciPy sparse array where they are sparse (TF-IDF).
+"""
 
 import re
 
 import numpy as np
+import scipy.sparse.linalg
 
 
-def cosine(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def products(left, right) -> np.ndarray:
+    """Return all dot products of two [m, dim] and [n, dim]: dense float64 [m, n]."""
+    found = left @ right.T
+    return found.toarray() if scipy.sparse.issparse(found) else found
+
+
+def cosine(left, right) -> np.ndarray:
     """Return the cosine of each pair of rows: two [n, dim] without zero rows to float64 [n].
 
     Rounding alone can leave [-1, 1], where arccos is NaN, so the cosine is clipped.
     """
     left, right = left.astype(np.float64), right.astype(np.float64)
-    norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    if scipy.sparse.issparse(left):
+        norms = scipy.sparse.linalg.norm(left, axis=1) * scipy.sparse.linalg.norm(right, axis=1)
+    else:
+        norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
     return np.clip((left * right).sum(axis=1) / norms, -1.0, 1.0)
 
 
-def negative_angle(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def negative_angle(left, right) -> np.ndarray:
     """Return -arccos(cosine) of each pair of rows (section 4.3): float64 [n] in [-pi, 0]."""
     return -np.arccos(cosine(left, right))
 
 
 def scale_0_to_5(angles: np.ndarray) -> np.ndarray:
-    """Return negative angles [n] on the scale of people's scores, 0 to 5 (equation 2)."""
+    """Return negative angles [n] on the scale of gold scores, 0 to 5 (equation 2)."""
     return 5.0 * (1.0 + angles / np.pi)
 
 

@@ -1,32 +1,88 @@
 """Natural language inference (section 4.2, table 2): whether a premise entails a hypothesis.
 
-The module's own `classify_nli` answers where it has that signature; else a classifier trained
-here on embeddings (`nli_classifier.py`), which tells how much of inference they hold.
+A module with the signature `classify_nli` classifies by that; for any other module, a classifier is
+trained here on its embeddings (`nli_classifier.py`), which shows how much about NLI they hold.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
+from evaluation.data import snli_files
 from evaluation.data.snli_files import LABELS, NliData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
-from evaluation.metrics import metrics
+from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 
 OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 """What a result notes where no classifier was trained for it."""
 
 
+def evaluations(
+    path: Path,
+    load: Callable,
+    *,
+    seed: int = 0,
+    train: Path | None = None,
+    dev: Path | None = None,
+) -> list[Evaluation]:
+    """Return the evaluation of dev and test, or of the one file.
+
+    Args:
+      path: a folder of SNLI's files, or one of them.
+      load: gives the encoder, after reading.
+      seed: of the classifier's weights and the order of its training.
+      train: a file to train the classifier on; default: the one in the folder.
+      dev: a file to choose it on; default: the one in the folder.
+    """
+    found = snli_files.find(path)
+    scored = [found[name] for name in found if path.is_file() or name in ("dev", "test")]
+    data = {source.name: snli_files.read(source) for source in scored}
+    learn = [
+        snli_files.only(given, option=f"--{split}") if given else found.get(split)
+        for split, given in (("train", train), ("dev", dev))
+    ]
+    encoder = load()
+    training = [source for source in learn if source]
+    if len(training) < len(learn) or pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI):
+        training = []
+
+    @cache
+    def classifier():
+        """Train once, and only if a result is missing."""
+        if not training:
+            return None
+        from evaluation.tasks import nli_classifier
+
+        files = map(snli_files.read, training)
+        return nli_classifier.train(encoder, *files, held_out=data.values(), seed=seed)
+
+    def compute(name: str) -> Result:
+        return evaluate(encoder, data[name], classifier=classifier())
+
+    return [
+        Evaluation(
+            source=source.after(training),
+            compute=partial(compute, source.name),
+            module=encoder.provenance(),
+        )
+        for source in scored
+    ]
+
+
 def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     """Classify every pair; return the accuracy, over all and by gold label.
 
-    `classifier` is used where the module has no head of its own.
+    `classifier` is used where the module has no `classify_nli`.
     """
     pairs = data.pairs
-    premises, hypotheses = [p.premise for p in pairs], [p.hypothesis for p in pairs]
-    own_head = pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI)
-    if own_head:
+    premises, hypotheses = zip(*data.texts(), strict=True)
+    if pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI):
         probabilities = pair_signatures.classify(encoder, premises, hypotheses)
         note = OWN_LABELS
     elif classifier is not None:
@@ -37,24 +93,14 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
             f"{data.name}: the module has no signature {pair_signatures.CLASSIFY_NLI}, and there "
             "is no train and dev file to train a classifier on"
         )
-    gold = np.array([LABELS.index(pair.gold) for pair in pairs])
-    predicted = probabilities.argmax(axis=1)
-    majority = Counter(gold.tolist()).most_common(1)[0][0]
-    return Result(
+    counts = Counter(LABELS.index(pair.gold) for pair in pairs)
+    majority = LABELS[counts.most_common(1)[0][0]]
+    found = Result(
         task="snli",
         name=data.name,
         system="module",
-        metrics={"accuracy": metrics.accuracy(predicted, gold)},
+        metrics={},
         n=len(pairs),
-        groups={
-            label: {
-                "n": int((gold == i).sum()),
-                "metrics": {"accuracy": metrics.accuracy(predicted[gold == i], gold[gold == i])},
-            }
-            for i, label in enumerate(LABELS)
-            if (gold == i).any()
-        },
-        baselines={"majority": {"accuracy": float(np.mean(gold == majority))}},
         counts={"without_label": data.without_label},
         notes=[note],
         items=[
@@ -62,10 +108,12 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
                 "premise": pair.premise,
                 "hypothesis": pair.hypothesis,
                 "gold": pair.gold,
-                "predicted": LABELS[label],
+                "predicted": LABELS[int(np.argmax(row))],
                 "probabilities": [round(float(p), 6) for p in row],
-                "baselines": {"majority": LABELS[majority]},
+                "baselines": {"majority": majority},
             }
-            for pair, label, row in zip(pairs, predicted, probabilities, strict=True)
+            for pair, row in zip(pairs, probabilities, strict=True)
         ],
     )
+    groups = [label for i, label in enumerate(LABELS) if counts[i]]
+    return measure.measured(found, ["accuracy"], groups=groups)

@@ -1,4 +1,4 @@
-"""Semantic textual similarity (section 4.3): how well scores follow people's.
+"""Semantic textual similarity (section 4.3): how well scores correlate with human judgement.
 
 The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix (`sts_tuning.py`)
 the embeddings are transformed first and the score is equation 2's, 5 (1 - arccos(cosine) / pi).
@@ -7,29 +7,78 @@ A module that gives no embeddings but has the signature `similarity` is scored b
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from evaluation.analysis import overlap
-from evaluation.data.sts_files import OFFICIAL_COUNTS, Pair, SimilarityData
+from evaluation.data import overlap, sts_files
+from evaluation.data.files import Source
+from evaluation.data.sts_files import OFFICIAL_COUNTS, SimilarityData
 from evaluation.encoders import pair_signatures
-from evaluation.metrics import metrics
+from evaluation.errors import InputError
+from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
 
-Scores = np.ndarray
+METRICS = ("pearson", "spearman")
+
+
+def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
+    """Return the evaluation of each data set of a path; `load` gives the encoder, after reading."""
+    sources = sts_files.find(path)
+    data = [sts_files.read(source) for source in sources]
+    encoder = load()
+    return [
+        Evaluation(
+            source=source, compute=partial(evaluate, encoder, one), module=encoder.provenance()
+        )
+        for source, one in zip(sources, data, strict=True)
+    ]
+
+
+def tuning_sources(path: Path) -> tuple[Source, Source]:
+    """Return the train and the dev file, to learn the matrix on and to choose it on.
+
+    Raises:
+      InputError: if one is missing.
+    """
+    dev = next((source for source in sts_files.find(path) if source.name == "sts-dev"), None)
+    if dev is None:
+        raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
+    return sts_files.train_of(path), dev
+
+
+def tuned_evaluations(
+    path: Path, encoder, *, matrix: Callable[[], np.ndarray], learned_from: Sequence[Source]
+) -> list[Evaluation]:
+    """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
+
+    def compute(source: Source) -> Result:
+        name = f"{source.name}-tuned"
+        return evaluate_tuned(encoder, sts_files.read(source), matrix=matrix(), name=name)
+
+    return [
+        Evaluation(
+            source=dataclasses.replace(source, name=f"{source.name}-tuned").after(learned_from),
+            compute=partial(compute, source),
+            module=encoder.provenance(),
+        )
+        for source in sts_files.find(path)
+    ]
 
 
 def evaluate(encoder, data: SimilarityData) -> Result:
     """Score every pair of the module as it is, and correlate with the gold scores."""
-    left, right = [p.sentence1 for p in data.pairs], [p.sentence2 for p in data.pairs]
+    left, right = zip(*data.texts(), strict=True)
     notes = []
     if not getattr(encoder, "gives_embeddings", True):
         scores = pair_signatures.similarity(encoder, left, right)
         notes.append("The module gives no embeddings: scores are those of its similarity.")
     else:
-        embeddings = encoder.encode(left + right)
+        embeddings = encoder.encode([*left, *right])
         scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
     return of_scores(data, scores, notes=notes)
 
@@ -39,10 +88,8 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
 
     `name` is the result's, which differs from the untuned one's.
     """
-    count = len(data.pairs)
-    embeddings = encoder.encode(
-        [p.sentence1 for p in data.pairs] + [p.sentence2 for p in data.pairs]
-    )
+    left, right = zip(*data.texts(), strict=True)
+    count, embeddings = len(left), encoder.encode([*left, *right])
     untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
     tuned = embeddings @ matrix
     scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
@@ -52,33 +99,23 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
 
 def of_scores(
     data: SimilarityData,
-    scores: Scores,
+    scores: np.ndarray,
     *,
-    others: Mapping[str, Scores] | None = None,
+    others: Mapping[str, np.ndarray] | None = None,
     system: str = "module",
     notes: list[str] | None = None,
 ) -> Result:
     """Return the result of scores, float [pairs], beside those of other systems."""
     pairs = data.pairs
-    others = {"word_overlap": _overlaps(pairs)} | dict(others or {})
-    gold = np.array([pair.gold for pair in pairs])
-    genres = np.array([pair.genre for pair in pairs])
-    sets = genres if data.sets else None
-    return Result(
+    others = {"word_overlap": _overlaps(data)} | dict(others or {})
+    repeats = overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs)
+    found = Result(
         task="sts",
         name=data.name,
         system=system,
-        metrics=_correlations(scores, gold, sets=sets),
+        metrics={},
         n=len(pairs),
-        groups={
-            str(genre): {
-                "n": int((genres == genre).sum()),
-                "metrics": _correlations(scores[genres == genre], gold[genres == genre]),
-            }
-            for genre in sorted(set(genres))
-        },
-        baselines={name: _correlations(row, gold, sets=sets) for name, row in others.items()},
-        counts={"unjudged_pairs": data.unjudged} | _repeats(pairs),
+        counts={"unjudged_pairs": data.unjudged} | repeats,
         notes=[*(notes or []), *_unofficial(data)],
         items=[
             {
@@ -92,37 +129,16 @@ def of_scores(
             for i, pair in enumerate(pairs)
         ],
     )
-
-
-def _correlations(
-    scores: Scores, gold: np.ndarray, *, sets: np.ndarray | None = None
-) -> dict[str, float]:
-    """Return both correlations of two [n] vectors; with data sets, also their mean Pearson.
-
-    That mean, by the sets' sizes, is what SemEval's years report; pooled it is another figure.
-    """
-    found = {
-        "pearson": metrics.pearson(scores, gold),
-        "spearman": metrics.spearman(scores, gold),
-    }
-    if sets is not None:
-        by_set = [(sets == name).nonzero()[0] for name in sorted(set(sets))]
-        found["mean_of_sets"] = float(
-            np.average(
-                [metrics.pearson(scores[rows], gold[rows]) for rows in by_set],
-                weights=[len(rows) for rows in by_set],
-            )
-        )
-    return found
-
-
-def _repeats(pairs: list[Pair]) -> dict[str, int]:
-    """Count pairs that occur again, and those whose gold scores then differ."""
-    return overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs)
+    return measure.measured(
+        found,
+        (*METRICS, "mean_of_sets") if data.sets else METRICS,
+        groups=sorted({pair.genre for pair in pairs}),
+        group_metrics=METRICS,
+    )
 
 
 def _unofficial(data: SimilarityData) -> list[str]:
-    """Say so where a file has a benchmark file's name but not its pairs."""
+    """Return a note where a file has a benchmark file's name but not its pairs."""
     official = OFFICIAL_COUNTS.get(data.name)
     if official is None or dict(Counter(pair.genre for pair in data.pairs)) == official:
         return []
@@ -132,13 +148,7 @@ def _unofficial(data: SimilarityData) -> list[str]:
     ]
 
 
-def _overlaps(pairs: list[Pair]) -> Scores:
+def _overlaps(data: SimilarityData) -> np.ndarray:
     """Return the word overlap of each pair: float64 [n] in [0, 1]."""
-    return np.array(
-        [
-            similarity.word_overlap(
-                similarity.words(pair.sentence1), similarity.words(pair.sentence2)
-            )
-            for pair in pairs
-        ]
-    )
+    words = ((similarity.words(left), similarity.words(right)) for left, right in data.texts())
+    return np.array([similarity.word_overlap(left, right) for left, right in words])

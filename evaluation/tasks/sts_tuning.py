@@ -1,13 +1,13 @@
-"""The second configuration of section 4.3: one matrix that fits embeddings to people's scores.
+"""The second configuration of section 4.3: one matrix that fits embeddings to gold scores.
 
 u* = u @ matrix. The matrix minimizes, on the benchmark's train file,
 
     1 - Pearson(score, gold) + penalty * |M - I|^2,    matrix = start @ M,
 
 where score is equation 2's of u* and v*. It begins at M = I and L-BFGS changes it step by step.
-With 250,000 numbers for 5,749 pairs what matters is where it starts and how far it goes: the dev
-file chooses both, among starts that even out the directions of the embeddings by a power of their
-second moment (0 is the identity, 1 whitens), among penalties, and the step to stop at.
+With 250,000 parameters for 5,749 pairs it overfits soon. The dev file chooses the start, among
+powers of the second moment of the embeddings (0 is the identity, 1 whitens), the penalty, and the
+step to stop at.
 """
 
 import json
@@ -21,7 +21,7 @@ import scipy.optimize
 from evaluation.data.files import write_aside
 from evaluation.data.sts_files import SimilarityData
 from evaluation.errors import InputError
-from evaluation.metrics import metrics
+from evaluation.metrics import correlation
 from evaluation.tasks import similarity
 
 MATRIX_FILE = "sts_matrix.npz"
@@ -37,7 +37,7 @@ EDGE = 1e-6
 
 @dataclass(frozen=True)
 class Pairs:
-    """Embeddings of both sides of each pair, float32 [pairs, dim], and gold scores [pairs]."""
+    """Embeddings of both sentences of each pair, float32 [pairs, dim], and gold scores [pairs]."""
 
     left: np.ndarray
     right: np.ndarray
@@ -49,7 +49,9 @@ class Pairs:
 
     def pearson(self) -> float:
         """Return Pearson's r of equation 2's scores with the gold scores."""
-        return metrics.pearson(similarity.negative_angle(self.left, self.right), self.gold)
+        return float(
+            correlation.pearson(similarity.negative_angle(self.left, self.right), self.gold)
+        )
 
 
 @dataclass(frozen=True)

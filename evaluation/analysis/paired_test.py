@@ -1,0 +1,162 @@
+"""Paired tests of two modules, from the items that their results store.
+
+Both are resampled together, the same units drawn for both, so what makes an item hard for
+both cancels out of the difference. p is twice the share of resamples whose difference has the
+other sign (two-sided), so it is below 0.05 just where the 95% interval excludes 0.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from evaluation.errors import InputError
+from evaluation.metrics import bootstrap
+from evaluation.metrics.bootstrap import Sample
+from evaluation.results import measure
+from evaluation.results.result import Result
+
+# What an item is, in each task, apart from how it was scored.
+IDENTITY = {
+    "sts": ("sentence1", "sentence2", "gold"),
+    "snli": ("premise", "hypothesis", "gold"),
+    "response_ranking": ("input_id", "response_id", "block"),
+    "cqa": ("query_id", "candidate_id", "relevant"),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of A and B on the same items: B - A, its 95% interval and its p-value."""
+
+    name: str
+    figure: str
+    n: int
+    a: float
+    b: float
+    difference: float
+    interval: list[float] | None
+    p: float | None
+
+
+def compare(
+    a: Result,
+    b: Result,
+    *,
+    seed: int = 0,
+    system_a: str | None = None,
+    system_b: str | None = None,
+) -> list[Difference]:
+    """Test every metric that both results have; a system is a baseline's name, None the module.
+
+    Raises:
+      InputError: if the two are not of the same items, or have no such system or no common metric.
+    """
+    _check_same_items(a, b)
+    for option, found, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
+        _check_system(found, system, option=option)
+    sample_a = measure.sample_of(a, system=system_a)
+    sample_b = measure.sample_of(b, system=system_b)
+    once_a, once_b = sample_a.once(), sample_b.once()
+    shared = [name for name in once_a if name in once_b]
+    if not shared:
+        raise InputError(
+            f"{a.name} and {b.name}: no metric in both; the first has {', '.join(once_a)}, the "
+            f"second {', '.join(once_b)}"
+        )
+    units = sample_a.units
+
+    def differences(indices: np.ndarray) -> dict[str, np.ndarray]:
+        found_a, found_b = sample_a.metrics(indices), sample_b.metrics(indices)
+        return {name: found_b[name] - found_a[name] for name in shared}
+
+    both = Sample(units, differences)
+    drawn = bootstrap.distribution(both, seed=seed) if units > 1 else {}
+    return [
+        Difference(
+            a.name,
+            name,
+            units,
+            once_a[name],
+            once_b[name],
+            once_b[name] - once_a[name],
+            bootstrap.interval(drawn[name]) if drawn else None,
+            _p(drawn[name]) if drawn else None,
+        )
+        for name in shared
+    ]
+
+
+def _p(differences: np.ndarray) -> float | None:
+    """Return the two-sided p of resampled differences; never 0, which no count of them shows."""
+    defined = differences[~np.isnan(differences)]
+    if bootstrap.interval(differences) is None:
+        return None
+    wrong = min((defined <= 0).sum(), (defined >= 0).sum())
+    return float(min(1.0, 2 * (wrong + 1) / (len(defined) + 1)))
+
+
+def _check_system(result: Result, system: str | None, *, option: str) -> None:
+    """Raise InputError unless every item has the system's score."""
+    if system is None or all(system in item.get("baselines", {}) for item in result.items):
+        return
+    there = ", ".join(sorted(measure.systems(result))) or "none"
+    raise InputError(
+        f"{option} is {system!r}; {result.name} has the baselines {there}, and its {result.system} "
+        f"without {option}"
+    )
+
+
+def _check_same_items(a: Result, b: Result) -> None:
+    """Raise InputError unless both scored the same items in the same order."""
+    if a.task != b.task or a.task not in IDENTITY:
+        raise InputError(
+            f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted are two of the "
+            f"same, of {', '.join(IDENTITY)}"
+        )
+    if a.data.get("sha256") != b.data.get("sha256"):
+        raise InputError(
+            f"{a.name} and {b.name}: computed on different data: {_data(a)} and {_data(b)}"
+        )
+    keys = IDENTITY[a.task]
+    ids_a, ids_b = ([[item.get(key) for key in keys] for item in r.items] for r in (a, b))
+    if ids_a != ids_b:
+        raise InputError(
+            f"{a.name} and {b.name}: their items differ; were they computed with other settings?"
+        )
+    if not a.items:
+        raise InputError(f"{a.name} and {b.name}: no items are stored, which the test needs")
+
+
+def _data(result: Result) -> str:
+    """Return the data of a result in words."""
+    data = result.data
+    return f"{data.get('file', 'a file')} (SHA-256 {str(data.get('sha256', 'unknown'))[:12]})"
+
+
+def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
+    """Return the results of the same name; two single results are a pair by any name.
+
+    Raises:
+      InputError: if there are none; names what either has.
+    """
+    if len(a) == len(b) == 1:
+        return [(a[0], b[0])]
+    by_name = {result.name: result for result in b if result.task in IDENTITY}
+    pairs = [(result, by_name[result.name]) for result in a if result.name in by_name]
+    if not pairs:
+        has_a, has_b = (", ".join(result.name for result in results) for results in (a, b))
+        raise InputError(
+            f"no result of the same name in both, of {', '.join(IDENTITY)}: "
+            f"the first has {has_a}; the second has {has_b}"
+        )
+    return pairs
+
+
+def as_json(found: list[Difference], *, a: Result, b: Result) -> dict:
+    """Return the differences and the provenance of both modules."""
+    return {
+        "a": a.module,
+        "b": b.module,
+        "resamples": bootstrap.RESAMPLES,
+        "differences": [asdict(row) for row in found],
+    }

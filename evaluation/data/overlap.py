@@ -1,0 +1,78 @@
+"""Texts that are the same but for case and marks: in evaluation sets and in training data.
+
+Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
+between words. Two overlaps are told apart: an item whose two texts are those of one training
+record, in either order, and an item of which one text is anywhere in the training data.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_NO_WORD = re.compile(r"[\W_]+")
+# Shorter normalized texts ("yes", "ok") overlap everywhere and tell nothing.
+MIN_CHARACTERS = 4
+
+TextPair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Row numbers of the items of one evaluation set that overlap, ascending."""
+
+    pairs: list[int]
+    texts: list[int]
+
+
+def normalize(text: str) -> str:
+    """Return the words of a text; texts with the same words count as the same."""
+    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def find(items: dict[str, list[TextPair]], training: Iterable[TextPair]) -> dict[str, Overlap]:
+    """Return each evaluation set's overlap with training records, which are read once.
+
+    Memory grows with the evaluation sets alone: of training texts only a match is kept.
+    """
+    keys = {name: [tuple(map(_key, pair)) for pair in pairs] for name, pairs in items.items()}
+    texts = {key for rows in keys.values() for row in rows for key in row if key}
+    wanted = {frozenset(row) for rows in keys.values() for row in rows if all(row)}
+    seen_texts: set[bytes] = set()
+    seen_pairs: set[frozenset] = set()
+    for pair in training:
+        left, right = map(_key, pair)
+        seen_texts.update({left, right} & texts)
+        both = frozenset((left, right))
+        if both in wanted:
+            seen_pairs.add(both)
+    return {
+        name: Overlap(
+            pairs=[i for i, row in enumerate(rows) if all(row) and frozenset(row) in seen_pairs],
+            texts=[i for i, row in enumerate(rows) if seen_texts & set(row)],
+        )
+        for name, rows in keys.items()
+    }
+
+
+def _key(text: str) -> bytes:
+    """Return a hash of the normalized text; empty where that is too short."""
+    words = normalize(text)
+    if len(words) < MIN_CHARACTERS:
+        return b""
+    return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def repeats(pairs: Iterable[tuple[str, str, float]]) -> dict[str, int]:
+    """Count pairs with the texts of an earlier one, in either order, and conflicting ones.
+
+    A pair conflicts if one with the same texts has another gold score.
+    """
+    golds: dict[frozenset, list[float]] = {}
+    for left, right, gold in pairs:
+        golds.setdefault(frozenset((normalize(left), normalize(right))), []).append(gold)
+    return {
+        "duplicate_pairs": sum(len(found) - 1 for found in golds.values()),
+        "conflicting_pairs": sum(len(found) for found in golds.values() if len(set(found)) > 1),
+    }

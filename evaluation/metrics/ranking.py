@@ -1,0 +1,79 @@
+"""Metrics of ranked lists: P@N of response ranking (table 1); MAP, AvgRec and MRR of CQA (table 6).
+
+The CQA metrics follow the organisers' scorer of SemEval Task 3: lists are cut at 10, a query
+without a relevant candidate scores 0 and stays in the mean, and candidates with equal scores keep
+the order of the file. These conventions reproduce every MAP, AvgRec and MRR that the organisers
+print for subtask B, in 2016 and in 2017.
+
+Each query first becomes a few numbers; a metric is a mean or a ratio of sums of these over
+queries, along the last axis or, for AvgRec, the last but one: of all queries, or of many bootstrap
+resamples of them at once.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+CUT = 10
+
+
+def precision_at(ranks: np.ndarray, n: int) -> np.ndarray:
+    """Return P@N (section 4.1): how often the true response is among the first `n`.
+
+    `ranks` is int [..., queries]: the rank of each true response, from 1.
+    """
+    return np.mean(np.asarray(ranks) <= n, axis=-1)
+
+
+def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Return sum(numerators) / sum(denominators), [..., units] each; NaN for 0 / 0.
+
+    P@N of blocks of queries: the queries of each block that are right, and the block's size.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sum(numerators, axis=-1) / np.sum(denominators, axis=-1)
+
+
+def ranked(scores: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    """Return the labels, bool [candidates], by falling score; ties keep their order."""
+    return np.asarray(relevant, dtype=bool)[np.argsort(-np.asarray(scores), kind="stable")]
+
+
+def average_precision(labels: np.ndarray) -> float:
+    """Return one query's average precision, whose mean over queries is MAP.
+
+    The mean, over the relevant candidates found in the first 10, of the precision at their rank;
+    0 if there are none. `labels` is bool [candidates], best candidate first (`ranked`).
+    """
+    positions = np.flatnonzero(labels[:CUT]) + 1
+    if not len(positions):
+        return 0.0
+    return float(np.mean(np.arange(1, len(positions) + 1) / positions))
+
+
+def reciprocal_rank(labels: np.ndarray) -> float:
+    """Return 1 / rank of one query's first relevant candidate, 0 beyond 10; its mean is MRR."""
+    found = np.flatnonzero(labels[:CUT])
+    return 1.0 / (found[0] + 1) if len(found) else 0.0
+
+
+def recall_counts(rankings: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return hits@k of each query for k = 1..10 and the most possible: int [queries, 10] each.
+
+    The most possible at k is min(k, relevant candidates of the query).
+    """
+    first = np.zeros((len(rankings), CUT), dtype=np.int64)
+    for row, labels in zip(first, rankings, strict=True):
+        row[: len(labels[:CUT])] = labels[:CUT]
+    relevant = np.array([np.sum(labels) for labels in rankings])
+    return np.cumsum(first, axis=1), np.minimum(np.arange(1, CUT + 1), relevant[:, None])
+
+
+def average_recall(hits: np.ndarray, possible: np.ndarray) -> np.ndarray:
+    """Return the scorer's AvgRec: the mean over k = 1..10 of hits@k over the most possible.
+
+    Both are [..., queries, 10], of `recall_counts`, and are summed over queries before dividing.
+    0 where no query has a relevant candidate.
+    """
+    hits, possible = np.sum(hits, axis=-2), np.sum(possible, axis=-2)
+    return np.mean(hits / np.maximum(possible, 1), axis=-1)

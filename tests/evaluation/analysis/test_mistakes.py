@@ -1,0 +1,111 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.analysis import mistakes
+from evaluation.data import ranking_files
+from evaluation.data.sts_files import Pair, SimilarityData
+from evaluation.errors import InputError
+from evaluation.report import markdown_page
+from evaluation.tasks import response_ranking, sts
+
+
+def similar(*items):
+    """(gold, cosine, genre, sentence1, sentence2) -> a result whose scores are these cosines'."""
+    pairs = [Pair(genre, gold, one, other) for gold, _, genre, one, other in items]
+    scores = np.array([cosine for _, cosine, *_ in items])
+    return sts.of_scores(SimilarityData("sts-dev", pairs), scores)
+
+
+def test_errors_are_by_kind_and_signed():
+    # The line through the four pairs is gold = 5 score - 0.5; by hand: (0, .2), (5, 1), and two
+    # that cancel out: too alike by 1, too unlike by 1.
+    found = mistakes.of_sts(
+        similar(
+            (0.5, 0.2, "main-captions", "a dog runs fast today", "the sea is wide"),
+            (4.5, 1.0, "main-news", "stocks fall", "shares drop"),
+            (1.5, 0.6, "main-captions", "a man is not here", "a man is here"),
+            (3.5, 0.6, "main-captions", "two men sit", "three men sit"),
+        )
+    )
+    of_kind = {kind: group["metrics"]["mean_error"] for kind, group in found.groups.items()}
+    assert of_kind["one sentence negated"] == pytest.approx(1.0)
+    assert of_kind["other numbers"] == pytest.approx(-1.0)
+    assert of_kind["half of the words shared, gold at most 2"] == pytest.approx(1.0)
+    assert of_kind["a quarter of the words shared, gold at least 4"] == pytest.approx(0.0)
+    assert found.groups["news"]["n"] == 1
+    assert found.groups["news"]["metrics"]["pearson"] is None
+    assert found.metrics["mean_absolute_error"] == pytest.approx(0.5)
+    assert [item["sentence1"] for item in found.items[:2]] == ["a man is not here", "two men sit"]
+
+
+@pytest.mark.parametrize("text", ["I don't", "I don’t", "Not now", "we CANNOT", "without it"])
+def test_a_negation_is_seen(text):
+    kind = mistakes.STS_KINDS["one sentence negated"]
+    assert kind({"sentence1": text, "sentence2": "a nothingness in knots"})
+
+
+def test_what_is_preferred_to_the_true_response(fake_encoder):
+    pairs = [
+        ranking_files.Pair("how many?", "we have 7", "i0", "r0"),
+        ranking_files.Pair("who is it", "it is a bot", "i1", "r1"),
+    ]
+    vectors = {"how many?": [1, 0], "who is it": [1, 1]}
+    responses = {"we have 7": [0, 1], "it is a bot": [1, 0.5]}
+    data = ranking_files.RankingData("response_ranking", pairs)
+    found = mistakes.of_ranking(fake_encoder(vectors, responses), data, candidates=2)
+    assert found.items[0] == {
+        "rank": 2,
+        "input": "how many?",
+        "response": "we have 7",
+        "preferred": "it is a bot",
+    }
+    by_kind = {kind: group["metrics"]["p_at_1"] for kind, group in found.groups.items()}
+    assert found.metrics["p_at_1"] == 0.5
+    assert by_kind["the response has a number"] == 0.0
+    assert by_kind["a question as input"] == 0.0
+    assert by_kind["either says 'bot'"] == 1.0
+    assert by_kind["1 or 2 words shared"] == 1.0
+    assert "the response has a link" not in by_kind
+    # The very ranks that response_ranking finds.
+    scored = response_ranking.evaluate(fake_encoder(vectors, responses), data, candidates=2)
+    assert scored.metrics["p_at_1"] == found.metrics["p_at_1"]
+
+
+def test_too_few_pairs_are_refused(fake_encoder):
+    pairs = [ranking_files.Pair("a", "b", "i", "r")]
+    data = ranking_files.RankingData("response_ranking", pairs)
+    with pytest.raises(InputError, match="1 pairs are too few to rank among 100 candidates"):
+        mistakes.of_ranking(fake_encoder({"a": [1]}, {"b": [1]}), data)
+
+
+def test_texts_are_cut_off_and_on_one_line():
+    found = mistakes.of_sts(
+        similar(
+            (0.0, 0.0, "main-news", "a\nb", "x" * 300),
+            (5.0, 1.0, "main-news", "c", "d"),
+            (2.0, 0.9, "main-news", "e", "f"),
+        )
+    )
+    text = markdown_page.mistakes([found])
+    assert "- sentence1: a b\n" in text
+    assert f"- sentence2: {'x' * 200}...\n" in text
+    assert "| news " in text
+
+
+def test_the_command_writes_results_and_texts(module, write_text, tmp_path, capsys):
+    lines = [f"main-news\tset\t2012\t{n}\t{n}\ta man {n}\ta dog {n * n}" for n in range(6)]
+    data = write_text("sts-dev.csv", "\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    assert (
+        main(["mistakes", "--module", str(module), "--sts", str(data), "--output", str(out)]) == 0
+    )
+    stored = json.loads((out / "mistakes-sts-dev.json").read_text())
+    assert stored["n"] == 6
+    assert math.isfinite(stored["metrics"]["mean_absolute_error"])
+    assert "a man 5" in (out / "mistakes.md").read_text()
+    assert main(["mistakes", "--module", str(module), "--output", str(out)]) == 1
+    assert "error: no data: one or both of --sts, --response_ranking" in capsys.readouterr().err

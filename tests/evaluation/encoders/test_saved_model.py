@@ -1,0 +1,275 @@
+import hashlib
+import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from evaluation.data import sts_files
+from evaluation.encoders import batching
+from evaluation.encoders.saved_model import Encoder, fingerprint
+from evaluation.errors import InputError
+from evaluation.tasks import sts
+
+STRINGS = [tf.TensorSpec([None], tf.string)]
+
+
+class Lengths(tf.Module):
+    """Any team's module: [1, length in bytes] for each text."""
+
+    @tf.function(input_signature=STRINGS)
+    def __call__(self, texts):
+        lengths = tf.cast(tf.strings.length(texts), tf.float32)
+        return tf.stack([tf.ones_like(lengths), lengths], axis=1)
+
+
+class SignatureOnly(tf.Module):
+    """No callable root, an input name of its own, and two sides."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="texts")])
+    def left(self, texts):
+        return {"outputs": tf.fill([tf.size(texts), 3], 1.0), "tokens": tf.size(texts)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="inputs")])
+    def right(self, inputs):
+        return {"outputs": tf.fill([tf.size(inputs), 3], 2.0)}
+
+
+class Faulty(tf.Module):
+    """Goes wrong in the way that the text names."""
+
+    @tf.function(input_signature=STRINGS)
+    def __call__(self, texts):
+        nan = tf.equal(texts, "nan")
+        zero = tf.equal(texts, "zero")
+        fails = tf.reduce_any(tf.equal(texts, "crash"))
+        with tf.control_dependencies([tf.debugging.Assert(~fails, ["a crash"])]):
+            values = tf.where(nan, float("nan"), tf.where(zero, 0.0, 1.0))
+        short = tf.reduce_any(tf.equal(texts, "drops a row"))
+        return tf.stack([values, values], axis=1)[tf.cast(short, tf.int32) :]
+
+
+class Words(tf.Module):
+    """No embeddings: a word table, and scores of pairs."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="inputs")])
+    def table(self, inputs):
+        lengths = tf.cast(tf.strings.length(inputs), tf.float32)
+        return {"outputs": tf.stack([lengths, 2 * lengths], axis=1)}
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None], tf.string, name="sentences1"),
+            tf.TensorSpec([None], tf.string, name="sentences2"),
+        ]
+    )
+    def alike(self, sentences1, sentences2):
+        gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
+        return {"score": 5.0 - tf.cast(gap, tf.float32)}
+
+
+class Numbers(tf.Module):
+    """Callable, but not on strings."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def __call__(self, numbers):
+        return numbers[:, None]
+
+
+class Wrong(tf.Module):
+    """A table of signatures and shapes nobody can use."""
+
+    @tf.function(input_signature=STRINGS)
+    def integers(self, texts):
+        return {"outputs": tf.strings.length(texts)[:, None]}
+
+    @tf.function(input_signature=STRINGS)
+    def flat(self, texts):
+        return {"outputs": tf.cast(tf.strings.length(texts), tf.float32)}
+
+    @tf.function(input_signature=STRINGS)
+    def two(self, texts):
+        return {"a": tf.zeros([1, 1]), "b": tf.zeros([1, 1])}
+
+
+@pytest.fixture(scope="module")
+def save(tmp_path_factory):
+    def save_module(module, **signatures):
+        path = tmp_path_factory.mktemp("module")
+        tf.saved_model.save(module, str(path), signatures=signatures or None)
+        return path
+
+    return save_module
+
+
+@pytest.fixture(scope="module")
+def lengths(save):
+    return save(Lengths())
+
+
+@pytest.fixture(scope="module")
+def faulty(save):
+    return Encoder(save(Faulty()))
+
+
+def test_foreign_module_keeps_order_and_repeats(lengths):
+    rows = Encoder(lengths).encode(["four", "a", "", "four", "caf\u00e9"])
+    assert rows.dtype == np.float32
+    assert rows.tolist() == [[1, 4], [1, 1], [1, 0], [1, 4], [1, 5]]
+
+
+def test_both_sides_are_one_without_a_response_signature(lengths):
+    encoder = Encoder(lengths)
+    assert encoder.encode_responses(["abc", "d"]).tolist() == [[1, 3], [1, 1]]
+
+
+def test_module_with_signatures_alone(save):
+    module = SignatureOnly()
+    one_side = Encoder(save(module, serving_default=module.left))
+    assert one_side.encode(["a", "b"]).tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert one_side.encode_responses(["a"]).tolist() == [[1, 1, 1]]
+    both = Encoder(save(module, serving_default=module.left, encode_response=module.right))
+    assert both.encode(["a"]).tolist() == [[1, 1, 1]]
+    assert both.encode_responses(["a"]).tolist() == [[2, 2, 2]]
+
+
+def test_input_side_has_a_signature_of_its_own(save):
+    module = SignatureOnly()
+    tuned = Encoder(save(module, serving_default=module.left, encode_input=module.right))
+    assert tuned.encode(["a"]).tolist() == [[1, 1, 1]]
+    assert tuned.encode_inputs(["a"]).tolist() == [[2, 2, 2]]
+    assert tuned.encode_responses(["a"]).tolist() == [[1, 1, 1]]
+
+
+def test_word_vectors_may_be_zero(save, lengths):
+    module = Words()
+    words = Encoder(save(module, word_vectors=module.table, similarity=module.alike))
+    assert words.word_vectors(["abc", ""]).tolist() == [[3, 6], [0, 0]]
+    assert not words.gives_embeddings
+    with pytest.raises(InputError, match="gives no embeddings"):
+        words.encode(["a"])
+    with pytest.raises(InputError, match="no signature word_vectors; signatures found: serving"):
+        Encoder(lengths).word_vectors(["a"])
+
+
+def test_a_module_that_only_scores_pairs_is_scored_on_sts(save):
+    module = Words()
+    path = save(module, similarity=module.alike)
+    pairs = [sts_files.Pair("g", gold, "a" * int(gold), "aaaaa") for gold in (1.0, 2.0, 5.0)]
+    found = sts.evaluate(Encoder(path), sts_files.SimilarityData("x", pairs))
+    assert [item["score"] for item in found.items] == [1, 2, 5]
+    assert found.metrics["pearson"] == pytest.approx(1.0)
+
+
+def test_encodes_each_text_once_in_length_sorted_batches(lengths, monkeypatch):
+    monkeypatch.setattr(batching, "SENTENCES", 3)
+    encoder, seen = Encoder(lengths), []
+
+    def spy(texts, encode=encoder._embeddings._encode):
+        seen.append(list(texts))
+        return encode(texts)
+
+    encoder._embeddings._encode = spy
+    texts = ["ccccc", "a", "dd", "a", "bbbb", "dd", "eee"]
+    assert encoder.encode(texts)[:, 1].tolist() == [len(text) for text in texts]
+    assert seen == [["a", "dd", "eee"], ["bbbb", "ccccc"]]
+    assert encoder.encode(["new", "a", "dd"])[:, 1].tolist() == [3, 1, 2]
+    assert encoder.encode_inputs(["dd"])[:, 1].tolist() == [2]  # the same side here
+    assert seen[2:] == [["new"]]
+
+
+def test_progress_goes_to_stderr(lengths, capsys):
+    Encoder(lengths).encode(["a", "b"])
+    captured = capsys.readouterr()
+    assert "encoding" in captured.err
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("nan", "a NaN or infinite value for the sentence 'nan'"),
+        ("zero", "an all-zero row for the sentence 'zero'"),
+        ("crash", "fails on the sentence 'crash'"),
+        ("drops a row", r"gives shape \[2, 2\] for 3 sentences"),
+    ],
+)
+def test_bad_rows_name_the_sentence(faulty, text, named):
+    assert faulty.encode(["fine", "good"]).tolist() == [[1, 1], [1, 1]]
+    with pytest.raises(InputError, match=named):
+        faulty.encode([f"before {text}", text, f"after {text}"])  # none of them encoded before
+
+
+@pytest.mark.parametrize(
+    ("signature", "named"),
+    [
+        ("integers", "gives int32 for 'a'"),
+        ("flat", r"gives shape \[1\] for 1 sentences"),
+        ("two", "one output or one named outputs"),
+    ],
+)
+def test_unusable_signatures(save, signature, named):
+    module = Wrong()
+    path = save(module, serving_default=getattr(module, signature))
+    with pytest.raises(InputError, match=named):
+        Encoder(path).encode(["a"])
+
+
+def test_a_callable_of_other_things_is_named(save):
+    with pytest.raises(InputError, match="takes no batch of strings"):
+        Encoder(save(Numbers())).encode(["a"])
+
+
+def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
+    """From a server of its own, packed as tensorflow-hub's protocol wants it."""
+    monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "cache"))
+    packed = Path(shutil.make_archive(str(tmp_path / "module"), "gztar", lengths))
+
+    class Serves(BaseHTTPRequestHandler):
+        def do_GET(self):
+            found = self.path == "/lengths/1?tf-hub-format=compressed"
+            self.send_response(200 if found else 404)
+            self.end_headers()
+            self.wfile.write(packed.read_bytes() if found else b"")
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Serves) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        encoder = Encoder(f"{url}/lengths/1")
+        assert encoder.encode(["abc"]).tolist() == [[1, 3]]
+        found = {"path": f"{url}/lengths/1", "fingerprint": fingerprint(lengths)}
+        assert encoder.provenance() == found
+        with pytest.raises(InputError, match=f"{url}/nothing/1: cannot be fetched"):
+            Encoder(f"{url}/nothing/1")
+        server.shutdown()
+
+
+def test_unloadable_folders(save, tmp_path):
+    with pytest.raises(InputError, match="no SavedModel here"):
+        Encoder(tmp_path)
+    (tmp_path / "saved_model.pb").write_bytes(b"not a protocol buffer")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Encoder(tmp_path)
+    with pytest.raises(InputError, match="neither a callable root nor"):
+        Encoder(save(tf.Module()))
+    with pytest.raises(ValueError, match="at least one"):
+        Encoder(save(Lengths())).encode([])
+
+
+def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
+    found = fingerprint(lengths)
+    copy = shutil.copytree(lengths, tmp_path / "copy")
+    assert int(found, 16) > 0
+    assert fingerprint(copy) == found
+    assert fingerprint(faulty.folder) != found
+    (copy / "fingerprint.pb").unlink()
+    expected = hashlib.sha256((copy / "saved_model.pb").read_bytes()).hexdigest()
+    assert fingerprint(copy) == expected
+    provenance = Encoder(lengths).provenance()
+    assert provenance == {"path": str(lengths), "fingerprint": found}

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+import scipy.stats
+
+from evaluation.metrics import bootstrap, correlation
+from evaluation.metrics.bootstrap import Sample
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """300 pairs with ties on both sides, as gold scores have them."""
+    random = np.random.default_rng(5)
+    gold = random.integers(0, 26, size=300) / 5
+    return np.round(gold + random.normal(0, 1.5, size=300), 1), gold
+
+
+def correlations(x, y):
+    return Sample(
+        len(x),
+        lambda units: {
+            "pearson": correlation.pearson(x[units], y[units]),
+            "spearman": correlation.spearman(x[units], y[units]),
+        },
+    )
+
+
+def drawn_by(units, *, seed):
+    """Every index that a bootstrap draws: int [RESAMPLES, units]."""
+    seen = []
+
+    def metrics(indices):
+        seen.append(indices)
+        return {"first": indices[..., 0]}
+
+    bootstrap.distribution(Sample(units, metrics), seed=seed)
+    return np.concatenate(seen[1:])
+
+
+def test_resamples_are_drawn_with_replacement():
+    drawn = drawn_by(7, seed=1)
+    assert drawn.shape == (bootstrap.RESAMPLES, 7)
+    held = np.stack([(drawn == unit).sum(axis=1) for unit in range(7)])
+    assert held.mean() == 1.0
+    assert held.var() == pytest.approx(6 / 7, abs=0.03)  # binomial: n p (1 - p)
+
+
+def test_batches_do_not_change_what_is_drawn(monkeypatch):
+    whole = drawn_by(11, seed=3)
+    monkeypatch.setattr(bootstrap, "CELLS", 11 * 7)
+    assert (drawn_by(11, seed=3) == whole).all()
+    # What NumPy draws from this seed: intervals stay the same with another version of SciPy.
+    assert (np.random.default_rng(3).integers(11, size=(2000, 11)) == whole).all()
+
+
+def test_intervals_agree_with_scipys_bootstrap(pairs):
+    x, y = pairs
+    found = bootstrap.intervals(correlations(x, y), seed=0)
+
+    def pearson(x, y, axis):
+        return scipy.stats.pearsonr(x, y, axis=axis).statistic
+
+    theirs = scipy.stats.bootstrap(
+        (x, y), pearson, paired=True, vectorized=True, n_resamples=2000, method="percentile", rng=0
+    ).confidence_interval
+    assert found["pearson"] == pytest.approx([theirs.low, theirs.high], abs=1e-12)
+    low, high = found["spearman"]
+    assert low < scipy.stats.spearmanr(x, y).statistic < high
+
+
+def test_intervals_cover_as_often_as_they_say():
+    """Of a proportion of 0.4: 95% of the intervals of 200 samples hold it, give or take."""
+    random = np.random.default_rng(0)
+    held = 0
+    for seed in range(200):
+        right = random.random(150) < 0.4
+        sample = Sample(150, lambda units, right=right: {"accuracy": right[units].mean(axis=-1)})
+        (low, high) = bootstrap.intervals(sample, seed=seed)["accuracy"]
+        held += low <= 0.4 <= high
+    assert 0.90 <= held / 200 <= 0.99
+
+
+def test_the_seed_decides(pairs):
+    sample = correlations(*pairs)
+    first = bootstrap.intervals(sample, seed=0)
+    assert bootstrap.intervals(sample, seed=0) == first
+    assert bootstrap.intervals(sample, seed=1) != first
+
+
+def test_once_is_the_metric_itself(pairs):
+    x, y = pairs
+    found = correlations(x, y).once()
+    assert found["pearson"] == correlation.pearson(x, y)
+    assert found["spearman"] == correlation.spearman(x, y)
+
+
+def test_what_is_undefined_has_no_interval():
+    constant = correlations(np.full(9, 3.3), np.arange(9.0))
+    assert bootstrap.intervals(constant, seed=0) == {}
+    assert bootstrap.intervals(correlations(np.ones(1), np.ones(1)), seed=0) == {}
+    # Two different pairs: half of the resamples hold one of them twice.
+    assert bootstrap.intervals(correlations(np.arange(2.0), np.arange(2.0)), seed=0) == {}

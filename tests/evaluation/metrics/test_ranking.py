@@ -1,0 +1,125 @@
+"""Every golden here is worked out by hand in its comment."""
+
+import numpy as np
+import pytest
+
+from evaluation.metrics import ranking
+
+
+def labels(text):
+    return np.array([letter == "+" for letter in text])
+
+
+def mean_average_precision(rankings):
+    return np.mean([ranking.average_precision(one) for one in rankings])
+
+
+def mean_reciprocal_rank(rankings):
+    return np.mean([ranking.reciprocal_rank(one) for one in rankings])
+
+
+def average_recall(rankings):
+    return ranking.average_recall(*ranking.recall_counts(rankings))
+
+
+def test_precision_at():
+    ranks = np.array([1, 2, 3, 4, 10, 11])
+    assert ranking.precision_at(ranks, 1) == pytest.approx(1 / 6)
+    assert ranking.precision_at(ranks, 3) == pytest.approx(3 / 6)
+    assert ranking.precision_at(ranks, 10) == pytest.approx(5 / 6)
+
+
+def test_ties_keep_file_order():
+    assert ranking.ranked([1, 2, 2, 1], [True, True, False, False]).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    # An unstable sort goes wrong only on longer lists.
+    rows = np.arange(100)
+    many = ranking.ranked(rows % 2, rows % 3 == 0)
+    assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
+
+
+def test_labels_may_be_numbers():
+    found = ranking.ranked([1, 2], [0, 1])
+    assert found.dtype == bool
+    assert found.tolist() == [True, False]
+
+
+def test_map_by_hand():
+    # +-+: (1/1 + 2/3) / 2 = 5/6; -+: 1/2; mean 2/3.
+    assert mean_average_precision([labels("+-+"), labels("-+")]) == pytest.approx(2 / 3)
+
+
+def test_queries_without_a_relevant_candidate_stay_in_the_mean():
+    rankings = [labels("+--"), labels("---"), labels("-+-"), labels("---")]
+    assert mean_average_precision(rankings) == pytest.approx((1 + 0.5) / 4)
+    assert mean_reciprocal_rank(rankings) == pytest.approx((1 + 0.5) / 4)
+
+
+def test_lists_are_cut_at_ten():
+    eleventh = labels("----------+")
+    assert mean_average_precision([eleventh]) == 0
+    assert mean_reciprocal_rank([eleventh]) == 0
+    assert mean_reciprocal_rank([labels("---------++")]) == pytest.approx(0.1)
+    # The one at 11 counts neither as found nor, in MAP, as missed: (1/1) / 1.
+    assert mean_average_precision([labels("+---------+")]) == 1
+
+
+def test_average_recall_pools_over_queries():
+    # Relevant: 2 and 1. Hits@k over both: 1, 2, then 3; most possible: 2, then 3.
+    # The mean over queries of recall at k would be (0.5 + 0.5 + 8 + 0 + 9) / 20 instead.
+    rankings = [labels("+-+"), labels("-+-")]
+    assert average_recall(rankings) == pytest.approx((1 / 2 + 2 / 3 + 8) / 10)
+
+
+def test_average_recall_without_anything_relevant():
+    assert average_recall([labels("--"), labels("-")]) == 0
+
+
+def gold_and_predictions(folder):
+    name = "SemEval2016-Task3-CQA-QL-dev.xml.subtaskB"
+    both = []
+    for suffix in ("relevancy", "pred"):
+        rows = [line.split("\t") for line in (folder / f"{name}.{suffix}").read_text().splitlines()]
+        both.append(rows)
+    assert [row[:2] for row in both[0]] == [row[:2] for row in both[1]]
+    return both
+
+
+def test_random_baseline_to_the_last_printed_digit(real_data):
+    gold, predicted = gold_and_predictions(real_data / "semeval_cqa" / "2016_dev")
+    queries = {}
+    for row, prediction in zip(gold, predicted, strict=True):
+        queries.setdefault(row[0], []).append((float(prediction[3]), row[4] == "true"))
+    rankings = [ranking.ranked(*zip(*rows, strict=True)) for rows in queries.values()]
+    printed = (real_data / "semeval_cqa" / "docs" / "random_baselines_MAP.txt").read_text()
+    section = printed[printed.index("dev.xml.subtaskB.pred") :]
+    expected = [
+        section[section.index(label) :].split("\n")[0].split()[-1]
+        for label in ("MAP   :", "AvgRec:", "MRR   :")
+    ]
+    found = [
+        f"{mean_average_precision(rankings):.4f}",
+        f"{average_recall(rankings):.4f}",
+        f"{100 * mean_reciprocal_rank(rankings):.2f}",
+    ]
+    assert found == expected == ["0.5595", "0.7323", "62.23"]
+
+
+def test_average_recall_of_resamples():
+    rankings = [np.array(one, dtype=bool) for one in ([0, 1, 1], [1, 0], [0, 0, 0, 0])]
+    hits, possible = ranking.recall_counts(rankings)
+    drawn = np.array([[0, 1, 2], [0, 0, 2], [2, 2, 2]])
+    found = ranking.average_recall(hits[drawn], possible[drawn])
+    expected = [average_recall([rankings[i] for i in row]) for row in drawn[:2]]
+    assert found == pytest.approx([*expected, 0.0])
+
+
+def test_ratio_by_hand():
+    above, below = np.array([1, 0, 3]), np.array([2, 0, 4])
+    drawn = np.array([[0, 1, 2], [0, 0, 2], [1, 1, 1]])
+    found = ranking.ratio_of_sums(above[drawn], below[drawn])
+    assert found == pytest.approx([4 / 6, 5 / 8, np.nan], nan_ok=True)

@@ -1,0 +1,191 @@
+import dataclasses
+import json
+import re
+
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.report import html_page, pictures, tables
+from evaluation.report.tables import BASELINE, OTHER, OURS, Cell, System
+from evaluation.results import store
+from evaluation.results.result import Result
+
+
+def sts(name="sts-test", *, r=0.5, n=4, **fields):
+    return Result(
+        task="sts",
+        name=name,
+        system="module",
+        metrics={"pearson": r, "spearman": r},
+        intervals={"pearson": [r - 0.1, r + 0.1]},
+        n=n,
+        groups={
+            "main-captions": {
+                "n": 2,
+                "metrics": {"pearson": r + 0.2},
+                "intervals": {"pearson": [r, r + 0.3]},
+            }
+        },
+        items=[
+            {"gold": g, "score": -s, "genre": "main-captions", "sentence1": "a|b", "sentence2": "c"}
+            for g, s in ((0.0, 1.5), (1.0, 1.2), (4.0, 0.4), (5.0, 0.2))
+        ],
+        data={"file": "sts-test.csv", "sha256": "ab"},
+        module={"path": "m", "fingerprint": "1"},
+        **fields,
+    )
+
+
+def systems_of(**named):
+    return [
+        System(label, OURS if label == "ours" else BASELINE, ({found.name: found},))
+        for label, found in named.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "interval"),
+    [
+        (Cell(0.12345, [0.1, 0.2]), "0.123", "[0.100, 0.200]"),
+        (Cell(0.12345, [0.1, 0.2], percent=True, decimals=1), "12.3", "[10.0, 20.0]"),
+        (Cell(0.5), "0.500", ""),
+        (Cell(), "-", ""),
+        (Cell(1.0, [1.0, 1.0]), "1.000", ""),
+        (Cell(-1e-9), "0.000", ""),
+        (Cell(12345, decimals=0), "12,345", ""),
+        (tables.mean([0.70, 0.74]), "0.720 ± 0.028", ""),
+    ],
+)
+def test_a_figure_and_its_interval(cell, text, interval):
+    assert (cell.text, cell.interval_text) == (text, interval)
+
+
+def test_markdown_is_one_table_of_every_figure():
+    made = tables.tables(systems_of(ours=sts(), rival=sts(r=0.25)))
+    lines = html_page.markdown(made).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == ["table", "data", "system", "kind", "figure", "score", "95% interval"]
+    assert {len(row) for row in cells} == {7}
+    title = "Table 3: Pearson's r on the STS Benchmark"
+    assert [title, "", "ours", "ours", "test", "0.500", "[0.400, 0.600]"] in cells
+    assert [title, "", "rival", "baseline", "test", "0.250", "[0.150, 0.350]"] in cells
+    assert [title, "", "Reddit", "paper", "test", "0.731", ""] in cells
+    by_genre = "Table 4: Pearson's r by genre"
+    assert [by_genre, "", "ours", "ours", "test captions", "0.700", "[0.500, 0.800]"] in cells
+
+
+def test_the_command_writes_page_table_and_json(tmp_path, capsys):
+    store.write(sts(), tmp_path / "results")
+    store.write(sts(r=0.4), tmp_path / "older")
+    named = dataclasses.replace(sts(r=0.3), module={"path": "TF-IDF", "fingerprint": "2"})
+    store.write(named, tmp_path / "results" / "baselines" / "TF-IDF")
+    argv = ["report", "--results", str(tmp_path / "results"), "--beside", str(tmp_path / "older")]
+    assert main([*argv, "--output", str(tmp_path / "site" / "page.html")]) == 0
+    names = sorted(path.name for path in (tmp_path / "site").iterdir())
+    assert names == ["page.html", "page.json", "page.md"]
+    page = (tmp_path / "site" / "page.html").read_text()
+    for expected in ("this module", "older", "TF-IDF", "[0.400, 0.600]"):
+        assert expected in page
+    found = json.loads((tmp_path / "site" / "page.json").read_text())
+    (table_3,) = [table for table in found["tables"] if table["title"].startswith("Table 3")]
+    assert [row["label"] for row in table_3["rows"][:3]] == ["this module", "older", "TF-IDF"]
+    assert table_3["rows"][0]["cells"][1]["value"] == 0.5
+    assert table_3["rows"][0]["cells"][1]["interval"] == [0.4, 0.6]
+    assert "items" not in found["results"][0]
+    assert len(found["results"]) == 3
+    assert main([*argv, "--output", str(tmp_path / "page.md")]) == 1
+    assert "the name of an HTML file is accepted" in capsys.readouterr().err
+
+
+def test_bars_show_ours_the_best_baseline_and_the_papers_models_on_its_own_data():
+    found = systems_of(ours=sts(n=1379), worst=sts(r=0.1, n=1379), best=sts(r=0.3, n=1379))
+    drawn = pictures.genre_bars(found, "sts-test")
+    for label in ("ours", "best", "Reddit (paper)", "Reddit+SNLI (paper)", "captions", "news"):
+        assert label in drawn
+    assert "worst" not in drawn
+    assert "Reddit" not in pictures.genre_bars(systems_of(ours=sts()), "sts-test")
+
+
+def test_tuned_rows_stand_below_the_untuned():
+    tuned = dataclasses.replace(sts("sts-test-tuned", r=0.6), system="module_tuned")
+    system = System("this module", OURS, ({one.name: one for one in (sts(), tuned)},))
+    table_3, table_4 = tables.tables([system])
+    for table in (table_3, table_4):
+        assert [row.label for row in table.rows[:2]] == ["this module", "this module, tuned"]
+    assert table_3.rows[1].cells[1].value == 0.6
+
+
+def test_rows_of_one_file_stand_under_its_name():
+    cqa = Result(task="cqa", name="cqa-x", system="module", metrics={"map": 0.5, "f1": 0.25}, n=3)
+    (table,) = tables.tables(systems_of(ours=cqa))
+    row = table.rows[0]
+    assert (row.group, row.label) == ("x", "ours")
+    assert [cell.text for cell in row.cells] == ["50.00", "-", "-", "-", "-", "25.00", "-"]
+    assert table.rows[-1].group == "SemEval-2017 test, in the paper"
+
+
+def test_other_similarity_data_has_a_table_of_its_own():
+    (table,) = tables.tables(systems_of(ours=sts("sts-2016")))
+    assert table.title.startswith("Other similarity data")
+    assert table.headers == ["2016"]
+    assert table.rows[0].cells == [Cell(0.5, [0.4, 0.6])]
+
+
+def test_inference_has_the_papers_rows_in_the_column_of_the_test_set():
+    def snli(name, accuracy):
+        return Result(
+            task="snli", name=name, system="module", metrics={"accuracy": accuracy}, n=9824
+        )
+
+    both = [snli("snli-dev", 0.5), snli("snli-test", 0.6)]
+    (table,) = tables.tables([System("ours", OURS, ({one.name: one for one in both},))])
+    texts = {row.label: [cell.text for cell in row.cells] for row in table.rows}
+    assert texts["ours"] == ["50.0", "60.0"]
+    assert texts["InferSent"] == ["-", "84.5"]
+    assert re.match(r"snli-dev: 9,824 pairs, snli-test: 9,824", table.notes[0])
+
+
+def test_systems_come_from_folders(tmp_path):
+    ours = sts()
+    store.write(ours, tmp_path / "results")
+    store.write(dataclasses.replace(ours, baselines={"word_overlap": {}}), tmp_path / "older")
+    named = dataclasses.replace(ours, module={"path": "TF-IDF", "fingerprint": "2"})
+    store.write(named, tmp_path / "results" / "baselines" / "a")
+    engine = dataclasses.replace(ours, task="cqa", name="cqa-x", system="search_engine")
+    engine = dataclasses.replace(engine, metrics={"map": 0.5}, intervals={}, items=[])
+    engine = dataclasses.replace(engine, baselines={"word_overlap": {}})
+    store.write(engine, tmp_path / "results")
+    store.write(engine, tmp_path / "results" / "baselines" / "a")
+    found = tables.read_module(tmp_path / "results", [tmp_path / "older"])
+    assert [(one.label, one.kind) for one in found] == [
+        ("this module", OURS),
+        ("older", OTHER),
+        ("TF-IDF", BASELINE),
+    ]
+    labels = [one.label for one in tables.scored(found, "sts-test")]
+    assert labels == ["this module", "older", "TF-IDF", "word overlap"]
+    labels = [one.label for one in tables.scored(found, "cqa-x")]
+    assert labels == ["search engine", "word overlap"]
+
+
+def test_overlaps_have_a_table_with_scores_without_them():
+    overlaps = dataclasses.replace(
+        sts(),
+        task="contamination",
+        name="contamination-sts-test",
+        counts={"training_records": 9, "pairs_in_training": 3, "texts_in_training": 7},
+        groups={
+            "without texts in training": {
+                "n": 193,
+                "metrics": {"pearson": 0.5},
+                "intervals": {"pearson": [0.4, 0.6]},
+            }
+        },
+    )
+    systems = systems_of(ours=overlaps)
+    (table,) = html_page.all_tables(systems)
+    (row,) = table.rows
+    assert row.label == "sts-test, Pearson"
+    assert [cell.text for cell in row.cells] == ["4", "3", "7", "0.500", "-", "0.500"]
+    assert row.cells[-1].interval_text == "[0.400, 0.600]"
+    assert "[0.400, 0.600]" in html_page.render(systems, [table])

@@ -1,0 +1,150 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from evaluation.data import cqa_files, ranking_files, sts_files
+from evaluation.data.files import Source
+from evaluation.errors import InputError
+from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation, Store
+from evaluation.tasks import cqa, response_ranking, sts
+
+MODULE = {"path": "m", "fingerprint": "c0ffee"}
+ROWS = "".join(
+    f"main-{'news' if i % 2 else 'captions'}\tf\t2012\t{i}\t{gold}\tthe dog\tthe dog {more}\n"
+    for i, (gold, more) in enumerate(
+        (5 - i / 2, " ".join("abcdefghij"[: i + i // 3])) for i in range(10)
+    )
+)
+
+
+@pytest.fixture
+def source(write_text):
+    return Source("sts-dev", (write_text("sts-dev.csv", ROWS),))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(output=tmp_path / "results", command="python -m evaluation sts", seed=4)
+
+
+def scored(store, source, compute, *, module=MODULE, **asked):
+    """The one result that is asked for."""
+    one = Evaluation(source=source, compute=compute, module=module, **asked)
+    (found,) = store.results([one])
+    return found
+
+
+def test_a_result_says_where_it_comes_from(store, source, word_encoder):
+    found = scored(
+        store, source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE
+    )
+    stored = json.loads((store.output / "sts-dev.json").read_text())
+    assert stored["data"] == source.provenance()
+    assert stored["module"] == MODULE
+    assert stored["settings"] == {"seed": 4, "resamples": 2000}
+    assert stored["command"] == "python -m evaluation sts"
+    assert stored["seconds"] > 0
+    low, high = stored["intervals"]["pearson"]
+    assert -1 <= low < found.metrics["pearson"] < high <= 1
+    assert set(stored["groups"]["main-news"]) == {"n", "metrics", "intervals"}
+    assert set(stored["baseline_intervals"]["word_overlap"]) == {"pearson", "spearman"}
+
+
+def test_what_is_there_is_not_computed_again(store, source, word_encoder, capsys):
+    calls = []
+
+    def compute():
+        calls.append(1)
+        return sts.evaluate(word_encoder, sts_files.read(source))
+
+    first = scored(store, source, compute, module=MODULE)
+    assert scored(store, source, compute, module=MODULE).metrics == first.metrics
+    assert len(calls) == 1
+    assert "there already; --again" in capsys.readouterr().out
+    scored(dataclasses.replace(store, again=True), source, compute, module=MODULE)
+    assert len(calls) == 2
+
+
+def test_what_is_there_is_not_passed_off_as_something_else(store, source, write_text, word_encoder):
+    def compute():
+        return sts.evaluate(word_encoder, sts_files.read(source))
+
+    scored(store, source, compute, module=MODULE)
+    with pytest.raises(InputError, match=r"sts-dev\.json: there already, of module c0ffee"):
+        scored(store, source, compute, module=MODULE | {"fingerprint": "decade"})
+    with pytest.raises(InputError, match="of seed 4 where 5 is asked for"):
+        scored(dataclasses.replace(store, seed=5), source, compute, module=MODULE)
+    with pytest.raises(InputError, match="of candidates None where 7 is asked for"):
+        scored(store, source, compute, module=MODULE, settings={"candidates": 7})
+    write_text("sts-dev.csv", ROWS + ROWS)
+    with pytest.raises(InputError, match=r"there already, of data .* --again replaces it"):
+        scored(store, source, compute, module=MODULE)
+
+
+def test_a_failure_keeps_what_is_finished(store, source, word_encoder):
+    scored(store, source, lambda: sts.evaluate(word_encoder, sts_files.read(source)), module=MODULE)
+
+    def fails():
+        raise InputError("a NaN")
+
+    with pytest.raises(InputError, match="a NaN"):
+        scored(store, Source("sts-test", source.files), fails, module=MODULE)
+    assert [path.name for path in store.output.iterdir()] == ["sts-dev.json"]
+
+
+def test_ranking_is_resampled_by_blocks(word_encoder):
+    pairs = [ranking_files.Pair(f"a{i} b", f"a{i} c", f"i{i}", f"r{i}") for i in range(50)]
+    found = response_ranking.evaluate(
+        word_encoder, ranking_files.RankingData("r", pairs), candidates=8
+    )
+    assert sorted({item["block"] for item in found.items}) == list(range(7))  # 6 of 8, 1 of 2
+
+    sample = measure.sample_of(found)
+    assert sample.units == 7
+    assert sample.once() == found.metrics
+    ranks = np.array([item["rank"] for item in found.items])
+    assert found.metrics["p_at_3"] == np.mean(ranks <= 3)
+    # By hand: the first block twice, the last, which has two pairs, once.
+    hits = [np.sum(ranks[:8] <= 1), np.sum(ranks[48:] <= 1)]
+    assert sample.metrics(np.array([0, 0, 6]))["p_at_1"] == (2 * hits[0] + hits[1]) / 18
+    overlap = measure.sample_of(found, system="word_overlap")
+    assert overlap.once() == found.baselines["word_overlap"]
+
+
+def test_cqa_is_resampled_by_queries(store, xml_file, word_encoder):
+    rows = [
+        (f"Q{i}", f"word{i} x", "", f"R{i}{j}", j, label, text)
+        for i in range(4)
+        for j, (label, text) in enumerate(
+            [("Irrelevant", "other"), ("Relevant", f"word{i}"), ("Irrelevant", "x")], start=1
+        )
+    ]
+    (source,) = cqa_files.find(xml_file("dev.xml", rows))
+    found = scored(
+        store, source, lambda: cqa.evaluate(word_encoder, cqa_files.read(source)), module=MODULE
+    )
+
+    for system in (None, "search_engine", "word_overlap", "ceiling"):
+        sample = measure.sample_of(found, system=system)
+        assert sample.units == 4
+        stored = found.metrics if system is None else found.baselines[system]
+        assert sample.once() == stored
+    assert found.baselines["ceiling"] == {"map": 1.0, "avg_rec": 1.0, "mrr": 1.0}
+    assert found.baseline_intervals["search_engine"]["map"] == [0.5, 0.5]
+
+
+def test_results_of_before_are_told_apart(store, source, word_encoder):
+
+    found = response_ranking.evaluate(
+        word_encoder,
+        ranking_files.RankingData(
+            "r", [ranking_files.Pair(f"a{i}", f"b{i}", f"i{i}", f"r{i}") for i in range(4)]
+        ),
+        candidates=2,
+    )
+    old = [{key: item[key] for key in ("input_id", "rank")} for item in found.items]
+    with pytest.raises(InputError, match=r"its items lack .*'block'.* --again"):
+        measure.sample_of(dataclasses.replace(found, items=old))

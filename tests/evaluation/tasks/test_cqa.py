@@ -1,0 +1,192 @@
+import pytest
+
+from evaluation.data import cqa_files
+from evaluation.errors import InputError
+from evaluation.tasks import cqa
+
+ROWS = [
+    ("Q1", "good bank", "which one?", "Q1_R2", 2, "Irrelevant", "best car"),
+    ("Q1", "good bank", "which one?", "Q1_R5", 5, "PerfectMatch", "the best bank"),
+    ("Q1", "good bank", "which one?", "Q1_R7", 7, "Relevant", "open an account"),
+    ("Q2", "swimming", "", "Q2_R1", 1, "Irrelevant", "cooking &amp; eating"),
+]
+
+
+def read(path):
+    (source,) = cqa_files.find(path)
+    return cqa_files.read(source)
+
+
+def test_xml_groups_repeated_questions(xml_file):
+    data = read(xml_file("CQA-QL-dev.xml", ROWS))
+    assert data.name == "cqa-CQA-QL-dev"
+    assert data.has_text
+    first, second = data.queries
+    # Subject and body, once although the question stands there three times; no comments.
+    assert first.text == "good bank which one?"
+    assert second.text == "swimming"
+    assert [c.id for c in first.candidates] == ["Q1_R2", "Q1_R5", "Q1_R7"]
+    assert [c.relevant for c in first.candidates] == [False, True, True]
+    assert second.candidates[0].text == "cooking & eating"
+
+
+def test_gz_is_the_same_data(xml_file):
+    plain, packed = xml_file("a.xml", ROWS), xml_file("packed/a.xml.gz", ROWS)
+    assert read(plain) == read(packed)
+
+
+def test_ranks_by_cosine(xml_file, fake_encoder):
+    encoder = fake_encoder(
+        {
+            "good bank which one?": [1.0, 0.0],
+            "swimming": [1.0, 1.0],
+            "best car": [9.0, 8.0],  # the largest dot product, but not the largest cosine
+            "the best bank": [1.0, 0.1],
+            "open an account": [0.0, 1.0],
+            "cooking & eating": [1.0, 0.0],
+        }
+    )
+    result = cqa.evaluate(encoder, read(xml_file("dev.xml", ROWS)))
+    # Q1 in the order R5 (relevant), R2, R7 (relevant): (1 + 2/3) / 2. Q2 has nothing: 0.
+    assert result.metrics["map"] == pytest.approx(5 / 6 / 2)
+    assert result.metrics["mrr"] == pytest.approx(1 / 2)
+    # The engine's order R2, R5 (relevant), R7 (relevant): (1/2 + 2/3) / 2.
+    assert result.baselines["search_engine"]["map"] == pytest.approx(7 / 12 / 2)
+    assert result.baselines["search_engine"]["mrr"] == pytest.approx(1 / 4)
+    # Hits at 1 to 10 of 2 in all, pooled: 1 of 1, 1 of 2, then 2 of 2.
+    assert result.metrics["avg_rec"] == pytest.approx((1 + 1 / 2 + 8) / 10)
+    # Words: "bank" of the 6 in Q1 and R5, else none; ties keep the file's order: R5, R2, R7.
+    assert result.baselines["word_overlap"]["map"] == pytest.approx(5 / 6 / 2)
+    assert [item["baselines"]["word_overlap"] for item in result.items] == [0, 1 / 6, 0, 0]
+    assert (result.system, result.n) == ("module", 2)
+    assert result.counts == {"candidates": 4, "queries_with_a_relevant_candidate": 1}
+    assert result.items[1]["query_id"] == "Q1"
+    assert result.items[1]["candidate_id"] == "Q1_R5"
+    assert result.items[1]["relevant"] is True
+    assert result.items[1]["score"] == pytest.approx(1 / 1.01**0.5)
+
+
+def test_equal_cosines_keep_file_order(xml_file, fake_encoder):
+    rows = [
+        ("Q", "same", "", f"R{i}", 20 - i, label, "same")
+        for i, label in enumerate(["Irrelevant", "Relevant", "Irrelevant"])
+    ]
+    result = cqa.evaluate(fake_encoder({"same": [0.3, 0.7]}), read(xml_file("a.xml", rows)))
+    assert result.metrics["mrr"] == pytest.approx(1 / 2)
+
+
+def test_relevancy_file_scores_the_search_engine(write_text):
+    text = "Q1\tR1\t1\t0.25\tfalse\nQ1\tR2\t2\t0.5\ttrue\nQ2\tR3\t1\t1\tfalse\n"
+    data = read(write_text("2017-test.xml.subtaskB.relevancy", text))
+    result = cqa.evaluate(None, data)
+    assert (result.name, result.system) == ("cqa-2017-test", "search_engine")
+    assert result.metrics["map"] == pytest.approx(1 / 2)
+    assert set(result.baselines) == {"ceiling"}
+
+
+def test_an_unknown_encoding_is_an_error(write_text):
+    path = write_text("dev.xml", '<?xml version="1.0" encoding="klingon"?><xml/>')
+    with pytest.raises(InputError, match=r"dev\.xml"):
+        read(path)
+
+
+def test_text_without_a_module_is_an_error(xml_file):
+    with pytest.raises(InputError, match=r"cqa-dev has questions .* --module is needed"):
+        cqa.evaluate(None, read(xml_file("dev.xml", ROWS)))
+
+
+def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path):
+    xml_file("2016/dev.xml.gz", ROWS)
+    xml_file("2016/dev-subtaskA.xml", ROWS)
+    write_text("2016/dev.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
+    write_text("2016/dev.xml.subtaskB.pred", "Q\tR\t0\t1\ttrue\n")
+    write_text("2016/dev.xml.subtaskA.relevancy", "Q\tR\t1\t1\ttrue\n")
+    write_text("2017/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
+    write_text("docs/readme.txt", "nothing")
+    found = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
+    assert found == {
+        "cqa-dev": "dev.xml.gz",
+        "cqa-test": "test.xml.subtaskB.relevancy",
+    }
+    xml_file("copy/dev.xml", ROWS)
+    with pytest.raises(InputError, match="the same data as"):
+        cqa_files.find(tmp_path)
+
+
+def test_empty_folder(tmp_path):
+    with pytest.raises(InputError, match=r"no \*\.xml"):
+        cqa_files.find(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('"Irrelevant"', '"Maybe"', ["'Maybe'", "PerfectMatch, Relevant, Irrelevant"]),
+        ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="two"', ["'two'", "RELQ_RANKING_ORDER"]),
+        ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', ["RELQ_RANKING_ORDER is 0"]),
+        ('RELQ_ID="Q1_R2"', "", ["no attribute RELQ_ID"]),
+    ],
+)
+def test_malformed_questions_name_file_and_line(xml_file, old, new, named):
+    path = xml_file("dev.xml", ROWS[:2])
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InputError) as error:
+        read(path)
+    for words in [f"{path}:6:", *named]:
+        assert words in str(error.value)
+
+
+def test_broken_xml(xml_file, write_text):
+    path = xml_file("dev.xml", ROWS)
+    path.write_text(path.read_text().replace("</Thread>", "", 1))
+    with pytest.raises(InputError, match=r"dev\.xml:9: not well-formed"):
+        read(path)
+    with pytest.raises(InputError, match=r"empty\.xml.*holds no questions"):
+        read(write_text("empty.xml", "<xml></xml>"))
+    with pytest.raises(InputError, match="occurs twice"):
+        read(xml_file("twice.xml", [ROWS[0], ROWS[0]]))
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("Q\tR\t1\t1", "4 columns"),
+        ("Q\tR\t1\tx\ttrue", "score is 'x'"),
+        ("Q\tR\t1\t1\tTrue", "'True'; true, false are accepted"),
+        ("Q\tR\t1\t1\ttrue", "'R' occurs twice"),
+    ],
+)
+def test_malformed_relevancy_rows(write_text, line, named):
+    path = write_text("a.relevancy", f"Q\tR\t1\t1\ttrue\n{line}\n")
+    with pytest.raises(InputError, match=named) as error:
+        read(path)
+    assert str(error.value).startswith(f"{path}:2:")
+
+
+def test_official_search_engine_scores(real_data, word_encoder):
+    folder = real_data / "semeval_cqa"
+    found = {data.name: data for data in map(cqa.read, cqa_files.find(folder))}
+    year_2016 = cqa.evaluate(word_encoder, found["cqa-SemEval2016-Task3-CQA-QL-dev"])
+    engine = year_2016.baselines["search_engine"]
+    assert year_2016.counts["candidates"] == 500
+    # What the organisers print for their search engine, to the last digit.
+    assert f"{engine['map']:.4f} {engine['avg_rec']:.4f} {100 * engine['mrr']:.2f}" == (
+        "0.7135 0.8611 76.67"
+    )
+    year_2017 = cqa.evaluate(None, found["cqa-SemEval2017-Task3-CQA-QL-test"])
+    assert f"{year_2017.metrics['map']:.4f}" == "0.4185"
+    assert year_2017.counts["queries_with_a_relevant_candidate"] == 59
+    assert year_2017.n == 88
+
+
+def test_xml_and_relevancy_agree(real_data):
+    folder = real_data / "semeval_cqa" / "2016_dev"
+    name = "SemEval2016-Task3-CQA-QL-dev.xml"
+    with_text = read(folder / f"{name}.gz")
+    without = read(folder / f"{name}.subtaskB.relevancy")
+    assert with_text.name == without.name
+    for one, other in zip(with_text.queries, without.queries, strict=True):
+        assert one.id == other.id
+        for left, right in zip(one.candidates, other.candidates, strict=True):
+            assert (left.id, left.relevant) == (right.id, right.relevant)
+            assert left.engine_score == pytest.approx(right.engine_score)

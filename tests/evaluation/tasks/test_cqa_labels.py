@@ -1,0 +1,150 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.data import cqa_files
+from evaluation.metrics import classification, ranking
+from evaluation.tasks import cqa
+
+LABELS = ["Irrelevant", "Relevant", "Irrelevant", "PerfectMatch"]
+
+
+def rows(prefix, texts):
+    return [
+        (f"{prefix}1", "red house", "", f"{prefix}1_R{i}", i, label, text)
+        for i, (label, text) in enumerate(zip(LABELS, texts, strict=True), start=1)
+    ]
+
+
+@pytest.fixture
+def encoder(fake_encoder):
+    """Cosines with "red house" that the texts name in hundredths."""
+    vectors = {str(c): [c / 100, np.sqrt(1 - (c / 100) ** 2)] for c in range(0, 101, 10)}
+    return fake_encoder(vectors | {"red house": [1.0, 0.0]})
+
+
+def result_of(path, encoder):
+    (source,) = cqa_files.find(path)
+    return cqa.evaluate(encoder, cqa_files.read(source))
+
+
+def test_threshold_by_hand(xml_file, encoder):
+    # By score: 90 yes, 70 no, 60 yes, 20 no. From 60 on: P 2/3, R 1, F1 0.8, the highest.
+    dev = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
+    chosen = cqa.thresholds(dev)
+    assert chosen["module"] == pytest.approx(0.4, abs=1e-6)  # between 0.2 and 0.6
+    assert chosen["ceiling"] == 0.5
+    # The search engine's order no, yes, no, yes, with scores 1, 1/2, 1/3, 1/4: all are a yes.
+    assert chosen["search_engine"] == 1 / 4
+
+
+def test_the_threshold_is_in_the_gap_below_the_lowest_yes(xml_file, encoder):
+    # By score: 90 yes, 70 yes, 50 no, 20 no.
+    dev = result_of(xml_file("dev.xml", rows("Q", ["50", "70", "20", "90"])), encoder)
+    assert cqa.thresholds(dev)["module"] == pytest.approx(0.6, abs=1e-6)
+
+
+def test_a_score_at_the_threshold_is_a_yes(xml_file, encoder):
+    found = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
+    at = dict.fromkeys(found.baselines, 1 / 3) | {"module": found.items[1]["score"]}
+    labelled = cqa.classified(found, at, dev=found.name)
+    # 70 (no), 60 (yes) and 90 (yes) are said to be relevant.
+    assert labelled.metrics["precision"] == 2 / 3
+    assert labelled.metrics["recall"] == 1
+    labels = [line.split("\t")[4] for line in cqa.predictions(labelled).splitlines()]
+    assert labels == ["true", "true", "false", "true"]
+    # The search engine's scores are 1, 1/2, 1/3 and 1/4.
+    assert labelled.baselines["search_engine"]["precision"] == 1 / 3
+
+
+def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
+    dev = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
+    test = result_of(xml_file("test.xml", rows("T", ["50", "30", "10", "80"])), encoder)
+    found = cqa.classified(test, cqa.thresholds(dev), dev=dev.name)
+    # Yes to 50 (wrong) and 80 (right), no to 30 (wrong) and 10 (right).
+    expected = {"precision": 0.5, "recall": 0.5, "f1": 0.5, "accuracy": 0.5}
+    assert {name: found.metrics[name] for name in expected} == expected
+    assert found.metrics["map"] == test.metrics["map"]
+    assert found.baselines["ceiling"]["f1"] == 1.0
+    assert found.settings["threshold"] == pytest.approx(0.4, abs=1e-6)
+    assert any("chosen by F1 on cqa-dev" in note for note in found.notes)
+    own = cqa.classified(dev, cqa.thresholds(dev), dev=dev.name)
+    assert own.notes == [
+        "P, R, F1 and accuracy are at thresholds that were chosen by F1 on the same data, so they "
+        "are optimistic."
+    ]
+
+
+def test_predictions_are_the_organisers_format(xml_file, encoder):
+    found = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
+    labelled = cqa.classified(found, cqa.thresholds(found), dev=found.name)
+    lines = [line.split("\t") for line in cqa.predictions(labelled).splitlines()]
+    assert [line[:3] for line in lines] == [["Q1", f"Q1_R{i}", "0"] for i in range(1, 5)]
+    assert [line[4] for line in lines] == ["true", "true", "false", "true"]
+    assert [float(line[3]) for line in lines] == [item["score"] for item in found.items]
+    assert cqa.PREDICTIONS == ".subtaskB.pred"  # as the organisers name theirs
+    unlabelled = cqa.predictions(dataclasses.replace(found, settings={}))
+    assert {line.split("\t")[4] for line in unlabelled.splitlines()} == {"false"}
+
+
+def test_without_a_dev_file_there_are_no_labels(write_text, tmp_path, capsys):
+    gold = write_text("a/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\nQ\tS\t2\t0.5\tfalse\n")
+    argv = ["cqa", "--data", str(gold), "--output", str(tmp_path / "out")]
+    assert main(argv) == 0
+    assert "F1" not in capsys.readouterr().out
+    dev = write_text("b/d.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\nQ\tS\t2\t0.5\tfalse\n")
+    assert main([*argv, "--again", "--dev", str(dev)]) == 0
+    printed = capsys.readouterr().out
+    assert "F1" in printed
+    assert "chosen by F1 on cqa-d." in printed
+
+
+def test_classification_by_hand():
+    predicted = np.array([True, True, False, False, True])
+    relevant = np.array([True, False, True, False, True])
+    assert classification.classification(predicted, relevant) == pytest.approx(
+        {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "accuracy": 3 / 5}
+    )
+    nothing = classification.classification(np.zeros(3, bool), np.zeros(3, bool))
+    assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
+
+
+def test_classification_agrees_with_scikit_learn():
+    # Here as a dependency of the Model Garden.
+    learn = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(0)
+    predicted, relevant = random.random((2, 500)) < [[0.3], [0.5]]
+    found = classification.classification(predicted, relevant)
+    assert found["precision"] == pytest.approx(learn.precision_score(relevant, predicted))
+    assert found["recall"] == pytest.approx(learn.recall_score(relevant, predicted))
+    assert found["f1"] == pytest.approx(learn.f1_score(relevant, predicted))
+    assert found["accuracy"] == pytest.approx(learn.accuracy_score(relevant, predicted))
+
+
+def test_average_precision_agrees_with_scikit_learn():
+    learn = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(1)
+    for _ in range(20):  # ten candidates, so that the scorer's cut at 10 cuts nothing off
+        scores, relevant = random.permutation(10), random.random(10) < 0.4
+        relevant[0] = True
+        labels = ranking.ranked(scores, relevant)
+        assert ranking.average_precision(labels) == pytest.approx(
+            learn.average_precision_score(relevant, scores)
+        )
+
+
+def test_the_scorers_labels_to_the_last_printed_digit(real_data):
+    folder = real_data / "semeval_cqa"
+    name = "SemEval2016-Task3-CQA-QL-dev.xml.subtaskB"
+    predicted, relevant = (
+        np.array([line.endswith("\ttrue") for line in path.read_text().splitlines()])
+        for path in (folder / "2016_dev" / f"{name}.{end}" for end in ("pred", "relevancy"))
+    )
+    found = classification.classification(predicted, relevant)
+    printed = (folder / "docs" / "random_baselines_MAP.txt").read_text()
+    section = printed[printed.index("dev.xml.subtaskB.pred") :]
+    for label, figure in (("Acc", "accuracy"), ("P  ", "precision"), ("R  ", "recall")):
+        assert f"{label} = {found[figure]:.4f}" in section
+    assert f"F1  = {found['f1']:.4f}" in section

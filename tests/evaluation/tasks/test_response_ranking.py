@@ -1,0 +1,216 @@
+import gzip
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from evaluation.data import ranking_files
+from evaluation.errors import InputError
+from evaluation.results import measure
+from evaluation.tasks import response_ranking as ranking
+
+
+def pair(number, *, text=None, question=None):
+    question = question or f"question {number}"
+    return ranking_files.Pair(question, text or f"answer {number}", f"i{number}", f"r{number}")
+
+
+def example(pair, **replaced):
+    values = {name: getattr(pair, name).encode() for name in ranking_files.FEATURES} | replaced
+    features = {
+        name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
+        for name, value in values.items()
+        if value is not None
+    }
+    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
+
+
+def write_records(path, records):
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for record in records:
+            writer.write(record)
+    return path
+
+
+def one_hot_encoder(fake_encoder, pairs):
+    """Give each pair a dimension of its own: every true response wins."""
+    eye = np.eye(len(pairs))
+    return fake_encoder(
+        {pair.input: eye[i] for i, pair in enumerate(pairs)},
+        {pair.response: eye[i] for i, pair in enumerate(pairs)},
+    )
+
+
+def data(pairs):
+    return ranking_files.RankingData("response_ranking", pairs)
+
+
+def test_reads_every_test_shard(tmp_path):
+    write_records(tmp_path / "test-00000-of-00003.tfrecord", [example(pair(0)), example(pair(1))])
+    write_records(tmp_path / "test-00001-of-00003.tfrecord", [])
+    packed = write_records(tmp_path / "last", [example(pair(2, text="caf\u00e9"))])
+    (tmp_path / "test-00002-of-00003.tfrecord.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    write_records(tmp_path / "train-00000-of-00001.tfrecord", [example(pair(3))])
+    (source,) = ranking_files.find(tmp_path)
+    assert ranking_files.read(source).pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
+    (single,) = ranking_files.find(tmp_path / "test-00000-of-00003.tfrecord")
+    assert len(ranking_files.read(single).pairs) == 2
+
+
+def test_bad_files_are_named(tmp_path):
+    def read(path):
+        (source,) = ranking_files.find(path)
+        return ranking_files.read(source)
+
+    with pytest.raises(InputError, match=r"no test-\*\.tfrecord"):
+        read(tmp_path)
+    path = write_records(tmp_path / "test-0.tfrecord", [])
+    with pytest.raises(InputError, match=r"no pairs in test-0\.tfrecord"):
+        read(tmp_path)
+    write_records(path, [example(pair(0)), example(pair(1))])
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 1"):
+        read(path)
+    path.write_text("this is no TFRecord file at all\n")
+    with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 0"):
+        read(path)
+    write_records(path, [example(pair(0)), b"\xff\xff no example"])
+    with pytest.raises(InputError, match=r"record 2: not a tf\.Example"):
+        read(path)
+    write_records(path, [example(pair(0)), example(pair(1), response_id=None)])
+    with pytest.raises(InputError, match="record 2: feature 'response_id' has 0 byte strings"):
+        read(path)
+    write_records(path, [example(pair(0), response=b"\xff")])
+    with pytest.raises(InputError, match="record 1: feature 'response' is not UTF-8"):
+        read(path)
+
+
+def test_blocks_cover_every_pair_once_and_are_always_full():
+    layout = ranking.blocks(7, 3)
+    assert [rows.tolist() for rows, _ in layout] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [columns.tolist() for _, columns in layout] == [[0, 1, 2], [3, 4, 5], [6, 0, 1]]
+    assert [len(columns) for _, columns in ranking.blocks(6, 3)] == [3, 3]
+
+
+def test_order_depends_on_pairs_and_seed_alone():
+    pairs = [pair(i) for i in range(50)]
+    first = ranking.shuffled(pairs, seed=0)
+    assert ranking.shuffled(pairs[::-1], seed=0) == first
+    assert first != pairs
+    assert ranking.shuffled(pairs, seed=1) != first
+    assert sorted(p.input_id for p in first) == sorted(p.input_id for p in pairs)
+
+
+def test_compare_by_hand():
+    scores = np.array([[5.0, 6.0, 5.0, 1.0, 9.0], [3.0, 2.0, 2.0 + 1e-7, 0.0, 9.0]])
+    negative = np.array([[False, True, True, True, False], [True, False, True, True, True]])
+    better, same = ranking.compare(scores, negative=negative)
+    # Row 0: 6 is better, 5 the same, 9 is the true text again. Row 1: 3 and 9 are better, and
+    # 1e-7 is no difference in float32.
+    assert better.tolist() == [1, 2]
+    assert same.tolist() == [1, 1]
+
+
+def test_how_near_scores_are_the_same():
+    # The largest is 2, so up to 2e-6 away from the true response's 1 is the same.
+    scores = np.array([[1.0, 1.000003, 1.000001, 0.999999, 0.999997, 2.0]])
+    negative = np.array([[False, True, True, True, True, False]])
+    better, same = ranking.compare(scores, negative=negative)
+    assert (better.tolist(), same.tolist()) == ([1], [2])
+    assert ranking.compare(100 * scores, negative=negative)[1].tolist() == [2]
+
+
+@pytest.mark.parametrize(("behind", "rank"), [(1e-3, 1), (1e-5, 1), (1e-7, 2), (-1e-5, 2)])
+def test_a_response_that_is_a_little_ahead_is_found(fake_encoder, behind, rank):
+    pairs = [pair(0), pair(1)]
+    encoder = fake_encoder(
+        {"question 0": [1.0, 0.0], "question 1": [0.0, 1.0]},
+        {"answer 0": [1.0, 0.0], "answer 1": [1.0 - behind, 1.0]},
+    )
+    found = ranking.evaluate(encoder, data(pairs), candidates=2)
+    ranks = {item["input_id"]: item["rank"] for item in found.items}
+    assert ranks == {"i0": rank, "i1": 1}
+    assert found.metrics["p_at_1"] == (1.0 if rank == 1 else 0.5)
+
+
+def test_perfect_and_reversed_scores(fake_encoder):
+    pairs = [pair(i) for i in range(11)]
+    perfect = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
+    assert perfect.metrics == {"p_at_1": 1.0, "p_at_3": 1.0, "p_at_10": 1.0}
+    assert (perfect.n, len(perfect.items)) == (11, 11)
+    encoder = one_hot_encoder(fake_encoder, pairs)
+    encoder.responses = {text: -row for text, row in encoder.responses.items()}
+    reverse = ranking.evaluate(encoder, data(pairs), candidates=4)
+    assert {item["rank"] for item in reverse.items} == {4}
+    assert reverse.metrics == {"p_at_1": 0.0, "p_at_3": 0.0, "p_at_10": 1.0}
+    assert reverse.settings == {"candidates": 4, "seed": 0}
+    assert reverse.baselines["chance"] == {"p_at_1": 0.25, "p_at_3": 0.75, "p_at_10": 1.0}
+
+
+def test_response_side_is_asked_for_the_responses(fake_encoder):
+    pairs = [pair(i) for i in range(4)]
+    encoder = one_hot_encoder(fake_encoder, pairs)
+    assert not set(encoder.vectors) & set(encoder.responses)  # else a KeyError could not tell
+    result = ranking.evaluate(encoder, data(pairs), candidates=4)
+    assert result.metrics["p_at_1"] == 1.0
+
+
+def test_dot_product_not_cosine(fake_encoder):
+    pairs = [pair(0), pair(1)]
+    encoder = fake_encoder(
+        {"question 0": [1.0, 0.0], "question 1": [0.0, 1.0]},
+        {"answer 0": [1.0, 0.0], "answer 1": [5.0, 6.0]},
+    )
+    ranks = {
+        item["input_id"]: item["rank"]
+        for item in ranking.evaluate(encoder, data(pairs), candidates=2).items
+    }
+    assert ranks == {"i0": 2, "i1": 1}
+
+
+def test_a_module_that_cannot_tell_responses_apart_finds_none(fake_encoder):
+    pairs = [pair(i) for i in range(20)]
+    same = {text: [1.0, 0.0] for p in pairs for text in (p.input, p.response)}
+    result = ranking.evaluate(fake_encoder(same), data(pairs), candidates=20)
+    assert result.metrics == {"p_at_1": 0.0, "p_at_3": 0.0, "p_at_10": 0.0}
+
+
+def test_duplicates_of_the_true_response_are_no_negatives(fake_encoder):
+    pairs = [pair(0, text="yes"), pair(1, text="yes"), pair(2, text="yes"), pair(3, text="no")]
+    result = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
+    # Each "yes" meets two others.
+    assert result.counts == {"duplicates_left_out": 6}
+    # All three "yes" share the vector of the last; only question 2 points there, and questions 0
+    # and 1 score 0 with "yes" and with "no": a tie with another text, so rank 2, not 4.
+    ranks = {item["input_id"]: item["rank"] for item in result.items}
+    assert ranks == {"i0": 2, "i1": 2, "i2": 1, "i3": 1}
+
+
+def test_word_overlap_baseline(fake_encoder):
+    words = ["apple", "bear", "cloud", "door"]
+    pairs = [pair(i, text=f"{w} yes", question=f"{w}?") for i, w in enumerate(words)]
+    result = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
+    assert result.baselines["word_overlap"]["p_at_1"] == 1.0
+    # Without shared words all tie: about chance, not nothing.
+    pairs = [pair(i, text=f"a{i}", question=f"q{i}") for i in range(400)]
+    result = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=20)
+    assert 0.35 < result.baselines["word_overlap"]["p_at_10"] < 0.65
+
+
+def test_settings_are_checked(fake_encoder):
+    pairs = [pair(i) for i in range(5)]
+    with pytest.raises(InputError, match="5 pairs are too few to rank among 100 candidates"):
+        ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs))
+    with pytest.raises(InputError, match="--candidates is 1; 2 or more"):
+        ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=1)
+
+
+def test_any_n(fake_encoder):
+    pairs = [pair(i) for i in range(12)]
+    encoder = one_hot_encoder(fake_encoder, pairs)
+    found = ranking.evaluate(encoder, data(pairs), candidates=6, at=(2, 5))
+    assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
+    assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
+    assert set(measure.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
+    with pytest.raises(InputError, match="--at is 0; 1 to 6, the --candidates"):
+        ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, 0))

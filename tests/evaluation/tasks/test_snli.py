@@ -1,0 +1,192 @@
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+from evaluation.__main__ import main
+from evaluation.data import snli_files
+from evaluation.data.snli_files import LABELS, NliData, Pair
+from evaluation.errors import InputError
+from evaluation.tasks import snli
+
+
+def line(label, premise="a man sleeps", hypothesis="a person rests"):
+    return json.dumps({"gold_label": label, "sentence1": premise, "sentence2": hypothesis}) + "\n"
+
+
+def read(path):
+    (source,) = snli_files.find(path).values()
+    return snli_files.read(source)
+
+
+@pytest.fixture(scope="module")
+def pairs_module(tmp_path_factory):
+    """Signatures of pairs alone: no embeddings, and not callable."""
+    import tensorflow as tf
+
+    both = [tf.TensorSpec([None], tf.string, name=name) for name in ("premise", "hypothesis")]
+    sides = [tf.TensorSpec([None], tf.string, name=f"sentences{i}") for i in (1, 2)]
+
+    class Lengths(tf.Module):
+        @tf.function(input_signature=both)
+        def nli(self, premise, hypothesis):
+            left, right = tf.strings.length(premise), tf.strings.length(hypothesis)
+            label = tf.where(left == right, 0, tf.where(left > right, 2, 1))
+            return {"outputs": 0.1 + 0.7 * tf.one_hot(label, 3)}
+
+        @tf.function(input_signature=sides)
+        def similarity(self, sentences1, sentences2):
+            gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
+            broken = tf.where(tf.equal(sentences1, "nan"), float("nan"), 0.0)
+            return {"score": tf.maximum(0.0, 5.0 - tf.cast(gap, tf.float32)) + broken}
+
+    path, module = tmp_path_factory.mktemp("pairs"), Lengths()
+    signatures = {"classify_nli": module.nli, "similarity": module.similarity}
+    tf.saved_model.save(module, str(path), signatures=signatures)
+    return path
+
+
+def test_jsonl_and_txt_are_the_same_data(write_text):
+    rows = [("neutral", "a b", "c"), ("-", "d", "e"), ("contradiction", 'a "quote', "f g")]
+    lines = "".join(line(*row) for row in rows)
+    table = "gold_label\tsentence1_parse\tsentence1\tsentence2\tpairID\n" + "".join(
+        f"{label}\t( x )\t{one}\t{two}\tid\n" for label, one, two in rows
+    )
+    found = read(write_text("snli_1.0_dev.jsonl", lines))
+    assert found == read(write_text("packed/snli_1.0_dev.jsonl.gz", lines))
+    assert found == read(write_text("txt/snli_1.0_dev.txt", table))
+    assert found == NliData(
+        "snli-dev",
+        [Pair("a b", "c", "neutral"), Pair('a "quote', "f g", "contradiction")],
+        without_label=1,
+    )
+
+
+def test_folders(write_text, tmp_path):
+    for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "readme.md", "notes.txt"):
+        write_text(name, line("neutral"))
+    assert list(snli_files.find(tmp_path)) == ["test", "train"]
+    write_text("my_test.txt", "")
+    with pytest.raises(InputError, match="the split test again"):
+        snli_files.find(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no \*dev\*\.jsonl"):
+        snli_files.find(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "named"),
+    [
+        ("a.jsonl", "{", r"a\.jsonl:2: not JSON"),
+        ("a.jsonl", '{"gold_label": "neutral", "sentence1": "a"}', r":2: no sentence2"),
+        ("a.jsonl", line("maybe"), r":2: gold_label is 'maybe'; entailment, neutral, contr"),
+        ("a.jsonl", line("neutral", premise=" "), r":2: sentence1 is ' '"),
+        ("a.jsonl", line("neutral", hypothesis=7), r":2: sentence2 is 7"),
+        ("a.txt", "neutral\tonly", r"a\.txt:2: 2 columns; the first line names 3"),
+    ],
+)
+def test_malformed_rows_name_file_and_line(write_text, name, bad, named):
+    first = line("neutral") if name.endswith("jsonl") else "gold_label\tsentence1\tsentence2\n"
+    with pytest.raises(InputError, match=named):
+        read(write_text(name, first + bad))
+
+
+def test_files_without_pairs(write_text):
+    with pytest.raises(InputError, match="holds no labelled pairs"):
+        read(write_text("a.jsonl", line("-")))
+    with pytest.raises(InputError, match="names no column gold_label"):
+        read(write_text("a.txt", "label\tsentence1\tsentence2\n"))
+
+
+def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path, capsys):
+    """Of one module: inference by classify_nli, STS by similarity's score."""
+    rows = [("entailment", "abc", "xyz"), ("neutral", "a", "bcd"), ("neutral", "abc", "d")]
+    rows += [("contradiction", "abc", "d"), ("-", "e", "f")]
+    data = write_text("snli_1.0_test.jsonl", "".join(line(*row) for row in rows))
+    common = ["--module", str(pairs_module), "--output", str(tmp_path / "out")]
+    assert main(["snli", "--data", str(data), *common]) == 0
+    assert "the module's own" in capsys.readouterr().out
+    found = json.loads((tmp_path / "out" / "snli-test.json").read_text())
+    assert found["metrics"] == {"accuracy": 0.75}
+    assert found["baselines"] == {"majority": {"accuracy": 0.5}}
+    assert found["counts"] == {"without_label": 1}
+    assert {name: group["metrics"]["accuracy"] for name, group in found["groups"].items()} == {
+        "entailment": 1.0,
+        "neutral": 0.5,
+        "contradiction": 1.0,
+    }
+    assert found["items"][2]["predicted"] == "contradiction"
+    assert found["items"][2]["probabilities"] == pytest.approx([0.1, 0.1, 0.8])
+
+    row = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
+    pairs = row.format(5, "abc", "xyz") + row.format(3, "abc", "a") + row.format(1, "abcd", "e")
+    sts = write_text("sts-dev.csv", pairs)
+    assert main(["sts", "--data", str(sts), *common]) == 0
+    found = json.loads((tmp_path / "out" / "sts-dev.json").read_text())
+    assert [item["score"] for item in found["items"]] == [5.0, 3.0, 2.0]
+    assert found["metrics"]["spearman"] == 1.0
+    assert any("scores are those of its similarity" in note for note in found["notes"])
+    write_text("sts-dev.csv", pairs + row.format(0, "nan", "x"))
+    capsys.readouterr()
+    assert main(["sts", "--data", str(sts), *common, "--again"]) == 1
+    assert "NaN or infinite value for the pair 'nan' and 'x'" in capsys.readouterr().err
+    assert main(["cqa", "--data", str(sts), *common]) == 1
+
+
+def split(name, count, *, encoder):
+    """Pairs whose label is whether the second vector is the first's, beside or against it."""
+    random = np.random.default_rng(len(name) + count)
+    pairs = []
+    for i in range(count):
+        label, angle = i % 3, random.uniform(0, 2 * np.pi)
+        turned = angle + label * np.pi / 2 + random.normal(0, 0.1)
+        texts = (f"{name} {i} premise", f"{name} {i} hypothesis")
+        for text, at in zip(texts, (angle, turned), strict=True):
+            encoder.vectors[text] = [np.cos(at), np.sin(at)]
+        pairs.append(Pair(*texts, LABELS[label]))
+    return NliData(f"snli-{name}", pairs, without_label=0)
+
+
+def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
+    from evaluation.tasks import nli_classifier
+
+    monkeypatch.setattr(nli_classifier, "LEARNING_RATE", 0.02)
+    monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0, 16))
+    encoder = fake_encoder({})
+    train, dev, test = (
+        split(name, count, encoder=encoder)
+        for name, count in (("train", 900), ("dev", 90), ("test", 300))
+    )
+    with pytest.raises(InputError, match="no signature classify_nli"):
+        snli.evaluate(encoder, test)
+    # Each but for case and marks a sentence of the test's: not to be trained on.
+    seen = [Pair("Test 3: PREMISE", "train 0 hypothesis", "neutral"), test.pairs[7]]
+    encoder.vectors[seen[0].premise] = [1, 0]
+    training = NliData(train.name, [*seen, *train.pairs], without_label=0)
+    learn = partial(nli_classifier.train, encoder, held_out=[dev, test], seed=1)
+    classifier = learn(training, dev)
+    found = snli.evaluate(encoder, test, classifier=classifier)
+    assert found.metrics["accuracy"] > 0.9
+    assert "here on 900 pairs (2 more share a sentence with what is" in found.notes[0]
+    assert "on the 90 of snli-dev" in found.notes[0]
+    assert re.search(r"embeddings of length (1|1\.41)\)", found.notes[0])
+    again = learn(train, dev)
+    assert snli.evaluate(encoder, test, classifier=again).items == found.items
+    with pytest.raises(InputError, match="each of its 300 pairs shares a sentence"):
+        learn(test, dev)
+
+
+def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):
+    from evaluation.tasks import nli_classifier
+
+    monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0,))
+    monkeypatch.setattr(nli_classifier, "MOST_EPOCHS", 2)
+    encoder = fake_encoder({})
+    train, dev = (split(name, 300, encoder=encoder) for name in ("train", "dev"))
+    # Two numbers among 400: a classifier of embeddings of length 1 has hardly begun to learn.
+    for text, vector in encoder.vectors.items():
+        encoder.vectors[text] = [*vector, *[0] * 398]
+    classifier = nli_classifier.train(encoder, train, dev, held_out=[dev], seed=1)
+    assert "embeddings of length 20)" in classifier.about

@@ -1,0 +1,35 @@
+"""The public names of the package, as its docstring shows them."""
+
+import doctest
+import shutil
+import subprocess
+import sys
+
+import evaluation
+
+
+def test_the_examples_run(module, tmp_path, monkeypatch):
+    shutil.copytree(module, tmp_path / "module")
+    (tmp_path / "stsb").mkdir()
+    rows = [
+        (5, "the dog", "the dogs"),
+        (2, "a house", "north"),
+        (0, "run", "a tree"),
+        (3, "a", "do"),
+    ]
+    lines = [f"main-news\tf\t2012\t{i}\t{gold}\t{a}\t{b}" for i, (gold, a, b) in enumerate(rows)]
+    (tmp_path / "stsb" / "sts-dev.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    assert doctest.testmod(evaluation, raise_on_error=True).attempted > 10
+    assert (tmp_path / "report.md").exists()
+
+
+def test_public_names_are_there_and_loaded_when_asked_for():
+    code = (
+        "import sys, evaluation; assert 'numpy' not in sys.modules; evaluation.pearson; "
+        "evaluation.read_results; assert 'tensorflow' not in sys.modules; "
+        "[getattr(evaluation, name) for name in evaluation.__all__]; "
+        "assert not hasattr(evaluation, 'other')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

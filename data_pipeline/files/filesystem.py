@@ -138,10 +138,18 @@ def names_in(folder: str) -> set[str]:
 
 
 def delete_files(folder: str, names: Iterable[str]) -> None:
-    """Deletes files or folders of a folder."""
+    """Deletes files of a folder."""
     paths = [FileSystems.join(folder, name) for name in names]
     if paths:
         FileSystems.delete(paths)
+
+
+def delete_folders(paths: Iterable[str]) -> None:
+    """Deletes folders with everything in them."""
+    # On an object store Beam deletes what is under a path only if the path ends in a slash.
+    folders = [f"{path}/" if is_remote(path) else path for path in paths]
+    if folders:
+        FileSystems.delete(folders)
 
 
 def remove_if_empty(folder: str) -> None:

@@ -27,6 +27,7 @@ from data_pipeline.files.filesystem import (
     PARTIAL,
     as_json,
     delete_files,
+    delete_folders,
     is_remote,
     names_in,
     read_bytes,
@@ -190,13 +191,14 @@ class OutputFolder:
 
     def discard(self) -> None:
         """Removes what was written aside."""
-        FileSystems.delete([self.incomplete])
+        delete_folders([self.incomplete])
         self._delete_aside()
 
     def _delete_aside(self) -> None:
         """Removes what this job and killed ones wrote aside."""
         folder = self._file(_INCOMPLETE)
-        delete_files(folder, filter(_ID.fullmatch, names_in(folder)))
+        names = filter(_ID.fullmatch, names_in(folder))
+        delete_folders([FileSystems.join(folder, name) for name in names])
         remove_if_empty(folder)
 
     def _read_marker(self) -> dict[str, Any] | None:

@@ -1,4 +1,56 @@
-"""Reddit dumps in, TFRecord input-response pairs out: an Apache Beam job.
+"""Reddit dumps and NLI files in, TFRecords of pairs out.
 
-python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/
+    from data_pipeline import read_pairs, run_reddit, write_sample
+
+    write_sample("world", comments=1000)
+    run_reddit(["world/reddit/RC_*"], "pairs", options=RedditOptions(test_fraction=0.2))
+    for pair in read_pairs("pairs/train-*"):
+        print(pair["input"], "->", pair["response"])
+
+Each name below is what a command of `python -m data_pipeline` calls:
+
+>>> import data_pipeline, tempfile
+>>> folder = tempfile.mkdtemp()
+>>> data_pipeline.write_sample(f"{folder}/world", comments=300, seed=1)
+>>> result = data_pipeline.run_reddit(
+...     [f"{folder}/world/reddit/RC_*"],
+...     f"{folder}/pairs",
+...     options=data_pipeline.RedditOptions(train_shards=1),
+... )
+>>> result.statistics["lines"], result.statistics["pairs"]
+(300, 165)
+>>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
+>>> sorted(pair)
+['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']
+>>> counted = data_pipeline.count_vocabulary([f"{folder}/pairs/train-*"], f"{folder}/words")
+>>> counted.statistics["texts"] == 2 * counted.statistics["records"]
+True
+>>> nli = data_pipeline.run_snli([f"{folder}/world/nli/*dev*"], f"{folder}/nli")
+>>> nli.statistics["labels"]["neutral"]
+100
+>>> data_pipeline.tokenize("It's 5 o'clock!")
+[b'it', b"'s", b'5', b'o', b"'clock", b'!']
 """
+
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
+    "write_sample": "data_pipeline.sample",
+    "run_reddit": "data_pipeline.reddit.command",
+    "RedditOptions": "data_pipeline.reddit.options",
+    "run_snli": "data_pipeline.snli.command",
+    "count_vocabulary": "data_pipeline.vocabulary.command",
+    "tokenize": "data_pipeline.vocabulary.tokenizer",
+    "read_pairs": "data_pipeline.pairs.reader",
+    "InputError": "data_pipeline.errors",
+}
+"""Public name -> its module, imported on first use: Beam takes seconds to import."""
+
+__all__ = tuple(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -1,4 +1,4 @@
-"""The data room's commands.
+"""The commands of the package; each calls the public function of `data_pipeline` that it names.
 
 python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
@@ -9,71 +9,152 @@ python -m data_pipeline vocabulary --input 'pairs/train-*' --output DIR [--min_c
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from data_pipeline import sample
 from data_pipeline.errors import InputError
 from data_pipeline.execution.interrupts import run_until_interrupted
 
+_WITHOUT_BEAM = ("sample", "snli")
+"""Commands that take no options of Beam's."""
+
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs one command; exits with one line and status 1 on what the user can mend."""
+    """Runs one command; an error that the user can fix is one line and exit status 1."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
-    # While it is imported Beam warns of every cloud's client that is not installed.
-    logging.disable(logging.WARNING)
-    from data_pipeline.reddit import command as launch
-    from data_pipeline.reddit import options
-    from data_pipeline.snli import command as nli
-    from data_pipeline.vocabulary import command as vocabulary
-
-    logging.disable(logging.NOTSET)
-
-    parser = _parser(
-        reddit=options.add_arguments,
-        snli=nli.add_arguments,
-        vocabulary=vocabulary.add_arguments,
-    )
+    parser = _parser()
     arguments, beam_arguments = parser.parse_known_args(argv)
     try:
-        if arguments.command == "reddit":
-            launch.run(arguments, beam_arguments)
-        elif arguments.command == "vocabulary":
-            vocabulary.run(arguments, beam_arguments)
-        elif beam_arguments:
+        if beam_arguments and arguments.command in _WITHOUT_BEAM:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
-        elif arguments.command == "snli":
-            nli.run(arguments)
-        else:
-            sample.write(Path(arguments.output), comments=arguments.comments, seed=arguments.seed)
+        _RUN[arguments.command](arguments, beam_arguments)
     except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
-def _parser(**add_arguments: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
+def _parser() -> argparse.ArgumentParser:
+    # On import Beam warns of every cloud whose client is not installed.
+    logging.disable(logging.WARNING)
+    from data_pipeline import sample
+    from data_pipeline.reddit import options
+    from data_pipeline.snli import command as snli
+    from data_pipeline.vocabulary import command as vocabulary
+
+    logging.disable(logging.NOTSET)
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     beam = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
-    for name, what, epilog in (
-        ("reddit", "Reddit dumps -> TFRecord pairs", beam),
-        ("snli", "SNLI's files -> TFRecord pairs with labels", None),
-        ("vocabulary", "pair files -> their words and bigrams, counted", beam),
+    texts = {
+        "reddit": "Reddit dumps -> TFRecord pairs",
+        "snli": "SNLI files -> TFRecord pairs with labels",
+        "vocabulary": "pair files -> counts of their words and bigrams",
+        "sample": "make a sample world",
+    }
+    parsers = {
+        name: commands.add_parser(
+            name,
+            allow_abbrev=False,
+            help=text,
+            epilog=None if name in _WITHOUT_BEAM else beam,
+        )
+        for name, text in texts.items()
+    }
+    for name, inputs in (
+        ("reddit", "comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem"),
+        ("snli", "SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst"),
+        ("vocabulary", "output files of reddit or snli: .tfrecord, .jsonl or .parquet"),
     ):
-        command = commands.add_parser(name, allow_abbrev=False, help=what, epilog=epilog)
-        add_arguments[name](command)
-    world = commands.add_parser("sample", allow_abbrev=False, help="make a sample world")
-    world.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
-    world.add_argument(
+        _add_common_arguments(parsers[name], inputs=inputs)
+    options.add_arguments(parsers["reddit"])
+    snli.add_arguments(parsers["snli"])
+    vocabulary.add_arguments(parsers["vocabulary"])
+    _add_sample_arguments(parsers["sample"], comments=sample.DEFAULT_COMMENTS)
+    return parser
+
+
+def _add_common_arguments(parser: argparse.ArgumentParser, *, inputs: str) -> None:
+    """Declares `--input`, described by `inputs`, `--output` and `--overwrite`."""
+    parser.add_argument(
+        "--input",
+        required=True,
+        nargs="+",  # for a pattern that the shell has already expanded
+        metavar="GLOB[,GLOB...]",
+        help=inputs,
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace the output of another job"
+    )
+
+
+def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> None:
+    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
         "--comments",
         type=int,
-        default=sample.DEFAULT_COMMENTS,
+        default=comments,
         metavar="N",
         help="comments in the dump, millions for load tests; default: %(default)s",
     )
-    world.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
-    return parser
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
 
+
+def _run_sample(arguments: argparse.Namespace, _: list[str]) -> None:
+    from data_pipeline.sample import write_sample
+
+    write_sample(arguments.output, comments=arguments.comments, seed=arguments.seed)
+
+
+def _run_reddit(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
+    from data_pipeline.reddit.command import run_reddit
+    from data_pipeline.reddit.options import RedditOptions
+
+    result = run_reddit(
+        arguments.input,
+        arguments.output,
+        options=RedditOptions.of(arguments),
+        cache=arguments.cache,
+        overwrite=arguments.overwrite,
+        beam_arguments=beam_arguments,
+    )
+    result.print(more=f"; {result.folder}/data_card.html describes it")
+
+
+def _run_snli(arguments: argparse.Namespace, _: list[str]) -> None:
+    from data_pipeline.execution.acceptance import limits_of
+    from data_pipeline.snli.command import run_snli
+
+    run_snli(
+        arguments.input,
+        arguments.output,
+        shards=arguments.shards,
+        pair_ids=arguments.pair_ids,
+        exclude_texts=arguments.exclude_texts,
+        limits=limits_of(arguments),
+        overwrite=arguments.overwrite,
+    ).print()
+
+
+def _run_vocabulary(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
+    from data_pipeline.vocabulary.command import count_vocabulary
+
+    count_vocabulary(
+        arguments.input,
+        arguments.output,
+        min_count=arguments.min_count,
+        min_bigram_count=arguments.min_bigram_count,
+        allow_empty=arguments.allow_empty,
+        overwrite=arguments.overwrite,
+        beam_arguments=beam_arguments,
+    ).print()
+
+
+_RUN = {
+    "sample": _run_sample,
+    "reddit": _run_reddit,
+    "snli": _run_snli,
+    "vocabulary": _run_vocabulary,
+}
 
 if __name__ == "__main__":
     run_until_interrupted(main)

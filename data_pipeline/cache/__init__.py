@@ -1,1 +1,1 @@
-"""Input files that were read before: what was kept of them, and how it is read back."""
+"""Input files in, their comments out: parsed, filtered and packed, and kept where that is asked."""

@@ -1,8 +1,19 @@
-"""One reading of a dump, as it is kept: its files and its manifest, read back and checked."""
+"""One input file as it was read: comments parsed, filtered and packed for the join.
+
+    RC_2015-02.zst-KEY-ID/
+        comments.jsonl        the packed comments; or .zst
+        partitions.index      where each subpartition's rows are in there, and their checksums
+        dead_letters.jsonl    the malformed lines
+        cached_input.json     the manifest, written last: without it the folder is unfinished
+
+The manifest says what was read (path, size, time, checksum) by which rules, what was counted, and
+the checksums of the other files.
+"""
 
 import logging
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from itertools import pairwise
 from pathlib import PurePath
@@ -12,157 +23,295 @@ import google_crc32c
 import numpy as np
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.blocks import PART, Block, DamagedFileError
-from data_pipeline.files.inputs import Dump
-from data_pipeline.files.manifests import INPUT, Each, parse_manifest
-from data_pipeline.files.output_folder import (
+from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
+from data_pipeline.files.filesystem import (
+    NewFile,
+    Tap,
     as_json,
+    crc32c,
     open_stored,
     read_bytes,
     write_file,
 )
-from data_pipeline.reddit.join import SLOTS, bucket_of_slot
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.lines import MAX_LINE_BYTES, LineBatch, read_line_batches
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
+from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
+from data_pipeline.reddit.comment import parse_comment
+from data_pipeline.reddit.filters import Rules, Selection
+from data_pipeline.reddit.join import SUBPARTITIONS, Packer, partition_of
 
 _LOG = logging.getLogger(__name__)
-LEFT_OUT = "dead_letters_left_out"
-"""Among the counts of a month: malformed lines that are not among its dead letters."""
+COMMENTS_A_PACK = 100_000
+EXAMPLES = 3
+"""Examples of dropped comments that are kept for each rule."""
+DROPPED_LETTERS = "dead_letters_left_out"
+"""Among the counts: malformed lines that are not among the dead letters."""
 PLAIN = "comments.jsonl"
 COMPRESSED = "comments.jsonl.zst"
-INDEX = "slots.index"
+INDEX = "partitions.index"
 DEAD_LETTERS = "dead_letters.jsonl"
-MANIFEST = "month.json"
+MANIFEST = "cached_input.json"
 FILES = (PLAIN, INDEX, DEAD_LETTERS, MANIFEST)
-"""How the names of a reading's files begin, compressed or half written too."""
-_SEAL = "checksum"
+"""Every file of a cached input has a name that begins with one of these."""
+FOLDER = re.compile(r".+-[0-9a-f]{8}-[0-9a-f]{32}")
+"""The names of folders of cached inputs."""
+_CHECKSUM = "checksum"
 _OUTPUTS = [{comments, INDEX, DEAD_LETTERS} for comments in (PLAIN, COMPRESSED)]
 _SHAPE = {
-    "input": INPUT,
+    "input": INPUT_SHAPE,
     "rules": dict,
     "counts": {"lines": int, "malformed": int},
     "malformed_reasons": Each(int),
     "dropped_examples": Each(list),
     "subreddits": list,
     "outputs": Each({"bytes": int, "crc32c": str}),
-    _SEAL: str,
+    _CHECKSUM: str,
 }
-"""The shape of `month.json`."""
-READING = re.compile(r".+-[0-9a-f]{8}-[0-9a-f]{32}")
+"""The shape of the manifest."""
 
 
 class CachedInput(NamedTuple):
-    """A reading that is done."""
+    """An input file that was read to its end."""
 
     folder: str
     about: dict[str, Any]
-    """What `month.json` says."""
+    """The manifest."""
 
     def is_whole(self) -> bool:
-        """Whether all its files are there with the sizes they had."""
+        """Whether all its files exist with the sizes they had."""
         (match,) = FileSystems.match([FileSystems.join(self.folder, "*")])
         sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
         outputs = self.about["outputs"].items()
         return all(sizes.get(name) == output["bytes"] for name, output in outputs)
 
-    def remember_time(self, dump: Dump) -> None:
-        """Writes the time of an unchanged dump into `month.json`, so that it is hashed once."""
-        if self.about["input"]["modified"] != dump.modified:
-            self.about["input"]["modified"] = dump.modified
-            with suppress(OSError):  # a folder that is only read
-                write_file(FileSystems.join(self.folder, MANIFEST), sealed(self.about))
+    def update_time(self, file: InputFile) -> None:
+        """Writes the time of an unchanged input into the manifest, so that it is hashed once."""
+        if self.about["input"]["modified"] != file.modified:
+            self.about["input"]["modified"] = file.modified
+            with suppress(OSError):  # a read-only folder
+                write_file(FileSystems.join(self.folder, MANIFEST), _with_checksum(self.about))
 
-    def checked(self, name: str) -> bytes:
-        """A whole file of the month.
+    def dead_letters(self) -> Iterator[bytes]:
+        """The malformed lines, one JSON object a line.
 
         Raises:
-          DamagedFileError: if it is not what was written.
+          DamagedFileError: at their end, if they have changed since they were written.
         """
-        path = FileSystems.join(self.folder, name)
-        content = read_bytes(path)
-        if f"{google_crc32c.value(content):08x}" != self.about["outputs"][name]["crc32c"]:
+        path = FileSystems.join(self.folder, DEAD_LETTERS)
+        checksum = google_crc32c.Checksum()
+        with closing(open_stored(path)) as stream:
+            for line in stream:
+                checksum.update(line)
+                yield line
+        if checksum.hexdigest().decode() != self.about["outputs"][DEAD_LETTERS]["crc32c"]:
             raise DamagedFileError(path)
-        return content
+
+    def blocks(
+        self, *, position: int, partitions: int, inline: bool
+    ) -> Iterator[tuple[int, Block]]:
+        """Yields (partition, block of comments) for each pack and partition.
+
+        Args:
+          position: of the file among the inputs, which decides the reading order.
+          partitions: of the join, at most `SUBPARTITIONS`.
+          inline: whether blocks hold their bytes, or say where they are in the file.
+
+        Raises:
+          DamagedFileError: if the index has changed since it was written.
+        """
+        compressed = COMPRESSED in self.about["outputs"]
+        path = FileSystems.join(self.folder, COMPRESSED if compressed else PLAIN)
+        firsts = np.searchsorted(
+            [partition_of(subpartition, partitions) for subpartition in range(SUBPARTITIONS)],
+            np.arange(partitions + 1),
+        )
+        start = 0
+        with ExitStack() as stack:
+            stream = stack.enter_context(open_stored(path)) if inline else None
+            for chunks in self._index():
+                ends = start + np.concatenate([[0], np.cumsum(chunks["length"], dtype=np.int64)])
+                pack = stream.read(int(ends[-1]) - start) if stream else b""
+                for partition, (begin, end) in enumerate(pairwise(ends[firsts].tolist())):
+                    if begin < end:
+                        of_block = chunks[firsts[partition] : firsts[partition + 1]]
+                        block = Block(
+                            path,
+                            begin,
+                            end - begin,
+                            pack[begin - start : end - start] if inline else None,
+                            compressed,
+                            position=position,
+                            chunks=of_block[of_block["length"] > 0].tobytes(),
+                        )
+                        yield partition, block
+                start = int(ends[-1])
+
+    def _index(self) -> np.ndarray:
+        """[packs, `SUBPARTITIONS`] of `CHUNK`."""
+        path = FileSystems.join(self.folder, INDEX)
+        content = read_bytes(path)
+        if crc32c(content) != self.about["outputs"][INDEX]["crc32c"]:
+            raise DamagedFileError(path)
+        return np.frombuffer(content, CHUNK).reshape(-1, SUBPARTITIONS)
 
 
-def sealed(about: dict[str, Any]) -> bytes:
-    """What `month.json` holds: the manifest, with a checksum of the rest of it."""
-    rest = {name: value for name, value in about.items() if name != _SEAL}
-    return as_json(rest | {_SEAL: f"{google_crc32c.value(as_json(rest)):08x}"})
+def _with_checksum(about: dict[str, Any]) -> bytes:
+    """The contents of the manifest's file: the manifest, with a checksum of the rest of it."""
+    rest = {name: value for name, value in about.items() if name != _CHECKSUM}
+    return as_json(rest | {_CHECKSUM: crc32c(as_json(rest))})
 
 
-def read_manifest(path: str) -> CachedInput | None:
-    """The reading that a `month.json` describes; a damaged one is removed, with a warning."""
+def read_cached_input(path: str) -> CachedInput | None:
+    """The cached input of a manifest; a damaged manifest is removed, with a warning."""
     try:
         about = parse_manifest(read_bytes(path), _SHAPE)
         if about["outputs"].keys() not in _OUTPUTS:
             raise ValueError("'outputs' does not list its files")
-        if sealed(about) != as_json(about):
+        if _with_checksum(about) != as_json(about):
             raise ValueError("its checksum has changed")
-    except ValueError as error:  # a machine that lost its power can leave it without contents
-        _LOG.warning("warning: %s is damaged (%s); its dump is read again", path, error)
-        if READING.fullmatch(PurePath(path).parent.name):
+    except ValueError as error:  # after a loss of power it may be empty
+        _LOG.warning("warning: %s is damaged (%s); its input file is read again", path, error)
+        if FOLDER.fullmatch(PurePath(path).parent.name):
             with suppress(OSError):  # another job was faster
                 FileSystems.delete([path])
         return None
     return CachedInput(FileSystems.split(path)[0], about)
 
 
-def blocks_by_bucket(
-    month: CachedInput, *, position: int, buckets: int, at_hand: bool
-) -> Iterator[tuple[int, Block]]:
-    """Hands out a month: for each pack and bucket, the block of the bucket's slots.
+def cache_input(
+    file: InputFile,
+    folder: str,
+    *,
+    selection: Selection,
+    rules: dict[str, Any],
+    compressed: bool,
+    max_dead_letters: int,
+    watch: Callable[[int, Counter], None],
+) -> CachedInput:
+    """Reads an input file to its end, and writes the cached input.
 
     Args:
-      month: the reading.
-      position: of the dump among the inputs, which decides what is read first.
-      buckets: of the join, at most `SLOTS`.
-      at_hand: whether the blocks carry their bytes, or stay in the month's file.
+      file: the input.
+      folder: to write.
+      selection: the optional rules.
+      rules: the manifest's entry about rules and program.
+      compressed: whether comments are compressed: half the bytes, for an engine to move; a tenth
+        of the time.
+      max_dead_letters: how many malformed lines are kept; all are counted.
+      watch: called now and then with the stored bytes read so far and the counts since the last
+        call.
 
     Raises:
-      DamagedFileError: if the index is not what was written.
+      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
-    compressed = COMPRESSED in month.about["outputs"]
-    path = FileSystems.join(month.folder, COMPRESSED if compressed else PLAIN)
-    first_slots = np.searchsorted(
-        [bucket_of_slot(slot, buckets) for slot in range(SLOTS)], np.arange(buckets + 1)
-    )
-    index = np.frombuffer(month.checked(INDEX), PART)
-    begin = 0
-    with ExitStack() as stack:
-        stream = stack.enter_context(open_stored(path)) if at_hand else None
-        for parts in index.reshape(-1, SLOTS):
-            ends = begin + np.concatenate([[0], np.cumsum(parts["length"], dtype=np.int64)])
-            pack = stream.read(int(ends[-1]) - begin) if stream else b""
-            edges = ends[first_slots].tolist()
-            for bucket, (start, end) in enumerate(pairwise(edges)):
-                if start < end:
-                    data = pack[start - begin : end - begin] if at_hand else None
-                    slots = parts[first_slots[bucket] : first_slots[bucket + 1]]
-                    yield (
-                        bucket,
-                        Block(
-                            path,
-                            start,
-                            end - start,
-                            data,
-                            compressed,
-                            position=position,
-                            parts=slots[slots["length"] > 0].tobytes(),
-                        ),
-                    )
-            begin = int(ends[-1])
+    FileSystems.mkdirs(folder)
+    tap, the_rules = Tap(), Rules(selection)
+    with ExitStack() as files:
+        writer = _Writer(folder, files, compressed, max_dead_letters, selection.subreddits)
+        for batch in read_line_batches(file, tap):
+            watch(tap.size, writer.add(batch, the_rules))
+        writer.flush()
+    about = {
+        "input": file.describe(tap),
+        "rules": rules,
+        "counts": writer.counts,
+        "malformed_reasons": writer.reasons,
+        "dropped_examples": {
+            the_rules.names[rule]: writer.examples[rule] for rule in writer.examples
+        },
+        "subreddits": sorted(writer.subreddits),
+        "outputs": {
+            name: {"bytes": file.size, "crc32c": file.crc32c} for name, file in writer.files.items()
+        },
+    }
+    write_file(FileSystems.join(folder, MANIFEST), _with_checksum(about))
+    return CachedInput(folder, about)
 
 
-def dead_letters(month: CachedInput) -> Iterator[bytes]:
-    """The dead letters of a month, one JSON object a line, read as they are asked for.
+class _Writer:
+    """Packs and counts the comments of one input file."""
 
-    Raises:
-      DamagedFileError: at their end, if they are not what was written.
-    """
-    path = FileSystems.join(month.folder, DEAD_LETTERS)
-    checksum = google_crc32c.Checksum()
-    with closing(open_stored(path)) as stream:
-        for line in stream:
-            checksum.update(line)
-            yield line
-    if checksum.hexdigest().decode() != month.about["outputs"][DEAD_LETTERS]["crc32c"]:
-        raise DamagedFileError(path)
+    def __init__(
+        self,
+        folder: str,
+        stack: ExitStack,
+        compressed: bool,
+        max_dead_letters: int,
+        subreddits: frozenset[str],
+    ):
+        self._comments = COMPRESSED if compressed else PLAIN
+        self._max_dead_letters = max_dead_letters
+        self._wanted = subreddits
+        self.files = {
+            name: stack.enter_context(NewFile(FileSystems.join(folder, name)))
+            for name in (self._comments, INDEX, DEAD_LETTERS)
+        }
+        self.counts: Counter = Counter(lines=0, malformed=0)
+        self.reasons: Counter = Counter()
+        self.examples: dict[int, list[str]] = {}
+        """Index of the rule -> starts of the first texts that it dropped."""
+        self.subreddits: set[str] = set()
+        """Those of `--subreddits` that have a comment, kept or not."""
+        self._dead_letters = 0
+        self._packer = Packer()
+        self._compress = Compressor() if compressed else bytes
+
+    def add(self, batch: LineBatch, rules: Rules) -> Counter:
+        """Adds the comments of some lines; returns `lines` and `malformed`."""
+        malformed = 0
+        names: set[str] = set()
+        that_drops, add = rules.that_drops, self._packer.add
+        for index, line in enumerate(batch.lines):
+            try:
+                comment = parse_comment(line)
+            except MalformedLineError as error:
+                malformed += 1
+                self._add_dead_letter(batch, index, str(error))
+                continue
+            if self._wanted:
+                names.add(comment.subreddit)
+            rule = that_drops(comment)
+            if rule is not None:
+                self._keep_example(rule, comment.text)
+            add(comment, rule)
+        if self._packer.comments >= COMMENTS_A_PACK:
+            self.flush()
+        self.subreddits |= self._wanted & set(map(str.lower, names))
+        counts = Counter(lines=len(batch.lines), malformed=malformed)
+        self.counts.update(counts)
+        return counts
+
+    def _keep_example(self, rule: int, text: str) -> None:
+        examples = self.examples.setdefault(rule, [])
+        if len(examples) < EXAMPLES:
+            examples.append(text[:KEPT_OF_TOO_LONG])
+
+    def _add_dead_letter(self, batch: LineBatch, index: int, reason: str) -> None:
+        line = batch.lines[index]
+        if index in batch.too_long:
+            # It was cut, so it is not JSON any more.
+            reason = f"a line of {batch.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
+            line = line[:KEPT_OF_TOO_LONG]
+        # Without the column at which the JSON ended, or there are as many reasons as lines.
+        self.reasons[reason.partition(":")[0]] += 1
+        if self._dead_letters == self._max_dead_letters:
+            self.counts[DROPPED_LETTERS] += 1
+            return
+        self._dead_letters += 1
+        letter = dead_letter(
+            path=batch.path, line_number=batch.first_line + index, reason=reason, line=line
+        )
+        self.files[DEAD_LETTERS].write(letter)
+
+    def flush(self) -> None:
+        """Writes the packed comments."""
+        chunks = np.zeros(SUBPARTITIONS, CHUNK)
+        frames = []
+        for subpartition, rows in self._packer.packed():
+            frame = self._compress(rows)
+            chunks[subpartition] = len(frame), google_crc32c.value(frame)
+            frames.append(frame)
+        self.files[self._comments].write(b"".join(frames))
+        self.files[INDEX].write(chunks.tobytes())
+        self._packer = Packer()

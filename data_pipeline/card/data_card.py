@@ -1,8 +1,7 @@
-"""The data card: what stands in an output folder, as a page for whoever must decide on using it.
+"""The data card: a page that describes a data set to those who must decide whether to use it.
 
-`render` draws what `data_card.json` holds and reads nothing else. The numbers are the job's;
-only shares, medians and what fits on a page are worked out here. Texts and names are strangers'
-words: all of them are escaped and cut, and in the drawings none is taken for markup.
+`render` needs only the contents of `data_card.json`; it adds shares, medians and charts. Texts and
+names come from strangers: all of them are escaped and cut, also in the charts.
 """
 
 import io
@@ -46,7 +45,7 @@ WHOLE = {
 """The count that a count is a part of."""
 PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
-# matplotlib wants a colour; the page's own text colour takes this one's place in the SVG.
+# matplotlib needs a colour; in the SVG it is replaced by the page's own text colour.
 INK = "#010203"
 BARS = "#3b82c4"
 WIDTH = 4.8
@@ -55,7 +54,7 @@ WIDTH = 4.8
 
 def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
-    # Here and in _svg: workers import the package, and have no use for what draws.
+    # Imported here and in _svg: workers import this module too, and draw nothing.
     import jinja2
 
     environment = jinja2.Environment(
@@ -95,7 +94,7 @@ def number(value: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A percentage with one decimal that says 0.0% of nothing and 100.0% of all only."""
+    """A percentage with one decimal; only nothing is 0.0% and only all is 100.0%."""
     percent = 100 * part / whole if whole else 0.0
     if 0 < percent < 0.05:
         return "<0.1%"
@@ -105,7 +104,7 @@ def share(part: int, whole: int) -> str:
 
 
 def cut(text: str, limit: int = SHOWN_CHARACTERS) -> str:
-    """A stranger's text on one line of `limit` characters, and its length if that is more."""
+    """A text on one line of at most `limit` characters; a longer one with its length."""
     line = " ".join(text.split())
     if len(line) > limit:
         return f"{line[: limit - 1].rstrip()}… ({len(text):,} characters)"
@@ -122,13 +121,13 @@ def setting(value: Any) -> str:
 
 
 def written(counts: dict[str, Any]) -> list[tuple[str, int]]:
-    """(purpose, pairs) of each side of the split that there is."""
-    sides = [(purpose, f"{side}_pairs") for side, purpose in PURPOSES.items()]
-    return [(purpose, counts[pairs]) for purpose, pairs in sides if pairs in counts]
+    """(purpose, pairs) of each split that exists."""
+    splits = [(purpose, f"{split}_pairs") for split, purpose in PURPOSES.items()]
+    return [(purpose, counts[pairs]) for purpose, pairs in splits if pairs in counts]
 
 
 def dead_letters_left_out(card: dict[str, Any]) -> int:
-    """How many malformed lines are counted but not in the file of dead letters."""
+    """How many malformed lines are not in the file of dead letters."""
     malformed = card["counts"]["malformed"]
     stored = (output["records"] for output in card["outputs"] if output["file"] == DEAD_LETTERS)
     return malformed - next(stored, malformed)
@@ -154,7 +153,7 @@ def half_below(bins: Sequence[Sequence[int]]) -> int | None:
 
 
 def charts(card: dict[str, Any]) -> dict[str, "Markup | None"]:
-    """The drawings by name, as SVG elements; None where there is nothing to draw."""
+    """Name -> chart as an SVG element, or None if there is nothing to draw."""
     inputs, responses = card["input_characters"], card["response_characters"]
     end = BIN + max((edge for edge, _ in [*inputs, *responses]), default=0)
     counts = [(name, card["counts"][name]) for name in FUNNEL]
@@ -183,7 +182,7 @@ def _dated(months: Sequence[Any]) -> list[tuple[str, int]]:
 
 
 def _rows(axes: "Axes", rows: list[tuple[str, int, str]], *, label: str) -> None:
-    """Lying bars, the first on top: (name, count, words at the bar's end)."""
+    """Horizontal bars, the first on top: (name, count, label at the bar's end)."""
     counts = [count for _, count, _ in rows]
     places = range(len(rows))
     drawn = axes.barh(places, counts, height=0.7, color=BARS)
@@ -206,10 +205,10 @@ def _lengths(axes: "Axes", bins: Sequence[Any], *, label: str, end: int) -> None
 
 
 def _months(axes: "Axes", months: list[tuple[str, int]]) -> None:
-    """Bars along time itself, so that months that are not there show as a gap."""
+    """Bars on a time axis, so that missing months show as a gap."""
     places = [12 * int(month[:4]) + int(month[5:]) - 1 for month, _ in months]
     first, last = min(places), max(places)
-    # The edge keeps a bar visible where centuries of wrong clocks make it thinner than a hair.
+    # The edge keeps bars visible where wrong clocks stretch the axis over centuries.
     axes.bar(places, [pairs for _, pairs in months], width=0.8, color=BARS, ec=BARS, lw=0.5)
     step = next((s for s in (1, 2, 3, 6, 12, 24, 60, 120) if last - first < 7 * s), 600)
     ticks = range(-(-first // step) * step, last + 1, step)
@@ -230,7 +229,7 @@ def _count_pairs(axes: "Axes") -> None:
 def _svg(
     salt: str, height: float, paint: Callable[..., None], data: Sequence[Any], **settings: Any
 ) -> "Markup | None":
-    """Paints data on axes `height` inches high; `salt` keeps apart the ids of a page's drawings."""
+    """Paints data on axes `height` inches high; `salt` makes the ids of a page's charts differ."""
     if not data:
         return None
     import matplotlib as mpl
@@ -244,7 +243,7 @@ def _svg(
     style |= {"text.parse_math": False}  # a dollar sign in a name is a dollar sign
     buffer = io.StringIO()
     with mpl.rc_context(style), warnings.catch_warnings():
-        # The browser has letters that matplotlib's font, used only for measuring, lacks.
+        # matplotlib's font, used only for measuring, lacks letters that browsers have.
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         axes = figure.add_subplot()
@@ -259,7 +258,7 @@ def _inline(document: str) -> str:
     element = document[document.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r' xmlns(:\w+)?="[^"]*"', "", element)
-    element = re.sub(r'<g id="[^"]*"', "<g", element)  # figure_1 would stand there five times
+    element = re.sub(r'<g id="[^"]*"', "<g", element)  # figure_1 would occur five times
     # The size comes from the page; the view box keeps the proportions.
     element = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", element, count=1)
     element = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", element, count=1)

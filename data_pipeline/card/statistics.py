@@ -1,7 +1,7 @@
-"""What the job counted, as `statistics.json` and the data card state it.
+"""The job's counts, for `statistics.json` and the data card.
 
-Tallies travel through the pipeline as data and are summed as data, not as the runner's metrics:
-a bundle that is tried twice counts once. Two equations always hold:
+Tallies travel through the pipeline as data, not as the runner's metrics, so that a bundle that is
+tried twice counts once. Two equations always hold:
 lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 """
 
@@ -12,11 +12,13 @@ from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
+from data_pipeline.pairs.pair import Pair
 from data_pipeline.reddit import comment
-from data_pipeline.reddit.join import Pair
 
 Tally = dict[str, Counter]
-"""By name, what was counted of what."""
+"""Name of a histogram -> counts."""
+TALLY = "tally"
+"""The tag of outputs that are tallies."""
 COUNTS = "counts"
 COPIES = "copies"
 INPUT_CHARACTERS = "input_characters"
@@ -26,13 +28,13 @@ MONTHS = "months"
 BIN = 10
 """Characters in a bin of the length histograms."""
 UNKNOWN = "unknown"
-"""The month of a reply whose dump has no time."""
+"""The month of a reply without a time."""
 _DAY = 86_400
 _FEW = 5
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:
-    """The sum of any number of tallies, also of none."""
+    """The sum of tallies; empty for none."""
     total: Tally = {}
     for tally in tallies:
         for name, counts in tally.items():
@@ -41,7 +43,7 @@ def add_up(tallies: Iterable[Tally]) -> Tally:
 
 
 def describe(pairs: list[Pair]) -> Tally:
-    """Histograms of some pairs; the months are days still, since a day is soon told."""
+    """Histograms of a batch of pairs."""
     return {
         INPUT_CHARACTERS: _binned(Counter([len(pair.input) for pair in pairs])),
         RESPONSE_CHARACTERS: _binned(Counter([len(pair.response) for pair in pairs])),
@@ -51,7 +53,7 @@ def describe(pairs: list[Pair]) -> Tally:
 
 
 def a_few(batches: Iterable[list[Pair]]) -> list[Pair]:
-    """The pairs with the lowest hashes: as good as drawn, and the same on every runner."""
+    """The pairs with the lowest hashes: as good as random, and the same on every runner."""
     pairs = (pair for batch in batches for pair in batch)
     return heapq.nsmallest(
         _FEW, pairs, key=lambda pair: (crc32(pair.response_id.encode()), pair.response_id)
@@ -83,13 +85,13 @@ def _month(day: int | str) -> str:
 def as_statistics(
     counts: Counter, rule_names: Sequence[str], more: Sequence[str], written: Mapping[str, int]
 ) -> dict[str, Any]:
-    """The contents of `statistics.json`, each key present even where nothing was counted.
+    """The contents of `statistics.json`; counts of nothing are 0.
 
     Args:
-      counts: what was counted, by name; `dropped/RULE` for each rule.
-      rule_names: the rules that were tried.
-      more: names of the counts that stand there only because an option was given.
-      written: how many pairs were written of each side of the split.
+      counts: name -> count; `dropped/RULE` for each rule.
+      rule_names: the rules that were applied.
+      more: names of the counts that options add.
+      written: split -> pairs written.
     """
     return {
         "lines": counts["lines"],
@@ -101,12 +103,12 @@ def as_statistics(
         "replies": counts["replies"],
         "pairs": counts["pairs"],
         **{name: counts[name] for name in more},
-        **{f"{side}_pairs": pairs for side, pairs in written.items()},
+        **{f"{split}_pairs": pairs for split, pairs in written.items()},
     }
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows of (name, count) to print, the dropped ones a line each."""
+    """Rows of (name, count) to print; each value of a nested object is a row."""
     rows: list[tuple[str, str]] = []
     for name, value in statistics.items():
         if isinstance(value, dict):

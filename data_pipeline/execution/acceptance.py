@@ -1,7 +1,7 @@
-"""Whether the result of a job may be published: it has pairs, and most lines could be read.
+"""Whether the result of a job may be published: it has pairs, and most lines could be parsed.
 
-A job on the wrong file (an archive, another kind of dump) reads it to its end and finds only
-malformed lines. It must fail and say what the lines look like.
+A job on the wrong file (an archive, another kind of dump) finds only malformed lines. It fails and
+says what they look like.
 """
 
 import argparse
@@ -10,20 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.diagnosis import MalformedLine
+from data_pipeline.files.malformed_lines import MalformedLine
 
 _LOG = logging.getLogger(__name__)
 
 
 class Limits(NamedTuple):
-    """What a job may find and still be published."""
+    """What the input may hold for the result to be published."""
 
     max_malformed: float = 0.5
     """The share of malformed lines among all lines."""
     max_dead_letters: int = 100_000
     """Malformed lines that are stored; all are counted."""
     allow_empty: bool = False
-    """Whether it may have no pairs."""
+    """Whether the result may have no pairs."""
 
 
 class InputLines(NamedTuple):
@@ -54,7 +54,7 @@ def add_limits(parser: argparse._ActionsContainer) -> None:
         type=int,
         default=default.max_dead_letters,
         metavar="N",
-        help="store N malformed lines at most and count the others; default: %(default)s",
+        help="store at most N malformed lines; all are counted; default: %(default)s",
     )
     add_allow_empty(parser)
 
@@ -62,7 +62,7 @@ def add_limits(parser: argparse._ActionsContainer) -> None:
 def add_allow_empty(parser: argparse._ActionsContainer) -> None:
     """Declares `--allow_empty`."""
     parser.add_argument(
-        "--allow_empty", action="store_true", help="publish the result also if it is empty"
+        "--allow_empty", action="store_true", help="publish the result even if it is empty"
     )
 
 
@@ -80,7 +80,7 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
 
 
 def describe_limits(limits: Limits) -> dict[str, Any]:
-    """Of the limits, what the bytes of the output depend on; nothing by default."""
+    """The limits that change the output's bytes; empty by default."""
     most = limits.max_dead_letters
     return {"max_dead_letters": most} if most != Limits().max_dead_letters else {}
 
@@ -94,15 +94,15 @@ def require_pairs(
     wanted: Sequence[str],
     hints: Sequence[str] = (),
 ) -> None:
-    """Makes sure that a result may be published; warns of inputs that are mostly malformed.
+    """Checks that a result may be published; warns of inputs that are mostly malformed.
 
     Args:
-      statistics: what was counted, in the order in which an error is to list it.
+      statistics: counts, in the order in which an error lists them.
       inputs: the lines of each input.
-      limits: what is accepted.
+      limits: the accepted values.
       pairs: how many there are to publish.
       wanted: the fields that a line must have.
-      hints: what else an error for no pairs says.
+      hints: further reasons for having no pairs.
 
     Raises:
       InputError: if too many lines are malformed, or there are no pairs and must be.

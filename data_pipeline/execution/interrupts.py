@@ -12,7 +12,7 @@ import psutil
 def run_until_interrupted(command: Callable[[], None]) -> None:
     """Runs a command; Ctrl-C or TERM ends this process with one line.
 
-    Its exit status is what a shell reports then: 128 and the signal's number.
+    The exit status is the shell's: 128 plus the signal's number.
     """
     status = 0
 
@@ -21,24 +21,24 @@ def run_until_interrupted(command: Callable[[], None]) -> None:
         if status:
             os._exit(status)
         status = 128 + number
-        # First of all: what cleans up in Beam waits for its workers.
+        # First: the cleanup in Beam waits for its workers.
         _kill_children()
-        # With a message, or Beam turns it into a RuntimeError where it adds the step's name.
+        # With a message, or Beam turns it into a RuntimeError when it adds the step's name.
         raise KeyboardInterrupt("interrupted")
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is in a shell's background
+        if signal.getsignal(number) is not signal.SIG_IGN:  # a shell's background job
             signal.signal(number, interrupt)
     try:
         command()
     except BaseException:
-        # Whatever it became on its way up.
+        # Whatever the exception has become by now.
         if not status:
             raise
         _kill_children()
         print("interrupted; run the same command again to complete it", file=sys.stderr)
         sys.stdout.flush()
-        # Threads of Beam's may still work, and a normal exit waits for them.
+        # A normal exit would wait for threads of Beam's.
         os._exit(status)
 
 

@@ -1,23 +1,30 @@
-"""What the local runner may take of this machine: processes, and memory before it runs out."""
+"""The local runner on this machine: how many processes, whether memory suffices, what they log.
+
+Each worker process sends its log records to this one, where Beam logs them as its own: the text
+form of a protocol buffer on one line. Those of this package are logged again as they were; Beam's
+own are dropped, since what fails comes with the failure of the job.
+"""
 
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import psutil
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
+from apache_beam.portability.api import beam_fn_api_pb2
+from google.protobuf import text_format
 
 from data_pipeline.errors import InputError
-from data_pipeline.execution.worker_logs import logs_of_workers
-from data_pipeline.files.inputs import Dump, is_compressed
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.lines import is_compressed
 
 _STDERR = 2
 _INPUT_BYTES_A_WORKER = 8 << 20
-"""A further process takes some two seconds to start; with less stored input it does not pay."""
+"""Another process takes some two seconds to start, which pays from this much stored input on."""
 
 
 class _Memory(NamedTuple):
@@ -30,29 +37,37 @@ class _Memory(NamedTuple):
     """The same uncompressed: 250, 640 and 1,073."""
     bytes_a_comment: int
     """At the peak of the join: benchmarks/speed/pipeline.py took 0.51 GiB with 315,000 comments a
-    bucket and 0.35 GiB with 133,000, (0.51 - 0.35) GiB / (315,000 - 133,000) = 940 bytes."""
+    partition and 0.35 GiB with 133,000, (0.51 - 0.35) GiB / (315,000 - 133,000) = 940 bytes."""
     bytes_a_worker: int
     """Python, Beam, the lines and comments being read and the rows being packed."""
 
-    def needed(self, dumps: list[Dump], *, buckets: int, workers: int) -> float:
-        """Bytes that the join of these dumps takes."""
-        comments = sum(dump.size / self._stored_bytes(dump) for dump in dumps)
-        return workers * (self.bytes_a_worker + comments / buckets * self.bytes_a_comment)
+    def needed(self, inputs: list[InputFile], *, partitions: int, workers: int) -> float:
+        """Bytes that the join of these files takes."""
+        comments = sum(file.size / self._stored_bytes(file) for file in inputs)
+        return workers * (self.bytes_a_worker + comments / partitions * self.bytes_a_comment)
 
-    def _stored_bytes(self, dump: Dump) -> int:
-        return self.stored_bytes_a_comment if is_compressed(dump) else self.plain_bytes_a_comment
+    def _stored_bytes(self, file: InputFile) -> int:
+        return self.stored_bytes_a_comment if is_compressed(file) else self.plain_bytes_a_comment
 
 
 _AT_LEAST = _Memory(250, 1_100, 900, 250 << 20)
 _AT_MOST = _Memory(46, 250, 1_000, 400 << 20)
+_PACKAGE = Path(__file__).parents[1]
+_WORKER_LOGGER = "apache_beam.runners.portability.local_job_service"
+"""The logger of the records that workers send."""
+_WORKER_FORMAT = "Worker: %s"
 _LOG = logging.getLogger(__name__)
 
 
-def choose_workers(options: PipelineOptions, given: list[str], *, stored_bytes: int) -> int:
+def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_bytes: int) -> int:
     """How many processes the local runner uses: all cores where the input is worth it.
 
-    Sets Beam's options, unless the user has; theirs stand, also where they are Beam's defaults,
-    which is why what was given is looked at.
+    Sets Beam's options unless the user has given them, even as Beam's defaults.
+
+    Args:
+      options: Beam's.
+      given: the arguments that they were parsed from.
+      stored_bytes: the size of the input.
     """
     direct = options.view_as(DirectOptions)
     if not any(argument.startswith("--direct_") for argument in given):
@@ -65,11 +80,11 @@ def choose_workers(options: PipelineOptions, given: list[str], *, stored_bytes: 
 
 @contextmanager
 def quiet_processes(workers: int) -> Iterator[TextIO]:
-    """Silences the stderr of Beam's processes, but not the log; yields where the bar may go.
+    """Silences the stderr of Beam's processes, but not the log; yields a stream for the bar.
 
-    They write of each channel that they open to the stderr that they inherit, and no option
-    stops them. What they fail for comes with the failure of the job. What this package logs, in
-    this process and in theirs, still reaches the user.
+    They write about each channel that they open to the stderr that they inherit, and no option
+    stops them. Their errors come with the failure of the job. What this package logs, in this
+    process and in theirs, still reaches the user.
     """
     if workers == 1:
         yield sys.stderr
@@ -78,7 +93,7 @@ def quiet_processes(workers: int) -> Iterator[TextIO]:
     with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
         os.dup2(nowhere.fileno(), _STDERR)
         try:
-            with _logging_to(terminal), logs_of_workers():
+            with _logging_to(terminal), _logs_of_workers():
                 yield terminal
         finally:
             os.dup2(terminal.fileno(), _STDERR)
@@ -100,18 +115,43 @@ def _logging_to(stream: TextIO) -> Iterator[None]:
             handler.setStream(sys.stderr)
 
 
-def require_memory(dumps: list[Dump], *, buckets: int, workers: int) -> None:
-    """Makes sure that the join can fit this machine; warns where it may not.
+@contextmanager
+def _logs_of_workers() -> Iterator[None]:
+    """Logs what workers log, while they run."""
+    logger = logging.getLogger(_WORKER_LOGGER)
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addFilter(_log_again)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_log_again)
+        logger.setLevel(level)
+
+
+def _log_again(record: logging.LogRecord) -> bool:
+    """A filter that drops every record, but logs those of this package again."""
+    if record.msg == _WORKER_FORMAT:
+        _, text = record.getMessage().split(" ", 1)
+        entry = text_format.Parse(text, beam_fn_api_pb2.LogEntry(), allow_unknown_field=True)
+        path, _, _ = entry.log_location.rpartition(":")
+        if _PACKAGE in Path(path).parents:
+            _LOG.log(record.levelno, "%s", entry.message)
+    return False
+
+
+def require_memory(inputs: list[InputFile], *, partitions: int, workers: int) -> None:
+    """Checks that the join fits into the memory of this machine; warns where it may not.
 
     Raises:
-      InputError: if it needs more even with long comments; names the ways out.
+      InputError: if it needs more even if comments are long; says what to do.
     """
-    least = _AT_LEAST.needed(dumps, buckets=buckets, workers=workers)
-    most = _AT_MOST.needed(dumps, buckets=buckets, workers=workers)
+    least = _AT_LEAST.needed(inputs, partitions=partitions, workers=workers)
+    most = _AT_MOST.needed(inputs, partitions=partitions, workers=workers)
     free = psutil.virtual_memory().available
     if most <= free:
         return
-    stored_bytes = sum(dump.size for dump in dumps)
+    stored_bytes = sum(file.size for file in inputs)
     message = (
         f"{stored_bytes / 1e9:.1f} GB of dumps need {least / 1e9:.1f} to {most / 1e9:.1f} GB of "
         f"memory in {workers} processes, and this machine has {free / 1e9:.1f} GB free; use "

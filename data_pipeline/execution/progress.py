@@ -1,8 +1,8 @@
-"""How far the job is, on whatever runner: workers leave notes, the launcher reads them.
+"""A progress bar on any runner: workers write notes, the launcher reads them.
 
-Beam's local runner tells nothing until it is done, and every engine tells in another way. So a
-worker writes now and then how far it is with a piece of work into a small file beside the
-output, and the launcher adds them up: stored bytes that were read, buckets that were joined.
+Beam's local runner says nothing until it is done, and every engine reports in its own way. So a
+worker writes now and then how far it is with a piece of work into a small file, and the launcher
+adds them up: stored bytes read, partitions joined.
 """
 
 import io
@@ -16,11 +16,11 @@ from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
-from data_pipeline.files.output_folder import read_bytes
+from data_pipeline.files.filesystem import read_bytes
 
 SECONDS_BETWEEN_NOTES = 1.0
 _SECONDS_BETWEEN_LINES = 10.0
-"""Where the console is no terminal, such as a log, the bar is printed anew so often."""
+"""Where the output is not a terminal, such as in a log, the bar is printed this often."""
 READING = "read"
 JOINING = "join"
 
@@ -33,7 +33,7 @@ class Note:
         self._written = 0.0
 
     def write(self, *, done: int, lines: int = 0, finished: bool = False) -> None:
-        """Says how far the work is; too soon after the last time nothing is written."""
+        """Writes how far the work is, unless the last note is less than a second old."""
         now = time.monotonic()
         if finished or now - self._written > SECONDS_BETWEEN_NOTES:
             self._written = now
@@ -44,10 +44,10 @@ class Note:
 class Watch:
     """Shows the notes as a bar while the job runs: `with Watch(...): ...`."""
 
-    def __init__(self, folder: str, *, stored_bytes: int, buckets: int, stream: TextIO):
+    def __init__(self, folder: str, *, stored_bytes: int, partitions: int, stream: TextIO):
         self._folder = folder
         self._stream = stream
-        self._totals = {READING: stored_bytes, JOINING: buckets}
+        self._totals = {READING: stored_bytes, JOINING: partitions}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._is_terminal = stream.isatty()
@@ -65,7 +65,7 @@ class Watch:
         self._stop.set()
         self._thread.join()
         if error is None:
-            # Buckets without a comment leave no note.
+            # Partitions without a comment leave no note.
             self._draw(JOINING, self._totals[JOINING], "")
         if self._bar is not None:
             self._bar.close()
@@ -97,7 +97,7 @@ class Watch:
         return done, lines
 
     def _began_at(self, kind: str) -> float:
-        """When the work began, in seconds since 1970: the join does when the last dump is read."""
+        """When the work began, in seconds since 1970: the join begins when all files are read."""
         began = self._began
         if kind == JOINING:
             times = (file.last_updated_in_seconds or 0.0 for file in self._notes(READING))
@@ -118,7 +118,7 @@ class Watch:
                 total=self._totals[kind],
                 unit="B" if kind == READING else " partitions",
                 unit_scale=kind == READING,
-                smoothing=0,  # the rate is the mean since the beginning
+                smoothing=0,  # show the mean rate
                 file=self._stream if self._is_terminal else io.StringIO(),
             )
             self._bar.start_t = self._began_at(kind)

@@ -1,7 +1,7 @@
-"""What a job says of itself: one file that its last step writes and the command reads.
+"""The report of a job: one file that the last step writes and the command reads.
 
-Counts travel through the graph under the tag `TALLY`, and what could not be read under
-`UNREADABLE`. So no bad file is tried again by a runner, and all of them are named at once.
+Counts travel through the graph under the tag `TALLY`, and errors of unreadable files under
+`UNREADABLE`, so that no runner tries them again and all of them are named at once.
 """
 
 from collections import Counter
@@ -14,20 +14,20 @@ from apache_beam.pvalue import AsList, AsSideInput, AsSingleton
 
 from data_pipeline.card.statistics import Tally, add_up
 from data_pipeline.errors import InputError
-from data_pipeline.files.output_folder import OutputFolder, read_bytes, write_file
+from data_pipeline.files.filesystem import read_bytes, write_file
+from data_pipeline.files.output_folder import OutputFolder
 from data_pipeline.pairs.shards import ShardFile
 
-TALLY = "tally"
 UNREADABLE = "unreadable"
 
 
 class Report(NamedTuple):
-    """What came of a job that could read all of its input."""
+    """The result of a job that could read all of its input."""
 
     tally: Tally
     files: list[ShardFile]
     more: dict[str, Any]
-    """What not every job reports, by name."""
+    """Further entries by name."""
 
 
 def add_report(
@@ -39,15 +39,13 @@ def add_report(
     files: beam.PCollection,
     **more: AsSideInput,
 ) -> None:
-    """Adds the last step of a job: all that it says of itself, in a file of the folder."""
+    """Adds the last step of a job, which writes the report into the folder."""
     total = (
-        tallies
-        | "Take all that was counted" >> beam.Flatten()
-        | "Add it up" >> beam.CombineGlobally(add_up)
+        tallies | "Merge the counts" >> beam.Flatten() | "Sum them" >> beam.CombineGlobally(add_up)
     )
     _ = (
         pipeline
-        | "Begin the report" >> beam.Create([_path(folder)])
+        | "Start the report" >> beam.Create([_path(folder)])
         | "Write the report"
         >> beam.Map(
             _write,
@@ -67,15 +65,15 @@ def _write(
     path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], **more: Any
 ) -> None:
     report = {"tally": tally, "unreadable": sorted(unreadable), "files": sorted(files), **more}
-    # orjson leaves named tuples to others.
+    # orjson does not serialize named tuples itself.
     write_file(path, orjson.dumps(report, default=tuple))
 
 
 def read_report(output: OutputFolder) -> Report:
-    """What the job that wrote aside says of itself.
+    """The report of the job that wrote into `output.incomplete`.
 
     Raises:
-      InputError: if files could not be read; what was written aside is removed then.
+      InputError: if files could not be read; what was written aside is removed.
     """
     report = orjson.loads(read_bytes(_path(output.incomplete)))
     unreadable = report.pop("unreadable")

@@ -1,23 +1,37 @@
-"""Beam's options: which runner, and whether it can be had."""
+"""Beam's options and runners: local or an engine, and why a job failed.
+
+An engine reports a failure with every traceback, of Python, of the worker and of Java. They are
+all in the engine's logs; the command shows the line that names the cause.
+"""
 
 import itertools
 import logging
+import re
+import threading
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
 from data_pipeline.errors import InputError
-from data_pipeline.execution.engine import hear_states_only
+from data_pipeline.execution.shuffle import DamagedFileError
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
 LOCAL_RUNNER = "FnApiRunner"
+_DAMAGED = re.compile(
+    rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
+)
+"""How a runner's report of a failure names the file."""
+_CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception)\b.*)$", re.MULTILINE)
+_DETAILS = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
+"""How gRPC says why a connection to an engine broke."""
+_STATES = "apache_beam.runners.portability.portable_runner"
 
 
 def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
-    """Beam's options, with the local runner where none is named.
+    """Beam's options, with the local runner as the default.
 
     Raises:
-      InputError: if there is an argument that nobody knows.
+      InputError: if an argument is unknown.
     """
     for before, argument in itertools.pairwise(["", *beam_arguments]):
         if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
@@ -30,11 +44,11 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     if standard.runner is None:
         standard.runner = LOCAL_RUNNER
     if not is_local(options):
-        hear_states_only()
+        _log_states_only()
     else:
         # The local workers log each error that the job then fails with.
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-        # Other runners know options of their own, and answer for them.
+        # Other runners have options of their own, and check them.
         known = options.get_all_options()
         unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
         if unknown:
@@ -60,3 +74,48 @@ def make_pipeline(options: PipelineOptions) -> beam.Pipeline:
         return beam.Pipeline(options=options)
     except (ValueError, ImportError, AttributeError) as error:
         raise InputError(f"--runner {options.view_as(StandardOptions).runner}: {error}") from error
+
+
+def run_pipeline(pipeline: beam.Pipeline, *, local: bool) -> None:
+    """Runs a pipeline to its end.
+
+    Raises:
+      InputError: if the machine refused something, or the job failed on an engine; in one line.
+      DamagedFileError: if a file has changed since it was written.
+    """
+    try:
+        pipeline.run().wait_until_finish()
+    except Exception as error:
+        # Beam raises the error itself, or one of its own with the traceback as its message.
+        damaged = _DAMAGED.search(f"{type(error).__name__}: {error}")
+        if damaged:
+            raise DamagedFileError(damaged[1]) from error
+        refused = re.search(r"\w*Error: \[Errno \d+\].*", str(error))
+        if refused:
+            raise InputError(f"the job stopped: {refused.group()}") from error
+        if not local:
+            raise InputError(f"the job stopped: {cause_of(str(error))}") from error
+        raise
+
+
+def _log_states_only() -> None:
+    """Logs when the job's state changes, and nothing else of Beam's."""
+    # What engines report, tracebacks included, goes through the root logger.
+    logging.getLogger().setLevel(logging.CRITICAL)
+    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
+    # Beam's thread that waits for the engine fails with it; the main thread reports that.
+    threading.excepthook = lambda _: None
+    states = logging.getLogger(_STATES)
+    states.setLevel(logging.INFO)
+    states.addFilter(lambda record: "state changed" in record.getMessage())
+
+
+def cause_of(failure: str) -> str:
+    """The one line of a failure's report that names the cause.
+
+    It is the last line that names an exception, since causes come after what they caused and
+    Python's own come last; else the last line of all.
+    """
+    causes = _CAUSE.findall(failure) or _DETAILS.findall(failure)
+    lines = [line.strip() for line in failure.splitlines() if line.strip()]
+    return (causes or lines or ["no reason given"])[-1].strip()

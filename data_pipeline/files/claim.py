@@ -1,19 +1,19 @@
-"""One job at a time in a folder: the job that comes second is refused and told who is there.
+"""One job at a time in a folder: a second job is refused and told which one is there.
 
     with claim("pairs/_claim", what="--output: 'pairs/'") as held:
         ...
         held.require()   # before anything is replaced
 
-On a file system the claim is a file under an exclusive `flock`. The system lets go of it when
-the process ends, however it ends, so the claim of a dead job is simply free. The lock also holds
-over NFS. The file says who holds it: host, process, since when, command.
+On a file system the claim is a file with an exclusive `flock`. The system releases the lock when
+the process ends, however it ends, so a dead job's claim is free. The lock also works over NFS. The
+file says who holds it: host, process, since when, command.
 
-Object stores lock nothing. There the claim is an object that its job writes again every
+Object stores have no locks. There the claim is an object that its job renews every
 `RENEW_SECONDS`; one that was not renewed for `EXPIRE_SECONDS` belonged to a dead job. If two jobs
 write it at the same moment, both read it again after `SETTLE_SECONDS`, and the last writer holds
 it. BUILD.md, "Two jobs on one folder", says what can still go wrong.
 
-Needs nothing but the standard library, since every package uses it.
+Needs only the standard library, since every package uses it.
 """
 
 import errno
@@ -33,16 +33,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 CLAIM = "_claim"
-"""What the claim on a folder is called, inside of it."""
+"""The name of the claim in its folder."""
 RENEW_SECONDS = 20.0
 EXPIRE_SECONDS = 120.0
 SETTLE_SECONDS = 2.0
 _WRITING_SECONDS = 2.0
-"""How long the holder may take from its lock to the line that says who it is."""
+"""How long the holder may take between locking the file and writing who it is."""
 _COMMAND_CHARACTERS = 120
 _MOST_BYTES = 4096
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
-"""What `flock` fails with on a file system without locks."""
+"""Errors of `flock` on a file system without locks."""
 
 
 class ClaimedError(OSError):
@@ -50,7 +50,7 @@ class ClaimedError(OSError):
 
 
 class Objects(Protocol):
-    """A store of objects that renames and locks nothing."""
+    """An object store, which has no renames and no locks."""
 
     def read(self, path: str) -> bytes | None:
         """The object, or None if there is none."""
@@ -73,9 +73,9 @@ def claim(path: str, *, what: str, objects: Objects | None = None) -> AbstractCo
     """Holds the claim on a folder for as long as the context is open.
 
     Args:
-      path: of the claim. Its folder exists.
-      what: what is claimed, to begin the message with: the option and its value.
-      objects: the store, for a path that is not on a file system.
+      path: of the claim; its folder must exist.
+      what: the start of the error message: the option and its value.
+      objects: the object store, for a path that is not on a file system.
 
     Raises:
       ClaimedError: if another job holds it.
@@ -111,7 +111,7 @@ def _as_line(holder: dict[str, Any]) -> bytes:
 
 
 def _parse(content: bytes | None) -> dict[str, Any] | None:
-    """Who holds a claim, or None if it does not say."""
+    """The holder of a claim, or None if it is not a claim."""
     try:
         holder = json.loads(content or b"")
         return holder if {"host", "process", "since", "command"} <= holder.keys() else None
@@ -120,7 +120,7 @@ def _parse(content: bytes | None) -> dict[str, Any] | None:
 
 
 class _FileHeld:
-    """The lock is the system's: nobody takes it over while this process lives."""
+    """Held by a lock of the system, which no other process can take over."""
 
     def require(self) -> None:
         pass
@@ -141,8 +141,8 @@ def _claim_file(path: str, what: str) -> Iterator[Held]:
         os.pwrite(descriptor, _as_line(_myself()), 0)
         yield _FileHeld()
     finally:
-        # Removed while it is locked: `_lock` notices that its file is no longer the one there. A
-        # folder that was replaced as a whole may hold somebody else's by now.
+        # Removed while locked: another `_lock` notices that its file is gone. If the whole folder
+        # was replaced, the claim there may be another job's.
         if _is_at(descriptor, path):
             Path(path).unlink()
         os.close(descriptor)
@@ -176,14 +176,14 @@ def _lock(path: str, what: str) -> int:
 
 
 def _require_claim(descriptor: int, path: str) -> None:
-    """Makes sure that the file is empty or a claim: anything else must not be overwritten."""
+    """Checks that the file is empty or a claim: anything else must not be overwritten."""
     content = os.pread(descriptor, _MOST_BYTES, 0)
     if content and _parse(content) is None:
         raise FileExistsError(f"{path!r} is there and is no claim of this program; delete it")
 
 
 def _is_at(descriptor: int, path: str) -> bool:
-    """Whether the open file still has its name: the last holder may have removed it."""
+    """Whether the open file still has this path: the last holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116
     except FileNotFoundError:
@@ -191,7 +191,7 @@ def _is_at(descriptor: int, path: str) -> bool:
 
 
 class _Files:
-    """Files of a file system that knows no locks, such as Lustre mounted without them."""
+    """Files on a file system without locks, such as Lustre mounted without them."""
 
     def read(self, path: str) -> bytes | None:
         try:
@@ -253,8 +253,8 @@ class _ObjectHeld:
 
     def _renew(self) -> None:
         while not self._stop.wait(RENEW_SECONDS):
-            # A store that does not answer now may answer next time; a claim that is lost stays
-            # lost, and `require` says so.
+            # A store that does not answer now may answer next time; a lost claim stays lost, and
+            # `require` raises.
             with suppress(OSError):
                 self.require()
                 self._write()

@@ -1,13 +1,14 @@
-"""Manifests read back: `month.json` and `COMPLETED`, with everything that their readers use.
+"""Manifests read back: COMPLETED and `cached_input.json`, with every field that is used.
 
 A manifest can be damaged, or be another program's file of the same name. It is checked once, as
 it is read, so that no reader finds a field missing.
 """
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-NUMBER = (int, float)
+from data_pipeline.files.inputs import InputFile
 
 
 class Each(NamedTuple):
@@ -16,8 +17,9 @@ class Each(NamedTuple):
     of: Any
 
 
-INPUT = {"path": str, "bytes": int, "modified": NUMBER, "crc32c": str}
+INPUT_SHAPE = {"path": str, "bytes": int, "modified": (int, float), "crc32c": str}
 """The shape of an input file in either manifest."""
+COMPLETED_SHAPE = {"inputs": Each(INPUT_SHAPE), "options": dict, "outputs": Each({"bytes": int})}
 
 
 def parse_manifest(content: bytes, shape: Any) -> Any:
@@ -48,3 +50,27 @@ def _require(value: Any, shape: Any, name: str) -> None:
             if field not in value:
                 raise ValueError(f"{field!r} is missing in {name}")
             _require(value[field], inner, repr(field))
+
+
+def differences_of(
+    marker: dict[str, Any], inputs: Sequence[InputFile], options: dict[str, Any]
+) -> Iterator[str]:
+    """How the job of a COMPLETED differs from one with these inputs and options."""
+    yield from _changed_inputs(marker["inputs"], inputs)
+    before = marker["options"]
+    for name in sorted(before | options):
+        if before.get(name) != options.get(name):
+            yield f"its {name} was {before.get(name)!r}, now {options.get(name)!r}"
+
+
+def _changed_inputs(before: dict[str, Any], inputs: Sequence[InputFile]) -> Iterator[str]:
+    now = {file.full_path: file for file in inputs}
+    changed = sorted(
+        path
+        for path in before | now
+        if path not in before or path not in now or not now[path].is_unchanged(before[path])
+    )
+    if changed:
+        shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+        differ = "input differs" if len(changed) == 1 else "inputs differ"
+        yield f"{len(changed)} {differ}: {shown}"

@@ -1,7 +1,7 @@
-"""Pairs that say what an evaluation set says are taken out, and written down.
+"""Decontamination: pairs with a text of an evaluation set are removed, and listed in a file.
 
 Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
-between words. What a file of texts holds depends on its name:
+between words. The name of an evaluation set's file tells its texts:
 
     *.txt              each line is a text; where it has tabs, each field too (SNLI)
     *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files)
@@ -26,25 +26,25 @@ import apache_beam as beam
 import orjson
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.card.statistics import COUNTS
+from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
-from data_pipeline.execution.report import TALLY
-from data_pipeline.files.output_folder import read_bytes, require_unicode
-from data_pipeline.reddit.join import Pair
+from data_pipeline.files.filesystem import read_bytes
+from data_pipeline.files.inputs import require_unicode
+from data_pipeline.pairs.pair import Pair
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4
 """Shorter normalized texts (a score, a "yes") exclude nothing."""
-_NO_WORD = re.compile(r"[\W_]+")
+_NOT_WORD = re.compile(r"[\W_]+")
 
 
 def normalize(text: str) -> str:
-    """The words of a text: what two texts must share to be taken for the same."""
-    return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    """The words of a text; two texts with the same words count as equal."""
+    return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 class Excluded:
-    """Normalized texts of evaluation sets, as hashes, and the file that each stands in."""
+    """Hashes of the normalized texts of evaluation sets, and the file of each."""
 
     def __init__(self, paths: list[str]):
         self.paths = paths
@@ -59,12 +59,12 @@ class Excluded:
         return len(self._file_of)
 
     def find(self, text: str) -> str | None:
-        """The file that says the same as a text, or None."""
+        """The file that has an equal text, or None."""
         number = self._file_of.get(_digest(normalize(text)))
         return None if number is None else self.paths[number]
 
     def digest(self) -> str:
-        """Changes when any text does: part of what makes two jobs the same."""
+        """A hash of all texts: part of what makes two jobs the same."""
         return hashlib.blake2b(b"".join(sorted(self._file_of)), digest_size=8).hexdigest()
 
 
@@ -73,7 +73,7 @@ def _digest(words: str) -> bytes:
 
 
 def read_texts(path: str) -> Iterator[str]:
-    """All texts of a file.
+    """Yields all texts of a file.
 
     Raises:
       InputError: if the file cannot be read as what its name says.
@@ -87,7 +87,7 @@ def read_texts(path: str) -> Iterator[str]:
         texts = content.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(f"--exclude_texts: {path!r} cannot be read: {error}") from error
-    # Not splitlines, to which a text may hold line ends.
+    # splitlines would also split at other characters, such as U+2028.
     lines = texts.split("\n")
     match suffixes[-1:]:
         case [".txt"]:
@@ -127,14 +127,14 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-class TakeOut(beam.DoFn):
-    """Batches of pairs -> the ones that say nothing an evaluation set says."""
+class Decontaminate(beam.DoFn):
+    """Batches of pairs -> those without a text of an evaluation set."""
 
     def __init__(self, excluded: Excluded):
         self._excluded = excluded
 
     def process(self, pairs: list[Pair]) -> Iterator[Any]:
-        """Yields what stays; lines of `excluded-*.jsonl` and the count `excluded`, tagged."""
+        """Yields the pairs to keep; tagged, lines of `excluded-*.jsonl` and their count."""
         kept, lines = [], bytearray()
         for pair in pairs:
             found = self._excluded.find(pair.input) or self._excluded.find(pair.response)

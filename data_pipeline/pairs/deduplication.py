@@ -1,7 +1,7 @@
-"""The same pair again and again, and the same reply everywhere: counted, and capped if asked.
+"""Deduplication: copies of pairs and of responses are counted, and capped if asked.
 
-An exact copy of a pair has its input and its response word for word. Copypasta is a response of
-some length that stands in several pairs: people paste it.
+A copy of a pair has the same input and the same response. Copypasta is a long response that
+occurs in several pairs.
 """
 
 from array import array
@@ -17,21 +17,22 @@ import numpy as np
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
-from data_pipeline.card.statistics import COPIES, COUNTS, Tally
-from data_pipeline.execution.blocks import Block, Transport, read_blocks
-from data_pipeline.execution.packing import (
+from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
+from data_pipeline.execution.shuffle import (
+    Block,
     PackRows,
     RowsByKey,
+    Transport,
     as_row,
+    read_blocks,
     read_pairs,
 )
-from data_pipeline.execution.report import TALLY
-from data_pipeline.reddit.join import PAIRS_A_BATCH, Pair
+from data_pipeline.pairs.pair import PAIRS_A_BATCH, Pair
 
 COPYPASTA_CHARACTERS = 50
-"""A shorter response that recurs is only something that people say."""
+"""A shorter response may recur without having been pasted."""
 COPYPASTA_COPIES = 3
-"""A long response that stands in as many pairs is copypasta."""
+"""A long response in as many pairs or more is copypasta."""
 DUPLICATE_PAIRS = "duplicate_pairs"
 COPYPASTA_REPLIES = "copypasta_replies"
 
@@ -49,32 +50,34 @@ def _hash_of_pair(pair: Pair) -> int:
 
 
 class CapCopies(beam.PTransform):
-    """Batches of pairs -> the same, of equal pairs only the first few by the replies' ids."""
+    """Batches of pairs -> the same, with only the first few of equal pairs, by the replies' ids."""
 
-    def __init__(self, most: int, transport: Transport, *, buckets: int):
+    def __init__(self, most: int, transport: Transport, *, partitions: int):
         super().__init__()
         self._most = most
         self._transport = transport
-        self._buckets = buckets
+        self._partitions = partitions
 
     @no_annotations  # Beam has no type hint for several collections
     def expand(self, pairs: beam.PCollection) -> tuple[beam.PCollection, beam.PCollection]:
         """Returns the pairs to keep and the tallies of `copies_dropped`."""
         kept, tally = (
             pairs
-            | "Pack by their words"
-            >> beam.ParDo(PackRows(self._transport, partial(_rows_by_words, buckets=self._buckets)))
-            | "Bring equal pairs together" >> beam.GroupByKey()
+            | "Pack pairs by text"
+            >> beam.ParDo(
+                PackRows(self._transport, partial(_rows_by_text, partitions=self._partitions))
+            )
+            | "Group equal pairs" >> beam.GroupByKey()
             | "Keep the first copies"
             >> beam.ParDo(_KeepFirst(self._most)).with_outputs(TALLY, main="kept")
         )
         return kept, tally
 
 
-def _rows_by_words(pairs: list[Pair], *, buckets: int) -> RowsByKey:
+def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
-        rows[_hash_of_pair(pair) % buckets] += as_row(pair)
+        rows[_hash_of_pair(pair) % partitions] += as_row(pair)
     return rows
 
 
@@ -102,33 +105,35 @@ class _KeepFirst(beam.DoFn):
 class CountCopies(beam.PTransform):
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
 
-    def __init__(self, transport: Transport, *, buckets: int):
+    def __init__(self, transport: Transport, *, partitions: int):
         super().__init__()
         self._transport = transport
-        self._buckets = buckets
+        self._partitions = partitions
 
     def expand(self, pairs: beam.PCollection) -> beam.PCollection:
-        """Brings hashes of equal words together and counts them."""
+        """Groups equal hashes and counts them."""
         return (
             pairs
-            | "Hash the words"
+            | "Hash the texts"
             >> beam.ParDo(
-                PackRows(self._transport, partial(_hashes_by_bucket, buckets=self._buckets))
+                PackRows(
+                    self._transport, partial(_hashes_by_partition, partitions=self._partitions)
+                )
             )
-            | "Bring equal hashes together" >> beam.GroupByKey()
-            | "Count the copies" >> beam.Map(_count)
+            | "Group equal hashes" >> beam.GroupByKey()
+            | "Count equal hashes" >> beam.Map(_count)
         )
 
 
-def _hashes_by_bucket(pairs: list[Pair], *, buckets: int) -> RowsByKey:
+def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     hashes: dict[tuple[str, int], array] = defaultdict(lambda: array("Q"))
     for pair in pairs:
         words = _hash_of_pair(pair)
-        hashes[_PAIRS, words % buckets].append(words)
+        hashes[_PAIRS, words % partitions].append(words)
         if len(pair.response) >= COPYPASTA_CHARACTERS:
             response = _hash(pair.response.encode())
-            hashes[_RESPONSES, response % buckets].append(response)
-    # Little-endian whatever the machine, since the counting may be on another one.
+            hashes[_RESPONSES, response % partitions].append(response)
+    # Always little-endian, since another machine may count.
     return {
         key: bytearray(np.asarray(some, np.uint64).astype(_HASH).tobytes())
         for key, some in hashes.items()

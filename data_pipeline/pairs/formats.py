@@ -1,8 +1,8 @@
 """How pairs are stored: TFRecord, Parquet or JSON lines.
 
-On the way to its shard a pair is a *row*, bytes that its format made of it; a shard's file is
-made of its rows. Rows are ordered by their checksums: an order as good as random, so that a
-reader gets shuffled pairs, and one that does not depend on how a runner cut the work.
+On the way to its shard a pair is a *row*, bytes that its format makes of it; a shard's file is
+made of its rows. Rows are ordered by their checksums: as good as shuffled for a reader, and
+independent of how a runner divided the work.
 """
 
 import gzip
@@ -30,13 +30,13 @@ class Format(Protocol):
     suffix: str
 
     def rows(self, columns: Sequence[Sequence[str]]) -> list[bytes]:
-        """Some pairs as they travel."""
+        """Columns of pairs -> a row for each pair."""
 
     def split(self, rows: bytes) -> Iterator[bytes]:
-        """Rows that were joined, apart again."""
+        """Splits joined rows."""
 
     def key(self, row: bytes) -> bytes:
-        """What a shard's rows are ordered by."""
+        """The sort key of a row in its shard."""
 
     def file(self, rows: Sequence[bytes]) -> bytes:
         """The contents of a file with these rows."""
@@ -59,11 +59,11 @@ class TFRecord:
         return split_frames(rows)
 
     def key(self, row: bytes) -> bytes:
-        """The checksum that the frame has anyway, then the frame."""
+        """The checksum in the frame, then the frame."""
         return checksum_of_frame(row) + row
 
     def file(self, rows: Sequence[bytes]) -> bytes:
-        """The frames one behind the other."""
+        """All frames."""
         return b"".join(rows)
 
 
@@ -93,12 +93,12 @@ class JsonLines:
         return google_crc32c.value(row).to_bytes(4, "little") + row
 
     def file(self, rows: Sequence[bytes]) -> bytes:
-        """The lines one behind the other."""
+        """All lines."""
         return b"".join(rows)
 
 
 class Parquet(JsonLines):
-    """A table with a string column for each feature; its rows travel as JSON lines."""
+    """A table with a string column for each feature; its rows are JSON lines until then."""
 
     suffix = ".parquet"
 
@@ -107,7 +107,7 @@ class Parquet(JsonLines):
         self._schema = pa.schema([(column, pa.string()) for column in names])
 
     def file(self, rows: Sequence[bytes]) -> bytes:
-        """One Parquet file, compressed with Zstandard inside."""
+        """A Parquet file with columns compressed by Zstandard."""
         table = pa.Table.from_pylist(list(map(orjson.loads, rows)), schema=self._schema)
         stream = io.BytesIO()
         pyarrow.parquet.write_table(table, stream, compression="zstd")
@@ -115,7 +115,7 @@ class Parquet(JsonLines):
 
 
 class Gzipped:
-    """Another format, its files compressed."""
+    """Another format whose files are compressed with gzip."""
 
     def __init__(self, inner: Format):
         self.suffix = inner.suffix + GZIP_SUFFIX

@@ -1,7 +1,7 @@
-"""Pairs -> shard files, whose contents are the same in every run.
+"""Pairs -> shard files, the same in every run.
 
-A pair's shard is a hash of its reply's id; a shard that would grow beyond a limit becomes several
-files. Files are named and numbered when all are written (`output`).
+A pair's shard is a hash of its reply's id; a shard with more records than `--records_per_file`
+becomes several files. Files are numbered when all are written (`publish`).
 """
 
 import zlib
@@ -11,27 +11,21 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-import google_crc32c
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.blocks import Block, BlockFile, read_blocks
-from data_pipeline.files.output_folder import write_file
+from data_pipeline.execution.shuffle import Block, read_blocks
+from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
-from data_pipeline.pairs.splits import (
-    TEST,
-    TRAIN,
-    VALIDATION,
-    side_of,
-)
+from data_pipeline.pairs.pair import Pair
+from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_of
 from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES
-from data_pipeline.reddit.join import Pair
 
 Shard = tuple[str, int]
-"""Its side, and its index among the shards of this side."""
+"""Its split, and its index among the shards of this split."""
 
 
 def stored_columns(context_turns: int) -> list[str]:
-    """Names of the features that are stored of a pair."""
+    """Names of the stored features of a pair."""
     return [*FEATURES, *map(CONTEXT.format, range(context_turns))]
 
 
@@ -39,19 +33,20 @@ class ShardFile(NamedTuple):
     """A file that was written aside."""
 
     name: str
-    side: str
+    split: str
+    """Empty for files of no split."""
     bytes: int
     crc32c: str
     """Hexadecimal digits."""
     records: int
 
     def describe(self) -> dict[str, Any]:
-        """What COMPLETED says of it."""
+        """The entry in COMPLETED."""
         return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
 
 
 class Sharding(NamedTuple):
-    """How pairs are split, how many shards each side has and how they are stored."""
+    """How pairs are split and stored, and how many shards each split has."""
 
     split_by: str
     test_fraction: float
@@ -60,40 +55,38 @@ class Sharding(NamedTuple):
     format: Format
     context_turns: int
     records_a_file: int | None
-    bytes_a_file: int | None
-    """Before compression; a file has at least one record."""
     validation_fraction: float = 0.0
     validation_shards: int = 1
 
-    def shards_by_side(self) -> dict[str, int]:
-        """How many shards each side has; validation is a side only where it is asked for."""
+    def shards_by_split(self) -> dict[str, int]:
+        """Split -> how many shards it has; validation is left out where it is not asked for."""
         validation = {VALIDATION: self.validation_shards} if self.validation_fraction else {}
         return {TRAIN: self.train_shards, **validation, TEST: self.test_shards}
 
     def all_shards(self) -> list[Shard]:
-        """Every shard, the ones that will stay empty included."""
+        """Every shard, also those that will stay empty."""
         return [
-            (side, index)
-            for side, shards in self.shards_by_side().items()
+            (split, index)
+            for split, shards in self.shards_by_split().items()
             for index in range(shards)
         ]
 
     def rows_by_shard(self, pairs: list[Pair]) -> tuple[dict[Shard, bytes], Counter]:
-        """Rows by shard, and how many pairs each side has: `train_pairs` and so on."""
+        """Shard -> its rows, and how many pairs each split has: `train_pairs` and so on."""
         if not pairs:
             return {}, Counter()
         columns = list(zip(*pairs, strict=True))
-        shards = self.shards_by_side()
+        shards = self.shards_by_split()
         rows: dict[Shard, list[bytes]] = defaultdict(list)
         counts: Counter = Counter()
         for row, pair in zip(self.format.rows(self._stored(columns)), pairs, strict=True):
-            side = self._side(pair)
-            rows[side, zlib.crc32(pair.response_id.encode()) % shards[side]].append(row)
-            counts[f"{side}_pairs"] += 1
+            split = self._split_of(pair)
+            rows[split, zlib.crc32(pair.response_id.encode()) % shards[split]].append(row)
+            counts[f"{split}_pairs"] += 1
         return {shard: b"".join(some) for shard, some in rows.items()}, counts
 
     def _stored(self, columns: list[tuple]) -> list[Sequence[str]]:
-        """Columns of all that a pair has -> the `stored_columns`."""
+        """All columns of pairs -> the `stored_columns`."""
         *_, contexts, _ = columns
         return [
             *columns[: len(FEATURES)],
@@ -103,8 +96,8 @@ class Sharding(NamedTuple):
             ),
         ]
 
-    def _side(self, pair: Pair) -> str:
-        return side_of(
+    def _split_of(self, pair: Pair) -> str:
+        return split_of(
             thread=pair.thread_id,
             input_id=pair.input_id,
             response_id=pair.response_id,
@@ -115,43 +108,34 @@ class Sharding(NamedTuple):
 
     def cut(self, rows: list[bytes]) -> Iterator[list[bytes]]:
         """The rows of a shard, file by file; a shard without rows is one file."""
-        file: list[bytes] = []
-        size = 0
-        for row in rows:
-            too_many = len(file) == self.records_a_file
-            too_large = self.bytes_a_file is not None and size + len(row) > self.bytes_a_file
-            if file and (too_many or too_large):
-                yield file
-                file, size = [], 0
-            file.append(row)
-            size += len(row)
-        yield file
+        most = self.records_a_file or len(rows) or 1
+        yield rows[:most]
+        for start in range(most, len(rows), most):
+            yield rows[start : start + most]
 
 
 class WriteShard(beam.DoFn):
-    """(shard, blocks of its rows) -> its files; tried twice it writes the same files twice."""
+    """(shard, blocks of its rows) -> its files; a second try writes the same files."""
 
     def __init__(self, folder: str, sharding: Sharding):
         self._folder = folder
         self._sharding = sharding
 
     def process(self, element: tuple[Shard, Iterable[Block | None]]) -> Iterator[ShardFile]:
-        """Writes one shard; yields what is in its files."""
-        (side, index), blocks = element
+        """Writes the files of one shard."""
+        (split, index), blocks = element
         form = self._sharding.format
         there = (block for block in blocks if block is not None)
         rows = [row for joined in read_blocks(there) for row in form.split(joined)]
         rows.sort(key=form.key)
         for number, in_file in enumerate(self._sharding.cut(rows)):
-            name = f"{side}-{index:05d}-{number:05d}{form.suffix}"
-            content = form.file(in_file)
-            write_file(FileSystems.join(self._folder, name), content)
-            checksum = f"{google_crc32c.value(content):08x}"
-            yield ShardFile(name, side, len(content), checksum, len(in_file))
+            name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
+            file = write_file(FileSystems.join(self._folder, name), form.file(in_file))
+            yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
 
 
 class WriteLines(beam.PTransform):
-    """Lines, a few at a time -> one file of them; without lines an empty one."""
+    """Batches of lines -> one file of them, empty without lines."""
 
     def __init__(
         self,
@@ -166,8 +150,8 @@ class WriteLines(beam.PTransform):
         Args:
           folder: where the file is written.
           name: the file's.
-          read: an element's lines, each with its end.
-          most: how many lines are written; None for all.
+          read: element -> lines, each with its line end.
+          most: how many lines to write at most; None for all.
         """
         super().__init__()
         self._folder = folder
@@ -176,18 +160,18 @@ class WriteLines(beam.PTransform):
         self._most = most
 
     def expand(self, lines: beam.PCollection) -> beam.PCollection:
-        """Elements are sorted and read one by one as they are written."""
+        """Sorts the elements, then reads and writes one after the other."""
         return (
             lines
-            | "Bring them together" >> beam.combiners.ToList()
+            | "Collect them" >> beam.combiners.ToList()
             | "Write them" >> beam.Map(self._write)
         )
 
     def _write(self, elements: list[Any]) -> ShardFile:
         records = 0
         lines = chain.from_iterable(map(self._read, sorted(elements)))
-        with BlockFile(FileSystems.join(self._folder, self._name)) as file:
+        with NewFile(FileSystems.join(self._folder, self._name)) as file:
             for some in islice(lines, self._most):
-                file.append(some)
+                file.write(some)
                 records += some.count(b"\n")
         return ShardFile(self._name, "", file.size, file.crc32c, records)

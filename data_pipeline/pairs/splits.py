@@ -1,8 +1,8 @@
 """Train, validation or test, from a stable hash of the thread or of the pair.
 
-The hash depends on nothing but the ids, so that a pair falls on the same side in every run,
-on every machine and runner, and stays there when more months are added. The lowest hashes are
-test whether or not there is a validation set, which takes its part of what would be train.
+The hash depends on nothing but the ids, so that a pair is in the same split in every run, on every
+machine and runner, and stays there when more input is added. The lowest hashes are test, with or
+without a validation set, which is taken from train.
 """
 
 import hashlib
@@ -10,16 +10,16 @@ import hashlib
 TRAIN = "train"
 VALIDATION = "validation"
 TEST = "test"
-SIDES = (TRAIN, VALIDATION, TEST)
+SPLITS = (TRAIN, VALIDATION, TEST)
 
 THREAD = "thread"
-"""All pairs of a thread on one side: nobody's words stand on two."""
+"""All pairs of a thread in one split, so that no text is in two."""
 PAIR = "pair"
-"""The paper's random split (section 4.1): pairs of one thread may stand on several sides."""
+"""The paper's random split (section 4.1): pairs of one thread may be in several splits."""
 SPLIT_BY = (THREAD, PAIR)
 
 
-def side_of(
+def split_of(
     *,
     thread: str,
     input_id: str,
@@ -28,12 +28,12 @@ def side_of(
     test_fraction: float,
     validation_fraction: float,
 ) -> str:
-    """The side of a pair; of all keys about the fractions asked for are test and validation."""
+    """The split of a pair; about `test_fraction` of all keys are test, and so on."""
     key = thread if split_by == THREAD else f"{input_id} {response_id}"
     digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
-    place = int.from_bytes(digest, "big")
-    if place < test_fraction * 2**64:
+    position = int.from_bytes(digest, "big")
+    if position < test_fraction * 2**64:
         return TEST
-    if place < (test_fraction + validation_fraction) * 2**64:
+    if position < (test_fraction + validation_fraction) * 2**64:
         return VALIDATION
     return TRAIN

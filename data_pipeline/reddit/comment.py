@@ -1,9 +1,9 @@
-"""One line of a Pushshift dump -> a `Comment`, or why it is not one.
+"""One line of a Pushshift dump -> a `Comment`.
 
 The dumps hold one JSON object a line, and its fields come and go over the years; the six of
-`FIELDS` have always been there. `id` stands without the `t1_` that `parent_id` carries; a
-parent that begins with `t3_` is the post itself, so that the comment opens a thread. The other
-fields are kept as they stand, and None where they do not; few comments need them read.
+`FIELDS` have always been there. `id` has no `t1_`, but `parent_id` does; a parent that begins
+with `t3_` is the post itself. The other fields are kept as they are, or None if they are missing;
+few comments need them parsed.
 """
 
 import html
@@ -12,20 +12,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from data_pipeline.files.malformed_lines import MalformedLineError
+
 FIELDS = ("id", "parent_id", "link_id", "subreddit", "author", "body")
 COMMENT_PREFIX = "t1_"
 LAST_SECOND = 2**33
-"""A time of this many seconds (in the year 2242) or more is no time."""
-KEPT_OF_TOO_LONG = 1000
-"""Bytes of a line, or characters of an example, that are kept where the whole is too long."""
+"""Times from this one on (in the year 2242) are invalid."""
 
 _get_fields = itemgetter(*FIELDS)
 _NESTED = (list, dict)
 _ALL_STRINGS = (str,) * len(FIELDS)
-
-
-class MalformedLineError(ValueError):
-    """The line is no comment; the message says why and becomes the dead letter's reason."""
 
 
 class Comment(NamedTuple):
@@ -41,15 +37,15 @@ class Comment(NamedTuple):
     text: str
     """The body with HTML entities unescaped and outer white space stripped."""
     created: Any = None
-    """`created_utc` as it stands, but for lists and objects; `seconds` reads it."""
+    """`created_utc` as in the dump, but None for lists and objects; `seconds` parses it."""
     score: Any = None
-    """Votes for it less votes against it when the dump was made; `whole_number` reads it."""
+    """Upvotes less downvotes when the dump was made; `whole_number` parses it."""
     over_18: Any = None
-    """Whether the dump marks it as not for children; few months have this field."""
+    """Whether the dump marks it as for adults only; few dumps have this field."""
 
 
 def parse_comment(line: bytes) -> Comment:
-    """Reads one line of a dump.
+    """Parses one line of a dump.
 
     Raises:
       MalformedLineError: if the line is not a JSON object with all of `FIELDS` as strings.
@@ -68,10 +64,10 @@ def parse_comment(line: bytes) -> Comment:
     get = fields.get
     created = get("created_utc")
     if type(created) in _NESTED:
-        # No time, and deeper ones are read than can be written again.
+        # Not a time, and JSON may be nested deeper than can be serialized again.
         created = None
     is_reply = parent.startswith(COMMENT_PREFIX)
-    # _make is half of what a call of the class costs.
+    # _make takes half the time of Comment(...).
     return Comment._make(
         (
             own_id.removeprefix(COMMENT_PREFIX),
@@ -95,17 +91,8 @@ def _what_is_wrong(fields: Any) -> str:
     return f"field {name!r} must be a string, but is {found}"
 
 
-def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
-    """One line of `dead_letters-*.jsonl`; bytes that are no UTF-8 stand as backslash escapes."""
-    raw = line.decode(errors="backslashreplace")
-    return orjson.dumps(
-        {"file": path, "line": line_number, "reason": reason, "raw": raw},
-        option=orjson.OPT_APPEND_NEWLINE,
-    )
-
-
 def whole_number(value: Any) -> int | None:
-    """A number as the years wrote it: 12, 12.0 or "12"."""
+    """A number as dumps of different years write it: 12, 12.0 or "12"; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -119,6 +106,6 @@ def whole_number(value: Any) -> int | None:
 
 
 def seconds(value: Any) -> int | None:
-    """A time since 1970, UTC, or None for what is none."""
+    """Seconds since 1970, UTC, or None for an invalid time."""
     number = whole_number(value)
     return number if number is not None and 0 <= number < LAST_SECOND else None

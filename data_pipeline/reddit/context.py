@@ -1,8 +1,8 @@
-"""The earlier turns of a conversation: what an input replies to, what that replies to, and so on.
+"""Context turns: what the input of a pair replies to, what that replies to, and so on.
 
-Each turn is one more join of the pairs with the comments, by the id that the last known turn
-names as its parent. So a chain may run through any number of threads and files; it ends where a
-comment is missing, was dropped by a rule or closes a circle, and after the turns asked for.
+Each turn is one more join of the pairs with the comments, by the parent of the last known turn.
+So a chain may run through any number of threads and files; it ends where a comment is missing or
+dropped or closes a cycle, and after `--context_turns`.
 """
 
 from collections import defaultdict
@@ -14,31 +14,32 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
-from data_pipeline.execution.blocks import Block, Transport
-from data_pipeline.execution.packing import (
+from data_pipeline.execution.shuffle import (
+    Block,
     PackRows,
     RowsByKey,
+    Transport,
     as_row,
     read_pairs,
 )
+from data_pipeline.pairs.pair import Pair
 from data_pipeline.reddit.join import (
     OwnComments,
-    Pair,
-    bucket_of_slot,
+    partition_of,
     read_own_comments,
-    slot_of,
+    subpartition_of,
 )
 
-_NO_MORE = "no more"
+_COMPLETE = "complete"
 
 
-class EarlierTurn(beam.PTransform):
-    """(batches of pairs, the comments of the join) -> the pairs with one more turn where known."""
+class AddContextTurn(beam.PTransform):
+    """(batches of pairs, the join's comments) -> the pairs, with one more turn where known."""
 
-    def __init__(self, transport: Transport, *, buckets: int):
+    def __init__(self, transport: Transport, *, partitions: int):
         super().__init__()
         self._transport = transport
-        self._buckets = buckets
+        self._partitions = partitions
 
     @no_annotations  # Beam has no type hint for several collections
     def expand(
@@ -46,31 +47,31 @@ class EarlierTurn(beam.PTransform):
     ) -> beam.PCollection:
         """Joins once more; yields batches of pairs."""
         pairs, comments = pairs_and_comments
-        asking, done = pairs | "Part those that begin a thread" >> beam.ParDo(
-            _PartAsking()
-        ).with_outputs(_NO_MORE, main="asking")
-        rows = asking | "Pack by the comment asked for" >> beam.ParDo(
-            PackRows(self._transport, partial(_rows_by_bucket, buckets=self._buckets))
+        waiting, complete = pairs | "Separate pairs without an earlier comment" >> beam.ParDo(
+            _SeparateComplete()
+        ).with_outputs(_COMPLETE, main="waiting")
+        rows = waiting | "Pack pairs by the earlier comment" >> beam.ParDo(
+            PackRows(self._transport, partial(_rows_by_partition, partitions=self._partitions))
         )
-        answered = (
+        joined = (
             {"comments": comments, "pairs": rows}
-            | "Bring pairs and comments together" >> beam.CoGroupByKey()
-            | "Add the turn" >> beam.ParDo(_AddTurn())
+            | "Group pairs with comments" >> beam.CoGroupByKey()
+            | "Add the turn to the pairs" >> beam.ParDo(_AddTurn())
         )
-        return (answered, done) | "Take both" >> beam.Flatten()
+        return (joined, complete) | "Merge all pairs" >> beam.Flatten()
 
 
-class _PartAsking(beam.DoFn):
+class _SeparateComplete(beam.DoFn):
     def process(self, pairs: list[Pair]) -> Iterator[Any]:
         yield [pair for pair in pairs if pair.before_input is not None]
-        yield TaggedOutput(_NO_MORE, [pair for pair in pairs if pair.before_input is None])
+        yield TaggedOutput(_COMPLETE, [pair for pair in pairs if pair.before_input is None])
 
 
-def _rows_by_bucket(pairs: list[Pair], *, buckets: int) -> RowsByKey:
+def _rows_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     rows: dict[int, bytearray] = defaultdict(bytearray)
     for pair in pairs:
         assert pair.before_input is not None
-        rows[bucket_of_slot(slot_of(pair.before_input), buckets)] += as_row(pair)
+        rows[partition_of(subpartition_of(pair.before_input), partitions)] += as_row(pair)
     return rows
 
 
@@ -85,7 +86,7 @@ class _AddTurn(beam.DoFn):
 
 
 def add_turn(pair: Pair, own: OwnComments) -> Pair:
-    """The pair with the text of `before_input` in its context, if there is one to add."""
+    """The pair with the text of `before_input` added to its context, if there is one."""
     turn = pair.before_input
     if turn is None:
         return pair

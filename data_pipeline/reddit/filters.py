@@ -1,9 +1,9 @@
-"""The rules that keep noise out of the pairs (Yang et al. 2018, section 3), and optional ones.
+"""The rules that drop comments (Yang et al. 2018, section 3), and optional ones.
 
 A comment is dropped by the first rule that holds, in the order of `Rules.names`. The paper
-states `length`, `alphabetic`, `prefix` and `bot`; `deleted` comes first so that what the site
-removed is counted apart from what the rules removed. The optional rules come after the paper's
-and are off unless asked for.
+states `length`, `alphabetic`, `prefix` and `bot`; `deleted` comes first, so that comments that
+the site removed are counted apart. The optional rules come after the paper's and are off by
+default.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _ASCII_BUT_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha(
 
 
 def is_deleted(comment: Comment) -> bool:
-    """Nothing is left of it."""
+    """Its text is empty, [deleted] or [removed]."""
     return comment.text in _NOTHING_LEFT
 
 
@@ -34,7 +34,7 @@ def is_too_long(comment: Comment) -> bool:
 def has_few_letters(comment: Comment) -> bool:
     """Its letters (`str.isalpha`) are `MIN_PERCENT_LETTERS` of its characters or less."""
     text = comment.text
-    # Most comments are ASCII; taking letters out of bytes is five times as fast as isalpha.
+    # Most comments are ASCII; removing bytes is five times as fast as isalpha.
     if text.isascii():
         letters = len(text.encode().translate(None, _ASCII_BUT_LETTERS))
     else:
@@ -62,7 +62,7 @@ THE_PAPERS: dict[str, Callable[[Comment], bool]] = {
 
 
 class Selection(NamedTuple):
-    """What the optional rules are asked for; the defaults ask for nothing."""
+    """The settings of the optional rules; by default all are off."""
 
     min_characters: int = 0
     min_score: int | None = None
@@ -90,11 +90,11 @@ class Selection(NamedTuple):
         return score is None or score < (self.min_score or 0)
 
     def is_elsewhere(self, comment: Comment) -> bool:
-        """It stands in none of `subreddits`."""
+        """It is in none of `subreddits`."""
         return comment.subreddit.lower() not in self.subreddits
 
     def is_in_an_excluded_subreddit(self, comment: Comment) -> bool:
-        """It stands in one of `exclude_subreddits`."""
+        """It is in one of `exclude_subreddits`."""
         return comment.subreddit.lower() in self.exclude_subreddits
 
     def is_by_a_listed_bot(self, comment: Comment) -> bool:
@@ -103,12 +103,12 @@ class Selection(NamedTuple):
 
 
 def is_over_18(comment: Comment) -> bool:
-    """The dump marks it as not for children."""
+    """The dump marks it as for adults only."""
     return comment.over_18 in (True, "true")
 
 
 class Rules:
-    """The paper's rules and those of the optional ones that a selection asks for."""
+    """The paper's rules, then the optional rules that are on."""
 
     def __init__(self, selection: Selection):
         asked: dict[str, tuple[Any, Callable[[Comment], bool]]] = {
@@ -125,7 +125,7 @@ class Rules:
         optional = {name: holds for name, (is_on, holds) in asked.items() if is_on}
         self._rules = list((THE_PAPERS | optional).values())
         self.names = [*THE_PAPERS, *optional]
-        """Names of the rules, in the order in which they are tried."""
+        """Names of the rules, in the order in which they apply."""
 
     def that_drops(self, comment: Comment) -> int | None:
         """The index of the first rule that holds, or None for a comment to keep."""

@@ -1,4 +1,4 @@
-"""The job's own options: declared, checked, and what of them makes two jobs the same."""
+"""The options of the Reddit job: declared, checked, and made into settings of the graph."""
 
 import argparse
 from typing import Any, NamedTuple
@@ -10,85 +10,136 @@ from data_pipeline.execution.acceptance import (
     describe_limits,
     limits_of,
 )
-from data_pipeline.execution.job import add_common_arguments
-from data_pipeline.files.output_folder import read_bytes
+from data_pipeline.files.filesystem import read_bytes
 from data_pipeline.pairs import splits
 from data_pipeline.pairs.decontamination import Excluded
-from data_pipeline.pairs.formats import FORMATS, TFRECORD, make_format
+from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format
 from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SLOTS
+from data_pipeline.reddit.join import SUBPARTITIONS
 
-_INPUT_BYTES_A_PART = 32 << 20
-"""Compressed input for one bucket of the join and one train shard; some 300 MB of text."""
-_MIN_PARTS = 16
+_INPUT_BYTES_A_PARTITION = 32 << 20
+"""Compressed input for one partition of the join and one train shard; some 300 MB of text."""
+_MIN_PARTITIONS = 16
 MAX_CONTEXT_TURNS = 100
 """Each turn is one more join."""
 
 
+class RedditOptions(NamedTuple):
+    """The options as a user gives them; each has the name of its flag."""
+
+    test_fraction: float = 0.1
+    validation_fraction: float = 0.0
+    split_by: str = splits.THREAD
+    train_shards: int | None = None
+    test_shards: int | None = None
+    validation_shards: int = 1
+    format: str = TFRECORD
+    gzip: bool = False
+    records_per_file: int | None = None
+    context_turns: int = 0
+    min_characters: int = 0
+    min_score: int | None = None
+    subreddits: str | None = None
+    exclude_subreddits: str | None = None
+    bots: str | None = None
+    drop_over_18: bool = False
+    max_copies_of_pair: int | None = None
+    exclude_texts: list[str] = []
+    limits: Limits = Limits()
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> "RedditOptions":
+        """The options that were parsed.
+
+        Raises:
+          InputError: if a limit is out of its range.
+        """
+        flags = {name: getattr(arguments, name) for name in cls._fields if name != "limits"}
+        return cls(**flags, limits=limits_of(arguments))
+
+
+class Settings(NamedTuple):
+    """What the graph depends on, made of the options and the input's size."""
+
+    sharding: Sharding
+    partitions: int
+    """Of the join; each worker holds one in memory."""
+    selection: Selection = Selection()
+    max_copies_of_pair: int | None = None
+    excluded: Excluded | None = None
+    limits: Limits = Limits()
+    description: dict[str, Any] = {}
+    """What of the options makes two jobs the same, as JSON."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the job's own options; all others go to Beam."""
-    add_common_arguments(
-        parser,
-        inputs="comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
-    )
     parser.add_argument(
-        "--months",
+        "--cache",
         metavar="DIR",
-        help="where dumps that were read are kept, to be read once; default: _months in --output",
+        help="keep the parsed dumps in this folder, for later jobs to reuse; default: not kept",
     )
-    parser.add_argument(
-        "--discard_months", action="store_true", help="remove them when the job is done"
-    )
-    _add_sharding(parser.add_argument_group("split and storage"))
+    _add_storage(parser.add_argument_group("split and storage"))
     _add_selection(parser.add_argument_group("further filters, all off by default"))
     add_limits(parser.add_argument_group("when the job fails"))
 
 
-def _add_sharding(group: argparse._ArgumentGroup) -> None:
+def _add_storage(group: argparse._ArgumentGroup) -> None:
+    default = RedditOptions()
     group.add_argument(
         "--test_fraction",
         type=float,
-        default=0.1,
-        help="part of the pairs held out, in [0, 1]; 1 for dumps that are to test on alone",
+        default=default.test_fraction,
+        help="fraction of the pairs held out, in [0, 1]; default: %(default)s",
     )
     group.add_argument(
         "--validation_fraction",
         type=float,
-        default=0.0,
-        help="part held out besides, to choose models by, in [0, 1); default: none",
+        default=default.validation_fraction,
+        help="fraction held out for model selection, in [0, 1); default: none",
     )
     group.add_argument(
         "--split_by",
         choices=splits.SPLIT_BY,
-        default=splits.THREAD,
-        help="thread: all pairs of a thread on one side; pair: the paper's random split",
+        default=default.split_by,
+        help="thread: all pairs of a thread in one split; pair: the paper's random split; "
+        "default: %(default)s",
     )
     group.add_argument("--train_shards", type=int, help="default: by the input's size, 16 or more")
     group.add_argument("--test_shards", type=int, help="default: by the input's size, 1 or more")
-    group.add_argument("--validation_shards", type=int, default=1, help="default: %(default)s")
-    group.add_argument("--format", choices=FORMATS, default=TFRECORD, help="default: %(default)s")
-    group.add_argument("--gzip", action="store_true", help="compress the files with gzip")
     group.add_argument(
-        "--records_per_file", type=int, metavar="N", help="a shard with more becomes several files"
+        "--validation_shards",
+        type=int,
+        default=default.validation_shards,
+        help="default: %(default)s",
     )
     group.add_argument(
-        "--bytes_per_file", type=int, metavar="N", help="the same by bytes, before compression"
+        "--format", choices=FORMATS, default=default.format, help="default: %(default)s"
+    )
+    group.add_argument(
+        "--gzip", action="store_true", help="compress the files; not for Parquet, which is already"
+    )
+    group.add_argument(
+        "--records_per_file",
+        type=int,
+        metavar="N",
+        help="split shards with more into several files",
     )
     group.add_argument(
         "--context_turns",
         type=int,
-        default=0,
+        default=default.context_turns,
         metavar="N",
-        help=f"add the turns before the input as features {CONTEXT.format(0)}, ...",
+        help=f"add the N turns before the input as features {CONTEXT.format(0)}, ...",
     )
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--min_characters", type=int, default=0, metavar="N")
     group.add_argument(
-        "--min_score", type=int, metavar="N", help="drop comments with a lower score, or without"
+        "--min_score", type=int, metavar="N", help="drop comments with a lower score, or none"
     )
     group.add_argument("--subreddits", metavar="NAME[,NAME...]", help="keep only these")
     group.add_argument("--exclude_subreddits", metavar="NAME[,NAME...]")
@@ -97,72 +148,78 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
         "--drop_over_18", action="store_true", help="drop comments that the dump marks over_18"
     )
     group.add_argument(
-        "--max_copies_of_pair", type=int, metavar="N", help="of pairs with equal words keep N"
+        "--max_copies_of_pair", type=int, metavar="N", help="keep N of pairs with equal texts"
     )
     group.add_argument(
         "--exclude_texts",
         nargs="+",
         default=[],
         metavar="FILE",
-        help="drop pairs whose input or response stands in these evaluation sets: .txt, .csv, "
+        help="drop pairs whose input or response occurs in these evaluation sets: .txt, .csv, "
         ".tsv, .jsonl or .xml, plain or .gz",
     )
 
 
-class Options(NamedTuple):
-    """The options, checked."""
-
-    sharding: Sharding
-    buckets: int
-    selection: Selection
-    max_copies_of_pair: int | None
-    excluded: Excluded | None
-    limits: Limits
-    description: dict[str, Any]
-    """What of them makes two jobs the same, as JSON."""
-
-
-def check(arguments: argparse.Namespace, *, stored_bytes: int) -> Options:
-    """Makes the options of what was given, and of the input's size where nothing was.
+def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
+    """Checks the options; the input's size gives what they leave open.
 
     Raises:
-      InputError: if a value is not as it must be.
+      InputError: if a value is invalid; names the flag, the value and the accepted values.
     """
-    _check_numbers(arguments)
-    parts = max(_MIN_PARTS, stored_bytes // _INPUT_BYTES_A_PART)
-    sharding = _sharding(arguments, parts)
-    selection = _selection(arguments)
-    excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
-    limits = limits_of(arguments)
-    return Options(
+    _check_values(options)
+    partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
+    sharding = Sharding(
+        split_by=options.split_by,
+        test_fraction=options.test_fraction,
+        train_shards=options.train_shards or partitions,
+        test_shards=options.test_shards or max(1, round(partitions * options.test_fraction)),
+        format=make_format(
+            options.format, names=stored_columns(options.context_turns), gzipped=options.gzip
+        ),
+        context_turns=options.context_turns,
+        records_a_file=options.records_per_file,
+        validation_fraction=options.validation_fraction,
+        validation_shards=options.validation_shards,
+    )
+    selection = _selection(options)
+    excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
+    return Settings(
         sharding,
-        buckets=min(parts, SLOTS),
+        partitions=min(partitions, SUBPARTITIONS),
         selection=selection,
-        max_copies_of_pair=arguments.max_copies_of_pair,
+        max_copies_of_pair=options.max_copies_of_pair,
         excluded=excluded,
-        limits=limits,
+        limits=options.limits,
         description={
-            **_describe_storage(arguments, sharding),
+            **_describe_storage(options, sharding),
             **selection.describe(),
-            "max_copies_of_pair": arguments.max_copies_of_pair,
+            "max_copies_of_pair": options.max_copies_of_pair,
             "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
-            **describe_limits(limits),
+            **describe_limits(options.limits),
         },
     )
 
 
-def _check_numbers(arguments: argparse.Namespace) -> None:
-    _check_fractions(arguments.test_fraction, arguments.validation_fraction)
-    lowest = {"context_turns": 0, "min_characters": 0}
-    shards = ("train_shards", "validation_shards", "test_shards")
-    if arguments.context_turns > MAX_CONTEXT_TURNS:
+def _check_values(options: RedditOptions) -> None:
+    _check_fractions(options.test_fraction, options.validation_fraction)
+    if options.context_turns > MAX_CONTEXT_TURNS:
         raise InputError(
-            f"--context_turns: {arguments.context_turns} is not 0 to {MAX_CONTEXT_TURNS}"
+            f"--context_turns: {options.context_turns} is not 0 to {MAX_CONTEXT_TURNS}"
         )
-    for name in (*shards, "records_per_file", "bytes_per_file", "max_copies_of_pair", *lowest):
-        value = getattr(arguments, name)
-        if value is not None and value < lowest.get(name, 1):
-            raise InputError(f"--{name}: {value} is not {lowest.get(name, 1)} or more")
+    least = {"context_turns": 0, "min_characters": 0}
+    shards = ("train_shards", "validation_shards", "test_shards")
+    for name in (*shards, "records_per_file", "max_copies_of_pair", *least):
+        value = getattr(options, name)
+        if value is not None and value < least.get(name, 1):
+            raise InputError(f"--{name}: {value} is not {least.get(name, 1)} or more")
+    for name, accepted in (("split_by", splits.SPLIT_BY), ("format", FORMATS)):
+        value = getattr(options, name)
+        if value not in accepted:
+            raise InputError(f"--{name}: {value!r} is not one of {', '.join(accepted)}")
+    if options.gzip and options.format == PARQUET:
+        raise InputError(
+            "--gzip: Parquet files are compressed already; accepted with --format tfrecord or jsonl"
+        )
 
 
 def _check_fractions(test: float, validation: float) -> None:
@@ -177,54 +234,36 @@ def _check_fractions(test: float, validation: float) -> None:
         )
 
 
-def _sharding(arguments: argparse.Namespace, parts: int) -> Sharding:
-    names = stored_columns(arguments.context_turns)
-    return Sharding(
-        split_by=arguments.split_by,
-        test_fraction=arguments.test_fraction,
-        train_shards=arguments.train_shards or parts,
-        test_shards=arguments.test_shards or max(1, round(parts * arguments.test_fraction)),
-        format=make_format(arguments.format, names=names, gzipped=arguments.gzip),
-        context_turns=arguments.context_turns,
-        records_a_file=arguments.records_per_file,
-        bytes_a_file=arguments.bytes_per_file,
-        validation_fraction=arguments.validation_fraction,
-        validation_shards=arguments.validation_shards,
-    )
-
-
-def _describe_storage(arguments: argparse.Namespace, sharding: Sharding) -> dict[str, Any]:
+def _describe_storage(options: RedditOptions, sharding: Sharding) -> dict[str, Any]:
     description = {
         "split_by": sharding.split_by,
         "test_fraction": sharding.test_fraction,
         "train_shards": sharding.train_shards,
         "test_shards": sharding.test_shards,
-        "format": arguments.format,
-        "gzip": arguments.gzip,
-        "records_per_file": arguments.records_per_file,
-        "bytes_per_file": arguments.bytes_per_file,
-        "context_turns": arguments.context_turns,
+        "format": options.format,
+        "gzip": options.gzip,
+        "records_per_file": options.records_per_file,
+        "context_turns": options.context_turns,
     }
-    # Not stated where it is off: what was complete before there was the option stays complete.
+    # Left out where it is off: outputs that were complete before the option existed stay complete.
     if sharding.validation_fraction:
         description["validation_fraction"] = sharding.validation_fraction
         description["validation_shards"] = sharding.validation_shards
     return description
 
 
-def _selection(arguments: argparse.Namespace) -> Selection:
+def _selection(options: RedditOptions) -> Selection:
     return Selection(
-        min_characters=arguments.min_characters,
-        min_score=arguments.min_score,
-        subreddits=_subreddits(arguments, "subreddits"),
-        exclude_subreddits=_subreddits(arguments, "exclude_subreddits"),
-        bots=_read_names(arguments.bots),
-        drop_over_18=arguments.drop_over_18,
+        min_characters=options.min_characters,
+        min_score=options.min_score,
+        subreddits=_subreddits("subreddits", options.subreddits),
+        exclude_subreddits=_subreddits("exclude_subreddits", options.exclude_subreddits),
+        bots=_read_names(options.bots),
+        drop_over_18=options.drop_over_18,
     )
 
 
-def _subreddits(arguments: argparse.Namespace, option: str) -> frozenset[str]:
-    given = getattr(arguments, option)
+def _subreddits(option: str, given: str | None) -> frozenset[str]:
     if given is None:
         return frozenset()
     names = (name.strip().lower().strip("/").removeprefix("r/") for name in given.split(","))

@@ -1,14 +1,14 @@
-"""What the job reported -> the published folder: numbered shards, statistics, card, manifest."""
+"""The job's report -> the published folder: numbered shards, statistics, data card, COMPLETED."""
 
 import logging
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from data_pipeline.cache.input_cache import first_malformed
-from data_pipeline.cache.writer import EXAMPLES
+from data_pipeline.cache.cached_input import EXAMPLES
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import (
     COPIES,
@@ -22,14 +22,16 @@ from data_pipeline.card.statistics import (
 )
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
-from data_pipeline.execution.report import Report, read_report
-from data_pipeline.files.inputs import Dump, full_path
+from data_pipeline.execution.report import Report
+from data_pipeline.files.filesystem import Tap, as_json
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.files.lines import read_line_batches
+from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.files.output_folder import (
     DATA_CARD,
     DEAD_LETTERS,
     STATISTICS,
     OutputFolder,
-    as_json,
 )
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
@@ -37,37 +39,40 @@ from data_pipeline.pairs.deduplication import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
+from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.shards import ShardFile
-from data_pipeline.pairs.splits import SIDES
-from data_pipeline.reddit.comment import FIELDS
+from data_pipeline.pairs.splits import SPLITS
+from data_pipeline.reddit.comment import FIELDS, parse_comment
 from data_pipeline.reddit.filters import Rules
-from data_pipeline.reddit.join import Pair
-from data_pipeline.reddit.pipeline import Plan
+from data_pipeline.reddit.options import Settings
 
+Inputs = list[tuple[InputFile, dict[str, Any]]]
+"""The input files, and the manifests of their cached inputs."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _PACKAGE = "conversational-embeddings"
 
 
-def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[str, Any]:
+def publish(
+    output: OutputFolder, report: Report, inputs: Inputs, settings: Settings
+) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
     Raises:
-      InputError: if dumps could not be read, or the result may not be published; what an
-        earlier job has published stays then.
+      InputError: if the result may not be published; the output of an earlier job stays then.
     """
-    report = read_report(output)
-    names = _numbered(report.files, suffix=plan.sharding.format.suffix)
+    options = settings.description
+    names = _numbered(report.files, suffix=settings.sharding.format.suffix)
     outputs = {names[file.name]: file.describe() for file in report.files}
-    counts = _counts(report, plan)
-    months = [_manifest(plan, dump) for dump in plan.dumps]
+    counts = _counts(report, settings)
     try:
-        _accept(plan, months, counts)
+        _accept(inputs, settings, counts)
     except InputError:
         output.discard()
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
-    card = _card(report, months, options=options, counts=counts, outputs=outputs)
+    manifests = [manifest for _, manifest in inputs]
+    card = _card(report, manifests, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -76,10 +81,7 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
             f"{DATA_CARD}.html": render(card).encode(),
         },
         marker={
-            "inputs": {
-                full_path(dump): month["input"]
-                for dump, month in zip(plan.dumps, months, strict=True)
-            },
+            "inputs": {file.full_path: manifest["input"] for file, manifest in inputs},
             "options": options,
             "outputs": outputs,
         },
@@ -87,91 +89,98 @@ def publish(output: OutputFolder, plan: Plan, options: dict[str, Any]) -> dict[s
     return counts
 
 
-def _manifest(plan: Plan, dump: Dump) -> dict[str, Any]:
-    month = plan.months.find(dump)
-    if month is None:
-        raise InputError(f"--input: {dump.path!r} changed while it was read")
-    return month.about
-
-
-def _accept(plan: Plan, months: list[dict[str, Any]], counts: dict[str, Any]) -> None:
-    inputs = [
+def _accept(inputs: Inputs, settings: Settings, counts: dict[str, Any]) -> None:
+    lines = [
         InputLines(
-            month["counts"]["lines"], month["counts"]["malformed"], partial(first_malformed, dump)
+            manifest["counts"]["lines"],
+            manifest["counts"]["malformed"],
+            partial(first_malformed, file),
         )
-        for dump, month in zip(plan.dumps, months, strict=True)
+        for file, manifest in inputs
     ]
-    asked = plan.months.selection.subreddits
-    unmatched = sorted(asked.difference(*(month["subreddits"] for month in months)))
+    wanted = settings.selection.subreddits
+    unmatched = sorted(wanted.difference(*(manifest["subreddits"] for _, manifest in inputs)))
     hints = []
     if unmatched:
         names = ", ".join(map(repr, unmatched))
         hints.append(f"--subreddits: no comment is in {names}")
-    pairs = sum(counts[f"{side}_pairs"] for side in plan.sharding.shards_by_side())
-    require_pairs(counts, inputs, plan.limits, pairs=pairs, wanted=FIELDS, hints=hints)
+    pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
+    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=FIELDS, hints=hints)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
 
 
-def _counts(report: Report, plan: Plan) -> dict[str, Any]:
+def first_malformed(file: InputFile) -> MalformedLine | None:
+    """The first malformed line of a dump, or None if there is none any more."""
+    with suppress(UnreadableFileError):
+        for batch in read_line_batches(file, Tap()):
+            for number, line in enumerate(batch.lines, start=batch.first_line):
+                try:
+                    parse_comment(line)
+                except MalformedLineError as error:
+                    return MalformedLine(file.path, number, line, str(error))
+    return None
+
+
+def _counts(report: Report, settings: Settings) -> dict[str, Any]:
     more = [
-        *(["excluded"] if plan.excluded is not None else []),
-        *(["copies_dropped"] if plan.max_copies_of_pair is not None else []),
+        *(["excluded"] if settings.excluded is not None else []),
+        *(["copies_dropped"] if settings.max_copies_of_pair is not None else []),
     ]
     written = {
-        side: sum(file.records for file in report.files if file.side == side)
-        for side in plan.sharding.shards_by_side()
+        split: sum(file.records for file in report.files if file.split == split)
+        for split in settings.sharding.shards_by_split()
     }
-    rule_names = Rules(plan.months.selection).names
+    rule_names = Rules(settings.selection).names
     return as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more, written)
 
 
 def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
-    """Name aside -> name to publish: shards are numbered through, other files keep theirs."""
+    """Name aside -> published name: the shards of a split are numbered; other names stay."""
     names = {file.name: file.name for file in files}
-    for side in SIDES:
-        of_side = sorted(file.name for file in files if file.side == side)
-        for number, name in enumerate(of_side):
-            names[name] = f"{side}-{number:05d}-of-{len(of_side):05d}{suffix}"
+    for split in SPLITS:
+        of_split = sorted(file.name for file in files if file.split == split)
+        for number, name in enumerate(of_split):
+            names[name] = f"{split}-{number:05d}-of-{len(of_split):05d}{suffix}"
     return names
 
 
 def _card(
     report: Report,
-    months: list[dict[str, Any]],
+    manifests: list[dict[str, Any]],
     *,
     options: dict[str, Any],
     counts: dict[str, Any],
     outputs: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
-    """What `data_card.json` holds."""
+    """The contents of `data_card.json`."""
     return {
         "version": _version(),
         "made": datetime.now(UTC).date().isoformat(),
         "options": options,
-        **_card_of_inputs(months, list(counts["dropped"])),
+        **_card_of_inputs(manifests, list(counts["dropped"])),
         "counts": counts,
         **_card_of_pairs(report.more["examples"], report.tally),
         "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
     }
 
 
-def _card_of_inputs(months: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
+def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
     reasons: Counter = Counter()
     examples: dict[str, list[str]] = {name: [] for name in rule_names}
-    for month in months:
-        reasons.update(month["malformed_reasons"])
-        for name, texts in month["dropped_examples"].items():
+    for manifest in manifests:
+        reasons.update(manifest["malformed_reasons"])
+        for name, texts in manifest["dropped_examples"].items():
             examples[name] = (examples[name] + texts)[:EXAMPLES]
     return {
         "inputs": [
             {
-                "file": month["input"]["path"],
-                "bytes": month["input"]["bytes"],
-                "crc32c": month["input"]["crc32c"],
-                **month["counts"],
+                "file": manifest["input"]["path"],
+                "bytes": manifest["input"]["bytes"],
+                "crc32c": manifest["input"]["crc32c"],
+                **manifest["counts"],
             }
-            for month in months
+            for manifest in manifests
         ],
         "dropped_examples": examples,
         "malformed_reasons": dict(reasons.most_common()),
@@ -210,7 +219,7 @@ def _histogram(bins: Counter) -> list[tuple[int, int]]:
 
 
 def _version() -> str:
-    """The installed package's, or the source's where it runs uninstalled."""
+    """The installed package's version, or "source" where it is not installed."""
     try:
         return version(_PACKAGE)
     except PackageNotFoundError:

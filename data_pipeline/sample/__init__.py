@@ -1,9 +1,9 @@
 """The sample world: people asking and answering in paraphrases, in the layout of real data.
 
-It stands in for corpora that may not be redistributed: original text, made here, in the formats
-of a Pushshift dump, SNLI, the STS Benchmark and SemEval's community question answering. Two
-paraphrases share few or no content words and never meet as comment and reply; only the replies
-that they draw tell that they mean the same.
+It replaces corpora that may not be redistributed: original text in the formats of a Pushshift
+dump, SNLI, the STS Benchmark and SemEval's community question answering. Two paraphrases share few
+or no content words, and none is a reply to the other; only their replies show that they mean the
+same.
 
     python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """
@@ -18,17 +18,23 @@ from data_pipeline.sample.world import load
 DEFAULT_COMMENTS = 80_000
 
 MARKER = "SAMPLE.txt"
-"""Tells a sample world from the real data that it is laid out like."""
+"""The file that tells a sample world from real data in the same layout."""
 _FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
 
 
-def write(output: Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
-    """Write the sample world under `output`; the same arguments give the same bytes.
+def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
+    """Write the sample world into a folder; the same arguments give the same bytes.
+
+    Args:
+      output: the folder.
+      comments: in the dump, at least 1.
+      seed: of everything that is drawn at random.
 
     Raises:
-      InputError: if `comments` is less than 1, or real data is there already.
-      ClaimedError: if another process works in `output`.
+      InputError: if `comments` is less than 1, or the folder holds real data.
+      ClaimedError: if another process works in the folder.
     """
+    output = Path(output)
     if comments < 1:
         raise InputError(f"--comments: {comments} is not 1 or more")
     marker = output / MARKER

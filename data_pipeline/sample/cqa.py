@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from data_pipeline.sample.files import whole
+from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.pairs import related
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.world import DUMP, Meaning, World
@@ -43,10 +43,11 @@ class Question(NamedTuple):
 
 def write(world: World, folder: Path, *, seed: int) -> None:
     """Write the dev and the test file."""
+    folder.mkdir(parents=True, exist_ok=True)
     for part in GROUPS:
         speaker = Speaker(world, Random(f"cqa {part} {seed}"))
-        with whole(folder / f"SemEval2016-Task3-CQA-QL-{part}.xml") as path:
-            path.write_text("\n".join(_document(speaker, part)) + "\n", encoding="utf-8")
+        content = "\n".join(_document(speaker, part)) + "\n"
+        write_file(str(folder / f"SemEval2016-Task3-CQA-QL-{part}.xml"), content.encode())
 
 
 def _document(speaker: Speaker, part: str) -> Iterator[str]:

@@ -5,13 +5,14 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import BinaryIO, cast
 from zlib import crc32
 
 import orjson
 from backports import zstd
 from tqdm import tqdm
 
-from data_pipeline.sample.files import whole
+from data_pipeline.files.filesystem import NewFile
 from data_pipeline.sample.noise import DUPLICATE_RATE, MALFORMED_EVERY, malformed, spoil
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Comment, Forum
@@ -24,9 +25,10 @@ CHUNK = 1 << 18  # bytes handed to the compressor at a time
 
 def write(world: World, folder: Path, *, comments: int, seed: int) -> None:
     """Write both months at once, as late replies to January's comments belong to February."""
+    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        paths = [stack.enter_context(whole(folder / name)) for name in MONTHS]
-        files = [stack.enter_context(zstd.open(path, "wb")) for path in paths]
+        written = [stack.enter_context(NewFile(str(folder / name))) for name in MONTHS]
+        files = [stack.enter_context(zstd.open(cast(BinaryIO, file), "wb")) for file in written]
         chunks = [bytearray() for _ in MONTHS]
         for month, line in tqdm(
             lines(world, comments=comments, seed=seed), "sample", comments, unit=" comments"

@@ -10,7 +10,7 @@ from random import Random
 
 import orjson
 
-from data_pipeline.sample.files import whole
+from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.pairs import core_pair, other, related
 from data_pipeline.sample.speech import Speaker, frame
 from data_pipeline.sample.world import Domain, Meaning, World, fill_name
@@ -23,10 +23,11 @@ GENERAL_RATE = 0.3
 
 def write(world: World, folder: Path, *, seed: int) -> None:
     """Write snli_1.0_train.jsonl, snli_1.0_dev.jsonl and snli_1.0_test.jsonl."""
+    folder.mkdir(parents=True, exist_ok=True)
     for part in ROWS:
         speaker = Speaker(world, Random(f"nli {part} {seed}"))
-        with whole(folder / f"snli_1.0_{part}.jsonl") as path:
-            path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows(speaker, part)))
+        content = b"".join(orjson.dumps(row) + b"\n" for row in rows(speaker, part))
+        write_file(str(folder / f"snli_1.0_{part}.jsonl"), content)
 
 
 def rows(speaker: Speaker, part: str) -> Iterator[dict]:

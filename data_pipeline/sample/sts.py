@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from data_pipeline.sample.files import whole
+from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.pairs import RELATIONS, core_pair
 from data_pipeline.sample.speech import Speaker, frame
 from data_pipeline.sample.world import Domain, World
@@ -22,10 +22,11 @@ GOLD = {"same": (4.4, 5.0), "thing": (2.2, 3.0), "aspect": (1.4, 2.2), "none": (
 
 def write(world: World, folder: Path, *, seed: int) -> None:
     """Write sts-train.csv, sts-dev.csv and sts-test.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
     for part in PAIRS_PER_GENRE:
         speaker = Speaker(world, Random(f"sts {part} {seed}"))
-        with whole(folder / f"sts-{part}.csv") as path:
-            path.write_text("".join(f"{row}\n" for row in rows(speaker, part)), encoding="utf-8")
+        content = "".join(f"{row}\n" for row in rows(speaker, part))
+        write_file(str(folder / f"sts-{part}.csv"), content.encode())
 
 
 def rows(speaker: Speaker, part: str) -> Iterator[str]:

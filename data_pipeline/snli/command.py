@@ -2,56 +2,40 @@
 
     python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output nli/train/
 
-A pair on whose label the annotators did not agree has the label `-` and is left out.
-No Beam graph: the half million pairs of SNLI take seconds.
+A pair without a majority label has the label `-` and is left out. No Beam graph: the half million
+pairs of SNLI take seconds.
 """
 
 import argparse
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-import google_crc32c
 import orjson
 from apache_beam.io.filesystems import FileSystems
-from tabulate import tabulate
 
-from data_pipeline.card.statistics import as_table
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
     InputLines,
     Limits,
     add_limits,
     describe_limits,
-    limits_of,
     require_pairs,
     warn_of_left_out,
 )
-from data_pipeline.execution.job import (
-    add_common_arguments,
-    describe_input,
-    find_inputs,
-    is_done,
-    require_apart,
+from data_pipeline.execution.job import JobResult, run_job
+from data_pipeline.files.filesystem import Tap, as_json, write_file
+from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
+from data_pipeline.files.lines import MAX_LINE_BYTES
+from data_pipeline.files.malformed_lines import (
+    KEPT_OF_TOO_LONG,
+    MalformedLine,
+    MalformedLineError,
+    dead_letter,
 )
-from data_pipeline.files.diagnosis import MalformedLine
-from data_pipeline.files.inputs import (
-    MAX_LINE_BYTES,
-    Dump,
-    Tap,
-    UnreadableDumpError,
-    full_path,
-)
-from data_pipeline.files.output_folder import (
-    DEAD_LETTERS,
-    EXCLUDED,
-    STATISTICS,
-    OutputFolder,
-    as_json,
-    write_file,
-)
+from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
@@ -63,16 +47,18 @@ from data_pipeline.pairs.tfrecord import (
     encode_example,
     frame,
 )
-from data_pipeline.reddit.comment import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
 from data_pipeline.snli import lines as snli
 
 NO_LABEL = "-"
 ALL = ["*"]
-"""Of `--pair_ids`."""
+"""The default of `--pair_ids`."""
+
+
+_LIMITS = Limits()
 
 
 class Read(NamedTuple):
-    """What was read, all files together."""
+    """The contents of all files."""
 
     rows: list[tuple[str, bytes]]
     """Pair id and framed record."""
@@ -84,25 +70,22 @@ class Read(NamedTuple):
     excluded: list[bytes]
     """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
-    """By full path, what COMPLETED says of a file."""
+    """Full path -> the file's entry in COMPLETED."""
     first_malformed: list[MalformedLine]
     """The first malformed line, if there is one."""
 
 
-class LeftOut(NamedTuple):
-    """What is left out on request."""
+class Wanted(NamedTuple):
+    """Which pairs are kept."""
 
-    pair_ids: list[str]
-    """Shells' patterns: pairs whose id is like none of them."""
+    pair_ids: Sequence[str]
+    """Shell patterns; a pair whose id matches none is left out."""
     texts: Excluded | None
-    """Pairs with a sentence of these."""
+    """A pair with a sentence of these is left out."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options."""
-    add_common_arguments(
-        parser, inputs="SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst"
-    )
     parser.add_argument(
         "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
     )
@@ -111,83 +94,100 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=ALL,
         metavar="PATTERN",
-        help="take only pairs with such a pairID, where a file is of several sources: 'cad-*'",
+        help="keep only pairs with such a pairID, such as 'cad-*'; default: all",
     )
     parser.add_argument(
         "--exclude_texts",
         nargs="+",
         default=[],
         metavar="FILE",
-        help="leave out pairs of which a sentence stands in these evaluation sets: .txt, .csv, "
-        ".tsv, .jsonl or .xml, plain or .gz",
+        help="leave out pairs with a sentence of these evaluation sets: .txt, .csv, .tsv, .jsonl "
+        "or .xml, plain or .gz",
     )
     add_limits(parser)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Runs the command.
+def run_snli(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    shards: int = 1,
+    pair_ids: Sequence[str] = ALL,
+    exclude_texts: Sequence[str] = (),
+    limits: Limits = _LIMITS,
+    overwrite: bool = False,
+) -> JobResult:
+    """Converts SNLI's files into TFRecords of premise, hypothesis and label.
+
+    Args:
+      inputs: file names or patterns, .jsonl or .txt, plain or compressed.
+      output: the folder to write.
+      shards: how many files to write.
+      pair_ids: shell patterns; only pairs with a matching id are kept.
+      exclude_texts: files of evaluation sets whose sentences are left out.
+      limits: what the input may hold.
+      overwrite: whether to replace the output of another job.
 
     Raises:
-      InputError: if the input, the output or an option is not as it must be.
+      InputError: if an input, the output or an option is invalid, or no pair is found.
+      ClaimedError: if another job works in the output folder.
     """
-    if arguments.shards < 1:
-        raise InputError(f"--shards: {arguments.shards} is not 1 or more")
-    limits = limits_of(arguments)
-    options = {"command": "snli", "shards": arguments.shards, **describe_limits(limits)}
-    if arguments.pair_ids != ALL:
-        options["pair_ids"] = arguments.pair_ids
-    excluded = Excluded(arguments.exclude_texts) if arguments.exclude_texts else None
+    if shards < 1:
+        raise InputError(f"--shards: {shards} is not 1 or more")
+    options = {"command": "snli", "shards": shards, **describe_limits(limits)}
+    if list(pair_ids) != ALL:
+        options["pair_ids"] = list(pair_ids)
+    excluded = Excluded(list(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
-    dumps = find_inputs(arguments.input)
-    output = OutputFolder(arguments.output)
-    require_apart({"--output": output.path}, dumps)
-    with output.claimed():
-        if not arguments.overwrite and is_done(output, dumps, options):
-            print(f"{arguments.output} is complete already; nothing to do")
-            return
-        left_out = LeftOut(arguments.pair_ids, excluded)
-        read = read_files(dumps, left_out, max_dead_letters=limits.max_dead_letters)
-        statistics = as_statistics(read.counts, left_out)
-        _accept(read, left_out, statistics, limits)
-        output.start()
-        outputs = _write(output, read, shards=arguments.shards, excluded=excluded is not None)
-        output.publish(
+    files = find_inputs(inputs)
+    folder = OutputFolder(output)
+    require_apart({"--output": output}, files)
+
+    def work() -> dict[str, Any]:
+        wanted = Wanted(pair_ids, excluded)
+        read = read_files(files, wanted, max_dead_letters=limits.max_dead_letters)
+        statistics = as_statistics(read.counts, wanted)
+        _accept(read, wanted, statistics, limits)
+        folder.start()
+        outputs = _write(folder, read, shards=shards, excluded=excluded is not None)
+        folder.publish(
             files={name: name for name in outputs},
             documents={STATISTICS: as_json(statistics)},
             marker={"inputs": read.inputs, "options": options, "outputs": outputs},
         )
-    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
-    print(f"written to {output.path}")
+        return statistics
+
+    return run_job(folder, files, options, overwrite=overwrite, work=work)
 
 
-def read_files(dumps: list[Dump], left_out: LeftOut, *, max_dead_letters: int) -> Read:
-    """Reads whole files into memory, but for what is left out.
+def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int) -> Read:
+    """Reads the wanted pairs of whole files into memory.
 
     Args:
-      dumps: the files.
-      left_out: what is left out on request.
+      files: SNLI's.
+      wanted: which pairs are kept.
       max_dead_letters: how many malformed lines are kept; all are counted.
 
     Raises:
-      InputError: if files cannot be read, naming all of them, or one is not of SNLI's form.
+      InputError: if files cannot be read, naming all of them, or are of another kind.
     """
     read = Read([], Counter(), [], [], {}, [])
     unreadable = []
-    for dump in dumps:
+    for file in files:
         tap = Tap()
         try:
-            _read_file(dump, tap, read, left_out, max_dead_letters=max_dead_letters)
-        except UnreadableDumpError as error:
+            _read_file(file, tap, read, wanted, max_dead_letters=max_dead_letters)
+        except UnreadableFileError as error:
             unreadable.append(str(error))
-        read.inputs[full_path(dump)] = describe_input(dump, tap)
+        read.inputs[file.full_path] = file.describe(tap)
     if unreadable:
         raise InputError("; ".join(unreadable))
     return read
 
 
-def _accept(read: Read, left_out: LeftOut, statistics: dict[str, Any], limits: Limits) -> None:
-    _require_pairs_of_ids(read, left_out)
+def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limits) -> None:
+    _require_pairs_of_ids(read, wanted)
     lines = InputLines(
         read.counts["lines"],
         read.counts["malformed"],
@@ -203,52 +203,52 @@ def _letter(malformed: MalformedLine) -> bytes:
     return dead_letter(path=path, line_number=number, reason=reason, line=line)
 
 
-def _require_pairs_of_ids(read: Read, left_out: LeftOut) -> None:
+def _require_pairs_of_ids(read: Read, wanted: Wanted) -> None:
     others = read.counts["other_ids"]
     if others and others == read.counts["lines"] - read.counts["malformed"]:
         raise InputError(
-            f"--pair_ids: {' '.join(map(repr, left_out.pair_ids))} fits the id of none of "
+            f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} fits the id of none of "
             f"{others:,} pairs; accepted are patterns of their pairID"
         )
 
 
 def _read_file(
-    dump: Dump, tap: Tap, read: Read, left_out: LeftOut, *, max_dead_letters: int
+    file: InputFile, tap: Tap, read: Read, wanted: Wanted, *, max_dead_letters: int
 ) -> None:
-    with snli.open_file(dump, tap) as (parse, lines):
+    with snli.open_file(file, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
             try:
-                _take(line, parse, read, left_out)
+                _add(line, parse, read, wanted)
             except MalformedLineError as error:
                 number, content, size = line
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
-                malformed = MalformedLine(dump.path, number, raw, str(error))
+                malformed = MalformedLine(file.path, number, raw, str(error))
                 if not read.first_malformed:
                     read.first_malformed.append(malformed)
                 if len(read.letters) < max_dead_letters:
                     read.letters.append(_letter(malformed))
 
 
-def _take(
+def _add(
     line: snli.Line,
     parse: Callable[[bytes], snli.Fields],
     read: Read,
-    left_out: LeftOut,
+    wanted: Wanted,
 ) -> None:
     _, content, size = line
     if size > MAX_LINE_BYTES:
         raise MalformedLineError(f"{size} bytes; at most {MAX_LINE_BYTES} are read")
     label, premise, hypothesis, pair_id = parse(content)
-    if not any(fnmatchcase(pair_id, pattern) for pattern in left_out.pair_ids):
+    if not any(fnmatchcase(pair_id, pattern) for pattern in wanted.pair_ids):
         read.counts["other_ids"] += 1
         return
     if label == NO_LABEL:
         read.counts["no_label"] += 1
         return
     index = _index(label)
-    texts = left_out.texts
+    texts = wanted.texts
     if texts and (file := texts.find(premise) or texts.find(hypothesis)):
         read.counts["excluded"] += 1
         found = {"file": file, PREMISE: premise, HYPOTHESIS: hypothesis, PAIR_ID: pair_id}
@@ -274,10 +274,10 @@ def _index(label: str) -> int:
 def _write(
     output: OutputFolder, read: Read, *, shards: int, excluded: bool
 ) -> dict[str, dict[str, Any]]:
-    """Writes all files aside; returns what COMPLETED says of them.
+    """Writes all files aside; returns their entries in COMPLETED.
 
-    As `shards` does it, a pair's shard is a hash of its id and a shard's records stand in the
-    order of their checksums, so that files hold the same however the input was cut.
+    As in `pairs.shards`, a pair's shard is a hash of its id, and a shard's records are ordered by
+    their checksums, so that the files are the same however the input was divided.
     """
     by_shard: list[list[bytes]] = [[] for _ in range(shards)]
     for pair_id, row in read.rows:
@@ -292,15 +292,14 @@ def _write(
         contents[EXCLUDED] = b"".join(read.excluded), len(read.excluded)
     outputs = {}
     for name, (content, records) in contents.items():
-        write_file(FileSystems.join(output.incomplete, name), content)
-        checksum = f"{google_crc32c.value(content):08x}"
-        outputs[name] = {"bytes": len(content), "crc32c": checksum, "records": records}
+        file = write_file(FileSystems.join(output.incomplete, name), content)
+        outputs[name] = {"bytes": file.size, "crc32c": file.crc32c, "records": records}
     return outputs
 
 
-def as_statistics(counts: Counter, left_out: LeftOut) -> dict[str, Any]:
-    """The contents of `statistics.json`; what is left out on request is there where it was."""
-    asked = {"other_ids": left_out.pair_ids != ALL, "excluded": left_out.texts is not None}
+def as_statistics(counts: Counter, wanted: Wanted) -> dict[str, Any]:
+    """The contents of `statistics.json`; some counts are there only if an option asks for them."""
+    asked = {"other_ids": list(wanted.pair_ids) != ALL, "excluded": wanted.texts is not None}
     names = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
     return {
         **{name: counts[name] for name in names if asked.get(name, True)},

@@ -1,7 +1,7 @@
 """The lines of SNLI's files: JSON, or columns under a header.
 
 The files come in two forms with the same fields: JSON lines (`.jsonl`) and tab-separated columns
-(`.txt`), each plain or compressed. MultiNLI comes in the same ones.
+(`.txt`), each plain or compressed. MultiNLI has the same forms.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -12,56 +12,59 @@ from pathlib import PurePath
 import orjson
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.inputs import Dump, Tap, read_line_batches
-from data_pipeline.reddit.comment import MalformedLineError
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.lines import COMPRESSIONS, read_line_batches
+from data_pipeline.files.malformed_lines import MalformedLineError
 
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 SHOWN = 100
 """Characters of a wrong value that an error shows."""
 _JSON_LINES = ".jsonl"
 _SUFFIXES = (_JSON_LINES, ".txt")
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 
 Fields = tuple[str, str, str, str]
 """The values of `FIELDS`."""
 _get_fields = itemgetter(*FIELDS)
 
 Line = tuple[int, bytes, int]
-"""Its number from 1, what was read of it, and how many bytes it has."""
+"""Its number from 1, its (start of) contents, and how many bytes it has."""
 
 
 @contextmanager
-def open_file(dump: Dump, tap: Tap) -> Iterator[tuple[Callable[[bytes], Fields], Iterator[Line]]]:
-    """The parser for a file's lines, and the lines; a header is none of them.
+def open_file(
+    file: InputFile, tap: Tap
+) -> Iterator[tuple[Callable[[bytes], Fields], Iterator[Line]]]:
+    """Yields the parser for a file's lines, and the lines without the header.
 
     Raises:
-      InputError: if the file's name or its header is not as it must be.
+      InputError: if the file's name or its header is of another kind.
     """
-    path = PurePath(dump.path)
-    suffix = PurePath(path.stem).suffix if path.suffix.lower() in _COMPRESSIONS else path.suffix
+    path = PurePath(file.path)
+    suffix = PurePath(path.stem).suffix if path.suffix.lower() in COMPRESSIONS else path.suffix
     if suffix.lower() not in _SUFFIXES:
         raise InputError(
-            f"--input: {dump.path!r} does not say by its name how to read it; accepted are names "
-            f"that end in {' or '.join(_SUFFIXES)}, and then in {', '.join(_COMPRESSIONS)} or "
+            f"--input: {file.path!r} does not say by its name how to read it; accepted are names "
+            f"that end in {' or '.join(_SUFFIXES)}, and then in {', '.join(COMPRESSIONS)} or "
             "nothing"
         )
-    with closing(_lines(dump, tap)) as lines:
+    with closing(_lines(file, tap)) as lines:
         if suffix.lower() == _JSON_LINES:
             yield parse_json, lines
         else:
             _, header, _ = next(lines, (1, b"", 0))
-            yield Columns(dump.path, header), lines
+            yield Columns(file.path, header), lines
 
 
-def _lines(dump: Dump, tap: Tap) -> Generator[Line, None, None]:
-    for batch in read_line_batches(dump, tap):
+def _lines(file: InputFile, tap: Tap) -> Generator[Line, None, None]:
+    for batch in read_line_batches(file, tap):
         for index, line in enumerate(batch.lines):
             size = batch.too_long.get(index, len(line))
             yield batch.first_line + index, line, size
 
 
 def parse_json(line: bytes) -> Fields:
-    """The fields of a line of JSON.
+    """Parses a line of JSON.
 
     Raises:
       MalformedLineError: if it is not an object with all of `FIELDS` as strings.
@@ -79,7 +82,7 @@ def parse_json(line: bytes) -> Fields:
 
 
 class Columns:
-    """The fields of a line of tab-separated columns, found by the names in the header."""
+    """Parses lines of tab-separated columns, found by the names in the header."""
 
     def __init__(self, path: str, header: bytes):
         names = header.decode(errors="replace").rstrip("\r").split("\t")
@@ -95,10 +98,10 @@ class Columns:
         self._get_fields = itemgetter(*map(names.index, FIELDS))
 
     def __call__(self, line: bytes) -> Fields:
-        """Reads a line.
+        """Parses a line.
 
         Raises:
-          MalformedLineError: if it has another number of columns, or is no UTF-8.
+          MalformedLineError: if it has another number of columns, or is not UTF-8.
         """
         try:
             values = line.decode().rstrip("\r").split("\t")

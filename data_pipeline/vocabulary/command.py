@@ -1,112 +1,120 @@
-"""Words and bigrams of published pairs, with their counts: what a model may give ids of its own.
+"""Counts of the words and bigrams of published pairs, for a model's vocabulary.
 
     python -m data_pipeline vocabulary --input 'pairs/train-*' --output vocabulary/
 
-Writes `words.tsv` (`word TAB count`) and `bigrams.tsv` (`word word TAB count`), by falling count
-and then by the order of the UTF-8 bytes, then `statistics.json` and `COMPLETED`. The end of a
-sentence, `</s>`, counts as a word, and bigrams begin at `<s>`, as for the models. Whole texts are
-counted, also what a model's `max_tokens` would cut off.
+Writes `words.tsv` (`word TAB count`) and `bigrams.tsv` (`word word TAB count`), sorted by
+descending count, then by UTF-8 bytes, with `statistics.json` and `COMPLETED`. As in the models,
+the end mark `</s>` counts as a word, and bigrams begin at `<s>`. Whole texts are counted, without
+a model's `max_tokens`.
 """
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from tabulate import tabulate
-
-from data_pipeline.card.statistics import COUNTS, as_table
+from data_pipeline.card.statistics import COUNTS
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import add_allow_empty
-from data_pipeline.execution.job import (
-    add_common_arguments,
-    find_inputs,
-    is_done,
-    require_apart,
-    run_to_the_end,
-)
+from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import choose_workers, quiet_processes
 from data_pipeline.execution.report import read_report
-from data_pipeline.execution.runner import is_local, make_pipeline, pipeline_options
-from data_pipeline.files.output_folder import STATISTICS, OutputFolder, as_json
-from data_pipeline.vocabulary.counting import (
-    BIGRAMS,
-    KINDS,
-    WORDS,
-    Plan,
-    build,
+from data_pipeline.execution.runner import (
+    is_local,
+    make_pipeline,
+    pipeline_options,
+    run_pipeline,
 )
+from data_pipeline.files.filesystem import as_json
+from data_pipeline.files.inputs import find_inputs, require_apart
+from data_pipeline.files.output_folder import STATISTICS, OutputFolder
+from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, Plan, build
 
 DEFAULT_MIN_COUNT = 2
-"""Of what stands there once nothing is learned that would help elsewhere; and it is most."""
-_STORED_BYTES_A_PART = 256 << 20
-_MIN_PARTS = 16
+"""Most words occur only once, and a model learns nothing from them."""
+_STORED_BYTES_A_PARTITION = 256 << 20
+_MIN_PARTITIONS = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's own options; all others go to Beam."""
-    add_common_arguments(
-        parser,
-        inputs="files that reddit or snli has written: .tfrecord, .jsonl or .parquet, plain or .gz",
-    )
     parser.add_argument(
         "--min_count",
         type=int,
         default=DEFAULT_MIN_COUNT,
         metavar="N",
-        help="drop words that stand there less often; default: %(default)s",
+        help="drop words seen fewer than N times; default: %(default)s",
     )
     parser.add_argument(
-        "--min_bigram_count", type=int, metavar="N", help="of bigrams; default: as --min_count"
+        "--min_bigram_count",
+        type=int,
+        metavar="N",
+        help="the same for bigrams; default: as --min_count",
     )
     add_allow_empty(parser)
 
 
-def run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
-    """Runs the command.
+def count_vocabulary(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    min_count: int = DEFAULT_MIN_COUNT,
+    min_bigram_count: int | None = None,
+    allow_empty: bool = False,
+    overwrite: bool = False,
+    beam_arguments: Sequence[str] = (),
+) -> JobResult:
+    """Counts the words and bigrams of published pairs, with an Apache Beam job.
+
+    Args:
+      inputs: file names or patterns, such as "pairs/train-*".
+      output: the folder to write `words.tsv` and `bigrams.tsv` into.
+      min_count: words seen less often are dropped.
+      min_bigram_count: the same for bigrams; by default `min_count`.
+      allow_empty: whether to publish empty lists.
+      overwrite: whether to replace the output of another job.
+      beam_arguments: Beam's pipeline options.
 
     Raises:
-      InputError: if the input, the output or an option is not as it must be.
+      InputError: if an input, the output or an option is invalid, or no word is left.
+      ClaimedError: if another job works in the output folder.
     """
-    beam_options = pipeline_options(beam_arguments)
-    min_counts = _min_counts(arguments)
+    beam_options = pipeline_options(list(beam_arguments))
+    min_counts = _min_counts(min_count, min_bigram_count)
     options = {"command": "vocabulary", "min_counts": min_counts}
-    files = find_inputs(arguments.input)
-    output = OutputFolder(arguments.output)
-    require_apart({"--output": output.path}, files)
-    with output.claimed():
-        if not arguments.overwrite and is_done(output, files, options):
-            print(f"{arguments.output} is complete already; nothing to do")
-            return
+    files = find_inputs(inputs)
+    folder = OutputFolder(output)
+    require_apart({"--output": output}, files)
+
+    def work() -> dict[str, Any]:
         local = is_local(beam_options)
         stored_bytes = sum(file.size for file in files)
         workers = 1
         if local:
             workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
         pipeline = make_pipeline(beam_options)
-        output.start()
+        folder.start()
         plan = Plan(
             files,
-            folder=output.incomplete,
-            parts=max(_MIN_PARTS, stored_bytes // _STORED_BYTES_A_PART),
-            blocks_at_hand=not local,
+            folder=folder.incomplete,
+            partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
+            inline=not local,
             min_counts=min_counts,
         )
         build(pipeline, plan)
         with quiet_processes(workers):
-            run_to_the_end(pipeline, local=local)
-        statistics = _publish(output, options, allow_empty=arguments.allow_empty)
-    print(tabulate(as_table(statistics), disable_numparse=True, colalign=("left", "right")))
-    print(f"written to {output.path}")
+            run_pipeline(pipeline, local=local)
+        return _publish(folder, options, allow_empty=allow_empty)
+
+    return run_job(folder, files, options, overwrite=overwrite, work=work)
 
 
-def _min_counts(arguments: argparse.Namespace) -> dict[str, int]:
-    of_bigrams = arguments.min_bigram_count
-    if of_bigrams is None:
-        of_bigrams = arguments.min_count
-    for name, value in (("min_count", arguments.min_count), ("min_bigram_count", of_bigrams)):
+def _min_counts(min_count: int, min_bigram_count: int | None) -> dict[str, int]:
+    of_bigrams = min_count if min_bigram_count is None else min_bigram_count
+    for name, value in (("min_count", min_count), ("min_bigram_count", of_bigrams)):
         if value < 1:
             raise InputError(f"--{name}: {value} is not 1 or more")
-    return {WORDS: arguments.min_count, BIGRAMS: of_bigrams}
+    return {WORDS: min_count, BIGRAMS: of_bigrams}
 
 
 def _publish(output: OutputFolder, options: dict[str, Any], *, allow_empty: bool) -> dict[str, Any]:
@@ -144,7 +152,7 @@ def _why_empty(statistics: dict[str, Any], min_count: int) -> str:
 
 
 def as_statistics(counts: Counter) -> dict[str, Any]:
-    """The contents of `statistics.json`; both kinds have as many occurrences."""
+    """The contents of `statistics.json`."""
     names = ("occurrences", "distinct", "kept", "occurrences_of_kept")
     return {
         "records": counts["records"],

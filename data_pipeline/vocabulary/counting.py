@@ -1,12 +1,12 @@
 """The Beam graph that counts the words and bigrams of published pairs.
 
-    pair files ─▶ counts of a file, packed ─▶ parts by hash ─▶ summed, rare ones dropped, sorted
+    pair files ─▶ counts of a file ─▶ partitions by hash ─▶ summed, rare ones dropped, sorted
                                                                        │
                                      words.tsv, bigrams.tsv ◀── merged ┘
 
-No element is a word: a file goes in as one, and out come as many blocks of `token TAB count` rows
-as there are parts. A token is in one part, so that its sum is whole there; the last stage holds
-nothing but a line of each part.
+Elements are not words but blocks of `token TAB count` rows, one for each file and partition. All
+counts of a token are in one partition; the last stage merges sorted files, and holds one line of
+each.
 """
 
 import heapq
@@ -21,17 +21,11 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, TaggedOutput
 
-from data_pipeline.card.statistics import COUNTS
-from data_pipeline.execution.blocks import (
-    Block,
-    BlockFile,
-    Transport,
-    read_blocks,
-)
-from data_pipeline.execution.job import describe_input
-from data_pipeline.execution.report import TALLY, UNREADABLE, add_report
-from data_pipeline.files.inputs import Dump, Tap, UnreadableDumpError
-from data_pipeline.files.output_folder import open_stored, write_file
+from data_pipeline.card.statistics import COUNTS, TALLY
+from data_pipeline.execution.report import UNREADABLE, add_report
+from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
+from data_pipeline.files.filesystem import NewFile, Tap, open_stored, write_file
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
@@ -42,37 +36,37 @@ KINDS = (WORDS, BIGRAMS)
 INPUTS = "inputs"
 SUFFIX = ".tsv"
 _MOST_BIGRAMS = 1_000_000
-"""A worker holds no more different ones at once: some 150 MB."""
+"""A worker holds no more distinct ones at once: some 150 MB."""
 _MERGED_BYTES = 1 << 20
 _LOG = logging.getLogger(__name__)
 
-Part = tuple[str, int]
-"""One of `KINDS`, and the index of the part."""
+Partition = tuple[str, int]
+"""One of `KINDS`, and the index of the partition."""
 
 
 class Plan(NamedTuple):
-    """All that the graph depends on."""
+    """Everything that the graph depends on."""
 
-    files: list[Dump]
+    files: list[InputFile]
     folder: str
-    """Where everything is written, aside from the published files."""
-    parts: int
-    """How many parts each kind has; a worker holds one in memory. The output is the same."""
-    blocks_at_hand: bool
-    """See `blocks`."""
+    """Where everything is written, apart from the published files."""
+    partitions: int
+    """Of each kind; a worker holds one in memory. The output does not depend on it."""
+    inline: bool
+    """Whether blocks hold their bytes, or stay in files (`shuffle`)."""
     min_counts: dict[str, int]
-    """By kind: what occurs less often is dropped."""
+    """Kind -> least count to keep."""
 
 
 class CountFile(beam.DoFn):
-    """A file of pairs -> ((kind, part), block of counts) elements, and what was counted."""
+    """A file of pairs -> ((kind, partition), block of counts) elements."""
 
     def __init__(self, plan: Plan):
-        self._parts = plan.parts
-        self._transport = Transport(plan.folder, at_hand=plan.blocks_at_hand)
+        self._partitions = plan.partitions
+        self._transport = Transport(plan.folder, inline=plan.inline)
 
-    def process(self, file: Dump) -> Iterator[Any]:
-        """Counts a file; one that cannot be read becomes its error."""
+    def process(self, file: InputFile) -> Iterator[Any]:
+        """Counts a file; an unreadable one becomes its error."""
         tap = Tap()
         tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
         counts = Counter(records=0, texts=0)
@@ -83,30 +77,26 @@ class CountFile(beam.DoFn):
                     count(text, tokens)
                 if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
                     yield from self._flush(tokens)
-        except UnreadableDumpError as error:
+        except UnreadableFileError as error:
             yield TaggedOutput(UNREADABLE, str(error))
             return
         yield from self._flush(tokens)
         yield TaggedOutput(TALLY, {COUNTS: counts})
-        yield TaggedOutput(INPUTS, describe_input(file, tap))
+        yield TaggedOutput(INPUTS, file.describe(tap))
         _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
-    def _flush(self, tokens: dict[str, Counter]) -> list[tuple[Part, Block]]:
-        packed: list[tuple[Part, Block]] = []
-        with self._transport.open() as blocks:
-            for kind, counter in tokens.items():
-                rows: dict[int, bytearray] = defaultdict(bytearray)
-                for token, times in counter.items():
-                    rows[zlib.crc32(token) % self._parts] += b"%b\t%d\n" % (token, times)
-                packed += [
-                    ((kind, part), blocks.append_rows(joined)) for part, joined in rows.items()
-                ]
-                counter.clear()
-        return packed
+    def _flush(self, tokens: dict[str, Counter]) -> list[tuple[Partition, Block]]:
+        rows: dict[Partition, bytearray] = defaultdict(bytearray)
+        for kind, counter in tokens.items():
+            for token, times in counter.items():
+                partition = zlib.crc32(token) % self._partitions
+                rows[kind, partition] += b"%b\t%d\n" % (token, times)
+            counter.clear()
+        return pack(rows, self._transport)
 
 
 def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
-    """Adds the words and bigrams of a text, marks included, as `model.text` makes ids of them.
+    """Adds the words and bigrams of a text, with marks, as `model.text` makes ids of them.
 
     A text has as many bigrams as words: the words are its tokens and the end mark, the bigrams
     go from (begin mark, first token) to (last token, end mark).
@@ -117,15 +107,15 @@ def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
     tokens[BIGRAMS].update([b"%b %b" % pair for pair in zip(before, words, strict=False)])
 
 
-class SumPart(beam.DoFn):
-    """((kind, part), blocks of counts) -> (kind, file of the kept rows in their order)."""
+class SumPartition(beam.DoFn):
+    """((kind, partition), blocks of counts) -> (kind, file of the kept rows, sorted)."""
 
     def __init__(self, plan: Plan):
         self._plan = plan
 
-    def process(self, element: tuple[Part, Iterable[Block | None]]) -> Iterator[Any]:
-        """Sums a part; tried twice it writes the same file twice."""
-        (kind, part), blocks = element
+    def process(self, element: tuple[Partition, Iterable[Block | None]]) -> Iterator[Any]:
+        """Sums a partition; a second try writes the same file."""
+        (kind, partition), blocks = element
         total: Counter = Counter()
         for rows in read_blocks(block for block in blocks if block is not None):
             for row in rows.splitlines():
@@ -133,7 +123,7 @@ class SumPart(beam.DoFn):
                 total[token] += int(times)
         least = self._plan.min_counts[kind]
         kept = sorted((-times, token) for token, times in total.items() if times >= least)
-        path = FileSystems.join(self._plan.folder, f"{kind}-{part:05d}")
+        path = FileSystems.join(self._plan.folder, f"{kind}-{partition:05d}")
         write_file(path, b"".join(b"%b\t%d\n" % (token, -times) for times, token in kept))
         yield kind, path
         counts = {
@@ -147,27 +137,27 @@ class SumPart(beam.DoFn):
 
 
 class Merge(beam.DoFn):
-    """(kind, files of its parts) -> one file, by falling count and then by token."""
+    """(kind, files of its partitions) -> one file, by descending count, then by token."""
 
     def __init__(self, folder: str):
         self._folder = folder
 
     def process(self, element: tuple[str, Iterable[str]]) -> Iterator[ShardFile]:
-        """Merges the parts of one kind; yields what is in the file."""
+        """Merges the files of one kind."""
         kind, paths = element
         name = f"{kind}{SUFFIX}"
         records = 0
         with ExitStack() as stack:
-            file = stack.enter_context(BlockFile(FileSystems.join(self._folder, name)))
+            file = stack.enter_context(NewFile(FileSystems.join(self._folder, name)))
             parts = [stack.enter_context(open_stored(path)) for path in sorted(set(paths))]
             waiting = bytearray()
             for times, token in heapq.merge(*map(_rows, parts)):
                 waiting += b"%b\t%d\n" % (token, -times)
                 records += 1
                 if len(waiting) >= _MERGED_BYTES:
-                    file.append(bytes(waiting))
+                    file.write(bytes(waiting))
                     waiting.clear()
-            file.append(bytes(waiting))
+            file.write(bytes(waiting))
         yield ShardFile(name, "", file.size, file.crc32c, records)
 
 
@@ -178,25 +168,26 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; its report tells what came of it."""
+    """Adds the whole job to a pipeline; its last step writes the report."""
     counts, read_tally, inputs, unreadable = (
         pipeline
         | "List the pair files" >> beam.Create(sorted(plan.files, key=lambda file: -file.size))
-        | "Spread the files over the workers" >> beam.Reshuffle()
+        | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
         >> beam.ParDo(CountFile(plan)).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
-    nothing = [((kind, part), None) for kind in KINDS for part in range(plan.parts)]
-    every_part = pipeline | "List the parts" >> beam.Create(nothing)
-    sorted_parts, sum_tally = (
-        (counts, every_part)
-        | "Take counts and empty parts" >> beam.Flatten()
-        | "Bring each part together" >> beam.GroupByKey()
-        | "Sum and sort each part" >> beam.ParDo(SumPart(plan)).with_outputs(TALLY, main="parts")
+    nothing = [((kind, partition), None) for kind in KINDS for partition in range(plan.partitions)]
+    every_partition = pipeline | "List the partitions" >> beam.Create(nothing)
+    sorted_files, sum_tally = (
+        (counts, every_partition)
+        | "Add empty partitions" >> beam.Flatten()
+        | "Group counts by partition" >> beam.GroupByKey()
+        | "Sum and sort each partition"
+        >> beam.ParDo(SumPartition(plan)).with_outputs(TALLY, main="files")
     )
     files = (
-        sorted_parts
-        | "Bring the parts of a kind together" >> beam.GroupByKey()
+        sorted_files
+        | "Group files by kind" >> beam.GroupByKey()
         | "Merge them" >> beam.ParDo(Merge(plan.folder))
     )
     add_report(

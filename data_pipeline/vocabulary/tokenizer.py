@@ -1,10 +1,9 @@
 """Text -> the tokens that the models see, without TensorFlow.
 
-The rules are those of `model.text`, which follows them inside the graph; a test holds the two
-against each other, character by character. Each reads Unicode's tables in an edition of its own:
-Python 3.11 has 14.0, TensorFlow's regular expressions 15.0 and its normalization 16.0. So tokens
-differ in some 4,500 characters that came into Unicode after 2021 (rare Han, scripts of old), and
-in no others.
+The rules are those of `model.text`, which applies them inside the graph; a test compares the two
+character by character. They use different versions of Unicode: Python 3.11 has 14.0, TensorFlow's
+regular expressions 15.0 and its normalization 16.0. So tokens differ in some 4,500 characters
+added after 2021 (rare Han, ancient scripts), and in no others.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 BEGIN = b"<s>"
 END = b"</s>"
-"""The marks before and after a sentence; no token is one, since `<` is a token by itself."""
+"""The marks before and after a sentence; no token equals one, since `<` is a token of its own."""
 
 _APOSTROPHES = re.compile("['’ʼ`‘]| \u0301")  # NFKC makes a space and an accent of U+00B4
 _IGNORABLE = re.compile(
@@ -24,9 +23,9 @@ _IGNORABLE = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 """Unicode's Default_Ignorable_Code_Point, such as joiners of emoji, variation selectors and soft
-hyphens: Unicode's case folding for comparisons (NFKC_Casefold) takes them out, Python's not."""
+hyphens: Unicode's NFKC_Casefold removes them, Python's case folding does not."""
 _UNSEEN = ("Cc", "Cf", "Co", "Cs")
-"""What RE2 means by `\\pC`: of all of Unicode's category C but what is not assigned (Cn)."""
+"""RE2's `\\pC`: Unicode's category C without unassigned characters (Cn)."""
 
 
 class _Patterns(NamedTuple):
@@ -35,10 +34,10 @@ class _Patterns(NamedTuple):
 
 
 def tokenize(text: str | bytes) -> list[bytes]:
-    """All tokens of a text, normalized, UTF-8; `max_tokens` of a model cuts none off here.
+    """The tokens of a text: case folded, normalized, UTF-8.
 
     Args:
-      text: what of bytes is no UTF-8 becomes U+FFFD.
+      text: of any length; bytes that are not UTF-8 become U+FFFD.
     """
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
@@ -46,7 +45,7 @@ def tokenize(text: str | bytes) -> list[bytes]:
     text = patterns.unseen.sub(" ", _fold(text))
     text = _APOSTROPHES.sub(" '", text)
     text = patterns.symbol.sub(r" \g<0> ", text)
-    # Of bytes only ASCII's white space is taken as such, as by TensorFlow.
+    # Bytes are split at ASCII white space only, as in TensorFlow.
     return text.encode().split()
 
 
@@ -60,7 +59,7 @@ def _fold(text: str) -> str:
 
 @cache
 def _patterns() -> _Patterns:
-    """Python's own expressions know no categories, so their characters are written out."""
+    """Python's regular expressions have no categories, so the characters are listed."""
     ranges = _ranges_by_category()
     letters_numbers = "".join(part for category, part in ranges.items() if category[0] in "LN")
     marks = "".join(part for category, part in ranges.items() if category[0] == "M")
@@ -72,7 +71,7 @@ def _patterns() -> _Patterns:
 
 
 def _ranges_by_category() -> dict[str, str]:
-    """Category -> its characters, as they stand inside the brackets of an expression."""
+    """Category -> its characters, as in the brackets of a regular expression."""
     ranges: dict[str, str] = {}
     first, category = 0, unicodedata.category("\0")
     for code in range(1, sys.maxunicode + 2):

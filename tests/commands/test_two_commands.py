@@ -101,22 +101,20 @@ def test_two_commands_on_one_folder(server, ready, tmp_path_factory, number):
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_two_jobs_share_a_folder_of_months(server, ready, tmp_path, number):
+def test_two_jobs_share_a_cache(server, ready, tmp_path, number):
     draw = random.Random(SEED * 2000 + number)
-    months = tmp_path / "months"
+    cache = tmp_path / "cache"
     outputs = [tmp_path / "one", tmp_path / "two"]
     jobs = [
         {
-            # One of the two may also remove the months that it used.
             "argv": [
                 *ready.argv("reddit", 0, output),
-                *("--months", months),
-                *(["--discard_months"] if discards else []),
+                *("--cache", cache),
             ],
             "after": draw.uniform(0, 1),
             "log": output.with_suffix(".log"),
         }
-        for output, discards in zip(outputs, (number % 2, 0), strict=True)
+        for output in outputs
     ]
     assert server.run(*jobs) == [0, 0], [Path(job["log"]).read_text() for job in jobs]
     for output in outputs:

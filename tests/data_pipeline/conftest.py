@@ -119,8 +119,8 @@ def world(write_dump, comment):
 def stored():
     """The pairs that a job with `--format jsonl` left in a folder, as dicts."""
 
-    def read(folder, sides="t*"):
-        paths = sorted(folder.glob(f"{sides}-*-of-*.jsonl"))
+    def read(folder, splits="t*"):
+        paths = sorted(folder.glob(f"{splits}-*-of-*.jsonl"))
         assert paths
         return [orjson.loads(line) for path in paths for line in path.read_bytes().splitlines()]
 

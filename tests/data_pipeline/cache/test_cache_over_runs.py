@@ -1,35 +1,35 @@
-"""Dumps are read once: what a later job takes from an earlier one."""
+"""With `--cache` an input file is read once: what a later job reuses of an earlier one."""
 
 import orjson
 import pytest
 
-from data_pipeline.cache import input_cache
+from data_pipeline.cache import cached_input
 
 
 @pytest.fixture
 def reads(monkeypatch):
     """The names of the dumps that jobs read, as they read them."""
     names = []
-    read_line_batches = input_cache.read_line_batches
+    read_line_batches = cached_input.read_line_batches
 
-    def spy(dump, tap):
-        names.append(dump.path.rsplit("/", 1)[1])
-        return read_line_batches(dump, tap)
+    def spy(file, tap):
+        names.append(file.path.rsplit("/", 1)[1])
+        return read_line_batches(file, tap)
 
-    monkeypatch.setattr(input_cache, "read_line_batches", spy)
+    monkeypatch.setattr(cached_input, "read_line_batches", spy)
     return names
 
 
-def test_a_job_with_one_more_month_reads_only_that_one_and_joins_across(
+def test_a_job_with_one_more_file_reads_only_that_one_and_joins_across(
     run, world, reads, tmp_path, statistics_of, stored
 ):
-    kept = ("--months", tmp_path / "kept", "--format", "jsonl")
+    kept = ("--cache", tmp_path / "kept", "--format", "jsonl")
     run("--input", tmp_path / "RC_1.zst", "--output", tmp_path / "first", *kept)
     assert reads == ["RC_1.zst"]
     assert statistics_of(tmp_path / "first")["pairs"] == 1
     run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "second", *kept)
     assert reads == ["RC_1.zst", "RC_2.bz2"]
-    # d1 of the second month answers c2 of the first.
+    # d1 of the second file answers c2 of the first.
     pairs = stored(tmp_path / "second")
     assert sorted((pair["input_id"], pair["response_id"]) for pair in pairs) == [
         ("c1", "c2"),
@@ -43,22 +43,23 @@ def test_a_job_with_one_more_month_reads_only_that_one_and_joins_across(
     )
 
 
-def test_one_output_grows_by_a_month(fails, run, world, reads, tmp_path, statistics_of, caplog):
+def test_one_output_grows_by_a_file(fails, run, world, reads, tmp_path, statistics_of, caplog):
     output = tmp_path / "out"
-    run("--input", tmp_path / "RC_1.zst", "--output", output)
-    grown = ("--input", f"{tmp_path}/RC_*", "--output", output)
+    cache = ("--cache", tmp_path / "kept")
+    run("--input", tmp_path / "RC_1.zst", "--output", output, *cache)
+    grown = ("--input", f"{tmp_path}/RC_*", "--output", output, *cache)
     assert "1 input differs" in fails(*grown)
     caplog.clear()
     run(*grown, "--overwrite")
     assert reads == ["RC_1.zst", "RC_2.bz2"]
-    assert f"{tmp_path}/RC_1.zst was read before" in caplog.messages
+    assert f"{tmp_path}/RC_1.zst is cached" in caplog.messages
     assert statistics_of(output)["lines"] == 13
 
 
-def test_the_same_months_serve_other_formats_splits_and_context(
+def test_a_cache_serves_other_formats_splits_and_context(
     run, world, reads, tmp_path, stored, statistics_of
 ):
-    source = ("--input", f"{tmp_path}/RC_*", "--months", tmp_path / "kept")
+    source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept")
     run(*source, "--output", tmp_path / "one")
     run(
         *(*source, "--output", tmp_path / "two", "--format", "jsonl", "--split_by", "pair"),
@@ -70,14 +71,14 @@ def test_the_same_months_serve_other_formats_splits_and_context(
 
 
 def test_other_rules_read_anew(run, world, reads, tmp_path):
-    source = ("--input", tmp_path / "RC_1.zst", "--months", tmp_path / "kept")
+    source = ("--input", tmp_path / "RC_1.zst", "--cache", tmp_path / "kept")
     run(*source, "--output", tmp_path / "one")
     run(*source, "--output", tmp_path / "two", "--min_characters", 5)
     assert reads == ["RC_1.zst"] * 2
 
 
 def test_what_an_engine_kept_serves_this_machine(run, world, reads, tmp_path, monkeypatch):
-    source = ("--input", f"{tmp_path}/RC_*", "--months", tmp_path / "kept")
+    source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept")
     with monkeypatch.context() as patched:
         patched.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
         run(*source, "--output", tmp_path / "one")
@@ -88,27 +89,16 @@ def test_what_an_engine_kept_serves_this_machine(run, world, reads, tmp_path, mo
         assert shard.read_bytes() == (tmp_path / "two" / shard.name).read_bytes()
 
 
-def test_discarded_months_are_gone_and_the_output_is_complete(run, world, tmp_path, capsys):
+def test_without_a_cache_nothing_of_what_was_read_is_kept(run, world, reads, tmp_path, capsys):
     output = tmp_path / "out"
-    command = ("--input", f"{tmp_path}/RC_*", "--output", output, "--discard_months")
+    command = ("--input", f"{tmp_path}/RC_*", "--output", output)
     run(*command)
-    assert not (output / "_months").exists()
+    names = ("COMPLETED", "statistics.json", "data_card", "dead_letters", "train-", "test-")
+    assert [path.name for path in output.iterdir() if not path.name.startswith(names)] == []
     run(*command)
     assert "complete already" in capsys.readouterr().out
-
-
-def test_only_the_jobs_own_months_are_discarded(run, world, tmp_path):
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "notes.txt").write_text("not of this program")
-    run("--input", tmp_path / "RC_1.zst", "--output", tmp_path / "one", "--months", kept)
-    run(
-        *("--input", tmp_path / "RC_2.bz2", "--output", tmp_path / "two", "--months", kept),
-        *("--discard_months", "--allow_empty"),
-    )
-    month, *others = sorted(path.name for path in kept.iterdir())
-    assert month.startswith("RC_1.zst-")
-    assert others == ["_in_use", "notes.txt"]
+    run(*command, "--train_shards", 2, "--overwrite")
+    assert sorted(reads) == ["RC_1.zst", "RC_1.zst", "RC_2.bz2", "RC_2.bz2"]
 
 
 def test_one_file_under_two_names_is_read_once(run, world, reads, tmp_path, statistics_of):
@@ -131,20 +121,20 @@ def test_a_dumps_name_may_look_like_a_pattern(run, write_dump, comment, tmp_path
     ("folder", "reason"),
     [
         ("", "'' names no folder"),
-        ("nosuch://bucket/months", "'nosuch://bucket/months': "),
-        ("months[1]", "'months[1]' is a pattern"),
+        ("nosuch://bucket/cache", "'nosuch://bucket/cache': "),
+        ("cache[1]", "'cache[1]' is a pattern"),
     ],
 )
-def test_a_folder_for_months_that_cannot_be_is_one_error(fails, world, tmp_path, folder, reason):
+def test_a_cache_folder_that_cannot_be_is_one_error(fails, world, tmp_path, folder, reason):
     output = tmp_path / "out"
-    message = fails("--input", f"{tmp_path}/RC_*", "--output", output, "--months", folder)
-    assert f"--months: {reason}" in message
+    message = fails("--input", f"{tmp_path}/RC_*", "--output", output, "--cache", folder)
+    assert f"--cache: {reason}" in message
     assert not output.exists()
 
 
-def test_a_file_where_months_are_to_go_is_one_error(fails, world, tmp_path):
+def test_a_file_where_the_cache_is_to_go_is_one_error(fails, world, tmp_path):
     source = ("--input", f"{tmp_path}/RC_1.zst", "--output", tmp_path / "out")
-    message = fails(*source, "--months", tmp_path / "RC_2.bz2")
+    message = fails(*source, "--cache", tmp_path / "RC_2.bz2")
     assert "RC_2.bz2" in message
 
 

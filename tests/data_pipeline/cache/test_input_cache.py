@@ -1,4 +1,4 @@
-"""A dump that is read is kept: what is in there, and when it counts as done."""
+"""Cached inputs: what is in them, and when they are used."""
 
 import os
 import re
@@ -8,24 +8,24 @@ import google_crc32c
 import orjson
 import pytest
 
-from data_pipeline.cache import cached_input, input_cache, writer
-from data_pipeline.cache.input_cache import Months
-from data_pipeline.execution.blocks import DamagedFileError, read_blocks
-from data_pipeline.files import inputs
-from data_pipeline.files.inputs import Dump, UnreadableDumpError, find_dumps
+from data_pipeline.cache import cached_input, input_cache
+from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
+from data_pipeline.files import inputs, lines
+from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SLOTS
+from data_pipeline.reddit.join import SUBPARTITIONS
 
 A_WHILE = 100
 
 
 def as_found(path):
-    (dump,) = find_dumps([str(path)])
+    (dump,) = find_inputs([str(path)])
     return dump
 
 
-def read(months_of_job, path):
-    return months_of_job.read(as_found(path), lambda *_: None)
+def read(cache, path):
+    return cache.read(as_found(path), lambda *_: None)
 
 
 @pytest.fixture
@@ -36,42 +36,42 @@ def path(write_dump, comment):
 
 @pytest.fixture
 def kept(tmp_path):
-    """The months of a job that keeps them uncompressed."""
-    return Months(str(tmp_path / "kept"), Selection(), compressed=False)
+    """An uncompressed cache."""
+    return InputCache(str(tmp_path / "kept"), Selection(), compressed=False)
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "compressed"])
 def done(tmp_path, path, request):
-    """Months in which the dump is done, in both ways to keep it."""
-    made = Months(str(tmp_path / "months"), Selection(), compressed=request.param)
+    """A cache that has the dump, compressed or not."""
+    made = InputCache(str(tmp_path / "cache"), Selection(), compressed=request.param)
     read(made, path)
     return made
 
 
-def test_a_month_says_what_was_read_and_what_came_of_it(done, path):
+def test_the_manifest_says_what_was_read_and_counted(done, path):
     found = done.find(as_found(path))
-    month = found.about
-    assert month["input"] == {
+    cached = found.about
+    assert cached["input"] == {
         "path": str(path),
         "bytes": path.stat().st_size,
         "modified": path.stat().st_mtime,
         "crc32c": f"{google_crc32c.value(path.read_bytes()):08x}",
     }
-    assert month["counts"] == {"lines": 4, "malformed": 1}
-    assert month["dropped_examples"] == {"bot": ["the words of ccc"]}
-    (reason,) = month["malformed_reasons"]
+    assert cached["counts"] == {"lines": 4, "malformed": 1}
+    assert cached["dropped_examples"] == {"bot": ["the words of ccc"]}
+    (reason,) = cached["malformed_reasons"]
     assert reason.startswith("not JSON")
-    for name, output in month["outputs"].items():
+    for name, output in cached["outputs"].items():
         content = (Path(found.folder) / name).read_bytes()
         assert output == {
             "bytes": len(content),
             "crc32c": f"{google_crc32c.value(content):08x}",
         }
-    assert len(month["outputs"]) == 3
+    assert len(cached["outputs"]) == 3
 
 
 def test_the_watch_hears_of_all_bytes_and_lines(kept, path, monkeypatch):
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 64)
+    monkeypatch.setattr(lines, "BATCH_BYTES", 64)
     heard = []
     kept.read(as_found(path), lambda stored, counts: heard.append((stored, counts["lines"])))
     assert sum(lines for _, lines in heard) == 4
@@ -82,8 +82,8 @@ def test_the_watch_hears_of_all_bytes_and_lines(kept, path, monkeypatch):
 
 def test_a_dump_that_was_only_touched_is_done(done, path, monkeypatch):
     calls = []
-    checksum = input_cache.checksum
-    monkeypatch.setattr(input_cache, "checksum", lambda path: calls.append(path) or checksum(path))
+    checksum = inputs.file_crc32c
+    monkeypatch.setattr(inputs, "file_crc32c", lambda path: calls.append(path) or checksum(path))
     assert done.find(as_found(path)) is not None
     assert calls == []
     os.utime(path, (A_WHILE, A_WHILE))
@@ -137,10 +137,10 @@ def test_how_it_is_kept_does_not_matter(done, path):
     assert done._replace(compressed=not done.compressed).find(as_found(path)) is not None
 
 
-def test_a_month_with_a_file_cut_off_or_missing_is_not_done(done, path):
-    month = done.find(as_found(path))
-    folder = Path(month.folder)
-    for name in month.about["outputs"]:
+def test_a_cached_input_with_a_file_cut_off_or_missing_is_not_done(done, path):
+    cached = done.find(as_found(path))
+    folder = Path(cached.folder)
+    for name in cached.about["outputs"]:
         content = (folder / name).read_bytes()
         assert content
         (folder / name).write_bytes(content[:-1])
@@ -153,7 +153,7 @@ def test_a_month_with_a_file_cut_off_or_missing_is_not_done(done, path):
 
 @pytest.mark.parametrize("content", [None, b"", b'{"input": {'], ids=["none", "empty", "half"])
 def test_without_its_manifest_it_is_not_done_and_is_read_anew(done, path, content):
-    manifest = Path(done.find(as_found(path)).folder) / "month.json"
+    manifest = Path(done.find(as_found(path)).folder) / "cached_input.json"
     manifest.unlink()
     if content is not None:
         manifest.write_bytes(content)
@@ -168,73 +168,71 @@ def names_in(kept):
 
 def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept, path):
     first, second, last = (Path(read(kept, path).folder) for _ in range(3))
-    (first / "month.json").unlink()
+    (first / "cached_input.json").unlink()
     (first / "comments.jsonl.abc.partial").write_bytes(b"half")
-    os.utime(second / "month.json", (A_WHILE, A_WHILE))
-    with kept.in_use(private=False):
+    os.utime(second / "cached_input.json", (A_WHILE, A_WHILE))
+    with kept.in_use():
         assert names_in(kept) == sorted([last.name, "_in_use"])
     assert kept.find(as_found(path)).folder == str(last)
 
 
 def test_beside_another_job_nothing_is_removed(kept, path):
-    (Path(read(kept, path).folder) / "month.json").unlink()
+    (Path(read(kept, path).folder) / "cached_input.json").unlink()
     unfinished = names_in(kept)
-    with Months(kept.folder, Selection(), compressed=False).in_use(private=False):
+    with InputCache(kept.folder, Selection(), compressed=False).in_use():
         read(kept, path)
         before = names_in(kept)
-        with kept.in_use(private=False):
-            kept.discard([as_found(path)])
-            assert names_in(kept) == before
+        (Path(read(kept, path).folder) / "cached_input.json").unlink()
+        both = names_in(kept)
+        with kept.in_use():
+            assert names_in(kept) == both
     assert unfinished[0] not in before  # the other job was alone when it began
-    kept.discard([as_found(path)])
-    assert not Path(kept.folder).exists()
+    with kept.in_use():
+        assert names_in(kept) == before
 
 
 def test_only_files_of_ours_are_removed_from_a_reading(kept, path):
     folder = Path(read(kept, path).folder)
     (folder / "notes.txt").write_text("somebody's")
-    kept.discard([as_found(path)])
+    (folder / "cached_input.json").unlink()
+    with kept.in_use():
+        pass
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
 
 
 def test_a_folder_that_is_no_reading_stays(kept, path):
-    read(kept, path)
     other = Path(kept.folder) / "RC_1.gz-backup"
-    other.mkdir()
-    (other / "month.json").write_text("somebody's")
-    with kept.in_use(private=False):
-        pass
-    kept.discard([as_found(path)])
-    assert names_in(kept) == ["RC_1.gz-backup", "_in_use"]
+    other.mkdir(parents=True)
+    (other / "cached_input.json").write_text("somebody's")
+    with kept.in_use():
+        assert names_in(kept) == ["RC_1.gz-backup", "_in_use"]
 
 
 @pytest.mark.parametrize("how", ["in memory", "in the file"])
 def test_each_damaged_file_is_noticed_as_it_is_read(done, path, how):
-    month = done.find(as_found(path))
-    for name in month.about["outputs"]:
-        file = Path(month.folder, name)
+    cached = done.find(as_found(path))
+    for name in cached.about["outputs"]:
+        file = Path(cached.folder, name)
         whole = file.read_bytes()
         for place in (0, len(whole) // 2, len(whole) - 1):
             file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
             assert done.find(as_found(path)) is not None  # its size is as before
             with pytest.raises(DamagedFileError, match=re.escape(str(file))):
-                list(cached_input.dead_letters(month))
-                blocks = cached_input.blocks_by_bucket(
-                    month, position=0, buckets=16, at_hand=how == "in memory"
-                )
+                list(cached.dead_letters())
+                blocks = cached.blocks(position=0, partitions=16, inline=how == "in memory")
                 list(read_blocks([block for _, block in blocks]))
             file.write_bytes(whole)
 
 
 def test_a_reading_that_is_forgotten_is_read_again(done, path):
-    month = done.find(as_found(path))
-    done.forget(f"{month.folder}/slots.index")
+    cached = done.find(as_found(path))
+    done.forget(f"{cached.folder}/partitions.index")
     assert done.find(as_found(path)) is None
 
 
 def test_a_dump_that_cannot_be_read_leaves_nothing_that_looks_done(kept, path):
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(UnreadableDumpError, match="truncated"):
+    with pytest.raises(UnreadableFileError, match="truncated"):
         read(kept, path)
     assert kept.find(as_found(path)) is None
     files = [file.name for file in (path.parent / "kept").rglob("*") if file.is_file()]
@@ -249,26 +247,26 @@ def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment
     }
 
 
-def test_packs_and_buckets_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
+def test_packs_and_partitions_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
     path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 2000)
-    monkeypatch.setattr(writer, "COMMENTS_A_PACK", 50)
-    month = read(kept, path)
-    for buckets in (1, 5, SLOTS):
-        found = blocks_of(month, buckets=buckets, at_hand=True)
+    monkeypatch.setattr(lines, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(cached_input, "COMMENTS_A_PACK", 50)
+    cached = read(kept, path)
+    for partitions in (1, 5, SUBPARTITIONS):
+        found = blocks_of(cached, partitions=partitions, inline=True)
         assert all(len(block.data) == block.length for _, block in found)
-        in_file = [(bucket, block._replace(data=None)) for bucket, block in found]
-        assert blocks_of(month, buckets=buckets, at_hand=False) == in_file
+        in_file = [(partition, block._replace(data=None)) for partition, block in found]
+        assert blocks_of(cached, partitions=partitions, inline=False) == in_file
         rows = sorted(line for _, block in found for line in block.data.splitlines())
         ids = [own_id for line in rows for own_id in (orjson.loads(line) or [[]])[0]]
         assert len(ids) == 600  # each comment for itself and for its parent
-    content = b"".join(block.data for _, block in blocks_of(month, buckets=1, at_hand=True))
-    assert Path(month.folder, "comments.jsonl").read_bytes() == content
+    content = b"".join(block.data for _, block in blocks_of(cached, partitions=1, inline=True))
+    assert Path(cached.folder, "comments.jsonl").read_bytes() == content
 
 
-def blocks_of(month, **how):
-    return list(cached_input.blocks_by_bucket(month, position=0, **how))
+def blocks_of(cached, **how):
+    return list(cached.blocks(position=0, **how))
 
 
 def test_a_dump_that_was_never_read_is_not_done(kept):
-    assert kept.find(Dump("nowhere/RC.gz", 3, 1.0)) is None
+    assert kept.find(InputFile("nowhere/RC.gz", 3, 1.0)) is None

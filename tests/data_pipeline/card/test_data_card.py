@@ -72,22 +72,22 @@ def test_first_sentences_are_of_the_pairs_written(page):
     one = nothing_in(SMALL)
     one["counts"]["train_pairs"] = 1
     assert "1 pair of a Reddit comment" in data_card.render(one)
-    assert "All pairs of a thread are on one side" in page
-    assert "which flatters" in data_card.render({**SMALL, "options": {"split_by": "pair"}})
+    assert "All pairs of a thread are in one split" in page
+    assert "which inflates" in data_card.render({**SMALL, "options": {"split_by": "pair"}})
 
 
 def test_shares_are_those_of_the_whole_they_are_part_of(page):
     found = rows(page)
     for expected in [
         "lines 4,000 lines in the input files",
-        "malformed 3 0.1% of lines lines that are no comment",  # 0.075
+        "malformed 3 0.1% of lines lines that are not a comment",  # 0.075
         "duplicates 37 0.9% of lines comments whose id an earlier line has",  # 0.925
         "comments 3,960 99.0% of lines comments, each id once",
         "dropped 529 13.4% of comments comments that a rule drops",  # 13.36
         "kept 3,431 86.6% of comments comments that no rule drops",  # 86.64
         "replies 2,573 75.0% of kept kept comments that answer another comment",  # 74.99
         "pairs 1,286 50.0% of replies a kept comment and a kept reply to it",  # 49.98
-        "copies dropped 26 2.0% of pairs taken out: copies beyond the number allowed",  # 2.02
+        "copies dropped 26 2.0% of pairs removed: copies beyond the number allowed",  # 2.02
         "train pairs 1,122 87.2% of pairs pairs to learn from",  # 87.25
         "test pairs 125 9.7% of pairs pairs held out",  # 9.72
         "alphabetic 33 0.8% 70% letters or less",  # 0.83 of 3,960 comments

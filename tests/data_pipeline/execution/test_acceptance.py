@@ -7,11 +7,10 @@ import zipfile
 import pytest
 
 from data_pipeline.__main__ import main
-from data_pipeline.cache.cached_input import dead_letters
-from data_pipeline.cache.input_cache import Months
+from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.execution.acceptance import Limits
-from data_pipeline.execution.blocks import DamagedFileError
-from data_pipeline.files.inputs import find_dumps
+from data_pipeline.execution.shuffle import DamagedFileError
+from data_pipeline.files.inputs import find_inputs
 from data_pipeline.reddit.filters import Selection
 
 
@@ -140,7 +139,7 @@ def test_dead_letters_beyond_the_limit_are_counted(
     good = [comment("c1"), comment("c2", "t1_c1"), *(comment(f"d{n}") for n in range(8))]
     write_dump("RC_1", [b"a1", *good, b"a2", b"a3"])
     write_dump("RC_2", [b"b1", b"b2"])
-    source = ("--input", f"{tmp_path}/RC_*", "--months", tmp_path / "months")
+    source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "cache")
 
     def raw(name, *options):
         output = tmp_path / name
@@ -152,25 +151,25 @@ def test_dead_letters_beyond_the_limit_are_counted(
     assert sorted(raw("two", "--max_dead_letters", 2)) == ["a1", "a2"]
     assert "warning: 3 of 5 malformed lines are only counted, not stored" in caplog.text
     page = (tmp_path / "two" / "data_card.html").read_text()
-    assert "The first\n2 stand whole" in page
+    assert "The first\n2 are stored" in page
     assert "3 more are only counted" in page
     # The first dump was read with too few letters for this job, and is read again.
     assert sorted(raw("all")) == ["a1", "a2", "a3", "b1", "b2"]
     assert raw("none", "--max_dead_letters", 0) == []
-    assert "stand whole" in (tmp_path / "all" / "data_card.html").read_text()
+    assert "are stored" in (tmp_path / "all" / "data_card.html").read_text()
 
 
-def test_dead_letters_of_a_month_are_read_one_by_one(write_dump, tmp_path):
+def test_dead_letters_of_a_dump_are_read_one_by_one(write_dump, tmp_path):
     path = write_dump("RC", [b"1", b"2", b"3"])
-    months = Months(str(tmp_path / "months"), Selection(), compressed=False)
-    month = months.read(*find_dumps([str(path)]), lambda *_: None)
-    letters = dead_letters(month)
+    cache = InputCache(str(tmp_path / "cache"), Selection(), compressed=False)
+    cached = cache.read(*find_inputs([str(path)]), lambda *_: None)
+    letters = cached.dead_letters()
     assert json.loads(next(letters))["line"] == 1
     assert [json.loads(letter)["line"] for letter in letters] == [2, 3]
     (file,) = tmp_path.rglob("dead_letters.jsonl")
     file.write_bytes(file.read_bytes().replace(b'"raw":"2"', b'"raw":"7"'))
     with pytest.raises(DamagedFileError):
-        list(dead_letters(month))
+        list(cached.dead_letters())
 
 
 def test_the_limit_is_part_of_the_job_only_where_it_is_not_the_default(fails, run, world, tmp_path):

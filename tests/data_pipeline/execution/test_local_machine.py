@@ -8,7 +8,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from data_pipeline.errors import InputError
 from data_pipeline.execution import local_machine
 from data_pipeline.execution.local_machine import choose_workers, require_memory
-from data_pipeline.files.inputs import Dump
+from data_pipeline.files.inputs import InputFile
 
 MEGABYTE, GIGABYTE = 1 << 20, 10**9
 
@@ -76,15 +76,15 @@ def free(monkeypatch):
     return of
 
 
-ASKED = {"buckets": 1000, "workers": 3}
+ASKED = {"partitions": 1000, "workers": 3}
 
 
 @pytest.mark.parametrize(
     ("name", "stored_bytes"), [("RC.zst", 250 * 10**9), ("RC.json", 1_100 * 10**9)]
 )
 def test_only_what_cannot_fit_is_refused(free, name, stored_bytes):
-    dumps = [Dump(name, stored_bytes)]
-    # A billion comments of the longest kind in 1000 buckets: a million in each, 0.9 GB.
+    dumps = [InputFile(name, stored_bytes)]
+    # A billion comments of the longest kind in 1000 partitions: a million in each, 0.9 GB.
     needed = 3 * (250 * MEGABYTE + 9 * 10**8)
     free(needed + 1)
     require_memory(dumps, **ASKED)
@@ -92,19 +92,19 @@ def test_only_what_cannot_fit_is_refused(free, name, stored_bytes):
     with pytest.raises(InputError):
         require_memory(dumps, **ASKED)
     require_memory(dumps, **ASKED | {"workers": 2})
-    require_memory(dumps, **ASKED | {"buckets": 1001})
+    require_memory(dumps, **ASKED | {"partitions": 1001})
 
 
 @pytest.mark.parametrize(
     ("name", "stored_bytes"), [("RC.ZST", 46 * 10**9), ("RC.json", 250 * 10**9)]
 )
 def test_what_may_not_fit_is_a_warning(free, caplog, name, stored_bytes):
-    # A billion comments of the shortest kind: 1 GB in each bucket.
+    # A billion comments of the shortest kind: 1 GB in each partition.
     free(3 * (400 * MEGABYTE + 10**9))
-    require_memory([Dump(name, stored_bytes)], **ASKED)
+    require_memory([InputFile(name, stored_bytes)], **ASKED)
     assert caplog.messages == []
     free(3 * (400 * MEGABYTE + 10**9) - 1)
-    require_memory([Dump(name, stored_bytes)], **ASKED)
+    require_memory([InputFile(name, stored_bytes)], **ASKED)
     (message,) = caplog.messages
     assert " to 4.3 GB of memory in 3 processes, and this machine has 4.3 GB free" in message
 
@@ -112,7 +112,7 @@ def test_what_may_not_fit_is_a_warning(free, caplog, name, stored_bytes):
 def test_a_refusal_says_how_much_and_names_the_ways_out(free):
     free(2 * GIGABYTE)
     with pytest.raises(InputError) as raised:
-        require_memory([Dump("RC.zst", 250 * 10**9)], **ASKED)
+        require_memory([InputFile("RC.zst", 250 * 10**9)], **ASKED)
     message = str(raised.value)
     assert "250.0 GB of dumps need 3.5 to 17.6 GB of memory in 3 processes" in message
     assert "this machine has 2.0 GB free" in message

@@ -20,7 +20,7 @@ TOGETHER = ("--direct_num_workers", "2", "--direct_running_mode", "multi_process
 def dump(tmp_path_factory):
     """A sample dump that takes some seconds."""
     folder = tmp_path_factory.mktemp("dumps")
-    sample.write(folder, comments=60_000, seed=1)
+    sample.write_sample(folder, comments=60_000, seed=1)
     return str(folder / "reddit" / "RC_*")
 
 
@@ -40,7 +40,7 @@ def start(dump, output, *options):
 @pytest.mark.parametrize("workers", [("--direct_num_workers", "1"), TOGETHER], ids=["1", "2"])
 def test_ctrl_c_is_one_line_and_ends_every_process(dump, tmp_path, workers):
     with start(dump, tmp_path / "out", *workers) as process:
-        while not list(tmp_path.glob("out/_months/*/*.partial")):
+        while not list(tmp_path.glob("out/_incomplete/*/inputs/*/*.partial")):
             assert process.poll() is None
             time.sleep(0.01)
         children = psutil.Process(process.pid).children(recursive=True)

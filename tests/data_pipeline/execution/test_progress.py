@@ -38,7 +38,7 @@ def shown(tmp_path):
 
     def show(stream=None):
         stream = stream or io.StringIO()
-        watch = Watch(str(tmp_path), stored_bytes=1000, buckets=4, stream=stream)
+        watch = Watch(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream)
         watch._show()
         watch._bar.close()
         return stream.getvalue()
@@ -85,8 +85,8 @@ def test_a_note_that_is_being_written_is_passed_over(shown, write, tmp_path):
 def test_after_the_reading_comes_the_join(shown, write):
     write(READING, "RC_1", 1000)
     assert "joining replies to parents:   0%" in shown()
-    for bucket in range(3):
-        write(JOINING, f"{bucket:05d}", 1)
+    for partition in range(3):
+        write(JOINING, f"{partition:05d}", 1)
     assert "joining replies to parents:  75%" in shown()
     assert "3/4 " in shown()
 
@@ -99,14 +99,14 @@ def test_the_rate_of_the_join_counts_from_the_last_dump_that_was_read(tmp_path, 
     os.utime(tmp_path / "read-RC_1", (now - 90, now - 90))
     os.utime(tmp_path / "read-RC_2", (now - 10, now - 10))
     stream = io.StringIO()
-    watch = Watch(str(tmp_path), stored_bytes=1000, buckets=5, stream=stream)
+    watch = Watch(str(tmp_path), stored_bytes=1000, partitions=5, stream=stream)
     watch._began = now - 100
     watch._show()
     # One in ten seconds, and four are left.
     assert "| 1/5 [00:10<00:4" in stream.getvalue()
     assert "s/ partitions]" in stream.getvalue()
-    for bucket in range(1, 5):
-        write(JOINING, f"{bucket:05d}", 1)
+    for partition in range(1, 5):
+        write(JOINING, f"{partition:05d}", 1)
     watch._show()
     watch._bar.close()
     (rate,) = re.findall(r"5/5 .* (\S+)s/ partitions", stream.getvalue())
@@ -117,7 +117,7 @@ def test_where_there_is_no_terminal_each_state_is_a_line(tmp_path, write, monkey
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.01)
     write(READING, "RC_1", 500)
     stream = io.StringIO()
-    with Watch(str(tmp_path), stored_bytes=1000, buckets=4, stream=stream):
+    with Watch(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream):
         while stream.getvalue().count("\n") < 2:
             progress.time.sleep(0.01)
     lines = stream.getvalue().splitlines()
@@ -130,7 +130,7 @@ def test_where_there_is_no_terminal_each_state_is_a_line(tmp_path, write, monkey
 def test_on_a_terminal_one_line_is_drawn_anew(tmp_path, write):
     write(READING, "RC_1", 500)
     stream = Terminal()
-    watch = Watch(str(tmp_path), stored_bytes=1000, buckets=4, stream=stream)
+    watch = Watch(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream)
     watch._show()
     write(READING, "RC_1", 750)
     watch._show()
@@ -147,7 +147,7 @@ def test_a_job_that_fails_does_not_say_that_all_is_joined(tmp_path):
     stream = io.StringIO()
     with (
         pytest.raises(KeyError),
-        Watch(str(tmp_path), stored_bytes=1000, buckets=4, stream=stream),
+        Watch(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream),
     ):
         raise KeyError
     assert "joining" not in stream.getvalue()

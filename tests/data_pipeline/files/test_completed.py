@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.cache import input_cache
+from data_pipeline.files import inputs
 
 
 def checksum(path):
@@ -81,7 +81,6 @@ def test_the_options_are_stated(done):
         "format": "tfrecord",
         "gzip": False,
         "records_per_file": None,
-        "bytes_per_file": None,
         "context_turns": 0,
         "min_characters": 0,
         "min_score": None,
@@ -103,7 +102,6 @@ def test_each_changed_option_is_noticed(fails, done):
         ("--format", "jsonl"): "format was 'tfrecord', now 'jsonl'",
         ("--gzip",): "gzip was False, now True",
         ("--records_per_file", 9): "records_per_file was None, now 9",
-        ("--bytes_per_file", 9): "bytes_per_file was None, now 9",
         ("--context_turns", 1): "context_turns was 0, now 1",
         ("--min_characters", 2): "min_characters was 0, now 2",
         ("--min_score", 0): "min_score was None, now 0",
@@ -135,17 +133,20 @@ def test_lists_in_files_count_by_what_is_in_them(fails, run, world, tmp_path, ca
 
 def test_a_touched_input_is_hashed_once_whatever_jobs_follow(run, done, tmp_path, monkeypatch):
     hashed = []
-    checksum_of = input_cache.checksum
+    checksum_of = inputs.file_crc32c
     monkeypatch.setattr(
-        input_cache, "checksum", lambda path: hashed.append(path) or checksum_of(path)
+        inputs, "file_crc32c", lambda path: hashed.append(path) or checksum_of(path)
     )
     os.utime(tmp_path / "RC_1.zst", (100, 100))
     run(*done[1])
     run(*done[1])
     assert len(hashed) == 1  # by COMPLETED
-    run(*done[1], "--test_fraction", 0.2, "--overwrite")
-    run(*done[1], "--test_fraction", 0.3, "--overwrite")
-    assert len(hashed) == 2  # and by the folder of dumps that were read
+    cached = ("--cache", tmp_path / "cache", "--overwrite", "--test_fraction")
+    run(*done[1], *cached, 0.2)
+    os.utime(tmp_path / "RC_1.zst", (200, 200))
+    run(*done[1], *cached, 0.3)
+    run(*done[1], *cached, 0.4)
+    assert len(hashed) == 2  # and by the cache
 
 
 def test_a_changed_input_is_noticed_and_a_touched_one_is_not(fails, run, done, tmp_path, capsys):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.execution.job import find_inputs
+from data_pipeline.files.inputs import find_inputs
 
 LATIN_1 = os.fsdecode("RC_für".encode("latin-1"))
 
@@ -50,7 +50,7 @@ def test_a_value_that_names_files_is_taken_whole(files, given, found):
         ("--input", {"--input": LATIN_1}),
         ("--input", {"--input": "RC_*"}),
         ("--output", {"--output": LATIN_1}),
-        ("--months", {"--months": LATIN_1}),
+        ("--cache", {"--cache": LATIN_1}),
         ("--exclude_texts", {"--exclude_texts": LATIN_1}),
     ],
 )

@@ -7,13 +7,9 @@ import pytest
 from backports import zstd
 
 from data_pipeline.errors import InputError
-from data_pipeline.files import inputs
-from data_pipeline.files.inputs import (
-    Dump,
-    UnreadableDumpError,
-    find_dumps,
-    read_line_batches,
-)
+from data_pipeline.files import lines as reading
+from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.files.lines import read_line_batches
 from data_pipeline.reddit.comment import parse_comment
 
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
@@ -21,7 +17,7 @@ COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
 
 def batches_of(path):
     size = path.stat().st_size if path.exists() else 1
-    return list(read_line_batches(Dump(str(path), size)))
+    return list(read_line_batches(InputFile(str(path), size)))
 
 
 def lines_of(path):
@@ -30,7 +26,7 @@ def lines_of(path):
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 def test_reads_all_lines_over_many_batches(write_dump, monkeypatch, suffix):
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 64)
+    monkeypatch.setattr(reading, "BATCH_BYTES", 64)
     lines = [b"line %d" % number for number in range(100)]
     path = write_dump(f"RC{suffix}", lines)
     batches = batches_of(path)
@@ -42,7 +38,7 @@ def test_reads_all_lines_over_many_batches(write_dump, monkeypatch, suffix):
 
 
 def test_a_last_line_without_its_end_and_a_line_longer_than_a_batch(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 8)
+    monkeypatch.setattr(reading, "BATCH_BYTES", 8)
     path = tmp_path / "RC"
     path.write_bytes(b"a" * 100 + b"\n\nend")
     assert lines_of(path) == [b"a" * 100, b"", b"end"]
@@ -52,7 +48,7 @@ def test_a_last_line_without_its_end_and_a_line_longer_than_a_batch(tmp_path, mo
 def test_a_truncated_file_is_noticed(write_dump, suffix):
     path = write_dump(f"RC{suffix}", [b"%d" % (n * n) for n in range(2000)])
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(UnreadableDumpError, match=rf"RC{suffix}: truncated or corrupt"):
+    with pytest.raises(UnreadableFileError, match=rf"RC{suffix}: truncated or corrupt"):
         lines_of(path)
 
 
@@ -60,7 +56,7 @@ def test_a_truncated_file_is_noticed(write_dump, suffix):
 def test_a_file_that_is_no_archive_is_noticed(tmp_path, suffix):
     path = tmp_path / f"RC{suffix}"
     path.write_bytes(b"this is plain text, whatever the name says")
-    with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
         lines_of(path)
 
 
@@ -69,7 +65,7 @@ def test_corruption_in_the_middle_is_noticed(write_dump):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
-    with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
         lines_of(path)
 
 
@@ -89,7 +85,7 @@ def test_a_damaged_second_stream_and_garbage_behind_the_first_are_noticed(
     second[0] ^= 0xFF
     for behind in (bytes(second), b"garbage"):
         path.write_bytes(compress[suffix](b"one\n") + behind)
-        with pytest.raises(UnreadableDumpError, match="truncated or corrupt"):
+        with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
             lines_of(path)
 
 
@@ -105,7 +101,7 @@ def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, 
     path.write_bytes(compress[suffix](b""))
     assert lines_of(path) == []
     path.write_bytes(b"")
-    with pytest.raises(UnreadableDumpError, match=f"is empty, which is no valid {suffix} file"):
+    with pytest.raises(UnreadableFileError, match=f"is empty, which is no valid {suffix} file"):
         lines_of(path)
 
 
@@ -119,7 +115,7 @@ def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path, compres
     expected = f"it is a {suffix} file; its name must end in {suffix}"
     if not suffix:
         expected = f"it is not compressed; its name must not end in {path.suffix}"
-    with pytest.raises(UnreadableDumpError, match=f": {expected}$"):
+    with pytest.raises(UnreadableFileError, match=f": {expected}$"):
         lines_of(path)
 
 
@@ -129,7 +125,7 @@ def test_the_name_may_shout_but_must_tell_the_compression(tmp_path, compress, su
     for path in (shouting, silent):
         path.write_bytes(compress[suffix](b"one\n"))
     assert lines_of(shouting) == [b"one"]
-    with pytest.raises(UnreadableDumpError, match=rf"its name must end in \{suffix}"):
+    with pytest.raises(UnreadableFileError, match=rf"its name must end in \{suffix}"):
         lines_of(silent)
 
 
@@ -153,7 +149,7 @@ def test_a_zstd_window_of_2_to_the_31(tmp_path):
 
 
 def test_a_missing_file_is_not_tried_again(tmp_path):
-    with pytest.raises(UnreadableDumpError, match=r"nowhere\.gz"):
+    with pytest.raises(UnreadableFileError, match=r"nowhere\.gz"):
         lines_of(tmp_path / "nowhere.gz")
 
 
@@ -161,16 +157,16 @@ def test_finds_each_file_once_in_order(write_dump, tmp_path):
     for name in ("RC_2.gz", "RC_1.zst"):
         write_dump(name, [b"x"])
     in_order = [f"{tmp_path}/RC_1.zst", f"{tmp_path}/RC_2.gz"]
-    found = find_dumps([f"{tmp_path}/RC_*", f"{tmp_path}/RC_2*"])
+    found = find_inputs([f"{tmp_path}/RC_*", f"{tmp_path}/RC_2*"])
     assert [dump.path for dump in found] == in_order
     # A pattern in the order of its files, but the patterns as they are given.
-    found = find_dumps([f"{tmp_path}/RC_2*", f"{tmp_path}/RC_*"])
+    found = find_inputs([f"{tmp_path}/RC_2*", f"{tmp_path}/RC_*"])
     assert [dump.path for dump in found] == in_order[::-1]
     assert found[1].size == (tmp_path / "RC_1.zst").stat().st_size
 
 
 def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
     with pytest.raises(InputError, match=r"'.*/RC_x' matches no file"):
-        find_dumps([f"{tmp_path}/RC_x"])
+        find_inputs([f"{tmp_path}/RC_x"])
     with pytest.raises(InputError, match="is a folder"):
-        find_dumps([str(tmp_path)])
+        find_inputs([str(tmp_path)])

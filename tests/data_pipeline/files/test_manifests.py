@@ -50,15 +50,15 @@ def damaged(manifest, path, *, by):
 def test_a_cached_dump_with_a_damaged_manifest_is_read_again(
     run, world, tmp_path, statistics_of, caplog, field, by
 ):
-    source = ("--input", tmp_path / "RC_1.zst", "--months", tmp_path / "months", "--output")
+    source = ("--input", tmp_path / "RC_1.zst", "--cache", tmp_path / "cache", "--output")
     run(*source, tmp_path / "one")
-    (path,) = tmp_path.glob("months/*/month.json")
+    (path,) = tmp_path.glob("cache/*/cached_input.json")
     path.write_text(damaged(json.loads(path.read_bytes()), (field,), by=by))
     caplog.clear()
     run(*source, tmp_path / "two")
     (line,) = [line for line in caplog.messages if "is damaged" in line]
     assert line.startswith(f"warning: {path} is damaged ('{field}' is ")
-    assert line.endswith("; its dump is read again")
+    assert line.endswith("; its input file is read again")
     assert statistics_of(tmp_path / "one") == statistics_of(tmp_path / "two")
 
 

@@ -37,7 +37,7 @@ def refusal(capsys, *arguments):
     return message
 
 
-@pytest.mark.parametrize("below", ["", "deeper/still", "_incomplete", "_months"])
+@pytest.mark.parametrize("below", ["", "deeper/still", "_incomplete"])
 def test_an_input_inside_the_output_folder_is_refused_and_stays(
     write_dump, comment, tmp_path, capsys, below
 ):
@@ -56,15 +56,15 @@ def test_an_input_inside_the_output_folder_is_refused_and_stays(
     assert not (tmp_path / "same" / "COMPLETED").exists()
 
 
-def test_an_input_inside_the_folder_of_months_is_refused(write_dump, comment, tmp_path, capsys):
-    (tmp_path / "months").mkdir()
-    dump = write_dump("dump", [comment("c1")]).rename(tmp_path / "months" / "RC_1")
+def test_an_input_inside_the_cache_is_refused(write_dump, comment, tmp_path, capsys):
+    (tmp_path / "cache").mkdir()
+    dump = write_dump("dump", [comment("c1")]).rename(tmp_path / "cache" / "RC_1")
     message = refusal(
         capsys,
         *("reddit", "--input", dump, "--output", tmp_path / "out"),
-        *("--months", tmp_path / "months"),
+        *("--cache", tmp_path / "cache"),
     )
-    assert f"--months: {str(tmp_path / 'months')!r} holds the input" in message
+    assert f"--cache: {str(tmp_path / 'cache')!r} holds the input" in message
 
 
 def test_a_link_in_the_output_folder_lies_in_it(world, tmp_path, capsys):
@@ -75,11 +75,11 @@ def test_a_link_in_the_output_folder_lies_in_it(world, tmp_path, capsys):
     assert "holds the input" in message
 
 
-def test_the_folder_of_months_is_not_the_output(world, tmp_path, capsys):
+def test_the_cache_is_not_the_output(world, tmp_path, capsys):
     message = refusal(
         capsys,
         *("reddit", "--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out"),
-        *("--months", tmp_path / "out" / ".." / "out"),
+        *("--cache", tmp_path / "out" / ".." / "out"),
     )
     assert "is --output; name another folder" in message
 
@@ -93,13 +93,15 @@ def test_a_file_that_is_no_claim_is_not_overwritten(fails, world, tmp_path):
     assert (output / "_claim").read_text() == "somebody's"
 
 
-def test_counts_that_were_changed_in_a_month_are_not_published(run, world, tmp_path, statistics_of):
-    source = ("--input", f"{tmp_path}/RC_*", "--months", tmp_path / "kept")
+def test_counts_that_were_changed_in_the_cache_are_not_published(
+    run, world, tmp_path, statistics_of
+):
+    source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept")
     run(*source, "--output", tmp_path / "one")
-    (manifest,) = (tmp_path / "kept").glob("RC_1.zst-*/month.json")
-    month = json.loads(manifest.read_text())
-    month["counts"]["lines"] = 5
-    manifest.write_text(json.dumps(month, indent=2) + "\n")
+    (manifest,) = (tmp_path / "kept").glob("RC_1.zst-*/cached_input.json")
+    about = json.loads(manifest.read_text())
+    about["counts"]["lines"] = 5
+    manifest.write_text(json.dumps(about, indent=2) + "\n")
     run(*source, "--output", tmp_path / "two")
     assert statistics_of(tmp_path / "two") == statistics_of(tmp_path / "one")
 
@@ -145,7 +147,7 @@ def test_a_file_in_the_way_that_no_job_wrote_is_refused_and_stays(
     assert str(output / name) in message
     assert "no manifest says that this program wrote" in message or name == "COMPLETED"
     assert (output / name).read_text() == "somebody's"
-    left = {path.name for path in output.iterdir()} - {"_months"}
+    left = {path.name for path in output.iterdir()}
     assert left == {name} or left == {name, "_incomplete"}
 
 
@@ -257,19 +259,19 @@ def test_the_bytes_do_not_depend_on_where_the_data_lie(run, world, tmp_path, mon
 
 
 @pytest.mark.parametrize("on_engine", [False, True], ids=["local", "engine"])
-def test_a_damaged_month_is_refused_and_then_read_again(
+def test_a_damaged_cached_input_is_refused_and_then_read_again(
     run, fails, world, tmp_path, stored, monkeypatch, on_engine
 ):
-    source = ("--input", f"{tmp_path}/RC_*", "--months", tmp_path / "kept", "--format", "jsonl")
+    source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept", "--format", "jsonl")
     run(*source, "--output", tmp_path / "one")
-    (month,) = (tmp_path / "kept").glob("RC_1.zst-*/comments.jsonl")
-    whole = month.read_bytes()
+    (comments,) = (tmp_path / "kept").glob("RC_1.zst-*/comments.jsonl")
+    whole = comments.read_bytes()
     assert b"what are the words" in whole
-    month.write_bytes(whole.replace(b"what are the words", b"XXXX are the wordz"))
+    comments.write_bytes(whole.replace(b"what are the words", b"XXXX are the wordz"))
     with monkeypatch.context() as patched:
         patched.setattr("data_pipeline.reddit.command.is_local", lambda _: not on_engine)
         message = fails(*source, "--output", tmp_path / "two")
-    assert f"{month} is not what was written there" in message
+    assert f"{comments} has changed since it was written" in message
     assert not (tmp_path / "two" / "COMPLETED").exists()
     run(*source, "--output", tmp_path / "two")
     assert stored(tmp_path / "two") == stored(tmp_path / "one")

@@ -9,12 +9,12 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.errors import InputError
 from data_pipeline.pairs.decontamination import (
     EXCLUDED,
+    Decontaminate,
     Excluded,
-    TakeOut,
     normalize,
     read_texts,
 )
-from data_pipeline.reddit.join import Pair
+from data_pipeline.pairs.pair import Pair
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_files_that_are_none_are_named(tmp_path, name, content, reason):
         Excluded([str(tmp_path / "nowhere.txt")])
 
 
-def test_pairs_are_taken_out_by_either_side_and_listed(tmp_path):
+def test_pairs_are_removed_by_either_text_and_listed(tmp_path):
     path = tmp_path / "sts.tsv"
     path.write_text("4.2\tA man is playing.\tok\n")
     excluded = Excluded([str(path)])
@@ -75,7 +75,7 @@ def test_pairs_are_taken_out_by_either_side_and_listed(tmp_path):
 
     kept = pair("A man is playing golf", "yes")
     pairs = [pair("a MAN is playing", "yes"), kept, pair("What is he doing?", "A man: is playing")]
-    outputs = list(TakeOut(excluded).process(pairs))
+    outputs = list(Decontaminate(excluded).process(pairs))
     assert outputs[0] == [kept]
     (lines,) = [
         out.value for out in outputs if isinstance(out, TaggedOutput) and out.tag == EXCLUDED

@@ -33,11 +33,11 @@ def copies(write_dump, comment):
         write_dump(name, rows)
 
 
-@pytest.fixture(params=["one process", "few buckets", "an engine"])
+@pytest.fixture(params=["one process", "few partitions", "an engine"])
 def runner(request, monkeypatch):
     """The ways that pairs can travel."""
     if request.param != "one process":
-        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTS", 3)
+        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTITIONS", 3)
     if request.param == "an engine":
         monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
 

@@ -8,41 +8,43 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.inputs import (
-    Tap,
-    UnreadableDumpError,
-    checksum,
-    find_dumps,
-)
-from data_pipeline.pairs.examples import decode_strings, read_frames
+from data_pipeline.files.filesystem import Tap, file_crc32c
+from data_pipeline.files.inputs import UnreadableFileError, find_inputs
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.reader import read_texts
-from data_pipeline.pairs.tfrecord import FEATURES, encode_example, frame
+from data_pipeline.pairs.tfrecord import (
+    FEATURES,
+    decode_example,
+    encode_example,
+    frame,
+    read_frames,
+)
 
 PAIRS = [("How – old?", "I am 20\n."), ("", "b" * 20_000), ("x", "y")]
 
 
 def read(path):
-    (dump,) = find_dumps([str(path)])
+    (dump,) = find_inputs([str(path)])
     tap = Tap()
     texts = list(read_texts(dump, tap))
     assert tap.size == dump.size
-    assert tap.crc32c == checksum(str(path))
+    assert tap.crc32c == file_crc32c(str(path))
     return [
         tuple(text.decode() if isinstance(text, bytes) else text for text in pair) for pair in texts
     ]
 
 
 def fails(path):
-    with pytest.raises(UnreadableDumpError) as raised:
+    with pytest.raises(UnreadableFileError) as raised:
         read(path)
     assert str(path) in str(raised.value)
     assert "\n" not in str(raised.value)
     return str(raised.value)
 
 
-@pytest.mark.parametrize("gzipped", [False, True])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("name", "gzipped"), [*((name, False) for name in FORMATS), ("tfrecord", True), ("jsonl", True)]
+)
 def test_what_the_job_stores_is_read_back(tmp_path, name, gzipped):
     form = make_format(name, names=FEATURES, gzipped=gzipped)
     columns = zip(*[[*pair, "i", "r", "t", "s"] for pair in PAIRS], strict=True)
@@ -73,8 +75,8 @@ def test_examples_of_tensorflow_are_read(tmp_path):
     features["score"].CopyFrom(feature(float_list=tf.train.FloatList(value=[1.5, -2])))
     features["label"].CopyFrom(feature(int64_list=tf.train.Int64List(value=[-1, 2**40])))
     names = ("input", "two", "none", "score", "label", "absent")
-    assert decode_strings(example.SerializeToString(), names) == {"input": b"\xff a"}
-    assert decode_strings(b"", names) == {}
+    assert decode_example(example.SerializeToString(), names) == {"input": b"\xff a"}
+    assert decode_example(b"", names) == {}
 
     path = tmp_path / "by_tensorflow.tfrecord"
     with tf.io.TFRecordWriter(str(path)) as writer:
@@ -124,7 +126,7 @@ def test_what_is_no_pair_is_told(tmp_path):
     path.write_bytes(frame(encode_example(pair)) + frame(encode_example({"input": "a"})))
     assert fails(path).endswith(f"record 2: {wanted}")
     path.write_bytes(frame(b"\x0a\xff"))
-    assert "record 1: no tf.train.Example" in fails(path)
+    assert "record 1: not a tf.train.Example" in fails(path)
 
     path = tmp_path / "b.jsonl"
     path.write_bytes(orjson.dumps(pair) + b"\n" + orjson.dumps(pair | {"response": 1}))

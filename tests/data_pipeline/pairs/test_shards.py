@@ -6,8 +6,9 @@ import orjson
 import pytest
 from apache_beam.testing.util import assert_that, equal_to
 
-from data_pipeline.execution.blocks import BlocksAtHand
+from data_pipeline.execution.shuffle import InlineBlocks
 from data_pipeline.pairs.formats import JsonLines
+from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.shards import (
     ShardFile,
     Sharding,
@@ -15,7 +16,6 @@ from data_pipeline.pairs.shards import (
     WriteShard,
     stored_columns,
 )
-from data_pipeline.reddit.join import Pair
 
 
 def sharding(**replaced):
@@ -27,7 +27,6 @@ def sharding(**replaced):
         "format": JsonLines(stored_columns(replaced.get("context_turns", 0))),
         "context_turns": 0,
         "records_a_file": None,
-        "bytes_a_file": None,
     }
     return Sharding(**given | replaced)
 
@@ -41,11 +40,11 @@ def responses(rows):
     return [orjson.loads(row)["response_id"] for row in rows.splitlines()]
 
 
-def test_validation_is_a_side_only_where_it_is_asked_for():
-    assert sharding().shards_by_side() == {"train": 4, "test": 2}
-    assert sharding(validation_fraction=0.2).shards_by_side()["validation"] == 1
+def test_validation_is_a_split_only_where_it_is_asked_for():
+    assert sharding().shards_by_split() == {"train": 4, "test": 2}
+    assert sharding(validation_fraction=0.2).shards_by_split()["validation"] == 1
     with_validation = sharding(validation_fraction=0.2, validation_shards=3)
-    assert with_validation.shards_by_side() == {"train": 4, "validation": 3, "test": 2}
+    assert with_validation.shards_by_split() == {"train": 4, "validation": 3, "test": 2}
     assert sharding(train_shards=2, test_shards=1).all_shards() == [
         ("train", 0),
         ("train", 1),
@@ -53,7 +52,7 @@ def test_validation_is_a_side_only_where_it_is_asked_for():
     ]
 
 
-def test_a_pair_goes_to_the_shard_of_its_reply_on_the_side_of_its_thread():
+def test_a_pair_goes_to_the_shard_of_its_reply_on_the_split_of_its_thread():
     # CRC-32 of b"r0" to b"r7" modulo 4 is 3, 1, 3, 1, 2, 0, 2, 0; of b"r0" modulo 2 it is 1, and
     # modulo 3 it is 2. blake2b-64 of t3_6 is 0.062 of 2**64 (test), of t3_9 0.170 (validation)
     # and of t3_1 0.854. Computed once with zlib and hashlib.
@@ -97,7 +96,7 @@ def test_a_row_has_the_features_of_its_pair_and_the_turns_asked_for():
 
 
 @pytest.mark.parametrize("thread", ["t3_1", "t3_6"])
-def test_by_pair_the_side_is_of_both_ids(thread):
+def test_by_pair_the_split_is_of_both_ids(thread):
     # blake2b-64 of b"c10 r10" is 0.064 of 2**64, computed once with hashlib.
     pairs = [
         pair(0, thread=thread)._replace(input_id=input_id, response_id=response_id)
@@ -113,11 +112,6 @@ def test_by_pair_the_side_is_of_both_ids(thread):
         ({}, [[b"aa", b"bb", b"c", b"dddd", b"e"]]),
         ({"records_a_file": 2}, [[b"aa", b"bb"], [b"c", b"dddd"], [b"e"]]),
         ({"records_a_file": 5}, [[b"aa", b"bb", b"c", b"dddd", b"e"]]),
-        # 2 + 2 bytes are no more than 4; then 1 + 4 are.
-        ({"bytes_a_file": 4}, [[b"aa", b"bb"], [b"c"], [b"dddd"], [b"e"]]),
-        # One row alone may be larger than a file; no file before it is empty.
-        ({"bytes_a_file": 1}, [[b"aa"], [b"bb"], [b"c"], [b"dddd"], [b"e"]]),
-        ({"bytes_a_file": 5, "records_a_file": 2}, [[b"aa", b"bb"], [b"c", b"dddd"], [b"e"]]),
     ],
 )
 def test_a_shard_is_cut_where_a_file_would_be_too_large(limits, files):
@@ -133,7 +127,7 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     writer = WriteShard(str(tmp_path), sharding(records_a_file=2))
     written = {}
     for order in (rows, rows[::-1]):
-        blocks = [BlocksAtHand("w").append_rows(b"".join(some)) for some in (order[:3], order[3:])]
+        blocks = [InlineBlocks("w").append(b"".join(some)) for some in (order[:3], order[3:])]
         files = list(writer.process((("train", 7), [blocks[0], None, blocks[1]])))
         contents = [(tmp_path / file.name).read_bytes() for file in files]
         written[order[0]] = files, contents
@@ -144,7 +138,7 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     assert [file.name for file in files] == [f"train-00007-0000{n}.jsonl" for n in range(3)]
     assert [file.records for file in files] == [2, 2, 1]
     for file, content in zip(files, contents, strict=True):
-        assert file.side == "train"
+        assert file.split == "train"
         assert file.describe() == {
             "bytes": len(content),
             "crc32c": f"{google_crc32c.value(content):08x}",
@@ -156,7 +150,7 @@ def test_lines_come_into_one_file_in_order(tmp_path):
     lines = WriteLines(str(tmp_path), "lines.txt", read=lambda number: [b"%d\n" % number] * number)
     assert lines._write([3, 1, 2]) == ShardFile(
         name="lines.txt",
-        side="",
+        split="",
         bytes=12,
         # CRC-32C of b"1\n2\n2\n3\n3\n3\n", computed once with google_crc32c.
         crc32c="96f8891a",

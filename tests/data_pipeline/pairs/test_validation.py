@@ -36,17 +36,17 @@ def job(run, dump, tmp_path):
     """Runs the command; returns the folder, with the dump read only once."""
 
     def reddit(name, *options):
-        months = ("--months", tmp_path / "months", "--format", "jsonl", "--train_shards", 2)
-        run("--input", dump, "--output", tmp_path / name, *months, *options)
+        cached = ("--cache", tmp_path / "cache", "--format", "jsonl", "--train_shards", 2)
+        run("--input", dump, "--output", tmp_path / name, *cached, *options)
         return tmp_path / name
 
     return reddit
 
 
-def sides_of(folder, stored):
+def splits_of(folder, stored):
     return {
-        side: {int(pair["thread_id"].removeprefix("t3_")) for pair in stored(folder, side)}
-        for side in THREADS
+        split: {int(pair["thread_id"].removeprefix("t3_")) for pair in stored(folder, split)}
+        for split in THREADS
     }
 
 
@@ -56,9 +56,9 @@ def files_of(folder):
 
 def test_threads_stand_where_their_hashes_say(job, stored):
     folder = job("out", *ASKED)
-    assert sides_of(folder, stored) == THREADS
-    for side, threads in THREADS.items():
-        assert len(stored(folder, side)) == REPLIES * len(threads)
+    assert splits_of(folder, stored) == THREADS
+    for split, threads in THREADS.items():
+        assert len(stored(folder, split)) == REPLIES * len(threads)
 
 
 def test_threads_of_validation_would_be_to_learn_from_and_test_stays_the_same(job, stored):
@@ -85,7 +85,7 @@ def test_it_is_counted_and_described(job, statistics_of):
     folder = job("out", *ASKED)
     counts = statistics_of(folder)
     assert list(counts)[-3:] == ["train_pairs", "validation_pairs", "test_pairs"]
-    assert [counts[f"{side}_pairs"] for side in THREADS] == [
+    assert [counts[f"{split}_pairs"] for split in THREADS] == [
         REPLIES * len(threads) for threads in THREADS.values()
     ]
     manifest = json.loads((folder / "COMPLETED").read_text())
@@ -97,7 +97,7 @@ def test_it_is_counted_and_described(job, statistics_of):
     page = (folder / "data_card.html").read_text()
     assert "Data card: 60 pairs from Reddit" in page
     assert "<dt>to validate</dt><dd>15</dd>" in page
-    assert "on one side of train, validation and test." in page
+    assert "in one split of train, validation and test." in page
     assert "pairs to choose models by" in page
 
 
@@ -127,8 +127,8 @@ def test_by_pair_it_is_a_part_of_the_pairs(run, write_dump, comment, tmp_path, s
         *("--test_fraction", 0.2, "--validation_fraction", 0.1),
     )
     found = {
-        side: sorted(int(pair["response_id"][1:]) for pair in stored(tmp_path / "out", side))
-        for side in THREADS
+        split: sorted(int(pair["response_id"][1:]) for pair in stored(tmp_path / "out", split))
+        for split in THREADS
     }
     assert found == {"test": [2, 4, 5], "validation": [6, 7], "train": [1, 3, 8]}
     page = (tmp_path / "out" / "data_card.html").read_text()

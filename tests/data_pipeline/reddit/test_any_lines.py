@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
-from data_pipeline.execution.blocks import Block
+from data_pipeline.execution.shuffle import Block
+from data_pipeline.files.malformed_lines import MalformedLineError, dead_letter
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.shards import Sharding, stored_columns
-from data_pipeline.reddit.comment import MalformedLineError, dead_letter, parse_comment
+from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
-from data_pipeline.reddit.join import Packer, bucket_of_slot, pair_bucket
+from data_pipeline.reddit.join import Packer, pair_partition, partition_of
 
 SELECTIONS = (
     Selection(),
@@ -76,7 +77,7 @@ lines_of_dumps = st.lists(
 
 
 def read(lines, rules):
-    """Counts, and the packed rows by bucket, as `months` makes them of a dump."""
+    """Counts, and the packed rows by partition, as `cached_input` makes them of a dump."""
     counts, packer = Counter(lines=len(lines)), Packer()
     for number, line in enumerate(lines, start=1):
         try:
@@ -91,15 +92,17 @@ def read(lines, rules):
     return counts, list(packer.packed())
 
 
-def join(packed, rules, *, buckets):
-    """Counts and pairs of all buckets."""
+def join(packed, rules, *, partitions):
+    """Counts and pairs of all partitions."""
     blocks = {}
-    for slot, rows in packed:
-        block = Block("RC", slot, len(rows), rows, compressed=False)
-        blocks.setdefault(bucket_of_slot(slot, buckets), []).append(block)
+    for subpartition, rows in packed:
+        block = Block("RC", subpartition, len(rows), rows, compressed=False)
+        blocks.setdefault(partition_of(subpartition, partitions), []).append(block)
     counts, pairs = Counter(), []
-    for of_bucket in blocks.values():
-        for some, counted in pair_bucket(of_bucket, rule_names=rules.names, with_parents=True):
+    for of_partition in blocks.values():
+        for some, counted in pair_partition(
+            of_partition, rule_names=rules.names, with_parents=True
+        ):
             pairs += some
             counts.update(counted)
     return counts, pairs
@@ -116,15 +119,15 @@ def test_lines_are_malformed_or_duplicates_or_comments(examples):
     )
     @given(lines_of_dumps, st.sampled_from(SELECTIONS), st.sampled_from([1, 3, 1024]))
     @example([b'{"id":"a","parent_id":"t1_a"', b"", b"\xff"], SELECTIONS[0], 1)
-    def check(lines, selection, buckets):
-        every_line_is_counted_once(lines, Rules(selection), buckets=buckets)
+    def check(lines, selection, partitions):
+        every_line_is_counted_once(lines, Rules(selection), partitions=partitions)
 
     check()
 
 
-def every_line_is_counted_once(lines, rules, *, buckets):
+def every_line_is_counted_once(lines, rules, *, partitions):
     counts, packed = read(lines, rules)
-    joined, pairs = join(packed, rules, buckets=buckets)
+    joined, pairs = join(packed, rules, partitions=partitions)
     counts.update(joined)
     dropped = {name: counts[f"dropped/{name}"] for name in rules.names}
     assert counts["lines"] == counts["malformed"] + counts["duplicates"] + counts["comments"]
@@ -143,7 +146,7 @@ def every_line_is_counted_once(lines, rules, *, buckets):
 @given(lines_of_dumps)
 def test_pairs_of_anything_can_be_stored_in_every_format(lines):
     rules = Rules(Selection())
-    _, pairs = join(read(lines, rules)[1], rules, buckets=3)
+    _, pairs = join(read(lines, rules)[1], rules, partitions=3)
     for name in FORMATS:
         form = make_format(name, names=stored_columns(1), gzipped=False)
         sharding = Sharding("thread", 0.5, 3, 2, form, 1, None, None)

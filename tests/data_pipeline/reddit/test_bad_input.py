@@ -244,7 +244,7 @@ def test_a_full_disk_is_one_error_and_more_room_completes_it(tmp_path, write_dum
         assert "No space left on device" in str(raised.value)
         assert "\n" not in str(raised.value)
         assert not (small / "out" / "COMPLETED").exists()
-        assert not list(small.rglob("month.json"))
+        assert not list(small.rglob("cached_input.json"))
         subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
         main(command)
         assert (small / "out" / "COMPLETED").exists()
@@ -285,13 +285,14 @@ def test_a_line_of_100_mb_is_one_short_dead_letter(run, long_line, tmp_path, sta
 READ_IT = """
 import re, sys
 from pathlib import Path
-from data_pipeline.files.inputs import find_dumps, read_line_batches
+from data_pipeline.files.inputs import find_inputs
+from data_pipeline.files.lines import read_line_batches
 
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 
 before = peak()
-lines = sum(len(batch.lines) for batch in read_line_batches(*find_dumps(sys.argv[1:])))
+lines = sum(len(batch.lines) for batch in read_line_batches(*find_inputs(sys.argv[1:])))
 print(lines, (peak() - before) * 1024)
 """
 

@@ -3,14 +3,8 @@
 import orjson
 import pytest
 
-from data_pipeline.reddit.comment import (
-    Comment,
-    MalformedLineError,
-    dead_letter,
-    parse_comment,
-    seconds,
-    whole_number,
-)
+from data_pipeline.files.malformed_lines import MalformedLineError, dead_letter
+from data_pipeline.reddit.comment import Comment, parse_comment, seconds, whole_number
 from data_pipeline.reddit.filters import Rules, Selection
 
 FIELDS = {

@@ -1,7 +1,8 @@
 """The turns before an input, one at a time."""
 
+from data_pipeline.pairs.pair import Pair
 from data_pipeline.reddit.context import add_turn
-from data_pipeline.reddit.join import OwnComments, Pair
+from data_pipeline.reddit.join import OwnComments
 
 
 def comments(**parents):

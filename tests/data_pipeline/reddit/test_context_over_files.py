@@ -63,12 +63,12 @@ EXPECTED = {
 
 @pytest.mark.usefixtures("chains")
 @pytest.mark.parametrize("turns", [1, 2, 4])
-@pytest.mark.parametrize("runner", ["one process", "few buckets", "an engine"])
+@pytest.mark.parametrize("runner", ["one process", "few partitions", "an engine"])
 def test_the_nearest_turn_first_and_empty_where_there_is_none(
     run, tmp_path, stored, monkeypatch, runner, turns
 ):
     if runner != "one process":
-        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTS", 3)
+        monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTITIONS", 3)
     if runner == "an engine":
         monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
     output = tmp_path / "out"

@@ -8,12 +8,13 @@ import orjson
 import pytest
 import tensorflow as tf
 
-from data_pipeline.cache.input_cache import Months
-from data_pipeline.files.inputs import find_dumps
+from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.files.inputs import find_inputs
 from data_pipeline.pairs.formats import TFRecord
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import FEATURES
 from data_pipeline.reddit.filters import Selection
+from data_pipeline.reddit.options import Settings
 from data_pipeline.reddit.pipeline import Plan, build
 
 
@@ -86,7 +87,6 @@ def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
     )
     assert sorted(path.name for path in output.iterdir()) == [
         "COMPLETED",
-        "_months",
         "data_card.html",
         "data_card.json",
         "dead_letters-00000-of-00001.jsonl",
@@ -108,7 +108,7 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTS", 5)
+    monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTITIONS", 5)
     run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
     # As an engine has it: the rows go through the runner.
     monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
@@ -163,9 +163,9 @@ def test_the_default_split_is_by_thread(run, many_pairs, tmp_path):
     run("--input", f"{tmp_path}/RC_*", "--output", output)
     options = json.loads((output / "COMPLETED").read_text())["options"]
     assert (options["split_by"], options["test_fraction"]) == ("thread", 0.1)
-    sides = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
-    assert not sides[0] & sides[1]
-    assert all(sides)
+    splits = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
+    assert not splits[0] & splits[1]
+    assert all(splits)
 
 
 def test_an_empty_month_gives_empty_shards(run, write_dump, tmp_path, statistics_of):
@@ -219,16 +219,15 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
 def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     folder = tmp_path / "aside"
     folder.mkdir()
-    sharding = Sharding("thread", 0.1, 2, 1, TFRecord(FEATURES), 0, None, None)
+    sharding = Sharding("thread", 0.1, 2, 1, TFRecord(FEATURES), 0, None)
     plan = Plan(
-        find_dumps([f"{tmp_path}/RC_*"]),
-        Months(str(tmp_path / "months"), Selection(), compressed=True),
+        find_inputs([f"{tmp_path}/RC_*"]),
+        InputCache(str(tmp_path / "cache"), Selection(), compressed=True),
         folder=str(folder),
-        sharding=sharding,
-        buckets=3,
-        blocks_at_hand=True,
+        inline=True,
+        settings=Settings(sharding, partitions=3),
     )
-    for _ in range(2):  # what was read before counts too
+    for _ in range(2):  # what is cached counts too
         pipeline = beam.Pipeline(runner="FnApiRunner")
         build(pipeline, plan)
         counters = pipeline.run().metrics().query()["counters"]

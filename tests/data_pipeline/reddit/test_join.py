@@ -4,48 +4,50 @@ from collections import Counter
 
 import pytest
 
-from data_pipeline.execution.blocks import Block, Compressor
+from data_pipeline.execution.shuffle import Block, Compressor
 from data_pipeline.reddit import join
 from data_pipeline.reddit.comment import Comment
 from data_pipeline.reddit.filters import THE_PAPERS
 from data_pipeline.reddit.join import (
-    SLOTS,
+    SUBPARTITIONS,
     OwnComments,
     Packer,
-    bucket_of_slot,
-    slot_of,
+    partition_of,
+    subpartition_of,
 )
 
 NAMES = list(THE_PAPERS)
 
 
-def blocks_of(*batches, buckets=1):
-    """Bucket -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
+def blocks_of(*batches, partitions=1):
+    """Partition -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
     compress, found = Compressor(), {}
     for source, offset, comments in batches:
         packer = Packer()
         for some, rule in comments:
             packer.add(some, None if rule is None else NAMES.index(rule))
-        by_bucket = {}
-        for slot, rows in packer.packed():
-            by_bucket.setdefault(bucket_of_slot(slot, buckets), []).append(compress(rows))
-        for bucket, frames in by_bucket.items():
+        by_partition = {}
+        for subpartition, rows in packer.packed():
+            by_partition.setdefault(partition_of(subpartition, partitions), []).append(
+                compress(rows)
+            )
+        for partition, frames in by_partition.items():
             data = b"".join(frames)
-            found.setdefault(bucket, []).append(Block(source, offset, len(data), data))
+            found.setdefault(partition, []).append(Block(source, offset, len(data), data))
     return found
 
 
-def pair_bucket(blocks):
-    """All pairs and counts of one bucket at once."""
+def pair_partition(blocks):
+    """All pairs and counts of one partition at once."""
     pairs, counts = [], Counter()
-    for some, counted in join.pair_bucket(blocks, rule_names=NAMES, with_parents=False):
+    for some, counted in join.pair_partition(blocks, rule_names=NAMES, with_parents=False):
         pairs += some
         counts.update(counted)
     return pairs, +counts
 
 
-def bucket_of(*batches):
-    """All comments in one bucket."""
+def one_partition(*batches):
+    """All comments in one partition."""
     return blocks_of(*batches)[0]
 
 
@@ -58,8 +60,8 @@ def ids(pairs):
 
 
 def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
-    pairs, counts = pair_bucket(
-        bucket_of(
+    pairs, counts = pair_partition(
+        one_partition(
             ("b", 1, [(comment("c1", thread="x"), None)]),
             ("a", 1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
         )
@@ -71,7 +73,7 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
 
 def test_dropped_comments_neither_ask_nor_answer_but_are_counted():
     rows = [(comment("c1"), None), (comment("c2", "c1"), "bot"), (comment("c3", "c2"), None)]
-    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
     assert pairs == []
     assert counts["dropped/bot"] == 1
     assert (counts["comments"], counts["kept"], counts["replies"]) == (3, 2, 1)
@@ -82,7 +84,7 @@ def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
     late = ("b", 1, [(comment("c2", "c1", text="late"), None)])
     early = ("a", 9, [(comment("c2", "c1", text="early"), None)])
     for batches in ([parent, late, early], [early, late, parent]):
-        pairs, counts = pair_bucket(bucket_of(*batches))
+        pairs, counts = pair_partition(one_partition(*batches))
         assert [pair.response for pair in pairs] == ["early"]
         assert counts["duplicates"] == 1
         assert counts["comments"] == 2
@@ -94,64 +96,67 @@ def test_a_first_line_that_is_dropped_drops_the_later_copy_too():
         (comment("c2", "c1"), "deleted"),
         (comment("c2", "c1"), None),
     ]
-    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
     assert pairs == []
     assert (counts["duplicates"], counts["dropped/deleted"], counts["kept"]) == (1, 1, 1)
 
 
 def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
-    pairs, counts = pair_bucket(
-        bucket_of(("a", 1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
+    pairs, counts = pair_partition(
+        one_partition(("a", 1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
     )
     assert pairs == []
     assert (counts["replies"], counts["pairs"]) == (2, 0)
 
 
-def test_parent_and_reply_meet_in_one_of_many_buckets():
+def test_parent_and_reply_meet_in_one_of_many_partitions():
     rows = []
     for number in range(100):
         rows += [(comment(f"p{number}"), None), (comment(f"r{number}", f"p{number}"), None)]
-    buckets = blocks_of(("a", 1, rows), buckets=64)
-    assert len(buckets) > 32
-    found = [pair for blocks in buckets.values() for pair in pair_bucket(blocks)[0]]
+    partitions = blocks_of(("a", 1, rows), partitions=64)
+    assert len(partitions) > 32
+    found = [pair for blocks in partitions.values() for pair in pair_partition(blocks)[0]]
     assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
 
 
-def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_buckets():
+def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_partitions():
     rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
-    for buckets in (1, 7, 64):
+    for partitions in (1, 7, 64):
         batch = ("x", 1, [(row, None) for row in rows])
-        found = [pair_bucket(some) for some in blocks_of(batch, buckets=buckets).values()]
+        found = [pair_partition(some) for some in blocks_of(batch, partitions=partitions).values()]
         pairs = [pair for some, _ in found for pair in some]
         assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
         assert sum(counts["duplicates"] for _, counts in found) == 2
 
 
-def test_a_thread_of_any_size_is_spread_over_all_buckets():
-    sizes = Counter(bucket_of_slot(slot_of(f"c{n}"), 16) for n in range(16_000))
+def test_a_thread_of_any_size_is_spread_over_all_partitions():
+    sizes = Counter(partition_of(subpartition_of(f"c{n}"), 16) for n in range(16_000))
     assert len(sizes) == 16
     assert max(sizes.values()) < 1200  # 1000 each, but for chance
 
 
-def test_buckets_are_runs_of_slots_of_about_one_size():
-    for buckets in (1, 3, 16, SLOTS):
-        runs = [bucket_of_slot(slot, buckets) for slot in range(SLOTS)]
+def test_partitions_are_runs_of_slots_of_about_one_size():
+    for partitions in (1, 3, 16, SUBPARTITIONS):
+        runs = [partition_of(subpartition, partitions) for subpartition in range(SUBPARTITIONS)]
         assert runs == sorted(runs)
-        assert set(runs) == set(range(buckets))
+        assert set(runs) == set(range(partitions))
         assert max(Counter(runs).values()) - min(Counter(runs).values()) <= 1
 
 
 def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
-    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(95)]
-    pieces = list(join.pair_bucket(bucket_of(*batches), rule_names=NAMES, with_parents=False))
+    replies = [(comment(f"r{n}", "c1"), None) for n in range(95)]
+    batches = [("a", n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
+    pieces = list(
+        join.pair_partition(one_partition(*batches), rule_names=NAMES, with_parents=False)
+    )
     assert [len(pairs) for pairs, _ in pieces] == [0, *[10] * 9, 5]
 
 
 @pytest.mark.parametrize("replies", [1, 400, 401, 499, 500, 501, 1000, 2500])
 def test_of_a_block_of_any_size_no_pair_is_lost(replies):
     rows = [(comment("c1"), None), *((comment(f"r{n}", "c1"), None) for n in range(replies))]
-    pairs, counts = pair_bucket(bucket_of(("a", 1, rows)))
+    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
     assert ids(pairs) == [("c1", f"r{n}") for n in range(replies)]
     assert counts == {
         "comments": replies + 1,
@@ -161,10 +166,10 @@ def test_of_a_block_of_any_size_no_pair_is_lost(replies):
     }
 
 
-def test_counts_of_a_bucket_add_up_over_its_pieces(monkeypatch):
+def test_counts_of_a_partition_add_up_over_its_pieces(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 2)
     batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
-    pairs, counts = pair_bucket(bucket_of(*batches))
+    pairs, counts = pair_partition(one_partition(*batches))
     assert len(pairs) == 5
     assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
 
@@ -172,8 +177,8 @@ def test_counts_of_a_bucket_add_up_over_its_pieces(monkeypatch):
 def test_a_pair_has_the_replys_time_and_the_parents_parent_where_asked():
     rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
     for with_parents, before in ((True, ["c1", None]), (False, [None, None])):
-        found = join.pair_bucket(
-            bucket_of(("a", 1, [(row, None) for row in rows])),
+        found = join.pair_partition(
+            one_partition(("a", 1, [(row, None) for row in rows])),
             rule_names=NAMES,
             with_parents=with_parents,
         )

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 def dumps(tmp_path_factory):
     """A sample dump in several files."""
     folder = tmp_path_factory.mktemp("dumps")
-    sample.write(folder / "sample", comments=COMMENTS, seed=5)
+    sample.write_sample(folder / "sample", comments=COMMENTS, seed=5)
     lines = [
         line
         for month in sorted((folder / "sample" / "reddit").iterdir())
@@ -42,6 +42,7 @@ def dumps(tmp_path_factory):
 
 def command(dumps, output, workers):
     arguments = ("reddit", "--input", f"{dumps}/RC_*", "--output", output, "--context_turns", 1)
+    arguments += ("--cache", output.parent / "cache")
     return [sys.executable, "-m", "data_pipeline", *map(str, (*arguments, *workers))]
 
 
@@ -112,8 +113,8 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
     output = tmp_path / "out"
     seed = 7
     draw = random.Random(seed).uniform
-    months = []
-    # The early ones first, while there are months to be read.
+    cached = []
+    # The early ones first, while there are files to be read.
     for moment in sorted(draw(0, seconds) for _ in range(KILLS)):
         last = begun(output)
         with started(dumps, output, workers) as process:
@@ -123,14 +124,14 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
                 break
             kill_group(process)
             process.wait()
-        months.append(len(list(output.glob("_months/*/month.json"))))
-        print(f"seed {seed}: killed {moment:.2f} of {seconds:.2f} s in; months done: {months}")
+        cached.append(len(list(tmp_path.glob("cache/*/cached_input.json"))))
+        print(f"seed {seed}: killed {moment:.2f} of {seconds:.2f} s in; files cached: {cached}")
         # Killed while it said goodbye: it had done all its work.
         if (output / "COMPLETED").exists():
             assert published(output) == expected
             break
-    assert months == sorted(months)
-    assert len(months) > 1
+    assert cached == sorted(cached)
+    assert len(cached) > 1
     run_to_the_end(dumps, output, workers)
     assert (output / "COMPLETED").exists()
     assert not (output / "_incomplete").exists()
@@ -182,7 +183,7 @@ def test_the_launcher_is_killed_and_its_workers_outlive_it(dumps, undisturbed, t
     expected, _ = undisturbed
     output = tmp_path / "out"
     with started(dumps, output, TOGETHER) as process:
-        assert wait_for(lambda: list(output.glob("_months/*/*.partial")), process)
+        assert wait_for(lambda: list(output.parent.glob("cache/*/*.partial")), process)
         process.kill()
         process.wait()
         assert not (output / "COMPLETED").exists()

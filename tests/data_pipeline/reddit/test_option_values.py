@@ -19,7 +19,7 @@ import pytest
         (["--test_shards", "0"], "--test_shards: 0 is not 1 or more"),
         (["--train_shards", "-1"], "--train_shards: -1 is not 1 or more"),
         (["--records_per_file", "0"], "--records_per_file: 0 is not 1 or more"),
-        (["--bytes_per_file", "0"], "--bytes_per_file: 0 is not 1 or more"),
+        (["--gzip", "--format", "parquet"], "--gzip: Parquet files are compressed already"),
         (["--context_turns", "-1"], "--context_turns: -1 is not 0 or more"),
         (["--context_turns", "101"], "--context_turns: 101 is not 0 to 100"),
         (["--direct_num_workers", "-2"], "--direct_num_workers: -2 is not 0 or more"),
@@ -30,7 +30,7 @@ import pytest
         (["--bots", "nowhere"], "--bots: 'nowhere' cannot be read"),
         (["--bots", "."], "--bots: '.' cannot be read"),
         (["--exclude_texts", "nowhere.txt"], "--exclude_texts: 'nowhere.txt' cannot be read"),
-        (["--months", ""], "--months: '' names no folder"),
+        (["--cache", ""], "--cache: '' names no folder"),
     ],
 )
 def test_a_value_that_cannot_be_is_one_line(fails, world, tmp_path, options, reason):
@@ -49,7 +49,7 @@ def test_a_value_that_cannot_be_is_one_line(fails, world, tmp_path, options, rea
             ([f"--{name}", "1.5"], f"argument --{name}: invalid int value: '1.5'")
             for name in (
                 *("train_shards", "validation_shards", "test_shards"),
-                *("records_per_file", "bytes_per_file"),
+                "records_per_file",
                 *("context_turns", "min_characters", "min_score", "max_copies_of_pair"),
             )
         ],
@@ -87,7 +87,7 @@ def test_subreddits_however_they_are_written(
     run, write_dump, comment, tmp_path, statistics_of, given
 ):
     write_dump("RC", [comment(f"c{n}", subreddit=s) for n, s in enumerate(["FISH", "Cats", "r"])])
-    source = ("--input", tmp_path / "RC", "--months", tmp_path / "months", "--allow_empty")
+    source = ("--input", tmp_path / "RC", "--cache", tmp_path / "cache", "--allow_empty")
     source += ("--output",)
     run(*source, tmp_path / "only", "--subreddits", given)
     run(*source, tmp_path / "but", "--exclude_subreddits", given)

@@ -30,7 +30,7 @@ JANUARY, FEBRUARY = "reddit/RC_2020-01.zst", "reddit/RC_2020-02.zst"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     output = tmp_path_factory.mktemp("sample")
-    sample.write(output, comments=COMMENTS, seed=3)
+    sample.write_sample(output, comments=COMMENTS, seed=3)
     return output
 
 
@@ -92,8 +92,8 @@ def unspoiled(world, count):
 
 
 def test_same_seed_gives_same_bytes_and_another_seed_other_bytes(folder, tmp_path):
-    sample.write(tmp_path / "again", comments=COMMENTS, seed=3)
-    sample.write(tmp_path / "other", comments=COMMENTS, seed=4)
+    sample.write_sample(tmp_path / "again", comments=COMMENTS, seed=3)
+    sample.write_sample(tmp_path / "other", comments=COMMENTS, seed=4)
     first, again, other = (
         contents(folder),
         contents(tmp_path / "again"),
@@ -129,28 +129,28 @@ def test_number_of_comments(folder):
 
 @pytest.mark.parametrize("comments", [1, 37])
 def test_tiny_worlds_are_whole_too(tmp_path, comments):
-    sample.write(tmp_path, comments=comments, seed=0)
+    sample.write_sample(tmp_path, comments=comments, seed=0)
     assert len(comments_of(tmp_path, JANUARY)) + len(comments_of(tmp_path, FEBRUARY)) == comments
 
 
 @pytest.mark.parametrize("comments", [0, -1])
 def test_no_comments_is_an_error(tmp_path, comments):
     with pytest.raises(InputError, match=f"--comments: {comments} is not 1 or more"):
-        sample.write(tmp_path, comments=comments)
+        sample.write_sample(tmp_path, comments=comments)
 
 
 def test_real_data_is_not_overwritten(tmp_path):
     (tmp_path / "stsb").mkdir()
     (tmp_path / "stsb" / "sts-test.csv").write_text("the official file")
     with pytest.raises(InputError, match="stsb' is there and no sample world"):
-        sample.write(tmp_path, comments=10)
+        sample.write_sample(tmp_path, comments=10)
     assert (tmp_path / "stsb" / "sts-test.csv").read_text() == "the official file"
     assert not (tmp_path / "reddit").exists()
 
 
 def test_a_sample_world_may_be_made_again(tmp_path):
-    sample.write(tmp_path, comments=10)
-    sample.write(tmp_path, comments=20)
+    sample.write_sample(tmp_path, comments=10)
+    sample.write_sample(tmp_path, comments=20)
     assert "20 comments" in (tmp_path / "SAMPLE.txt").read_text()
 
 

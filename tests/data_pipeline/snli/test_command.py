@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.__main__ import main
-from data_pipeline.files.inputs import checksum
+from data_pipeline.files.filesystem import file_crc32c
 
 HEADER = (
     b"gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
@@ -173,8 +173,8 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of, 
 
 
 def test_a_line_without_end_fills_no_dead_letter(snli, write_lines, monkeypatch, tmp_path):
-    monkeypatch.setattr("data_pipeline.files.inputs.MAX_LINE_BYTES", 2000)
-    monkeypatch.setattr("data_pipeline.files.inputs.BATCH_BYTES", 500)
+    monkeypatch.setattr("data_pipeline.files.lines.MAX_LINE_BYTES", 2000)
+    monkeypatch.setattr("data_pipeline.files.lines.BATCH_BYTES", 500)
     monkeypatch.setattr("data_pipeline.snli.command.MAX_LINE_BYTES", 2000)
     write_lines("a.jsonl", [b"x" * 5000, line()])
     (letter,) = letters(snli("--input", tmp_path / "a.jsonl"))
@@ -245,11 +245,11 @@ def test_the_marker_says_what_was_read_and_written(snli, write_lines, capsys, tm
     marker = json.loads((output / "COMPLETED").read_text())
     (described,) = marker["inputs"].values()
     assert described["bytes"] == path.stat().st_size
-    assert described["crc32c"] == checksum(str(path))
+    assert described["crc32c"] == file_crc32c(str(path))
     assert marker["options"] == {"command": "snli", "shards": 1}
     shard = marker["outputs"]["nli-00000-of-00001.tfrecord"]
     assert shard["records"] == 1
-    assert shard["crc32c"] == checksum(str(output / "nli-00000-of-00001.tfrecord"))
+    assert shard["crc32c"] == file_crc32c(str(output / "nli-00000-of-00001.tfrecord"))
     snli("--input", path)
     assert "is complete already; nothing to do" in capsys.readouterr().out
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data_pipeline.__main__ import main
-from data_pipeline.files.inputs import checksum
+from data_pipeline.files.filesystem import file_crc32c
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.tfrecord import (
     INPUT,
@@ -131,7 +131,7 @@ def test_nothing_but_the_texts_changes_the_files(vocabulary, write_pairs, monkey
     with monkeypatch.context() as patched:
         patched.setattr("data_pipeline.vocabulary.counting._MOST_BIGRAMS", 10)
         patched.setattr("data_pipeline.vocabulary.counting._MERGED_BYTES", 50)
-        patched.setattr("data_pipeline.vocabulary.command._MIN_PARTS", 3)
+        patched.setattr("data_pipeline.vocabulary.command._MIN_PARTITIONS", 3)
         assert lists(vocabulary(*command, output="pieces")) == expected
     with monkeypatch.context() as patched:  # as on an engine
         patched.setattr("data_pipeline.vocabulary.command.is_local", lambda options: False)
@@ -157,14 +157,14 @@ def test_the_marker_and_a_second_run(vocabulary, vocabulary_fails, write_pairs, 
     output = vocabulary("--input", path)
     marker = json.loads((output / "COMPLETED").read_text())
     (described,) = marker["inputs"].values()
-    assert described["crc32c"] == checksum(str(path))
+    assert described["crc32c"] == file_crc32c(str(path))
     assert marker["options"] == {
         "command": "vocabulary",
         "min_counts": {"words": 2, "bigrams": 2},
     }
     words = marker["outputs"]["words.tsv"]
     assert words["records"] == 3
-    assert words["crc32c"] == checksum(str(output / "words.tsv"))
+    assert words["crc32c"] == file_crc32c(str(output / "words.tsv"))
     capsys.readouterr()
     vocabulary("--input", path)
     assert "is complete already; nothing to do" in capsys.readouterr().out

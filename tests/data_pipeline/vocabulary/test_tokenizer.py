@@ -8,7 +8,8 @@ import orjson
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.inputs import find_dumps, read_line_batches
+from data_pipeline.files.inputs import find_inputs
+from data_pipeline.files.lines import read_line_batches
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 from model.text import preprocessing as of_the_models
 
@@ -121,7 +122,7 @@ def test_any_mixture():
 
 def test_real_bodies(real_data):
     bodies = []
-    for dump in find_dumps([str(real_data / "reddit" / "RC_200*")]):
+    for dump in find_inputs([str(real_data / "reddit" / "RC_200*")]):
         lines = next(read_line_batches(dump)).lines
         bodies += [orjson.loads(line)["body"] for line in lines[:1000]]
     assert len(bodies) >= 2000

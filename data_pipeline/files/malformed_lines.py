@@ -1,11 +1,17 @@
-"""What a line that could not be read looks like: for the one error of a job on the wrong file."""
+"""Lines that could not be parsed: the error, the dead letter, and what the line looks like.
+
+A job on the wrong file (an archive, another kind of dump) finds only malformed lines; its error
+says what the first one looks like.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
-_BEGINNINGS = {
+KEPT_OF_TOO_LONG = 1000
+"""Bytes of a line, or characters of an example, that are kept where the whole is too long."""
+_FIRST_BYTES = {
     b"PK": "a zip archive",
     b"\xff\xfe": "UTF-16 text, by its byte order mark",
     b"\xfe\xff": "UTF-16 text, by its byte order mark",
@@ -26,15 +32,28 @@ _SHOWN_CHARACTERS = 60
 _SHOWN_FIELDS = 8
 
 
+class MalformedLineError(ValueError):
+    """A line cannot be parsed; the message says why and becomes the dead letter's reason."""
+
+
+def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
+    """A line of `dead_letters-*.jsonl`; bytes that are not UTF-8 become backslash escapes."""
+    raw = line.decode(errors="backslashreplace")
+    return orjson.dumps(
+        {"file": path, "line": line_number, "reason": reason, "raw": raw},
+        option=orjson.OPT_APPEND_NEWLINE,
+    )
+
+
 class MalformedLine(NamedTuple):
-    """A line that could not be read."""
+    """A line that could not be parsed."""
 
     path: str
     number: int
     """From 1."""
     line: bytes
     reason: str
-    """What the parser says of it."""
+    """The parser's message."""
 
     def describe(self, wanted: Sequence[str]) -> str:
         """Where it is and what it looks like, on one line.
@@ -48,7 +67,7 @@ class MalformedLine(NamedTuple):
 def _looks(malformed: MalformedLine, wanted: Sequence[str]) -> str:
     line = malformed.line
     if malformed.number == 1:
-        for beginning, kind in _BEGINNINGS.items():
+        for beginning, kind in _FIRST_BYTES.items():
             if line.startswith(beginning):
                 return f"{kind}: it begins with {_shown(line[:4])}"
         if line[_TAR_MARK] == b"ustar":
@@ -89,7 +108,7 @@ def _looks_with_fields(fields: dict[str, Any], wanted: Sequence[str], reason: st
 
 
 def _shown(line: bytes) -> str:
-    """The beginning of a line with quotes around it, nothing in it that ends the line."""
+    """The start of a line, quoted and escaped so that it stays on one line."""
     try:
         return repr(line.decode()[:_SHOWN_CHARACTERS])
     except UnicodeDecodeError:

@@ -2,10 +2,9 @@
 
 import pytest
 
-from data_pipeline.execution import packing
-from data_pipeline.execution.blocks import Transport
-from data_pipeline.execution.packing import PackRows, as_row, read_pairs
-from data_pipeline.reddit.join import Pair
+from data_pipeline.execution import shuffle
+from data_pipeline.execution.shuffle import PackRows, Transport, as_row, read_pairs
+from data_pipeline.pairs.pair import Pair
 
 
 def pair(number, *, thread="t"):
@@ -22,7 +21,7 @@ def rows_by_thread(pairs):
 
 @pytest.fixture(params=[True, False])
 def packer(request, tmp_path):
-    packer = PackRows(Transport(str(tmp_path), at_hand=request.param), rows_by_thread)
+    packer = PackRows(Transport(str(tmp_path), inline=request.param), rows_by_thread)
     packer.start_bundle()
     return packer
 
@@ -60,11 +59,11 @@ def test_pairs_of_one_key_are_together(packer):
 def test_a_worker_lets_go_of_its_rows_when_there_are_enough(packer, monkeypatch):
     batch = [pair(0), pair(1)]
     enough = 2 * sum(len(as_row(one)) for one in batch)
-    monkeypatch.setattr(packing, "FLUSH_BYTES", enough)
+    monkeypatch.setattr(shuffle, "FLUSH_BYTES", enough)
     early, late = packed(packer, batch, batch, batch)
     assert [pairs_of(block) for _, block in early] == [batch + batch]
     assert [pairs_of(block) for _, block in late] == [batch]
-    monkeypatch.setattr(packing, "FLUSH_BYTES", enough + 1)
+    monkeypatch.setattr(shuffle, "FLUSH_BYTES", enough + 1)
     packer.start_bundle()
     early, late = packed(packer, batch, batch)
     assert (early, [pairs_of(block) for _, block in late]) == ([], [batch + batch])

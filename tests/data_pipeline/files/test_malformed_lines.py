@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_pipeline.files.diagnosis import MalformedLine
+from data_pipeline.files.malformed_lines import MalformedLine
 
 WANTED = ("id", "body")
 

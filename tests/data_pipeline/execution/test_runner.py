@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_pipeline.execution.engine import cause_of
+from data_pipeline.execution.runner import cause_of
 
 PYTHON = """Pipeline job-001 failed in state FAILED: Traceback (most recent call last):
   File "common.py", line 1512, in process

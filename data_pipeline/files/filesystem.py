@@ -1,0 +1,159 @@
+"""Reading and writing whole files on any of Beam's filesystems (local, gs://, s3://, hdfs://).
+
+The one place that writes files: under another name first, which is renamed when the file is whole.
+"""
+
+import json
+import uuid
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import google_crc32c
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+PARTIAL = ".partial"
+"""The suffix of files that are still being written."""
+_READ_BYTES = 4 << 20
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is on an object store (gs://, s3://, ...)."""
+    return "://" in path
+
+
+def full_path(path: str) -> str:
+    """The absolute path, with links resolved."""
+    return path if is_remote(path) else str(Path(path).resolve())
+
+
+def open_stored(path: str) -> BinaryIO:
+    """Opens a file to read its bytes as stored, without decompression."""
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+def read_bytes(path: str) -> bytes:
+    """The contents of a file, as stored."""
+    with open_stored(path) as stream:
+        return stream.read()
+
+
+def as_json(value: Any) -> bytes:
+    """JSON that people can read too."""
+    return (json.dumps(value, indent=2) + "\n").encode()
+
+
+def crc32c(content: bytes) -> str:
+    """The CRC-32C of some bytes, in hexadecimal digits."""
+    return f"{google_crc32c.value(content):08x}"
+
+
+class Tap:
+    """Counts the bytes that are read from a stream, and computes their checksum."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._checksum = google_crc32c.Checksum()
+        self._stream: BinaryIO
+
+    def on(self, stream: BinaryIO) -> "Tap":
+        """Starts reading from a stream."""
+        self._stream = stream
+        return self
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads from the stream."""
+        data = self._stream.read(size)
+        self.size += len(data)
+        self._checksum.update(data)
+        return data
+
+    @property
+    def crc32c(self) -> str:
+        """The CRC-32C of all bytes read so far, in hexadecimal digits."""
+        return self._checksum.hexdigest().decode()
+
+
+def file_crc32c(path: str) -> str:
+    """The CRC-32C of a file as stored, in hexadecimal digits."""
+    with closing(open_stored(path)) as stream:
+        tap = Tap().on(stream)
+        while tap.read(_READ_BYTES):
+            pass
+    return tap.crc32c
+
+
+class NewFile:
+    """A file being written; it gets its name when the `with` block ends without an error."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.size = 0
+        self._checksum = google_crc32c.Checksum()
+        # No two attempts at a file share a name.
+        self._aside = f"{path}.{uuid.uuid4().hex}{PARTIAL}"
+        self._stream = FileSystems.create(self._aside, mime_type="application/octet-stream")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, data: bytes) -> int:
+        """Appends bytes; returns how many."""
+        self._stream.write(data)
+        self._checksum.update(data)
+        self.size += len(data)
+        return len(data)
+
+    @property
+    def crc32c(self) -> str:
+        """The CRC-32C of all bytes written so far, in hexadecimal digits."""
+        return self._checksum.hexdigest().decode()
+
+    def __exit__(
+        self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
+    ) -> None:
+        self._stream.close()
+        if error is None:
+            FileSystems.rename([self._aside], [self.path])
+        else:
+            FileSystems.delete([self._aside])
+
+
+def write_file(path: str, content: bytes) -> NewFile:
+    """Writes a whole file; returns it for its size and checksum."""
+    with NewFile(path) as file:
+        file.write(content)
+    return file
+
+
+def names_in(folder: str) -> set[str]:
+    """Names of the files and folders in a folder; empty if it does not exist."""
+    if not is_remote(folder):
+        return {path.name for path in Path(folder).iterdir()} if Path(folder).is_dir() else set()
+    (match,) = FileSystems.match([FileSystems.join(folder, "**")])
+    return {file.path[len(folder) :].strip("/").split("/")[0] for file in match.metadata_list}
+
+
+def delete_files(folder: str, names: Iterable[str]) -> None:
+    """Deletes files of a folder."""
+    paths = [FileSystems.join(folder, name) for name in names]
+    if paths:
+        FileSystems.delete(paths)
+
+
+def delete_folders(paths: Iterable[str]) -> None:
+    """Deletes folders with everything in them."""
+    # On an object store Beam deletes what is under a path only if the path ends in a slash.
+    folders = [f"{path}/" if is_remote(path) else path for path in paths]
+    if folders:
+        FileSystems.delete(folders)
+
+
+def remove_if_empty(folder: str) -> None:
+    """Removes a local folder unless something is in it; object stores have no folders."""
+    if not is_remote(folder):
+        with suppress(OSError):
+            Path(folder).rmdir()

@@ -1,0 +1,185 @@
+"""Files of any compression -> batches of lines.
+
+The name tells the compression. Every way of losing lines is an error: a file that ends before its
+end marker, a damaged stream, and bytes after a stream that do not start another one (which
+Python's own bz2 and lzma files ignore silently).
+"""
+
+import bz2
+import errno
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import PurePath
+from typing import BinaryIO, NamedTuple, cast
+
+from backports import zstd
+
+from data_pipeline.files.filesystem import Tap, open_stored
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
+
+BATCH_BYTES = 4 << 20
+"""Decompressed bytes a batch: some thousands of lines."""
+MAX_LINE_BYTES = 16 << 20
+"""Of a longer line only the start is kept: a file without line ends must not fill the memory.
+The longest comments have 10,000 characters, their lines not a hundredth of this."""
+_ZSTD_WINDOW_LOG = 31
+"""Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MAGIC = {
+    ".gz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\x00",
+    ".zst": b"\x28\xb5\x2f\xfd",
+}
+"""The first bytes of each kind of compressed file."""
+COMPRESSIONS = tuple(_MAGIC)
+"""Suffixes of the compressed files that can be read."""
+_CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+_PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
+
+
+class LineBatch(NamedTuple):
+    """Consecutive lines of a file, without their line ends."""
+
+    path: str
+    first_line: int
+    """The number of the first line, from 1."""
+    lines: list[bytes]
+    too_long: dict[int, int]
+    """Index in `lines` -> bytes, for lines of which only the start is here."""
+
+
+def is_compressed(file: InputFile) -> bool:
+    """Whether its name says that it is compressed."""
+    return PurePath(file.path).suffix.lower() in _MAGIC
+
+
+def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineBatch]:
+    """Yields all lines of a file in batches of about `BATCH_BYTES`, read through `tap`.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    """
+    path = file.path
+    try:
+        with closing(open_stored(path)) as raw:
+            yield from _split_lines(path, _decompress(file, (tap or Tap()).on(raw)))
+    except _CORRUPT as error:
+        raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
+    except OSError as error:
+        # bz2 and gzip report corrupt data as an OSError without a number; one with a number
+        # that may pass (a network file system's, say) goes on to the runner, which tries again.
+        if error.errno is None:
+            raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
+        if error.errno in _PERMANENT:
+            raise UnreadableFileError(f"{path}: {error.strerror}") from error
+        raise
+
+
+def _decompress(file: InputFile, raw: Tap) -> Iterator[bytes]:
+    suffix = PurePath(file.path).suffix.lower()
+    if suffix in _MAGIC:
+        _require_kind(file.path, suffix)
+    match suffix:
+        case ".zst":
+            window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
+            return _chunks(zstd.open(cast(BinaryIO, raw), options=window).read)
+        case ".gz":
+            return _chunks(gzip.open(cast(BinaryIO, raw)).read)
+        case ".bz2":
+            return _streams(raw, bz2.BZ2Decompressor)
+        case ".xz":
+            return _streams(raw, lzma.LZMADecompressor)
+        case _:
+            return _plain(file.path, raw)
+
+
+def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    return iter(partial(read, BATCH_BYTES), b"")
+
+
+def _require_kind(path: str, suffix: str) -> None:
+    """Checks that a file is not obviously of another kind than its name says.
+
+    Raises:
+      UnreadableFileError: if it is empty, text, or compressed in another way.
+    """
+    with closing(open_stored(path)) as raw:
+        begin = raw.read(max(map(len, _MAGIC.values())))
+    if not begin:
+        raise UnreadableFileError(f"{path}: the file is empty, which is no valid {suffix} file")
+    for other, magic in _MAGIC.items():
+        if other != suffix and begin.startswith(magic):
+            raise _misnamed(path, other)
+    if begin.startswith(b"{"):
+        raise UnreadableFileError(
+            f"{path}: it is not compressed; its name must not end in {suffix}"
+        )
+
+
+def _misnamed(path: str, suffix: str) -> UnreadableFileError:
+    return UnreadableFileError(f"{path}: it is a {suffix} file; its name must end in {suffix}")
+
+
+def _plain(path: str, raw: Tap) -> Iterator[bytes]:
+    chunks = _chunks(raw.read)
+    first = next(chunks, b"")
+    for suffix, magic in _MAGIC.items():
+        if first.startswith(magic):
+            raise _misnamed(path, suffix)
+    yield first
+    yield from chunks
+
+
+def _streams(
+    raw: Tap, new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+) -> Iterator[bytes]:
+    """The decompressed contents of consecutive streams."""
+    decompressor, data = new(), raw.read(BATCH_BYTES)
+    while data or not decompressor.eof:
+        if decompressor.eof:
+            decompressor = new()
+        elif decompressor.needs_input and not data:
+            raise EOFError("it ends before its end marker")
+        yield decompressor.decompress(data, BATCH_BYTES)
+        data = b""
+        if decompressor.eof:
+            # xz pads streams with NULs.
+            data = decompressor.unused_data.lstrip(b"\0") or raw.read(BATCH_BYTES).lstrip(b"\0")
+        elif decompressor.needs_input:
+            data = raw.read(BATCH_BYTES)
+
+
+def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
+    first_line, head, skipped = 1, b"", 0
+    for chunk in chunks:
+        *lines, rest = chunk.split(b"\n")
+        if not lines:
+            # Still inside one line.
+            if len(head) < MAX_LINE_BYTES:
+                head += rest
+            else:
+                skipped += len(rest)
+            continue
+        if not skipped:
+            lines[0] = head + lines[0]
+            yield _batch(path, first_line, lines, size_of_first=len(lines[0]))
+        else:
+            size = len(head) + skipped + len(lines[0])
+            yield _batch(path, first_line, [head, *lines[1:]], size_of_first=size)
+        first_line += len(lines)
+        head, skipped = rest, 0
+    if head:
+        yield _batch(path, first_line, [head], size_of_first=len(head) + skipped)
+
+
+def _batch(path: str, first_line: int, lines: list[bytes], *, size_of_first: int) -> LineBatch:
+    # Only the first line of a batch can be longer than a chunk.
+    too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
+    if first_line == 1:
+        lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+    return LineBatch(path, first_line, lines, too_long)

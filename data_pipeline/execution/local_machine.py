@@ -156,7 +156,7 @@ def require_memory(inputs: list[InputFile], *, partitions: int, workers: int) ->
         f"{stored_bytes / 1e9:.1f} GB of dumps need {least / 1e9:.1f} to {most / 1e9:.1f} GB of "
         f"memory in {workers} processes, and this machine has {free / 1e9:.1f} GB free; use "
         "fewer processes (--direct_num_workers), or an engine that spreads the join over "
-        "machines and disks (--runner=FlinkRunner; BUILD.md)"
+        "machines and disks (--runner=FlinkRunner; docs/engines.md)"
     )
     if least > free:
         raise InputError(f"--input: {message}")

@@ -11,7 +11,7 @@ file says who holds it: host, process, since when, command.
 Object stores have no locks. There the claim is an object that its job renews every
 `RENEW_SECONDS`; one that was not renewed for `EXPIRE_SECONDS` belonged to a dead job. If two jobs
 write it at the same moment, both read it again after `SETTLE_SECONDS`, and the last writer holds
-it. BUILD.md, "Two jobs on one folder", says what can still go wrong.
+it. docs/data.md, "Two jobs on one folder", lists the remaining risks.
 
 Needs only the standard library, since every package uses it.
 """

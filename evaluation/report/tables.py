@@ -337,10 +337,10 @@ def _labels_note(systems: Sequence[System], found: list[str]) -> str:
             "the module's own" in n for name in found for r in system.named(name) for n in r.notes
         )
     ]
-    rest = "a classifier that is trained on their embeddings"
+    rest = "come from a classifier that is trained on the embeddings"
     if not own:
-        return f"Labels are those of {rest}."
-    return f"Labels of {', '.join(own)} are the module's own; those of other rows, of {rest}."
+        return f"Labels {rest}."
+    return f"Labels of {', '.join(own)} are the module's own; those of other rows {rest}."
 
 
 def _size_notes(systems: Sequence[System]) -> list[str]:

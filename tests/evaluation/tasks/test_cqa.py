@@ -165,7 +165,7 @@ def test_malformed_relevancy_rows(write_text, line, named):
 
 def test_official_search_engine_scores(real_data, word_encoder):
     folder = real_data / "semeval_cqa"
-    found = {data.name: data for data in map(cqa.read, cqa_files.find(folder))}
+    found = {data.name: data for data in map(cqa_files.read, cqa_files.find(folder))}
     year_2016 = cqa.evaluate(word_encoder, found["cqa-SemEval2016-Task3-CQA-QL-dev"])
     engine = year_2016.baselines["search_engine"]
     assert year_2016.counts["candidates"] == 500

@@ -6,6 +6,9 @@ import tensorflow as tf
 
 from model.configs import schema
 
+GRADIENT_NORM = "norm/gradient"
+"""A step's log entry beside the loss: the global norm of the gradient, before clipping."""
+
 
 class Encoded(NamedTuple):
     """Both sides of a batch of pairs, float32 [batch, embedding_dim], and how they score."""

@@ -10,9 +10,8 @@ from official.core import base_task
 from model.configs import schema
 from model.data import input_pipeline
 from model.data.task_sampler import TaskSampler
+from model.tasks.losses import GRADIENT_NORM
 from model.text.preprocessing import TextToIds
-
-GRADIENT_NORM = "norm/gradient"
 
 
 class PairTask(base_task.Task):

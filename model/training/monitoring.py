@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from model.data.task_sampler import TaskSampler
 from model.errors import TrainingError
-from model.tasks.pair_task import GRADIENT_NORM
+from model.tasks.losses import GRADIENT_NORM
 
 LOSS = "training_loss"
 _SHOWN = ("p_at_1", "nli_accuracy")

@@ -4,8 +4,8 @@
 names come from strangers: all of them are escaped and cut, also in the charts.
 """
 
+import base64
 import io
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +17,6 @@ from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.reddit.filters import MAX_CHARACTERS, MIN_PERCENT_LETTERS, PREFIXES
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from matplotlib.axes import Axes
 
 TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
@@ -45,8 +44,8 @@ WHOLE = {
 """The count that a count is a part of."""
 PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
-# matplotlib needs a colour; in the SVG it is replaced by the page's own text colour.
-INK = "#010203"
+INK = "#748091"
+"""Of axes and letters: contrast 4.0 on the light page, 4.4 on the dark one."""
 BARS = "#3b82c4"
 WIDTH = 4.8
 """Inches: with letters of 9 points these stay legible on a telephone."""
@@ -61,6 +60,7 @@ def render(card: dict[str, Any]) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"number": number, "cut": cut, "setting": setting, "share": share}
+    environment.filters["data_uri"] = data_uri
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
     counts = card["counts"]
@@ -152,8 +152,8 @@ def half_below(bins: Sequence[Sequence[int]]) -> int | None:
     return None
 
 
-def charts(card: dict[str, Any]) -> dict[str, "Markup | None"]:
-    """Name -> chart as an SVG element, or None if there is nothing to draw."""
+def charts(card: dict[str, Any]) -> dict[str, str | None]:
+    """Name -> chart as an SVG document, or None if there is nothing to draw."""
     inputs, responses = card["input_characters"], card["response_characters"]
     end = BIN + max((edge for edge, _ in [*inputs, *responses]), default=0)
     counts = [(name, card["counts"][name]) for name in FUNNEL]
@@ -164,11 +164,11 @@ def charts(card: dict[str, Any]) -> dict[str, "Markup | None"]:
     ]
     length = "characters in the "
     return {
-        "funnel": _svg("f", 1.7, _rows, funnel, label="number, and share of the lines"),
-        "inputs": _svg("i", 2.4, _lengths, inputs, label=length + "input", end=end),
-        "responses": _svg("r", 2.4, _lengths, responses, label=length + "response", end=end),
-        "months": _svg("m", 2.4, _months, _dated(card["months"])),
-        "subreddits": _svg("s", 0.5 + 0.19 * len(subreddits), _rows, subreddits, label="pairs"),
+        "funnel": _svg(1.7, _rows, funnel, label="number, and share of the lines"),
+        "inputs": _svg(2.4, _lengths, inputs, label=length + "input", end=end),
+        "responses": _svg(2.4, _lengths, responses, label=length + "response", end=end),
+        "months": _svg(2.4, _months, _dated(card["months"])),
+        "subreddits": _svg(0.5 + 0.19 * len(subreddits), _rows, subreddits, label="pairs"),
     }
 
 
@@ -227,19 +227,18 @@ def _count_pairs(axes: "Axes") -> None:
 
 
 def _svg(
-    salt: str, height: float, paint: Callable[..., None], data: Sequence[Any], **settings: Any
-) -> "Markup | None":
-    """Paints data on axes `height` inches high; `salt` makes the ids of a page's charts differ."""
+    height: float, paint: Callable[..., None], data: Sequence[Any], **settings: Any
+) -> str | None:
+    """Paints data on axes `height` inches high; None without data."""
     if not data:
         return None
     import matplotlib as mpl
-    from markupsafe import Markup
     from matplotlib.figure import Figure
 
     style: dict[Any, Any] = dict.fromkeys(
         ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
     )
-    style |= {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": 9}
+    style |= {"svg.fonttype": "none", "svg.hashsalt": "data_card", "font.size": 9}
     style |= {"text.parse_math": False}  # a dollar sign in a name is a dollar sign
     buffer = io.StringIO()
     with mpl.rc_context(style), warnings.catch_warnings():
@@ -250,16 +249,9 @@ def _svg(
         paint(axes, data, **settings)
         axes.spines[["top", "right"]].set_visible(False)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return Markup(_inline(buffer.getvalue()))
+    return buffer.getvalue()
 
 
-def _inline(document: str) -> str:
-    """An SVG document as an element of an HTML page that holds several of them."""
-    element = document[document.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
-    element = re.sub(r' xmlns(:\w+)?="[^"]*"', "", element)
-    element = re.sub(r'<g id="[^"]*"', "<g", element)  # figure_1 would occur five times
-    # The size comes from the page; the view box keeps the proportions.
-    element = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", element, count=1)
-    element = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", element, count=1)
-    return element.replace(INK, "currentColor")
+def data_uri(svg: str) -> str:
+    """An SVG document as the source of an `<img>`, so that the page needs no other file."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -1,4 +1,4 @@
-"""A model folder of `python -m model` -> the trained model."""
+"""A model folder of `python -m model` in, the trained model out."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from model.text.preprocessing import TextToIds
 
 
 def load(folder: Path) -> tuple[DualEncoder, TextToIds]:
-    """The model of the last checkpoint, and the text handling that it was trained with.
+    """The model of the last checkpoint, and its text preprocessing.
 
-    Where the run kept an average of the weights, the model has that: it is what was validated.
+    If the run kept an average of the weights, the model has that: it is what was validated.
 
     Raises:
       InputError: if the folder is not a model folder, or its checkpoint is damaged or of another

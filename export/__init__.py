@@ -1,8 +1,43 @@
-"""A checkpoint in, a TF-Hub style SavedModel out: text in, embedding out.
+"""A trained model in, a verified SavedModel with its model card out.
 
-python -m export --model_dir run/ --output module/
+>>> from export import build_index, export, search
+>>> export("run", "module")  # a folder of `python -m model`, and the SavedModel to write
+>>> index = build_index("module", "replies.txt")  # a response per line
+>>> (best,) = search(index, ["How old are you?"], top=2)
+>>> [type(score).__name__ for score, text in best]
+['float', 'float']
+
+The names of the SavedModel's signatures:
+
+>>> from export import SIGNATURES
+>>> list(SIGNATURES)[:4]
+['serving_default', 'encode_input', 'encode_response', 'similarity']
+
+`python -m export` calls these functions.
 """
+
+import importlib
+from typing import Any
 
 FLOAT32, INT8 = "float32", "int8"
 VARIANTS = (FLOAT32, "bfloat16", "float16", INT8)
-"""How weights may be kept, see `export.module.weights`."""
+"""Formats of the weights, see `export.module.weights`."""
+_PUBLIC = {
+    "export": "export.saved_model.write",
+    "add_scores": "export.saved_model.write",
+    "VerificationError": "export.saved_model.write",
+    "compare_variants": "export.saved_model.variants",
+    "HubModule": "export.module.hub_module",
+    "SIGNATURES": "export.module.signatures",
+    "build_index": "export.retrieval.responses",
+    "search": "export.retrieval.search",
+}
+"""Public names, and where they are defined."""
+__all__ = list(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a public name when it is first used: TensorFlow takes 8 seconds to import."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_PUBLIC[name]), name)

@@ -1,7 +1,4 @@
-"""What a module is, written inside it: `assets.extra/identity.json`, `params.yaml`, `scores.json`.
-
-The model card is drawn from these.
-"""
+"""What a module is: `assets.extra/identity.json` inside it, from which the model card is made."""
 
 import json
 import os
@@ -14,7 +11,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from export.module.hub_module import HubModule
 from model.checkpoints import files as checkpoint_files
 from model.checkpoints import model_dir
 from model.configs import schema
@@ -26,33 +22,22 @@ SCORES = "scores.json"
 
 PROJECT = "conversational-embeddings"
 NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setuptools")
-"""Packages that a module is loaded with."""
+"""Packages that loading a module needs."""
 _MANIFEST = "COMPLETED"
 
 
-def describe(model_folder: Path, module: HubModule, *, sts_matrix: dict | None) -> dict[str, Any]:
-    """What is known of a module before it is written, for JSON.
-
-    Args:
-      model_folder: what it was exported from.
-      module: itself.
-      sts_matrix: what is known of the tuned matrix in it, if there is one.
-    """
+def describe(model_folder: Path) -> dict[str, Any]:
+    """What a model folder tells about a module that is exported from it, for JSON."""
     params = model_dir.read_params(str(model_folder))
     config = schema.DualEncoder()
     config.override(params["task"]["model"])
     return {
         "project": PROJECT,
         "version": version(),
-        "variant": module.variant,
         "encoder": config.encoder.type,
         "tasks": list(config.heads),
         "max_tokens": config.text.max_tokens,
-        "dim": int(module(tf.constant(["a"])).shape[-1]),
-        "signatures": list(module.heads),
-        "weights": sum(int(weight.shape.num_elements()) for weight in module.variables),
         "step": _step(checkpoint_files.last(str(model_folder))),
-        "sts_matrix": sts_matrix,
         "training_data": list(training_data(params["task"], config.heads)),
         "packages": {name: metadata.version(name) for name in NEEDED},
         "machine": f"{os.cpu_count()} cores of {_processor()}, Python {platform.python_version()}",
@@ -69,7 +54,7 @@ def version() -> str:
 
 
 def read(module: Path) -> dict[str, Any]:
-    """What stands in a module.
+    """The identity of a module.
 
     Raises:
       InputError: if it is no module of this project.
@@ -87,16 +72,16 @@ def read(module: Path) -> dict[str, Any]:
 
 
 def write(module: Path, about: dict[str, Any]) -> None:
-    """Writes it into a module."""
+    """Writes a module's identity into it."""
     path = module / FOLDER / IDENTITY
     path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
 
 def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, Any]]:
-    """What it was trained on: task, files and, where it lies beside them, of their manifest.
+    """The training data: task, files and, if there is one beside them, their part of the manifest.
 
     Args:
-      task: the parameters of that name; a second task's data stand under `nli`.
+      task: the parameters `task`; the data of a second task are under `nli`.
       heads: of the model.
     """
     second = (schema.NLI, task.get("nli") or {})
@@ -108,13 +93,13 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
 
 
 def _step(checkpoint: str | None) -> int | None:
-    """The step that a checkpoint's name ends in."""
+    """The step at the end of a checkpoint's name."""
     number = (checkpoint or "").rpartition("-")[2]
     return int(number) if number.isdigit() else None
 
 
 def _manifest(pattern: str) -> dict[str, Any] | None:
-    """What `python -m data_pipeline` left beside its files says of those of a pattern."""
+    """The files of a pattern, as the manifest of `python -m data_pipeline` beside them has them."""
     try:
         with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _MANIFEST)) as file:  # noqa: PTH118, PTH120
             outputs = json.loads(file.read())["outputs"]
@@ -125,7 +110,7 @@ def _manifest(pattern: str) -> dict[str, Any] | None:
 
 
 def _processor() -> str:
-    """Its name, where Linux tells."""
+    """The name of the processor, if Linux has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""The model card: README.md in a module's folder, drawn from what stands in `assets.extra/`."""
+"""The model card: README.md in a module's folder, made from its `assets.extra/`."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ TEMPLATE = "model_card.md.jinja"
 
 
 def write(module: Path) -> None:
-    """Writes the card of a module whose identity stands in it."""
+    """Writes the card of a module that has its identity."""
     known = module / identity.FOLDER / identity.SCORES
     (module / FILE).write_text(
         render(identity.read(module), scores.load(known), size=_size(module)), encoding="utf-8"
@@ -25,8 +25,8 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
     """The card, Markdown.
 
     Args:
-      about: what stands in `identity.json`.
-      found: what stands in `scores.json`.
+      about: content of `identity.json`.
+      found: content of `scores.json`.
       size: bytes of the module.
     """
     environment = jinja2.Environment(
@@ -54,5 +54,5 @@ def _totals(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size(module: Path) -> int:
-    """Bytes of what the server loads."""
+    """Bytes of all files."""
     return sum(path.stat().st_size for path in module.rglob("*") if path.is_file())

@@ -7,24 +7,24 @@ from typing import Any
 from model.errors import InputError
 
 MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
-"""The order of the figures; others follow by name."""
+"""The order of the metrics; others follow by name."""
 BESIDE = ({"tables", "results"}, {"a", "b", "differences"})
-"""Keys of what `evaluation report` and `evaluation compare` write, which may lie among results."""
+"""Keys of the files of `evaluation report` and `evaluation compare`, which are skipped."""
 WEIGHTS = 16
-"""Digits at the end of a fingerprint that are of the weights."""
+"""Digits at the end of a fingerprint that depend on the weights alone."""
 
 
 def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[str, Any]]:
-    """One dict a result file: task, name, n, metrics, intervals, data, settings.
+    """Reads result files: task, name, n, metrics, intervals, data and settings of each.
 
     Args:
       folder: where the files are.
-      fingerprint: of the module; files about another one are refused.
-      exactly: whether only this very module will do, or another with the same weights too, such
-        as an earlier export of the same checkpoint.
+      fingerprint: of the module.
+      exactly: whether the results must be of this very module, or may be of another one with the
+        same weights, such as an earlier export of the same checkpoint.
 
     Raises:
-      InputError: if there are none, or one is none or of another module.
+      InputError: if there is no result, or a file is none or of another module.
     """
     compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
     read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
@@ -39,9 +39,9 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
         if any(keys <= result.keys() for keys in BESIDE):
             return None
         scores = {key: result[key] for key in ("task", "name", "n")}
-        scores["metrics"] = {name: _figure(value) for name, value in result["metrics"].items()}
+        scores["metrics"] = {name: _number(value) for name, value in result["metrics"].items()}
         scores["intervals"] = {
-            name: [_figure(end) for end in ends]
+            name: [_number(end) for end in ends]
             for name, ends in (result.get("intervals") or {}).items()
             if ends is not None
         }
@@ -65,21 +65,21 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
 
 
 def write(path: Path, found: list[dict[str, Any]]) -> None:
-    """Keeps in a module what `read` found."""
+    """Writes what `read` found into a module."""
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """What `read` found, as it is kept in a module; nothing if there is no such file."""
+    """What `write` has written; nothing if there is no such file."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
-def _figure(value: Any) -> float | None:
+def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
 def rows(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What stands in the card: a row for each figure, in the order of `MAIN`."""
+    """The rows of the card's table: one for each metric, in the order of `MAIN`."""
     return [
         {
             "task": score["task"],

@@ -1,4 +1,4 @@
-"""The module that teams downstream load, and its contract.
+"""The module that is exported: its signatures and parts.
 
 A reusable SavedModel (https://www.tensorflow.org/hub/reusable_saved_models): the root is
 callable on strings, has `variables`, `trainable_variables` and `regularization_losses`, and
@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from export import FLOAT32
-from export.module import shapes, weights
+from export.module import weights
 from export.module.parts import (
     DEFAULT,
     SENTENCES,
@@ -35,6 +35,7 @@ from export.module.signatures import (
     SIGNATURES,
     SIMILARITY,
     WORD_VECTORS,
+    require_shapes,
 )
 from model.configs import schema
 from model.dual_encoder import DualEncoder
@@ -48,16 +49,16 @@ class HubModule(Part):
     """Sentences, string [batch] -> embeddings, float32 [batch, dim], each of unit length.
 
     One finite row for every input, whatever its bytes; a row does not depend on the others.
-    Text beyond the model's `max_tokens` is cut off. Parts: `preprocessor`, `encoder` and, where
-    the model was trained for response selection, `response_encoder`. What a model was not
-    trained for it has no signature for.
+    Text is truncated to the model's `max_tokens`. Parts: `preprocessor`, `encoder` and, if the
+    model was trained on conversations, `response_encoder`. `encode_response` and `rank_responses`
+    need a model trained on conversations, `classify_nli` one trained on NLI.
 
     Args:
       model: the trained model.
       text: its text handling.
       variant: one of `export.VARIANTS`.
-      sts_matrix: float32 [dim, dim], or None; the embeddings are then u @ sts_matrix, brought to
-        unit length, but for the signatures of the tasks that were trained.
+      sts_matrix: float32 [dim, dim], or None. Embeddings are then u @ sts_matrix, normalised to
+        unit length, except in `encode_input` and in the signatures of the trained tasks.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class HubModule(Part):
         return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
 
     def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
-        """u*, where there is a matrix for it: float32 [batch, dim] -> the same shape."""
+        """u* if there is a matrix, else u: float32 [batch, dim] -> the same shape."""
         if self.sts_matrix is None:
             return embeddings
         return tf.math.l2_normalize(tf.matmul(embeddings, self.sts_matrix), axis=-1)
@@ -127,27 +128,27 @@ class HubModule(Part):
         return self.response_encoder.encode(self.preprocessor(sentences), False)[DEFAULT]
 
     def _similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> Outputs:
-        """Equation 2 of the first version of the paper, and what it is made of."""
+        """Equation 2 of the first version of the paper: string [batch] twice -> float32 [batch]."""
         first, second = (self._tuned(self._encode(side)) for side in (sentences1, sentences2))
         cosine = tf.reduce_sum(first * second, axis=-1)
-        # Rounding alone can leave [-1, 1], where arccos is not a number.
+        # Rounding can exceed [-1, 1], where arccos is NaN.
         angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi
         return {ANGULAR: angular, SCORE: 5 * angular}
 
     def _rank(self, input: tf.Tensor, responses: tf.Tensor) -> Outputs:  # noqa: A002
-        """Dot products, as in section 2.2, but for the scale, which changes no order."""
+        """Dot products (section 2.2), without the scale, which does not change the order."""
         scores = tf.linalg.matvec(self._encode_responses(responses), self._encode(input)[0])
         return {SCORES: scores}
 
     def _side(self, sentences: tf.Tensor) -> nli_head.Side:
-        """A side of an inference: string [batch]."""
+        """What the NLI classifier needs of one sentence of each pair: string [batch]."""
         ids = self.preprocessor(sentences)
         return nli_head.side(
             self.encoder.encode(ids, False)[DEFAULT], ids[WORDS], self._vectors_of_words
         )
 
     def _word_vectors(self, inputs: tf.Tensor) -> Outputs:
-        """Every row of ids ends in the mark of the end, which is no word."""
+        """Means of word vectors, without the end mark, the last id of each row."""
         words = self.preprocessor(inputs)[WORDS]
         following = tf.pad(words[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         real = tf.cast(following != PADDING, tf.float32)[:, :, tf.newaxis]
@@ -156,11 +157,11 @@ class HubModule(Part):
 
 
 def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
-    """The head as a function that takes and gives what the signature of that name says."""
+    """The head as a `tf.function` with the inputs and outputs of the signature of that name."""
     signature = SIGNATURES[name]
 
     def checked(*texts: tf.Tensor) -> Outputs:
-        return head(*shapes.require(name, texts))
+        return head(*require_shapes(name, texts))
 
     traced = tf.function(checked, input_signature=signature.specs())
     found = traced.get_concrete_function().structured_outputs

@@ -1,7 +1,7 @@
-"""The parts of the module, each callable by itself, with variables of its own.
+"""The parts of the module, each callable on its own, with its own variables.
 
-Text handling runs on a CPU only. Where the encoder is to run elsewhere, or in a `tf.data`
-pipeline ahead of it, the parts can be used one by one:
+Text preprocessing runs on the CPU only. To run the encoder on another device, or preprocessing in
+a `tf.data` pipeline, use the parts one by one:
 
     ids = module.preprocessor(sentences)
     embeddings = module.encoder(ids)["default"]
@@ -20,24 +20,24 @@ DEFAULT = "default"
 SENTENCES = tf.TensorSpec([None], tf.string, name="sentences")
 IDS = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in (WORDS, BIGRAMS)}
 TRAINING = tf.TensorSpec([], tf.bool, name="training")
-"""A tensor, so that one trace has both ways: a Python bool would make two for every shape."""
+"""A tensor, so that one trace serves both: a Python bool would cause two for every shape."""
 
 KeptLayer = AsTrained | Narrowed
 
 
 class Part(tf.train.Checkpoint):
-    """Something callable that a SavedModel keeps: its functions and variables, nothing else."""
+    """What a SavedModel keeps of a callable: its functions and variables."""
 
     def __init__(self, *layers: KeptLayer, random: Iterable[tf.Module] = ()):
         super().__init__()
         self.variables = _each_once(layer.variables for layer in layers)
         self.trainable_variables = [weight for weight in self.variables if weight.trainable]
         self.random_state = list(random)
-        """What dropout draws from."""
+        """The state of dropout's random numbers."""
 
 
 class Preprocessor(Part):
-    """Strings to ids; has no variables, and can be mapped over a `tf.data.Dataset` of batches."""
+    """Strings to ids; no variables; can be mapped over a `tf.data.Dataset` of batches."""
 
     def __init__(self, text: TextToIds):
         super().__init__()
@@ -46,7 +46,7 @@ class Preprocessor(Part):
 
     @tf.function(input_signature=[SENTENCES])
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
-        """String [batch] -> int32 [batch, tokens] `words` and `bigrams`, 0 behind their end."""
+        """String [batch] -> int32 [batch, tokens] `words` and `bigrams`, padded with 0."""
         return self._text(sentences)
 
 
@@ -66,17 +66,17 @@ class Encoder(Part):
     def __call__(
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
-        """Int32 [batch, tokens] `words` and `bigrams` -> `default`, and what else there is."""
+        """Int32 [batch, tokens] `words` and `bigrams` -> `default` and the sequence outputs."""
         with xla.traced(xla.BOTH):
             return self.encode(ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
-        """The same, inside another function; a Python bool leaves out what is not done."""
+        """The same inside another function; a Python bool for `training` prunes the graph."""
         return self._layer(ids, training=training)
 
 
 class ResponseEncoder(Part):
-    """Ids of responses to v', whose dot product with an input's embedding is its score."""
+    """Ids of responses to v'; its dot product with an input's embedding is the score."""
 
     def __init__(self, encoder: KeptLayer, network: KeptLayer, *, random: Iterable[tf.Module]):
         super().__init__(encoder, network, random=random)
@@ -91,7 +91,7 @@ class ResponseEncoder(Part):
             return self.encode(ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
-        """The same, inside another function; a Python bool leaves out what is not done."""
+        """The same inside another function; a Python bool for `training` prunes the graph."""
         return {DEFAULT: self._network(self._encoder(ids, training=training)[DEFAULT])}
 
 

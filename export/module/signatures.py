@@ -1,8 +1,9 @@
-"""Names, dtypes and shapes of the module's signatures: defined here, once.
+"""Names, dtypes and shapes of the module's signatures.
 
-`hub_module` traces by them, the model card shows them, the warm-up requests are made of them.
+`hub_module` traces functions for them, the model card lists them, the warm-up requests follow them.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -22,7 +23,7 @@ WORD_VECTORS = "word_vectors"
 CLASSIFY_NLI = "classify_nli"
 
 BATCH, DIM, WORD_DIM, CANDIDATES = "batch", "dim", "word_dim", "n"
-"""Sizes that are not the same everywhere; a number is one that is."""
+"""Names of sizes that differ between calls or modules."""
 
 
 class Tensor(NamedTuple):
@@ -33,7 +34,7 @@ class Tensor(NamedTuple):
     says: str
 
     def spec(self, name: str) -> tf.TensorSpec:
-        """With every named size left open."""
+        """The spec, with None for named sizes."""
         sizes = [size if isinstance(size, int) else None for size in self.shape]
         return tf.TensorSpec(sizes, self.dtype, name=name)
 
@@ -42,14 +43,14 @@ class Tensor(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What a signature takes and gives, in the order of its arguments."""
+    """Inputs, in the order of the arguments, outputs and a description."""
 
     inputs: dict[str, Tensor]
     outputs: dict[str, Tensor]
     says: str
 
     def specs(self) -> list[tf.TensorSpec]:
-        """For `tf.function`."""
+        """The `input_signature` of `tf.function`."""
         return [tensor.spec(name) for name, tensor in self.inputs.items()]
 
 
@@ -61,7 +62,7 @@ def _rows(says: str, size: str | int = DIM) -> Tensor:
     return Tensor(tf.float32, (BATCH, size), says)
 
 
-_PAIRS = {SENTENCES1: _texts("any text"), SENTENCES2: _texts("as many")}
+_PAIRS = {SENTENCES1: _texts("any text"), SENTENCES2: _texts("the same number of texts")}
 
 SIGNATURES = {
     SERVING_DEFAULT: Signature(
@@ -72,12 +73,12 @@ SIGNATURES = {
     ENCODE_INPUT: Signature(
         {INPUTS: _texts("any text")},
         {OUTPUTS: _rows("u, of unit length")},
-        "the input side of response selection; without a tuned matrix the same as the call",
+        "encodes inputs for response selection; the same as the call unless the module is tuned",
     ),
     ENCODE_RESPONSE: Signature(
         {INPUTS: _texts("any text")},
         {OUTPUTS: _rows("v', whose dot product with an input's u is its score")},
-        "the response side of response selection",
+        "encodes responses for response selection",
     ),
     SIMILARITY: Signature(
         _PAIRS,
@@ -85,24 +86,49 @@ SIGNATURES = {
             ANGULAR: Tensor(tf.float32, (BATCH,), "1 - arccos(cosine) / pi, in [0, 1]"),
             SCORE: Tensor(tf.float32, (BATCH,), "5 (1 - arccos(cosine) / pi), in [0, 5]"),
         },
-        "how alike two sentences are; `score` is on the scale of the STS Benchmark",
+        "similarity of two sentences; `score` is on the scale of the STS Benchmark",
     ),
     RANK_RESPONSES: Signature(
         {
-            INPUT: Tensor(tf.string, (1,), "what was said"),
-            RESPONSES: Tensor(tf.string, (CANDIDATES,), "what might be replied"),
+            INPUT: Tensor(tf.string, (1,), "the input"),
+            RESPONSES: Tensor(tf.string, (CANDIDATES,), "candidate responses"),
         },
         {SCORES: Tensor(tf.float32, (CANDIDATES,), "dot products u . v', the higher the better")},
         "scores candidate responses to one input",
     ),
     WORD_VECTORS: Signature(
-        {INPUTS: _texts("a word, or several")},
-        {OUTPUTS: _rows("mean of the word table's rows; 0 without a word", WORD_DIM)},
-        "what the encoder knows of words by themselves",
+        {INPUTS: _texts("one or more words")},
+        {OUTPUTS: _rows("mean of the words' vectors; 0 if there is no word", WORD_DIM)},
+        "the encoder's word vectors",
     ),
     CLASSIFY_NLI: Signature(
-        {PREMISE: _texts("any text"), HYPOTHESIS: _texts("as many")},
+        {PREMISE: _texts("any text"), HYPOTHESIS: _texts("the same number of texts")},
         {OUTPUTS: _rows("probabilities of entailment, neutral, contradiction", 3)},
         "whether the premise entails the hypothesis",
     ),
 }
+
+
+def require_shapes(name: str, texts: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """The same texts, with an error at run time if their shapes do not fit the signature.
+
+    TensorFlow checks no shapes of what a signature is given, neither in Python nor in a server:
+    without this, all but the first input would be ignored, or one text compared with all others.
+
+    Args:
+      name: of the signature.
+      texts: its arguments in their order, string vectors.
+    """
+    inputs = SIGNATURES[name].inputs
+    # At run time a shape may differ from that in the graph: only this operation checks it.
+    texts = [
+        tf.ensure_shape(text, tensor.spec(argument).shape, name=f"{name}_{argument}")
+        for text, (argument, tensor) in zip(texts, inputs.items(), strict=True)
+    ]
+    if len({tensor.shape for tensor in inputs.values()}) == len(texts):
+        return texts
+    sizes = [tf.size(text) for text in texts]
+    says = f"{name} takes as many {' as '.join(inputs)}; given:"
+    equal = tf.raw_ops.Assert(condition=tf.equal(*sizes), data=[says, *sizes])
+    with tf.control_dependencies([equal]):
+        return [tf.identity(text) for text in texts]

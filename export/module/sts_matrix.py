@@ -1,4 +1,4 @@
-"""The transformation of embeddings that `python -m evaluation sts --tune` has learned."""
+"""Reads the matrix that `python -m evaluation sts --tune` has learned."""
 
 import json
 import zipfile
@@ -13,10 +13,10 @@ MATRIX, ABOUT = "matrix", "about"
 
 
 def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """The matrix, float32 [dim, dim], and what is known of it.
+    """The matrix, float32 [dim, dim], and what the file says about it.
 
     Raises:
-      InputError: if the file holds none for embeddings of that width.
+      InputError: if the file has no matrix for embeddings of that width.
     """
     accepted = f"accepted is a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
     if path.is_file() and not zipfile.is_zipfile(path):

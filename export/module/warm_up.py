@@ -1,9 +1,8 @@
-"""Warm-up requests that TensorFlow Serving runs before it takes a module into service.
+"""Warm-up requests, which TensorFlow Serving runs before it serves a module.
 
 It reads them from `assets.extra/tf_serving_warmup_requests`: TFRecords of the protocol buffer
-`tensorflow.serving.PredictionLog`. The messages that are needed of its API are described here,
-with the field numbers of its prediction_log.proto, predict.proto and model.proto, since its
-Python package brings along another TensorFlow than ours.
+`tensorflow.serving.PredictionLog`. The messages are described here, with the field numbers of
+prediction_log.proto, predict.proto and model.proto, to need no further package.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,10 +18,10 @@ from export.module.signatures import SIGNATURES
 
 FILE = "tf_serving_warmup_requests"
 MODEL_NAME = "module"
-"""The server looks at signature and inputs only."""
+"""The server ignores it: only signature and inputs count."""
 BATCHES = (1, 8, 64)
 WORDS = (0, 4, 16, 200)
-"""Lengths of the texts of a batch, by turns: nothing, a phrase, a sentence, more than fits."""
+"""Lengths of the texts in a batch, in turn: empty, a phrase, a sentence, more than the maximum."""
 
 _PACKAGE = "tensorflow.serving"
 _TENSOR = "tensorflow.TensorProto"
@@ -32,7 +31,7 @@ class _Field(NamedTuple):
     name: str
     number: int
     kind: str = "string"
-    """`string`, or the message that it is."""
+    """`string`, or the name of a message."""
     repeated: bool = False
 
 
@@ -41,7 +40,7 @@ _MESSAGES = {
     "InputsEntry": [_Field("key", 1), _Field("value", 2, _TENSOR)],
     "PredictRequest": [
         _Field("model_spec", 1, f"{_PACKAGE}.ModelSpec"),
-        # A map is the same on the wire as its entries.
+        # A map is encoded as its entries.
         _Field("inputs", 2, f"{_PACKAGE}.InputsEntry", repeated=True),
     ],
     "PredictLog": [_Field("request", 1, f"{_PACKAGE}.PredictRequest")],
@@ -58,7 +57,7 @@ def write(path: Path, signatures: Sequence[str]) -> None:
 
 
 def read(path: Path) -> Iterator[tuple[str, dict[str, tf.Tensor]]]:
-    """Signature and arguments of each request, as a server takes them from the file."""
+    """Signature and arguments of each request."""
     for record in tf.data.TFRecordDataset(str(path)):
         request = _message("PredictionLog").FromString(record.numpy()).predict_log.request
         arguments = {
@@ -71,12 +70,12 @@ def read(path: Path) -> Iterator[tuple[str, dict[str, tf.Tensor]]]:
 
 
 def texts(count: int) -> list[str]:
-    """Texts of several lengths."""
+    """Texts of different lengths."""
     return [" ".join(["word"] * WORDS[place % len(WORDS)]) for place in range(count)]
 
 
 def request(name: str, size: int) -> Any:
-    """A `PredictionLog` that asks a signature for a batch of a size."""
+    """A `PredictionLog` with a request to a signature for a batch of a size."""
     log = _message("PredictionLog")()
     request = log.predict_log.request
     request.model_spec.name, request.model_spec.signature_name = MODEL_NAME, name
@@ -100,7 +99,7 @@ def _message(name: str) -> Any:
 
 @cache
 def _pool() -> descriptor_pool.DescriptorPool:
-    """A pool of its own: the server's package, imported beside us, has the same names."""
+    """A separate pool: the server's own package registers the same names."""
     pool = descriptor_pool.DescriptorPool()
     tensor = tensor_pb2.TensorProto.DESCRIPTOR.file
     _add(pool, tensor)
@@ -124,7 +123,7 @@ def _describe(described: descriptor_pb2.FieldDescriptorProto, field: _Field) -> 
 
 
 def _add(pool: descriptor_pool.DescriptorPool, file: Any) -> None:
-    """A file and what it rests on."""
+    """Adds a file and its dependencies."""
     for needed in file.dependencies:
         _add(pool, needed)
     copied = descriptor_pb2.FileDescriptorProto()

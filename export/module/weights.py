@@ -1,4 +1,4 @@
-"""How a module keeps the weights of a layer: as they were trained, or in fewer bits.
+"""Formats of a layer's weights in a module: float32 as trained, or fewer bits.
 
 | variant | tables of vectors | other weights | computed in |
 |---|---|---|---|
@@ -6,7 +6,7 @@
 | bfloat16, float16 | the same 16 bits | the same 16 bits | float32 |
 | int8 | int8, a float32 scale a row | float32 | float32 |
 
-Of a table only the rows that a batch needs are ever widened. 8-bit rows cannot be trained on.
+Only those rows of a table that a batch needs are converted to float32. int8 rows cannot be trained.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _LEAST_SCALE = 1e-30
 
 
 class Half(tf.train.Checkpoint):
-    """A weight in 16 bits; it can be trained."""
+    """A trainable weight in 16 bits."""
 
     def __init__(self, weight: tf.Variable, dtype: tf.DType):
         super().__init__()
@@ -35,7 +35,7 @@ class Half(tf.train.Checkpoint):
         self.variables = [self._kept]
 
     def whole(self) -> tf.Tensor:
-        """All of it: float32, of the weight's shape."""
+        """The whole weight: float32, of its shape."""
         return tf.cast(self._kept, tf.float32)
 
     def rows(self, ids: tf.Tensor) -> tf.Tensor:
@@ -44,7 +44,7 @@ class Half(tf.train.Checkpoint):
 
 
 class Int8(tf.train.Checkpoint):
-    """A table in 8 bits a number: each row is a scale times integers in [-127, 127]."""
+    """A table in 8 bits: each row is a scale times integers in [-127, 127]."""
 
     def __init__(self, table: tf.Variable):
         super().__init__()
@@ -61,14 +61,14 @@ class Int8(tf.train.Checkpoint):
 
 
 class AsTrained:
-    """A layer with the weights that it has."""
+    """A layer with its weights unchanged."""
 
     def __init__(self, layer: tf_keras.layers.Layer):
         self._layer = layer
         self.variables = list(layer.variables)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the layer gives."""
+        """Calls the layer."""
         return self._layer(*args, **kwargs)
 
     def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
@@ -80,7 +80,7 @@ class Narrowed:
     """A layer that computes in float32 with weights of fewer bits.
 
     Args:
-      layer: its weights made; an encoder if it has `tables`.
+      layer: a built layer; an encoder if it has `tables`.
       variant: one of `export.VARIANTS` besides float32.
     """
 
@@ -103,7 +103,7 @@ class Narrowed:
                 self._weights[weight.ref()] = kept
 
     def __call__(self, inputs: Any, *others: Any, **kwargs: Any) -> Any:
-        """What the layer gives; an encoder's `inputs` are ids."""
+        """Calls the layer; an encoder's `inputs` are ids."""
         values = {ref: kept.whole() for ref, kept in self._weights.items()}
         if self._tables:
             inputs = dict(inputs)
@@ -119,37 +119,37 @@ class Narrowed:
 
 
 def keep(layer: tf_keras.layers.Layer, variant: str) -> AsTrained | Narrowed:
-    """The layer, its weights kept as a variant keeps them."""
+    """The layer with its weights in the format of a variant."""
     return AsTrained(layer) if variant == FLOAT32 else Narrowed(layer, variant)
 
 
 def _kept(weight: tf.Variable, variant: str, *, is_table: bool) -> Half | Int8 | None:
-    """What is kept instead of a weight; None if it stays as it is."""
+    """What replaces a weight; None if it stays unchanged."""
     if variant == INT8:
         return Int8(weight) if is_table else None
     return Half(weight, tf.as_dtype(variant)) if weight.dtype == tf.float32 else None
 
 
 def _name(weight: tf.Variable) -> str:
-    """What a variable is called that is kept instead, without the number of its output."""
+    """The weight's name for the variable that replaces it."""
     return weight.name.removesuffix(":0")
 
 
 def _numbered_anew(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The different ids of a batch, `PADDING` first, and the batch in places among them."""
+    """The batch renumbered by its distinct ids, and these, `PADDING` first."""
     flat = tf.concat([[PADDING], tf.reshape(ids, [-1])], axis=0)
     needed, places = xla.choose(lambda: tuple(tf.unique(flat)), lambda: _all_of(flat))
     return tf.reshape(places[1:], tf.shape(ids)), needed
 
 
 def _all_of(flat: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """As `tf.unique`, but keeps ids that occur more than once: XLA needs sizes beforehand."""
+    """As `tf.unique`, but keeps duplicates: XLA needs static sizes."""
     return flat, tf.where(flat == PADDING, PADDING, tf.range(tf.size(flat)))
 
 
 @contextmanager
 def _in_place_of_weights(layer: tf_keras.layers.Layer, values: dict[Any, tf.Tensor]) -> Iterator:
-    """While a graph is made: tensors stand where the layer and its parts have weights."""
+    """While a graph is traced, replaces weights of the layer and its sublayers with tensors."""
     places = [
         (vars(part), name, weight)
         for part in (layer, *layer.submodules)

@@ -1,10 +1,8 @@
-"""An index of responses: each one's v' in a matrix on disk, encoded once.
+"""An index of responses: the v' of each, encoded once and stored on disk.
 
-    INDEX/index.json     of which module and which file, how many, how wide
-    matrix.npy     float16 or float32 [responses, dim], mapped into memory to be read
-    texts.bin, offsets.npy     the texts one behind the other, and where each begins
-
-It is written aside and renamed; what is there already, of the same module and file, is used.
+index.json                 module, file of responses, number of responses, dimension
+matrix.npy                 float16 or float32 [responses, dim], read by memory mapping
+texts.bin, offsets.npy     the concatenated texts, and the start of each
 """
 
 import gzip
@@ -28,18 +26,18 @@ from export.module.signatures import (
     INPUTS,
     OUTPUTS,
 )
-from export.saved_model import replace
+from model import output_folder
 from model.errors import InputError
 from model.tasks.response_selection import RESPONSE
 
 INDEX, MATRIX, OFFSETS, TEXTS = "index.json", "matrix.npy", "offsets.npy", "texts.bin"
 BLOCK = 8192
-"""Texts that are sorted by length together, so that little is padded."""
+"""Texts that are sorted by length together, to pad little."""
 BATCH = 256
 
 
 class Module(NamedTuple):
-    """The sides of response selection of a module."""
+    """A module that selects responses."""
 
     fingerprint: str
     root: Any
@@ -47,12 +45,14 @@ class Module(NamedTuple):
 
     def encode_inputs(self, texts: Sequence[str | bytes]) -> np.ndarray:
         """u: float32 [texts, dim]."""
-        return self.root.signatures[ENCODE_INPUT](**{INPUTS: tf.constant(texts)})[OUTPUTS].numpy()
+        return self._encode(ENCODE_INPUT, texts)
 
     def encode_responses(self, texts: Sequence[str | bytes]) -> np.ndarray:
         """v': float32 [texts, dim]."""
-        signature = self.root.signatures[ENCODE_RESPONSE]
-        return signature(**{INPUTS: tf.constant(texts)})[OUTPUTS].numpy()
+        return self._encode(ENCODE_RESPONSE, texts)
+
+    def _encode(self, signature: str, texts: Sequence[str | bytes]) -> np.ndarray:
+        return self.root.signatures[signature](**{INPUTS: tf.constant(texts)})[OUTPUTS].numpy()
 
 
 class Texts(NamedTuple):
@@ -74,17 +74,56 @@ class Texts(NamedTuple):
 class Index(NamedTuple):
     """Responses and their vectors; both stay on disk."""
 
+    module: Module
     texts: Texts
     matrix: np.ndarray
     """float16 or float32 [responses, dim]."""
 
 
-def load(path: Path) -> Module:
-    """A module that selects responses.
+def build_index(
+    module: str | Path,
+    responses: str | Path,
+    *,
+    output: str | Path | None = None,
+    dtype: str = "float16",
+) -> Index:
+    """An index of a file of responses. One that exists for this module and file is only opened.
+
+    Args:
+      module: a module that `export` has written, of a model trained on conversations.
+      responses: a text file with a response per line, plain or `.gz`, or TFRecords of pairs.
+      output: the folder of the index; by default `RESPONSES.index`.
+      dtype: `float16` or `float32`, of the stored vectors.
 
     Raises:
-      InputError: if it is none of ours, or was trained for something else.
+      InputError: if the module or the file cannot be used, or `output` is something else.
     """
+    loaded = _load(Path(module))
+    responses = Path(responses)
+    output = Path(output or default_output(responses)).resolve()
+    about = {
+        "module": loaded.fingerprint,
+        "responses": {"file": responses.name, "sha256": _sha256(responses)},
+        "dtype": dtype,
+    }
+    with output_folder.claimed(output):
+        if not (output / INDEX).is_file() and not output_folder.is_free(output):
+            raise InputError(
+                f"--output: {str(output)!r} exists and is no index; name another folder"
+            )
+        if not _is_of(output, about):
+            with output_folder.aside(output) as new:
+                new.mkdir()
+                _make(loaded, responses, new, about)
+        return Index(loaded, _open_texts(output), np.load(output / MATRIX, mmap_mode="r"))
+
+
+def default_output(responses: Path) -> Path:
+    """The index's folder if none is named: beside the file of responses."""
+    return Path(f"{responses}.index")
+
+
+def _load(path: Path) -> Module:
     about = identity.read(path)
     if ENCODE_RESPONSE not in about["signatures"]:
         raise InputError(
@@ -92,26 +131,6 @@ def load(path: Path) -> Module:
             f"for {', '.join(about['tasks'])}; accepted is one of response selection"
         )
     return Module(about["fingerprint"], tf.saved_model.load(str(path)))
-
-
-def index(module: Module, responses: Path, output: Path, *, dtype: str) -> Index:
-    """The index of a file of responses; made if it is not there.
-
-    Raises:
-      InputError: if the file cannot be read, or `output` is something else.
-    """
-    about = {
-        "module": module.fingerprint,
-        "responses": {"file": responses.name, "sha256": _sha256(responses)},
-        "dtype": dtype,
-    }
-    if not (output / INDEX).is_file() and not replace.is_free(output):
-        raise InputError(f"--output: {str(output)!r} exists and is no index; name another folder")
-    if not _is_of(output, about):
-        with replace.aside(output) as new:
-            new.mkdir()
-            _make(module, responses, new, about)
-    return _open(output)
 
 
 def _is_of(folder: Path, about: dict[str, Any]) -> bool:
@@ -147,7 +166,7 @@ def _make(module: Module, responses: Path, folder: Path, about: dict[str, Any]) 
 
 
 def _encode(module: Module, texts: Texts, rows: np.ndarray, dtype: str) -> np.ndarray:
-    """[rows, dim], the shorter texts first, a batch at a time."""
+    """The vectors of some rows, encoded in batches of similar length: [rows, dim]."""
     order = np.argsort(texts.offsets[rows + 1] - texts.offsets[rows], kind="stable")
     batches = [order[start : start + BATCH] for start in range(0, len(rows), BATCH)]
     encoded = [module.encode_responses([texts.read(row) for row in rows[some]]) for some in batches]
@@ -159,7 +178,7 @@ def _encode(module: Module, texts: Texts, rows: np.ndarray, dtype: str) -> np.nd
 
 
 def _texts(path: Path) -> Iterator[bytes]:
-    """Responses, one a line or one a pair; blank ones are none."""
+    """The responses of a file, without blank ones."""
     lines = _of_pairs(path) if ".tfrecord" in path.name else _lines(path)
     try:
         for line in lines:
@@ -192,10 +211,6 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"--responses: {str(path)!r} cannot be read: {error}") from error
-
-
-def _open(folder: Path) -> Index:
-    return Index(_open_texts(folder), np.load(folder / MATRIX, mmap_mode="r"))
 
 
 def _open_texts(folder: Path) -> Texts:

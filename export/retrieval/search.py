@@ -1,38 +1,40 @@
-"""The best responses of an index for an input: the whole matrix is scored, block by block."""
+"""The best responses of an index for an input, by exact search: every response is scored."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from export.retrieval.responses import Index
 
 BLOCK = 65_536
-"""Rows that are widened to float32 and scored at a time."""
+"""Rows that are converted to float32 and scored at a time."""
 
 
-def best(index: Index, inputs: np.ndarray, *, top: int) -> list[list[tuple[float, str]]]:
-    """Score and text of the best responses to each input, the best first, ties in file order.
+def search(index: Index, inputs: Sequence[str], *, top: int = 10) -> list[list[tuple[float, str]]]:
+    """Score and text of the best responses to each input, best first, ties in file order.
 
     Args:
       index: the responses.
-      inputs: u, float32 [inputs, dim].
-      top: how many; fewer where there are not so many responses.
+      inputs: texts.
+      top: number of responses for each input.
     """
-    scores, rows = top_rows(index.matrix, inputs, top=top)
+    scores, rows = top_rows(index.matrix, index.module.encode_inputs(inputs), top=top)
     return [
         [
             (float(score), index.texts.read(row).decode(errors="replace"))
-            for score, row in zip(scores[place], rows[place], strict=True)
+            for score, row in zip(scores[number], rows[number], strict=True)
         ]
-        for place in range(len(inputs))
+        for number in range(len(inputs))
     ]
 
 
 def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest dot products: float32 and int64 [inputs, top], falling.
+    """The largest dot products and their rows: float32 and int64 [inputs, top], descending.
 
     Args:
       matrix: float16 or float32 [responses, dim].
       inputs: float32 [inputs, dim].
-      top: how many; fewer where there are not so many rows.
+      top: how many, at most the number of rows.
     """
     scores = np.empty((len(inputs), 0), np.float32)
     rows = np.empty((len(inputs), 0), np.int64)
@@ -46,7 +48,7 @@ def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.nd
 
 
 def _largest(scores: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `top` best of each line, falling; of equal ones those that come first."""
+    """The `top` best of each line, descending; ties in their order."""
     if scores.shape[1] > top:
         worst = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
         kept = [np.flatnonzero(line >= least) for line, least in zip(scores, worst, strict=True)]

@@ -1,7 +1,4 @@
-"""A module of each variant, with its size and how it scores beside the first.
-
-The scores come from `python -m evaluation sts`, run as a user runs it.
-"""
+"""A module in each format of the weights, compared by size and by score."""
 
 import json
 import subprocess
@@ -12,17 +9,56 @@ from typing import Any
 
 from tabulate import tabulate
 
-from export.saved_model import amend
+from export import VARIANTS
+from export.saved_model import write
+from model import output_folder
 from model.errors import InputError
 
 REPOSITORY = Path(__file__).parents[2]
 
 
-def score(module: Path, data: Path) -> dict[str, float]:
-    """Pearson by data set; the results also go into the module's card.
+def compare_variants(
+    model_dir: str | Path,
+    output: str | Path,
+    *,
+    sts: str | Path | None = None,
+    sts_matrix: str | Path | None = None,
+) -> str:
+    """Exports a module of each variant to `output/VARIANT`, and compares them.
+
+    Args:
+      model_dir: as for `export`.
+      output: the folder of the modules.
+      sts: STS Benchmark, a file or a folder; `python -m evaluation sts` computes the scores.
+      sts_matrix: as for `export`.
+
+    Returns:
+      A table of sizes and, with `sts`, of Pearson's r.
 
     Raises:
-      InputError: if `python -m evaluation sts` fails, with what it says.
+      InputError: as `export`, or if `sts` cannot be used.
+      VerificationError: as `export`.
+    """
+    if sts and not Path(sts).exists():
+        raise InputError(f"--sts: {str(sts)!r}: no such file or folder")
+    output = Path(output).resolve()
+    sizes, pearsons = {}, {}
+    with output_folder.claimed(output):
+        for variant in VARIANTS:
+            module = output / variant
+            write.export(model_dir, module, variant=variant, sts_matrix=sts_matrix)
+            sizes[variant] = size(module)
+            if sts:
+                pearsons[variant] = score(module, Path(sts))
+            print(f"{variant}: verified in a fresh process", flush=True)
+    return table(sizes, pearsons)
+
+
+def score(module: Path, data: Path) -> dict[str, float]:
+    """Pearson's r by data set; the results are also added to the module's card.
+
+    Raises:
+      InputError: if `python -m evaluation sts` fails, with its message.
     """
     with tempfile.TemporaryDirectory() as results:
         command = [sys.executable, "-m", "evaluation", "sts", "--module", str(module)]
@@ -31,7 +67,7 @@ def score(module: Path, data: Path) -> dict[str, float]:
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             raise InputError(f"--sts: python -m evaluation sts: {reason.removeprefix('error: ')}")
-        amend.with_scores(module, Path(results))
+        write.add_scores(module, results)
         found = [json.loads(path.read_text()) for path in sorted(Path(results).glob("*.json"))]
     return {result["name"]: result["metrics"]["pearson"] for result in found}
 
@@ -42,7 +78,7 @@ def size(module: Path) -> int:
 
 
 def table(sizes: dict[str, int], pearsons: dict[str, dict[str, float]]) -> str:
-    """A row a variant; differences are to the first one."""
+    """A row for each variant; changes are relative to the first."""
     first = next(iter(sizes))
     rows = []
     for name in sizes:

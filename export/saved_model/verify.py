@@ -1,8 +1,7 @@
-"""Loads a module as a stranger would, compares what it says, and measures it.
+"""Loads a module in a fresh process, compares its values with the model's, and measures it.
 
-Run as a program of its own, `python -I verify.py MODULE EXPECTED.npz`, so that nothing of this
-project can be imported: what the module needs must be in the module. Prints a JSON line of what
-it measured.
+Runs as `python -I verify.py MODULE EXPECTED.npz`, so that nothing of this project can be imported:
+the module must work without it. Prints the measurements as a line of JSON.
 """
 
 import json
@@ -19,7 +18,7 @@ PROBES = (
     "\x00 \ufffd مرحبا 你好",
     "word " * 1000,
 )
-"""Sentences that modules have failed on: empty, emoji, NUL, other scripts, too long."""
+"""Sentences that other modules have failed on: empty, emoji, NUL, other scripts, too long."""
 TOLERANCE = 1e-5
 MEASURED_BATCHES = (1, 32, 256)
 MEASURED_TEXT = "I agree with most of what you say, but how would that work where I live?"
@@ -27,15 +26,15 @@ CALLS = 10
 
 
 def check(module_path: str, expected_path: str) -> dict:
-    """Compares the reloaded module with what it gave before it was saved.
+    """Compares the reloaded module with values from before it was saved.
 
     Args:
       module_path: a SavedModel.
-      expected_path: `feeds`, the JSON of each signature's arguments; `call`, what the root gives
-        for `PROBES`; and `SIGNATURE/OUTPUT` for each output of each signature.
+      expected_path: `.npz` file of `feeds`, the JSON of each signature's arguments; `call`, the
+        embeddings of `PROBES`; and `SIGNATURE/OUTPUT` for each output of each signature.
 
     Returns:
-      What loading and calling it took.
+      Time and memory of loading and calling it.
 
     Raises:
       ValueError: naming the first difference.
@@ -72,26 +71,26 @@ def _compare(name: str, found, wanted: np.ndarray) -> None:
 
 
 def _memory(kind: str = "VmRSS") -> int:
-    """Bytes that this process holds at the moment; `VmHWM` is the most since `_forget_peak`."""
+    """Bytes that this process holds; `VmHWM` is the maximum since `_reset_peak`."""
     with open("/proc/self/status") as file:  # noqa: PTH123
         (line,) = (line for line in file if line.startswith(f"{kind}:"))
     return 1024 * int(line.split()[1])
 
 
-def _forget_peak() -> None:
+def _reset_peak() -> None:
     with open("/proc/self/clear_refs", "w") as file:  # noqa: PTH123
         file.write("5")
 
 
 def _batches(module) -> dict[str, dict[str, float]]:
-    """By batch size: median seconds for sentences of 17 words, and bytes more than at rest."""
+    """By batch size: median seconds for sentences of 17 words, and additional bytes."""
     import tensorflow as tf
 
     found = {}
     for size in MEASURED_BATCHES:
         batch = tf.constant([MEASURED_TEXT] * size)
         module(batch)
-        _forget_peak()
+        _reset_peak()
         before, taken = _memory(), []
         for _ in range(CALLS):
             began = time.perf_counter()

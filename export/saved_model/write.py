@@ -1,6 +1,7 @@
-"""All or nothing: a module is written aside, verified in a fresh process, then put in place."""
+"""A module is written aside, verified in a fresh process, then put in place."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,43 +12,111 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from data_pipeline.files.claim import CLAIM
+from export import FLOAT32
 from export.card import identity, model_card, scores
+from export.module import sts_matrix as matrices
 from export.module import warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
-from export.saved_model import replace, verify
+from export.saved_model import verify
+from model import output_folder
+from model.checkpoints import trained
+from model.checkpoints.model_dir import PARAMS_FILE
 from model.errors import InputError
 from model.fingerprint import fingerprint
 
 
 class VerificationError(Exception):
-    """The module, loaded in a fresh process, does not say what the model says."""
+    """The module, loaded in a fresh process, does not give the model's values."""
 
 
-def write(
-    module: HubModule,
-    output: Path,
+def export(
+    model_dir: str | Path,
+    output: str | Path,
     *,
-    about: dict[str, Any],
-    params: Path,
-    results: Path | None = None,
+    variant: str = FLOAT32,
+    sts_matrix: str | Path | None = None,
+    results: str | Path | None = None,
 ) -> None:
-    """Writes the module to `output`, replacing a module that is there already.
+    """Exports the model of a folder that `python -m model` has written.
+
+    Writes a SavedModel, verified in a fresh process, with its model card; replaces a module that
+    is there already.
 
     Args:
-      module: what is written.
-      output: the folder.
-      about: what `identity.describe` says of it.
-      params: the parameters of its training, which travel inside.
-      results: scores of a module with the same weights, if there are any.
+      model_dir: the model's folder; its last checkpoint is exported.
+      output: the folder to write.
+      variant: one of `export.VARIANTS`, the format of the weights.
+      sts_matrix: `.npz` file of `python -m evaluation sts --tune`; embeddings are multiplied by it.
+      results: folder of result files of a module with the same weights; the card shows them.
 
     Raises:
-      InputError: if `output` is something else than a module, or cannot be written.
-      VerificationError: if the module does not verify; `output` is left as it was.
+      InputError: if the model, the matrix or the results cannot be used, or `output` is something
+        other than a module.
+      VerificationError: if the module does not give the model's values; `output` stays as it was.
     """
-    if not (output / "saved_model.pb").is_file() and not replace.is_free(output):
+    model_dir, output = Path(model_dir), Path(output).resolve()
+    with output_folder.claimed(output):
+        model, text = trained.load(model_dir)
+        matrix: np.ndarray | None = None
+        tuned = None
+        if sts_matrix is not None:
+            matrix, tuned = matrices.read(Path(sts_matrix), dim=model.encoder.embedding_dim)
+        module = HubModule(model, text, variant=variant, sts_matrix=matrix)
+        about = identity.describe(model_dir) | {
+            "variant": variant,
+            "dim": int(module(tf.constant(["a"])).shape[-1]),
+            "signatures": list(module.heads),
+            "weights": sum(int(weight.shape.num_elements()) for weight in module.variables),
+            "sts_matrix": tuned,
+        }
+        scores_folder = Path(results) if results else None
+        _write(module, output, about, model_dir / PARAMS_FILE, scores_folder)
+
+
+def add_scores(module: str | Path, results: str | Path) -> int:
+    """Writes scores into a module and its card, in place of earlier ones.
+
+    Args:
+      module: a module that `export` has written.
+      results: folder of result files of `python -m evaluation` for this module.
+
+    Returns:
+      The number of results.
+
+    Raises:
+      InputError: if the folder is no such module, or the results belong to another one.
+    """
+    module = Path(module).resolve()
+    with output_folder.claimed(module):
+        about = identity.read(module)
+        found = scores.read(Path(results), fingerprint=about["fingerprint"])
+        with output_folder.aside(module) as new:
+            # Weights are linked, not copied.
+            shutil.copytree(module, new, copy_function=_link, ignore=shutil.ignore_patterns(CLAIM))
+            for name in (f"{identity.FOLDER}/{identity.SCORES}", model_card.FILE):
+                (new / name).unlink(missing_ok=True)
+            scores.write(new / identity.FOLDER / identity.SCORES, found)
+            model_card.write(new)
+    return len(found)
+
+
+def _link(source: str, to: str) -> None:
+    """A hard link, or a copy where the file system has none."""
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copy2(source, to)
+
+
+def _write(
+    module: HubModule, output: Path, about: dict[str, Any], params: Path, results: Path | None
+) -> None:
+    """Writes the module with its identity, parameters, warm-up requests, scores and card."""
+    if not (output / "saved_model.pb").is_file() and not output_folder.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is no module; name another folder")
-    with replace.aside(output) as new:
+    with output_folder.aside(output) as new:
         module.save(str(new))
         extra = new / identity.FOLDER
         extra.mkdir()
@@ -65,10 +134,10 @@ def write(
 
 
 def _verify(module: HubModule, folder: Path) -> dict[str, Any]:
-    """What the fresh process measured."""
+    """Runs `verify` as a program; returns what it measured."""
     with tempfile.TemporaryDirectory() as scratch:
         expected = Path(scratch) / "expected.npz"
-        np.savez(expected, **what_it_says(module))  # type: ignore[arg-type]
+        np.savez(expected, **_expected(module))  # type: ignore[arg-type]
         command = [sys.executable, "-I", verify.__file__, str(folder), str(expected)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -77,8 +146,8 @@ def _verify(module: HubModule, folder: Path) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def what_it_says(module: HubModule) -> dict[str, np.ndarray]:
-    """By name, what `verify` is to find."""
+def _expected(module: HubModule) -> dict[str, np.ndarray]:
+    """The arrays that `verify` compares the reloaded module with."""
     sentences = list(verify.PROBES)
     feeds, found = {}, {"call": module(tf.constant(sentences)).numpy()}
     for name, head in module.heads.items():

@@ -1,4 +1,4 @@
 """The regressors of Prijatelj et al. 2017, "Neural Networks for Semantic Textual Similarity".
 
-Word vectors -> sentence embedding -> comparator -> a score in [0, 5].
+Two sentences in, a similarity score in [0, 5] out: word vectors, sentence embedding, comparator.
 """

@@ -11,16 +11,14 @@ import os
 import shlex
 import signal
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.files.claim import CLAIM, Held, claim
+from model import output_folder
 from model.errors import InputError, TrainingError
 from model.sts_regression.choices import PRESETS, Choices, accepted, of
 from model.sts_regression.data.folds import RANDOM, WAYS
 from model.sts_regression.data.pairs import CORPORA, STSB
-from model.sts_regression.results import outputs
 
 _FOLDS_BY = "folds_by"
 
@@ -32,19 +30,28 @@ def parser() -> argparse.ArgumentParser:
         description="Trains simple networks that compare two sentences (Prijatelj et al. 2017).",
     )
     commands = root.add_subparsers(dest="command", required=True)
-    run = _command(commands, "run", "cross-validation of the rows of table 2")
+    run = _command(commands, "run", "cross-validate the rows of table 2")
     _add_training(run)
     run.add_argument("--rows", nargs="+", metavar="NAME", help="default: all 11 of table 2")
-    run.add_argument("--module", type=Path, help="SavedModel whose cosine is the row to beat")
-    run.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes; default: cores")
+    run.add_argument(
+        "--module", type=Path, help="SavedModel; adds the cosine of its embeddings as two rows"
+    )
+    run.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count(),
+        help="number of processes; default: that of the cores",
+    )
     run.add_argument(
         "--folds_by",
         nargs="+",
         choices=WAYS,
-        help="random (default); sentences: a sentence is never on both sides; both: what that "
-        "changes",
+        help="random (default); sentences: no sentence both trains and is held out; both: also "
+        "compare them",
     )
-    export = _command(commands, "export", "trains one row on all training pairs, as a SavedModel")
+    export = _command(
+        commands, "export", "train one row on all training pairs and write a SavedModel"
+    )
     _add_training(export)
     export.add_argument("--row", required=True, metavar="NAME")
     export.add_argument(
@@ -52,30 +59,37 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         default=50_000,
         metavar="N",
-        help="words of the file, from its beginning, that the module knows besides those of the "
+        help="first words of the vectors' file that the SavedModel keeps, besides those of the "
         "data; default: %(default)s",
     )
-    vectors = _command(commands, "vectors", "a module's word vectors as a file in GloVe's format")
-    vectors.add_argument("--module", type=Path, required=True, help="with signature word_vectors")
+    vectors = _command(commands, "vectors", "write a module's word vectors in GloVe's format")
+    vectors.add_argument(
+        "--module", type=Path, required=True, help="SavedModel with signature word_vectors"
+    )
     return root
 
 
 def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=summary)
-    command.add_argument("--data", type=Path, required=True, help="with sts2016/ etc., or stsb/")
+    command.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        help="folder with sts2016/ and sts2017_track5/, or stsb/",
+    )
     command.add_argument("--corpus", choices=CORPORA, default=CORPORA[0])
     command.add_argument("--output", type=Path, required=True)
     return command
 
 
 def _add_training(command: argparse.ArgumentParser) -> None:
-    """What is trained, and every choice as an option."""
+    """Adds what training needs, and each choice as an option."""
     command.add_argument(
-        "--vectors", type=Path, required=True, help="file in GloVe's format, or SavedModel"
+        "--vectors", type=Path, required=True, help="file in GloVe's format, or a SavedModel"
     )
-    command.add_argument("--dim", type=int, metavar="N", help="width the file must have")
+    command.add_argument("--dim", type=int, metavar="N", help="width that the vectors must have")
     command.add_argument("--preset", choices=PRESETS, default="paper")
-    command.add_argument("--rows_file", type=Path, help="Python file with further EXPERIMENTS")
+    command.add_argument("--rows_file", type=Path, help="Python file with EXPERIMENTS of your own")
     group = command.add_argument_group("choices", "model/sts_regression/choices.py says more")
     for field in dataclasses.fields(Choices):
         if field.name == _FOLDS_BY:
@@ -100,7 +114,8 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         if arguments.command == "run":
-            with _claimed(arguments.output):
+            output_folder.require_folder(arguments.output)
+            with output_folder.claimed(arguments.output):
                 _run(arguments, command=shlex.join(["python", "-m", "model.sts_regression", *argv]))
         elif arguments.command == "export":
             _export(arguments)
@@ -115,25 +130,17 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _claimed(output: Path) -> AbstractContextManager[Held]:
-    """Keeps other processes out of the output folder, which is made if it is not there."""
-    outputs.check_folder(output)
-    output.mkdir(parents=True, exist_ok=True)
-    return claim(str(output / CLAIM), what=f"--output: {str(output)!r}")
-
-
 def _choices(arguments: argparse.Namespace) -> Choices:
-    """The choices, once every number of the command line is in its range."""
+    """The choices of the command line, checked."""
     if arguments.dim is not None and arguments.dim < 1:
         raise InputError(f"--dim {arguments.dim}; accepted are numbers from 1 on")
     names = [field.name for field in dataclasses.fields(Choices) if field.name != _FOLDS_BY]
     given = {name: getattr(arguments, name) for name in names}
-    changes = {name: value for name, value in given.items() if value is not None}
-    return of(arguments.preset, changes)
+    return of(arguments.preset, {name: value for name, value in given.items() if value is not None})
 
 
 def _run(arguments: argparse.Namespace, *, command: str) -> None:
-    """All folds of all rows, their results and the table."""
+    """Computes all folds of all rows; writes their results and the table."""
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
@@ -144,7 +151,8 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     from model.sts_regression.results import results, table
     from model.sts_regression.training import run
 
-    results.read(arguments.output)  # those of earlier runs come into the table
+    output = arguments.output
+    results.read(output)  # those of earlier runs are rows of the table, too
     known = experiments.load(arguments.rows_file)
     rows = _known_rows(arguments.rows or list(experiments.TABLE_2), known)
     rows += experiments.COSINES if arguments.module else ()
@@ -157,26 +165,22 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         dim=arguments.dim,
         module=arguments.module,
     )
-    _tell_of(data)
+    _print_summary(data)
     done = run.run(
         rows,
         data,
         choices,
-        output=arguments.output,
+        output=output,
         jobs=arguments.jobs,
         rows_file=arguments.rows_file,
     )
-    found = results.of_rows(
-        done,
-        known=known,
-        prepared=data,
-        choices=choices,
-        corpus=arguments.corpus,
-        command=command,
-    )
-    results.write(found, arguments.output)
-    made = table.write(results.read(arguments.output), arguments.output / "table_2.md")
-    print(f"\n{made}\n-> {arguments.output}/results")
+    for result in results.of_rows(
+        done, known=known, prepared=data, choices=choices, corpus=arguments.corpus, command=command
+    ):
+        output_folder.write_json(output / "results" / f"{result['name']}.json", result)
+    text = table.markdown(results.read(output))
+    output_folder.write_text(output / "table_2.md", text)
+    print(f"\n{text}\n-> {output}/results")
 
 
 def _known_rows(rows: list[str], known: dict) -> list[str]:
@@ -186,7 +190,7 @@ def _known_rows(rows: list[str], known: dict) -> list[str]:
     return rows
 
 
-def _tell_of(data: Any) -> None:
+def _print_summary(data: Any) -> None:
     vectors = data.vectors
     often = ", ".join(word for word, _ in vectors.unknown.most_common(8))
     print(
@@ -197,22 +201,22 @@ def _tell_of(data: Any) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    """Trains on all pairs that may train, and writes the SavedModel."""
+    """Trains on all training pairs, and writes the SavedModel."""
     choices = _choices(arguments)
-    outputs.check_folder(arguments.output.parent)
+    output_folder.require_folder(arguments.output.parent)
     if arguments.export_words < 0:
         raise InputError(f"--export_words {arguments.export_words}; accepted are numbers from 0 on")
     from tqdm import tqdm
 
     from model.sts_regression import experiments, serving
     from model.sts_regression.data import prepared
+    from model.sts_regression.data import vectors as word_vectors
+    from model.sts_regression.layers import regressor as regressors
     from model.sts_regression.training import training
 
     serving.check(arguments.output)
-    from model.sts_regression.data import vectors as word_vectors
-
     known = experiments.load(arguments.rows_file)
-    _known_rows([arguments.row], known)
+    (row,) = _known_rows([arguments.row], known)
     source, _, own = prepared.sources(arguments.data, arguments.corpus)
     pairs = source.pairs if own is None else [source.pairs[i] for i in own.training]
     words = prepared.split_words(pairs)
@@ -224,26 +228,26 @@ def _export(arguments: argparse.Namespace) -> None:
         first=arguments.export_words,
     )
     data = prepared.as_data(pairs, words, vectors)
-    experiment = known[arguments.row]
-    with tqdm(total=choices.epochs(experiment.epochs), unit=" epochs") as bar:
+    regressor = regressors.build(
+        known[row], choices, table=vectors.table, training=data.sentences(), seed=choices.seed
+    )
+    epochs = choices.epochs(known[row].epochs)
+    with tqdm(total=epochs, unit=" epochs") as bar:
         try:
-            regressor, _ = training.train(
-                experiment,
-                choices,
-                data,
-                table=vectors.table,
-                seed=choices.seed,
-                tell=bar.update,
+            training.train(
+                regressor, data, choices, epochs=epochs, seed=choices.seed, epoch_ended=bar.update
             )
         except training.DivergedError as error:
-            raise TrainingError(f"{arguments.row}: {error}; --gates bounded may help") from error
+            raise TrainingError(f"{row}: {error}; --gates bounded may help") from error
     serving.write(arguments.output, regressor, vectors)
     print(f"-> {arguments.output}")
 
 
 def _vectors(arguments: argparse.Namespace) -> None:
-    """The module's vectors of all words of the data."""
-    outputs.check_file(arguments.output)
+    """Writes the module's vectors of all words of the data."""
+    if arguments.output.is_dir():
+        raise InputError(f"--output {arguments.output}: a folder; the name of a file is accepted")
+    output_folder.require_folder(arguments.output.parent)
     from model.sts_regression.data import prepared
     from model.sts_regression.data import vectors as word_vectors
 
@@ -257,5 +261,5 @@ def _vectors(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no process stays behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: ends all processes
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What the paper leaves open, and how much of it is computed: one record, and the two presets."""
+"""The settings of the regressors, where the paper leaves them open, and two presets."""
 
 import dataclasses
 import math
@@ -23,46 +23,46 @@ _ONE_OF: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """The defaults are the paper's, and where it says nothing or two things, our reading."""
+    """The defaults are the paper's; where it is silent or contradicts itself, our reading."""
 
     folds: int = 10
     folds_by: str = RANDOM
-    """`random`, as in the paper; `sentences`: a sentence is never on both sides."""
+    """`random`, as in the paper; `sentences`: no sentence both trains and is held out."""
     epoch_share: float = 1.0
-    """Of the epochs of each row."""
+    """The share of each row's epochs that is trained."""
     units: int = 0
-    """Of an LSTM and of the perceptron's hidden layer; 0: as wide as the word vectors ("a number
-    of hidden units equal to that of the word embedding's number of dimensions")."""
+    """Of an LSTM and of the perceptron's hidden layer; 0: the dimension of the word vectors ("a
+    number of hidden units equal to that of the word embedding's number of dimensions")."""
     batch: int = 32
     """Not in the paper; Keras's default."""
     learning_rate: float = 1e-4
     clip_norm: float = 0.0
-    """Of the gradient as a whole; 0: not at all, as in the paper."""
+    """Of the global gradient norm; 0: no clipping, as in the paper."""
     seed: int = 0
     gates: str = "printed"
-    """One of `recurrent.GATES`."""
+    """One of `layers.lstm.GATES`."""
     recurrent_initializer: str = "HeNormal"
     """"The initial weights of each unit are randomly initialized using the He normal
     distribution"; `Orthogonal` is what Keras does if only `kernel_initializer` is set."""
     encoders: str = "two"
-    """"A single LSTM per sentence", "two stacks of LSTMs": two, with weights of their own; or one
+    """`two`, with separate weights ("A single LSTM per sentence", "two stacks of LSTMs"), or `one`
     that embeds both sentences."""
     concatenation: str = "features"
-    """Of the two sequences that an LSTM compares: side by side (Keras's default axis), or the one
-    after the other in `time`."""
+    """Axis on which the two sequences that an LSTM compares are joined: `features` (Keras's default
+    axis) or `time`."""
     comparator_output: str = "perceptron"
-    """What turns the last state of a comparing LSTM into a score: a perceptron ("we keep the
+    """What maps the last output of a comparing LSTM to a score: a `perceptron` ("we keep the
     multi-layered perceptron at the end of the comparator component for most models") or a single
     `node`."""
     train_vectors: bool = False
     """Whether word vectors are trained too ("the initial state of the word vectors")."""
     unknown_words: str = "zero"
-    """The vector of a word that has none: `zero`, or the `mean` of the others."""
+    """The vector of an unknown word: `zero`, or the `mean` of the others."""
     sif_a: float = 1e-3
     """a of SIF; the paper gives no number, this one is from Arora et al."""
 
     def epochs(self, whole: int) -> int:
-        """How often all training pairs are seen by a row that has `whole` epochs."""
+        """The number of epochs of a row that has `whole` in the paper."""
         return max(1, round(whole * self.epoch_share))
 
     def __post_init__(self) -> None:
@@ -96,11 +96,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "gates": "bounded",
     },
 }
-"""What each changes of the defaults."""
+"""Their differences from the defaults."""
 
 
 def accepted(name: str) -> tuple[str, ...] | None:
-    """The values of a choice, where they can be listed."""
+    """The accepted values of a choice; None for numbers."""
     return _ONE_OF.get(name)
 
 

@@ -1,13 +1,17 @@
-"""The 11 rows of table 2 of Prijatelj et al. 2017, each a named experiment; and others' own.
+"""The 11 rows of table 2 of Prijatelj et al. 2017, each a named experiment, and a user's own.
 
-A row of one's own is an `Experiment` in a Python file that is named with `--rows_file`:
+A user's row is an `Experiment` in a Python file that `--rows_file` names. Embeddings and
+comparators are functions of Keras tensors, which may use any layer of tf_keras:
 
-    EXPERIMENTS = {"mine": Experiment("My embedding and perceptron", epochs=50,
-                                      embedding=MyEmbedding, comparator=Perceptron)}
+    def mean(words, materials):
+        real = tf.cast(words.mask, tf.float32)[:, :, tf.newaxis]
+        found = tf.reduce_sum(words.vectors * real, axis=1) / tf.reduce_sum(real, axis=1)
+        return Embedded(found, found[:, tf.newaxis], words.mask[:, :1])
 
-`embedding(materials)` makes what maps `Words` to `Embedded` and has a `width`;
-`comparator(materials, width=...)` makes what maps two `Embedded` to scores, float32 [batch]. Both
-are tf.Modules, whose trainable variables are trained.
+    EXPERIMENTS = {"mine": Experiment("Mean and Perceptron", mean, perceptron, epochs=50)}
+
+`layers/embeddings.py` has `Words`, `Materials` and `Embedded`; `layers/comparators.py` has
+`perceptron` and the other comparators.
 """
 
 import runpy
@@ -16,33 +20,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+
+import tensorflow as tf
 
 from model.errors import InputError
-from model.sts_regression.layers.comparators import DistanceComparator, LstmComparator, Perceptron
-from model.sts_regression.layers.embeddings import BidirectionalLstm, LstmStack, Sif
+from model.sts_regression.layers.comparators import distance, lstm_comparator, perceptron
+from model.sts_regression.layers.embeddings import Embedded, bidirectional_lstm, lstm_stack, sif
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A row: an embedding, a comparator, how long it trains, what the paper has."""
+    """A row of table 2."""
 
     label: str
-    embedding: Callable[..., Any]
-    comparator: Callable[..., Any]
+    embedding: Callable[..., Embedded]
+    """`embedding(words, materials)`."""
+    comparator: Callable[..., tf.Tensor]
+    """`comparator(first, second, materials)` -> float32 [batch, 1]."""
     epochs: int = 50
     paper: tuple[float, float] | None = None
-    """Pearson's r out of sample and in sample."""
+    """Pearson's r out of sample and in sample, as printed there."""
     cost: int = 1
-    """About how many LSTMs wide it is: the dearest starts first."""
+    """About how many LSTMs it runs for 50 epochs: the most expensive row starts first."""
 
 
 def _stack(layers: int, paper: tuple[float, float]) -> Experiment:
     name = "1 LSTM" if layers == 1 else f"{layers} LSTM Stack"
     return Experiment(
         f"{name} and Perceptron",
-        partial(LstmStack, layers=layers),
-        Perceptron,
+        partial(lstm_stack, layers=layers),
+        perceptron,
         paper=paper,
         cost=2 * layers,
     )
@@ -51,8 +58,8 @@ def _stack(layers: int, paper: tuple[float, float]) -> Experiment:
 def _l2_lstm(epochs: int, paper: tuple[float, float]) -> Experiment:
     return Experiment(
         f"L2-LSTM {epochs} epochs",
-        BidirectionalLstm,
-        DistanceComparator,
+        bidirectional_lstm,
+        distance,
         epochs=epochs,
         paper=paper,
         cost=4 * epochs // 50,
@@ -61,12 +68,12 @@ def _l2_lstm(epochs: int, paper: tuple[float, float]) -> Experiment:
 
 COSINE, TUNED_COSINE = "cosine", "tuned_cosine"
 COSINES = (COSINE, TUNED_COSINE)
-"""Rows of a module, beside those of table 2."""
+"""Rows for a module, beside those of table 2."""
 TABLE_2 = {
     "lstm2_lstm2": Experiment(
         "2 LSTM Stack and 2 LSTM Stack",
-        partial(LstmStack, layers=2),
-        partial(LstmComparator, layers=2),
+        partial(lstm_stack, layers=2),
+        partial(lstm_comparator, layers=2),
         paper=(0.8608, 0.9963),
         cost=7,
     ),
@@ -78,25 +85,25 @@ TABLE_2 = {
     "lstm1_perceptron": _stack(1, (0.4301, 0.5445)),
     "lstm1_lstm1": Experiment(
         "1 LSTM and 1 LSTM",
-        partial(LstmStack, layers=1),
-        partial(LstmComparator, layers=1),
+        partial(lstm_stack, layers=1),
+        partial(lstm_comparator, layers=1),
         paper=(0.4163, 0.9902),
         cost=4,
     ),
     "l2_lstm_50": _l2_lstm(50, (0.2740, 0.3537)),
     "sif_perceptron": Experiment(
-        "SIF and Perceptron", Sif, Perceptron, epochs=100, paper=(0.2214, 0.8795)
+        "SIF and Perceptron", sif, perceptron, epochs=100, paper=(0.2214, 0.8795)
     ),
     "l2_lstm_100": _l2_lstm(100, (0.2183, 0.3066)),
 }
-"""In the order of table 2, which is that of its scores."""
+"""In the order of table 2: by falling score."""
 
 
 def load(path: Path | None) -> dict[str, Experiment]:
     """Table 2, and the `EXPERIMENTS` of a Python file.
 
     Raises:
-      InputError: if the file has none, fails, or calls one as another row is called.
+      InputError: if the file has no EXPERIMENTS, fails, or uses the name of another row.
     """
     if path is None:
         return TABLE_2
@@ -104,7 +111,7 @@ def load(path: Path | None) -> dict[str, Experiment]:
         raise InputError(f"{path}: no such file of experiments")
     try:
         own = runpy.run_path(str(path)).get("EXPERIMENTS")
-    except Exception as error:  # whatever the file does
+    except Exception as error:  # the user's code may raise anything
         last = traceback.extract_tb(error.__traceback__)[-1]
         line = error.lineno if isinstance(error, SyntaxError) else last.lineno
         raise InputError(f"{path}:{line}: {type(error).__name__}: {error}") from error

@@ -1,53 +1,50 @@
 """A trained regressor as a SavedModel: strings in, a score out; nothing of this project needed.
 
 Signature `similarity`: string [batch] `sentences1` and `sentences2` -> float32 [batch] `score`, in
-[0, 5]. A sentence without words, or batches of two sizes, fail with a line that says which.
+[0, 5]. A sentence without words and batches of different sizes fail with a line that says which.
 """
 
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
+import tf_keras
 
+from model import output_folder
 from model.errors import InputError
 from model.sts_regression.data import words
 from model.sts_regression.data.vectors import PADDING, UNKNOWN, WordVectors
-from model.sts_regression.layers.regressor import Regressor
+from model.sts_regression.layers import regressor as regressors
 
-_TEXTS = (
-    tf.TensorSpec([None], tf.string, name="sentences1"),
-    tf.TensorSpec([None], tf.string, name="sentences2"),
-)
+_TEXTS = tuple(tf.TensorSpec([None], tf.string, name=f"sentences{side}") for side in (1, 2))
 
 
 class Similarity(tf.Module):
-    """The regressor behind its words."""
+    """A regressor on strings."""
 
-    def __init__(self, regressor: Regressor, vectors: WordVectors):
+    def __init__(self, regressor: tf_keras.Model, vectors: WordVectors):
         super().__init__(name="similarity")
-        self._regressor = regressor
+        self._kept = regressor.variables  # without the model, whose Keras layers need not be saved
         rows = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(vectors.words), dtype=np.int64)
         entries = tf.lookup.KeyValueTensorInitializer(tf.constant(vectors.words), rows)
         self._rows = tf.lookup.StaticHashTable(entries, default_value=UNKNOWN)
+        scorer = regressors.scorer(regressor)
 
-    @tf.function(input_signature=_TEXTS)
-    def similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> dict[str, tf.Tensor]:
+        @tf.function(input_signature=_TEXTS)
+        def similarity(sentences1: tf.Tensor, sentences2: tf.Tensor) -> dict[str, tf.Tensor]:
+            sizes = [tf.shape(sentences1)[0], tf.shape(sentences2)[0]]
+            same = tf.debugging.Assert(
+                tf.equal(*sizes), ["sentences1 and sentences2 differ in number:", *sizes]
+            )
+            with tf.control_dependencies([same]):
+                ids = [self._ids(sentences1, "sentences1"), self._ids(sentences2, "sentences2")]
+            return {"score": scorer(ids)}
+
+        self.similarity = similarity
         """Strings [batch] twice -> `score`: float32 [batch], in [0, 5]."""
-        sizes = [tf.shape(sentences1)[0], tf.shape(sentences2)[0]]
-        same = tf.debugging.Assert(
-            tf.equal(*sizes), ["sentences1 and sentences2 differ in number:", *sizes]
-        )
-        with tf.control_dependencies([same]):
-            ids = [
-                self._ids(texts, name)
-                for texts, name in ((sentences1, "sentences1"), (sentences2, "sentences2"))
-            ]
-        return {"score": self._regressor.score(*ids)}
 
     def _ids(self, sentences: tf.Tensor, name: str) -> tf.Tensor:
-        """int32 [batch, words]."""
+        """String [batch] -> int32 [batch, words]."""
         found = words.split(sentences)
         empty = found.row_lengths() == 0
         some = tf.debugging.Assert(
@@ -62,36 +59,21 @@ class Similarity(tf.Module):
 
 
 def check(path: Path) -> None:
-    """Looks at where a SavedModel is to be, before anything is trained for it.
-
-    Raises:
-      InputError: if another kind of file or folder is there.
-    """
+    """Raises InputError if another kind of file or folder is where the SavedModel is to be."""
     if path.exists() and not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: is there already, and is no SavedModel")
 
 
-def write(path: Path, regressor: Regressor, vectors: WordVectors) -> None:
-    """Writes the SavedModel aside and renames it.
+def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:
+    """Writes the SavedModel aside, then renames it.
 
     Raises:
       InputError: if another kind of file or folder is there, or it cannot be written.
     """
     check(path)
-    aside, before = (path.with_name(f".{path.name}.{os.getpid()}.{end}") for end in ("new", "old"))
     module = Similarity(regressor, vectors)
-    try:
-        tf.saved_model.save(module, str(aside), signatures={"similarity": module.similarity})
-        if path.exists():
-            path.rename(before)
+    with output_folder.aside(path) as new:
         try:
-            aside.rename(path)
-        except OSError:
-            if before.exists():
-                before.rename(path)
-            raise
-    except tf.errors.OpError as error:
-        raise InputError(f"{path}: cannot be written ({error.message})") from error
-    finally:
-        for folder in (aside, before):
-            shutil.rmtree(folder, ignore_errors=True)
+            tf.saved_model.save(module, str(new), signatures={"similarity": module.similarity})
+        except tf.errors.OpError as error:
+            raise InputError(f"{path}: cannot be written ({error.message})") from error

@@ -13,7 +13,7 @@ from export.__main__ import main
 from export.card import identity, scores
 from export.module import sts_matrix
 from export.module.hub_module import HubModule
-from export.saved_model import amend
+from export.saved_model import write
 from model.errors import InputError
 
 REQUIREMENTS = Path(__file__).parents[2] / "requirements.txt"
@@ -73,7 +73,7 @@ def test_the_card_says_how_to_load_it(shared):
     assert "| longest text | 8 tokens" in card
     assert identity.read(shared / "module")["fingerprint"] in card
     assert "`similarity` | `sentences1`: string [batch]; `sentences2`: string [batch] |" in card
-    assert "None were added." in card
+    assert "None yet." in card
     for heading in ("## Limits", "## Memory and time", "## Trained on"):
         assert heading in card
 
@@ -119,7 +119,7 @@ def test_scores_are_put_into_a_module(module, results, capsys):
     assert tf.saved_model.load(str(module))(["a"]).shape == (1, 7)
 
     put(results, result(fingerprint, name="sts-dev"))
-    amend.with_scores(module, results)
+    write.add_scores(module, results)
     assert "sts-dev" in (module / "README.md").read_text()
     assert {path.name for path in module.parent.iterdir()} == {"module", "results"}
 
@@ -154,7 +154,7 @@ def test_wrong_results_leave_the_module_as_it_was(shared, results, wrong, says):
     before = (shared / "module" / "README.md").read_bytes()
     put(results, wrong)
     with pytest.raises(InputError, match=re.escape(says)):
-        amend.with_scores(shared / "module", results)
+        write.add_scores(shared / "module", results)
     assert (shared / "module" / "README.md").read_bytes() == before
 
 

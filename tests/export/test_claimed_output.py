@@ -4,7 +4,7 @@ import pytest
 
 from data_pipeline.files.claim import claim
 from export.__main__ import main
-from export.saved_model import replace
+from model import output_folder
 
 
 def refusal(*arguments):
@@ -16,7 +16,7 @@ def refusal(*arguments):
 @pytest.mark.parametrize("command", ["module", "variants"])
 def test_the_second_is_refused_before_anything_is_loaded(tmp_path, command):
     output = tmp_path / "out"
-    with replace.claimed(output):
+    with output_folder.claimed(output):
         message = refusal(command, "--model_dir", tmp_path / "nowhere", "--output", output)
         assert message.startswith(f"error: --output: {str(output)!r} is in use by process ")
         assert [path.name for path in output.iterdir()] == ["_claim"]
@@ -33,12 +33,12 @@ def test_a_folder_in_which_another_command_works_is_no_output(tmp_path):
 
 def test_the_claim_on_a_folder_that_is_replaced_goes_with_it(tmp_path):
     output = tmp_path / "out"
-    with replace.claimed(output):
-        with replace.aside(output) as new:
+    with output_folder.claimed(output):
+        with output_folder.aside(output) as new:
             new.mkdir()
             (new / "whole").write_text("new")
         # The folder is in its place: the next one may have it, and keeps it.
-        with replace.claimed(output):
+        with output_folder.claimed(output):
             pass
         assert [path.name for path in output.iterdir()] == ["whole"]
     assert [path.name for path in output.iterdir()] == ["whole"]
@@ -46,7 +46,7 @@ def test_the_claim_on_a_folder_that_is_replaced_goes_with_it(tmp_path):
 
 
 def test_a_card_is_not_amended_while_its_module_is_written(tmp_path):
-    with replace.claimed(tmp_path / "module"):
+    with output_folder.claimed(tmp_path / "module"):
         message = refusal("card", "--module", tmp_path / "module", "--results", tmp_path)
         assert "is in use by process" in message
 
@@ -54,18 +54,25 @@ def test_a_card_is_not_amended_while_its_module_is_written(tmp_path):
 def test_a_link_and_what_it_leads_to_are_one_output(tmp_path):
     (tmp_path / "module").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "module")
-    with replace.claimed(tmp_path / "link"):
+    with output_folder.claimed(tmp_path / "link"):
         assert "is in use" in refusal(
             "module", "--model_dir", tmp_path, "--output", tmp_path / "module"
         )
 
 
-def test_tensorflow_lite_replaces_no_other_file(tmp_path):
-    output = tmp_path / "ckpt-40.index"
-    output.write_bytes(b"a checkpoint's index")
-    message = refusal("tflite", "--model_dir", tmp_path, "--output", output)
-    assert message == (
-        f"error: --output: {str(output)!r} exists and is no TensorFlow Lite model; name another "
-        "file"
-    )
-    assert output.read_bytes() == b"a checkpoint's index"
+def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypatch):
+    output = tmp_path / "module"
+    output.mkdir()
+    (output / "old").touch()
+    replace = type(output).replace
+
+    def failing(self, target):
+        if self.name == "new":
+            raise PermissionError("not here")
+        return replace(self, target)
+
+    monkeypatch.setattr(type(output), "replace", failing)
+    with pytest.raises(PermissionError), output_folder.aside(output) as new:
+        new.mkdir()
+    assert [path.name for path in output.iterdir()] == ["old"]
+    assert list(tmp_path.iterdir()) == [output]

@@ -11,13 +11,14 @@ import tensorflow as tf
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main
 from export.retrieval import responses, search
+from export.retrieval.responses import build_index
 
 TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e9"]
 
 
 @pytest.fixture(scope="module")
 def module(shared):
-    return responses.load(shared / "module")
+    return shared / "module"
 
 
 @pytest.fixture
@@ -41,20 +42,20 @@ def test_the_largest_dot_products_are_found_over_blocks(monkeypatch):
 def test_an_index_holds_every_text_and_its_vector(module, lines, tmp_path, monkeypatch):
     monkeypatch.setattr(responses, "BLOCK", 4)
     monkeypatch.setattr(responses, "BATCH", 3)
-    found = responses.index(module, lines, tmp_path / "index", dtype="float32")
+    found = build_index(module, lines, output=tmp_path / "index", dtype="float32")
     texts = [found.texts.read(row).decode() for row in range(len(found.texts))]
     assert texts == [text.strip() for text in TEXTS]
-    np.testing.assert_allclose(found.matrix, module.encode_responses(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(found.matrix, found.module.encode_responses(TEXTS), atol=1e-5)
     assert isinstance(found.matrix, np.memmap)
     assert json.loads((tmp_path / "index" / "index.json").read_text())["count"] == 6
 
 
 def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path):
-    found = responses.index(module, lines, tmp_path / "index", dtype="float16")
+    found = build_index(module, lines, output=tmp_path / "index")
     assert found.matrix.dtype == np.float16
     said = ["How old are you?"]
-    (best,) = search.best(found, module.encode_inputs(said), top=6)
-    ranked = module.root.signatures["rank_responses"](
+    (best,) = search.search(found, said, top=6)
+    ranked = found.module.root.signatures["rank_responses"](
         input=tf.constant(said), responses=tf.constant(TEXTS)
     )["scores"].numpy()
     expected = [TEXTS[row].strip() for row in np.argsort(-ranked)]
@@ -64,14 +65,14 @@ def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path)
 
 def test_an_index_is_used_again_unless_something_changed(module, lines, tmp_path):
     output = tmp_path / "index"
-    made = [responses.index(module, lines, output, dtype="float16") for _ in range(2)]
+    made = [build_index(module, lines, output=output) for _ in range(2)]
     first, second = (index.matrix.filename for index in made)
     assert first == second
     inode = output.stat().st_ino
-    responses.index(module, lines, output, dtype="float16")
+    build_index(module, lines, output=output)
     assert output.stat().st_ino == inode
     lines.write_text("another one\n")
-    assert len(responses.index(module, lines, output, dtype="float16").texts) == 1
+    assert len(build_index(module, lines, output=output).texts) == 1
     assert output.stat().st_ino != inode
     assert {path.name for path in tmp_path.iterdir()} == {"index", "replies.txt"}
 
@@ -82,7 +83,7 @@ def test_gzip_and_pairs_are_read_too(module, tmp_path):
     pair = {"input": "how are you?", "response": "fine"}
     pairs.write_bytes(frame(encode_example(pair)))
     for path, expected in ((zipped, [b"one", b"two"]), (pairs, [b"fine"])):
-        texts = responses.index(module, path, tmp_path / path.stem, dtype="float32").texts
+        texts = build_index(module, path, output=tmp_path / path.stem, dtype="float32").texts
         assert [texts.read(row) for row in range(len(texts))] == expected
 
 

@@ -1,13 +1,14 @@
 """Which pairs train and which are held out.
 
-A sentence may stand in several pairs: at random it then stands on both sides of a fold. Grouped
-folds keep pairs together that are joined by a sentence they share, directly or through others.
+A sentence may be in several pairs, and in random folds it then both trains and is held out. Grouped
+folds keep all pairs together that share a sentence, directly or through other pairs.
 """
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from model.errors import InputError
 
@@ -29,7 +30,7 @@ def make(
     """Cross-validation: each pair is held out once.
 
     Args:
-      pairs: the two sentences of each pair, in any form that tells same from different.
+      pairs: what identifies the two sentences of each pair.
       folds: how many.
       way: `random`, or `sentences`: pairs that share a sentence are in one fold.
       seed: of the order.
@@ -49,35 +50,35 @@ def make(
 
 def group_of(pairs: Sequence[tuple[Hashable, Hashable]]) -> np.ndarray:
     """The group of each pair, numbered by first appearance: int64 [n]."""
-    parent: dict[Hashable, Hashable] = {}
-
-    def root(sentence: Hashable) -> Hashable:
-        parent.setdefault(sentence, sentence)
-        while parent[sentence] != sentence:
-            parent[sentence] = parent[parent[sentence]]
-            sentence = parent[sentence]
-        return sentence
-
-    for first, second in pairs:
-        parent[root(first)] = root(second)
-    numbers: dict[Hashable, int] = {}
-    roots = [root(first) for first, _ in pairs]
-    return np.array([numbers.setdefault(each, len(numbers)) for each in roots], dtype=np.int64)
+    number_of: dict[Hashable, int] = {}
+    sides = [
+        [len(pairs) + number_of.setdefault(sentence, len(number_of)) for sentence in pair]
+        for pair in pairs
+    ]
+    # A graph in which each pair is joined to its two sentences.
+    nodes = len(pairs) + len(number_of)
+    joined = np.repeat(np.arange(len(pairs)), 2), np.ravel(sides)
+    graph = sparse.coo_array((np.ones(2 * len(pairs)), joined), shape=(nodes, nodes))
+    _, components = sparse.csgraph.connected_components(graph, directed=False)
+    return components[: len(pairs)].astype(np.int64)
 
 
 def shared(pairs: Sequence[tuple[Hashable, Hashable]], split: Split) -> int:
     """How many of the pairs held out have a sentence that also trains."""
-    trained = {sentence for index in split.training for sentence in pairs[index]}
-    return shared_with(trained, [pairs[index] for index in split.held_out])
+    training, held_out = ([pairs[index] for index in indices] for indices in split)
+    return shared_with(training, held_out)
 
 
-def shared_with(trained: Set[Hashable], pairs: Sequence[tuple[Hashable, Hashable]]) -> int:
-    """How many of the pairs have one of these sentences."""
+def shared_with(
+    training: Sequence[tuple[Hashable, Hashable]], pairs: Sequence[tuple[Hashable, Hashable]]
+) -> int:
+    """How many pairs have a sentence of the training pairs."""
+    trained = {sentence for pair in training for sentence in pair}
     return sum(not trained.isdisjoint(pair) for pair in pairs)
 
 
 def _filled(sizes: np.ndarray, *, folds: int, seed: int) -> np.ndarray:
-    """The fold of each group: the largest first, each into the fold that has the fewest pairs."""
+    """The fold of each group: the largest first, each into the fold with the fewest pairs."""
     order = np.random.default_rng(seed).permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
     fold_of, filled = np.zeros(len(sizes), np.int64), np.zeros(folds, np.int64)

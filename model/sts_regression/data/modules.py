@@ -1,6 +1,6 @@
 """SavedModels from text to vectors: word vectors and sentence embeddings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ def word_vectors(path: Path) -> Callable[[list[str]], np.ndarray]:
     return vectors
 
 
-def embeddings(path: Path, sentences: list[str]) -> dict[str, np.ndarray]:
+def embeddings(path: Path, sentences: Iterable[str]) -> dict[str, np.ndarray]:
     """Each sentence's embedding, of unit length, by the module's `serving_default`.
 
     Raises:

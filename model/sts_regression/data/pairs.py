@@ -1,13 +1,13 @@
-"""Sentence pairs and how similar people find them, from the files of SemEval.
+"""Sentence pairs with gold similarity scores, from the files of SemEval.
 
-sts2016/*.tsv            score, sentence, sentence; no score: nobody judged the pair
+sts2016/*.tsv            score, sentence, sentence; without a score the pair was not judged
 sts2017_track5/          STS.input*: two sentences a line; STS.gs*: their scores
 stsb/sts-*.csv           STS Benchmark; columns 5 to 7 are score and sentences
 """
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from model.errors import InputError
 
 STS2016, STSB = "sts2016", "stsb"
 CORPORA = (STS2016, STSB)
-"""What can be trained on."""
+"""The corpora that can be trained on."""
 HIGHEST = 5.0
 """Scores are in [0, HIGHEST]."""
 
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The pairs of some files, and what identifies these."""
+    """Pairs and the files they come from."""
 
     pairs: list[Pair]
     files: list[Path]
@@ -48,7 +48,7 @@ class Source(NamedTuple):
 
 
 def sts2016(data: Path) -> Source:
-    """The 1,186 scored English pairs of SemEval 2016; a genre a file."""
+    """The 1,186 scored English pairs of SemEval 2016; each file is a genre."""
     files = _found(data / "sts2016", "*.tsv")
     pairs = []
     for path in files:
@@ -92,7 +92,7 @@ def _found(folder: Path, pattern: str, *, only: bool = False) -> list[Path]:
 
 
 def _rows(path: Path, *, columns: int, used: tuple[int, ...]) -> Iterator[tuple[str, list[str]]]:
-    r"""Where it stands and the used columns of each line; only `\n` ends a line."""
+    r"""File and line number, and the used columns, of each line; only `\n` ends a line."""
     for number, line in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"), start=1):
         where = f"{path}:{number}"
         try:
@@ -100,12 +100,12 @@ def _rows(path: Path, *, columns: int, used: tuple[int, ...]) -> Iterator[tuple[
         except UnicodeDecodeError as error:
             raise InputError(f"{where}: not UTF-8 text ({error.reason})") from error
         if len(cells) < columns:
-            raise InputError(f"{where}: {len(cells)} columns behind tabs, {columns} are needed")
+            raise InputError(f"{where}: {len(cells)} tab-separated columns, {columns} are needed")
         yield where, [cells[index].strip() for index in used]
 
 
 def _pair(first: str, second: str, score: str, genre: str, where: str) -> Pair:
-    """A pair that can be trained on."""
+    """A pair, checked."""
     try:
         value = float(score)
     except ValueError:
@@ -116,9 +116,3 @@ def _pair(first: str, second: str, score: str, genre: str, where: str) -> Pair:
         if not sentence:
             raise InputError(f"{where}: the {name} sentence is empty")
     return Pair(first, second, value, genre, where)
-
-
-def sentences(pairs: Iterable[Pair]) -> list[str]:
-    """All first sentences, then all second ones."""
-    pairs = list(pairs)
-    return [pair.first for pair in pairs] + [pair.second for pair in pairs]

@@ -14,38 +14,65 @@ from model.sts_regression.data import folds, pairs, vectors
 from model.sts_regression.data.folds import Split
 from model.sts_regression.data.pairs import Pair, Source
 from model.sts_regression.data.vectors import WordVectors
-from model.sts_regression.training.training import Data
 
 OWN_SPLIT = "own_split"
-"""The way STS Benchmark is split: training, dev held out, test."""
+"""How the STS Benchmark is split: its train file trains, its dev file is held out."""
+
+
+class Data(NamedTuple):
+    """Pairs, as rows of the table of word vectors."""
+
+    first: Sequence[Sequence[int]]
+    second: Sequence[Sequence[int]]
+    scores: np.ndarray
+    """float32 [n], in [0, 5]."""
+
+    def take(self, indices: np.ndarray) -> "Data":
+        """The pairs at these indices."""
+        return Data(
+            [self.first[i] for i in indices],
+            [self.second[i] for i in indices],
+            self.scores[indices],
+        )
+
+    def sentences(self) -> list[Sequence[int]]:
+        """All first sentences, then all second ones."""
+        return [*self.first, *self.second]
 
 
 class Part(NamedTuple):
-    """Some pairs, and what is known of them."""
+    """The pairs of a corpus or of a test, and what is known of them."""
 
     data: Data
     genres: list[str]
     provenance: dict
     embeddings: Embeddings | None
+    """By the module, if one was given."""
+
+    def embedded(self, indices: np.ndarray) -> Embeddings:
+        """The embeddings of the pairs at these indices."""
+        if self.embeddings is None:
+            raise ValueError("embeddings: None, as no module was given")
+        return self.embeddings.take(indices)
 
 
 class Prepared(NamedTuple):
-    """Goes to each process that trains."""
+    """What each process that trains needs."""
 
     corpus: Part
     tests: dict[str, Part]
-    """On which every fold is tested as well."""
+    """Every fold is scored on them, too."""
     vectors: WordVectors
     splits: dict[str, list[Split]]
-    """By the way pairs were put into folds."""
+    """By the way pairs are put into folds."""
     shared: dict[str, list[int]]
-    """How many pairs held out have a sentence that trains, a number a fold."""
+    """For each fold, how many pairs held out have a sentence that also trains."""
     shared_tests: dict[str, int]
-    """How many pairs of each test have a sentence of those that train."""
+    """How many pairs of each test have a sentence that also trains."""
     module: dict | None
 
     def identity(self) -> dict:
-        """What tells other data from these."""
+        """Hashes of pairs and vectors."""
         table = hashlib.sha256(self.vectors.table.tobytes()).hexdigest()
         parts = {"corpus": self.corpus} | self.tests
         found = {name: part.provenance["sha256"] for name, part in parts.items()}
@@ -53,7 +80,7 @@ class Prepared(NamedTuple):
 
     @property
     def module_fingerprint(self) -> str | None:
-        """What tells another module from this one."""
+        """Of the module, if one was given."""
         return self.module["fingerprint"] if self.module else None
 
 
@@ -67,10 +94,10 @@ def prepare(
     dim: int | None,
     module: Path | None,
 ) -> Prepared:
-    """Reads data, word vectors and maybe the embeddings of a module.
+    """Reads pairs, word vectors and, if there is a module, its embeddings.
 
     Raises:
-      InputError: if something of it cannot be used.
+      InputError: if any of them cannot be used.
     """
     source, tests, own = sources(folder, corpus)
     everything = [*source.pairs, *(pair for test in tests.values() for pair in test.pairs)]
@@ -89,27 +116,28 @@ def prepare(
         return Part(data, genres, source.provenance(), embed(source.pairs))
 
     sentences = [_sentences(pair, words) for pair in source.pairs]
-    splits = (
-        {OWN_SPLIT: [own]}
-        if own
-        else {
-            way: folds.make(sentences, folds=choices.folds, way=way, seed=choices.seed)
-            for way in ways
-        }
+    if own:
+        splits = {OWN_SPLIT: [own]}
+    else:
+        options = {"folds": choices.folds, "seed": choices.seed}
+        splits = {way: folds.make(sentences, way=way, **options) for way in ways}
+    training = sentences if own is None else [sentences[index] for index in own.training]
+    return Prepared(
+        corpus=part(source),
+        tests={name: part(test) for name, test in tests.items()},
+        vectors=found,
+        splits=splits,
+        shared={way: [folds.shared(sentences, s) for s in some] for way, some in splits.items()},
+        shared_tests={
+            name: folds.shared_with(training, [_sentences(pair, words) for pair in test.pairs])
+            for name, test in tests.items()
+        },
+        module=_about(module),
     )
-    shared = {way: [folds.shared(sentences, s) for s in some] for way, some in splits.items()}
-    tested = {name: part(test) for name, test in tests.items()}
-    trains = sentences if own is None else [sentences[index] for index in own.training]
-    trained = {sentence for pair in trains for sentence in pair}
-    shared_tests = {
-        name: folds.shared_with(trained, [_sentences(pair, words) for pair in test.pairs])
-        for name, test in tests.items()
-    }
-    return Prepared(part(source), tested, found, splits, shared, shared_tests, _about(module))
 
 
 def sources(folder: Path, corpus: str) -> tuple[Source, dict[str, Source], Split | None]:
-    """The pairs for training, those for testing, and the split that the data come with."""
+    """The pairs for training, those for testing, and the split of a corpus that has its own."""
     if corpus == pairs.STS2016:
         return pairs.sts2016(folder), {"sts2017_track5": pairs.sts2017_track5(folder)}, None
     train, dev = (pairs.stsb(folder, split) for split in ("train", "dev"))
@@ -120,7 +148,11 @@ def sources(folder: Path, corpus: str) -> tuple[Source, dict[str, Source], Split
 
 
 def split_words(some: Sequence[Pair]) -> dict[str, list[str]]:
-    """The words of every sentence; each has one at least."""
+    """The words of every sentence.
+
+    Raises:
+      InputError: if a sentence has none; names file and line.
+    """
     from model.sts_regression.data.words import split_all
 
     where = {sentence: pair.where for pair in some for sentence in (pair.first, pair.second)}
@@ -132,7 +164,7 @@ def split_words(some: Sequence[Pair]) -> dict[str, list[str]]:
 
 
 def as_data(some: Sequence[Pair], words: dict[str, list[str]], found: WordVectors) -> Data:
-    """Pairs as rows of the table; what has no vector is counted."""
+    """Pairs as rows of the table; words without a vector are counted."""
     return Data(
         [found.ids(words[pair.first]) for pair in some],
         [found.ids(words[pair.second]) for pair in some],
@@ -141,7 +173,7 @@ def as_data(some: Sequence[Pair], words: dict[str, list[str]], found: WordVector
 
 
 def _sentences(pair: Pair, words: dict[str, list[str]]) -> tuple[str, str]:
-    """Both as they are told apart: their words, whatever their case."""
+    """What identifies the two sentences: their words in lower case."""
     first, second = (" ".join(words[text]).lower() for text in (pair.first, pair.second))
     return first, second
 
@@ -149,12 +181,13 @@ def _sentences(pair: Pair, words: dict[str, list[str]]) -> tuple[str, str]:
 def _embedder(
     module: Path | None, everything: Sequence[Pair]
 ) -> Callable[[Sequence[Pair]], Embeddings | None]:
-    """What looks up the embeddings of pairs; of no module, none."""
+    """A function from pairs to their embeddings; to None without a module."""
     if module is None:
         return lambda _: None
     from model.sts_regression.data import modules
 
-    found = modules.embeddings(module, pairs.sentences(everything))
+    sentences = {sentence for pair in everything for sentence in (pair.first, pair.second)}
+    found = modules.embeddings(module, sentences)
     return lambda some: Embeddings(
         np.stack([found[pair.first] for pair in some]),
         np.stack([found[pair.second] for pair in some]),

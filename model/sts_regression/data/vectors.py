@@ -1,13 +1,12 @@
-"""Word vectors: from a file in GloVe's format, or from one of our modules.
+"""Word vectors, from a file in GloVe's format or from a SavedModel with signature `word_vectors`.
 
-GloVe's format is a word and its numbers a line, behind single spaces, in UTF-8, plain or `.gz`;
-a first line with two numbers (word2vec's, fastText's) is passed over. A word may hold spaces, as
-some of GloVe 840B do. Of lines whose word nobody wants the numbers are counted, and that none of
-them is NaN or infinite is looked at; only the others are read.
+In GloVe's format each line is a word and its numbers, separated by single spaces, in UTF-8, plain
+or `.gz`. A first line of two numbers (word2vec's and fastText's header) is skipped. A word may
+contain spaces, as some in GloVe 840B do. In lines of words that are not wanted, the numbers are
+counted and checked for NaN and infinity, but not parsed.
 """
 
 import gzip
-import os
 import re
 import zlib
 from collections import Counter
@@ -17,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from model import output_folder
 from model.errors import InputError
 
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = 2
-"""Rows of a table that are no word's."""
+"""Rows of a table before the first word."""
 UNKNOWN_AS = ("zero", "mean")
 _CHUNK = 1024
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -30,14 +30,14 @@ _NOT_FINITE = re.compile(rb" [-+]?(nan|inf|infinity)( |$)")
 
 @dataclass
 class WordVectors:
-    """A table of vectors, and the word of each row behind `PADDING` and `UNKNOWN`."""
+    """A table of vectors, and the word of each row after `PADDING` and `UNKNOWN`."""
 
     words: list[str]
     table: np.ndarray
     """float32 [2 + words, dim]; row 0 is zeros."""
     source: str
     unknown: Counter = field(default_factory=Counter)
-    """Words that have no vector, and how often they were looked up."""
+    """How often each word without a vector was looked up."""
     looked_up: int = 0
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class WordVectors:
         return self.table.shape[1]
 
     def ids(self, sentence: list[str]) -> list[int]:
-        """The row of each word: as it stands, else in lower case, else `UNKNOWN`."""
+        """The row of each word: as written, else in lower case, else `UNKNOWN`."""
         rows = []
         for word in sentence:
             row = self._row_of.get(word) or self._row_of.get(word.lower())
@@ -60,7 +60,7 @@ class WordVectors:
         return rows
 
     def counts(self) -> dict[str, int]:
-        """What is known of the looked-up words."""
+        """How many words were looked up, and how many of them have no vector."""
         return {
             "words": self.looked_up,
             "words_without_vector": self.unknown.total(),
@@ -76,10 +76,10 @@ def load(
     Args:
       path: a file in GloVe's format, or the folder of a SavedModel with the signature
         `word_vectors`.
-      wanted: words, looked up as they stand and in lower case.
-      unknown_as: `zero` or `mean` (of all vectors kept): what a word without a vector gets.
-      dim: the width the vectors must have; by default that of a file's first line.
-      first: so many words of a file are kept besides (its most frequent ones stand first).
+      wanted: words, looked up as written and in lower case.
+      unknown_as: the vector of a word that has none: `zero`, or the `mean` of all that are kept.
+      dim: the width the vectors must have; by default that of the file's first line.
+      first: also keep this many words from the start of the file, where the most frequent are.
 
     Raises:
       InputError: if the vectors cannot be used; names the line or the word.
@@ -98,13 +98,12 @@ def load(
 
 
 def write(path: Path, words: Iterable[str], rows: np.ndarray) -> None:
-    """Writes a file in GloVe's format, aside and then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with aside.open("w", encoding="utf-8") as file:
-        for word, row in zip(words, rows, strict=True):
-            file.write(f"{word} {' '.join(f'{value:.6g}' for value in row)}\n")
-    aside.replace(path)
+    """Writes a file in GloVe's format; `rows` is float32 [words, dim]."""
+    lines = (
+        f"{word} {' '.join(f'{value:.6g}' for value in row)}\n"
+        for word, row in zip(words, rows, strict=True)
+    )
+    output_folder.write_text(path, "".join(lines))
 
 
 def _of_file(path: Path, wanted: set[str], *, dim: int | None, first: int) -> dict[str, np.ndarray]:
@@ -126,7 +125,7 @@ def _of_file(path: Path, wanted: set[str], *, dim: int | None, first: int) -> di
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines without their ends."""
+    """Lines with their numbers, without line ends."""
     if not path.is_file():
         raise InputError(f"{path}: no such file of word vectors")
     number = 0
@@ -139,7 +138,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
-    """The word of a line, and its numbers as they stand there."""
+    """The word of a line, and its numbers as text."""
     word, *values = line.rsplit(b" ", dim)
     extra = word.rpartition(b" ")[2] if b" " in word else b""
     if dim < 1 or len(values) != dim or not word or _NUMBER.fullmatch(extra):
@@ -173,7 +172,7 @@ def _row(values: list[bytes], *, where: str) -> np.ndarray:
 
 
 def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np.ndarray]:
-    """The vectors that a module gives; words that it has none for (all zeros) are left out."""
+    """A module's vectors, without those of all zeros: it has none for these words."""
     from model.sts_regression.data import modules
 
     vector_of = modules.word_vectors(path)

@@ -1,25 +1,29 @@
-"""Word vectors -> sentence embedding (Prijatelj et al. 2017, section 3.2)."""
+"""Word vectors -> sentence embedding (Prijatelj et al. 2017, section 3.2).
+
+Each embedding is a function of Keras tensors, `embedding(words, materials) -> Embedded`.
+"""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+import tf_keras
 
 from model.sts_regression.choices import Choices
 from model.sts_regression.data.vectors import PADDING
-from model.sts_regression.layers.lstm import Lstm
+from model.sts_regression.layers.lstm import lstm
 
 
 class Words(NamedTuple):
-    """A batch of sentences, by time."""
+    """A batch of sentences."""
 
     ids: tf.Tensor
-    """int32 [time, batch], `PADDING` behind the last word."""
+    """int32 [batch, time], `PADDING` after the last word."""
     vectors: tf.Tensor
-    """float32 [time, batch, dim]."""
-    real: tf.Tensor
-    """float32 [time, batch, 1]: 1 at words, 0 at padding."""
+    """float32 [batch, time, dim]."""
+    mask: tf.Tensor
+    """bool [batch, time]: false at padding."""
 
 
 class Embedded(NamedTuple):
@@ -28,66 +32,89 @@ class Embedded(NamedTuple):
     last: tf.Tensor
     """float32 [batch, width]."""
     sequence: tf.Tensor
-    """float32 [time, batch, width]; behind the last word it stays as it is."""
-    real: tf.Tensor
-    """float32 [time, batch, 1]."""
+    """float32 [batch, time, width]; after the last word the output is repeated."""
+    mask: tf.Tensor
+    """bool [batch, time]."""
 
 
 class Materials(NamedTuple):
-    """What an embedding or a comparator is made of."""
+    """What embeddings and comparators are made from."""
 
     choices: Choices
     units: int
     table: np.ndarray
     """float32 [words, dim]: the word vectors."""
     training: Sequence[Sequence[int]]
-    """Rows of the table of the words of each training sentence, both sides; nothing else may be
-    fitted to."""
+    """Rows of the table for each training sentence, of both sides. Fit to nothing else."""
     seeds: Iterator[int]
 
-    def lstm(self, input_dim: int) -> Lstm:
-        """An LSTM as the choices have it."""
-        return Lstm(
-            input_dim,
+    def lstm(self, **options: Any) -> tf_keras.layers.RNN:
+        """An LSTM with the gates and initializers of the choices."""
+        return lstm(
             self.units,
             gates=self.choices.gates,
             recurrent_initializer=self.choices.recurrent_initializer,
             seeds=self.seeds,
+            **options,
         )
 
+    def dense(self, units: int) -> tf_keras.layers.Dense:
+        """A fully connected layer with ELU, He-normal."""
+        start = tf_keras.initializers.HeNormal(next(self.seeds))
+        return tf_keras.layers.Dense(units, "elu", kernel_initializer=start)
 
-class Sif(tf.Module):
-    """Smooth inverse frequency (section 3.2.1): nothing in it is trained.
 
-    v_s = 1/|s| Σ_w a / (a + p(w)) v_w, less its part along the first principal component of the
-    training sentences' v_s (which are not centred for it, as in Arora et al.).
+@tf_keras.saving.register_keras_serializable(package="sts_regression")
+class Sif(tf_keras.layers.Layer):
+    """Smooth inverse frequency (section 3.2.1; Arora et al. 2017): no weight is trained.
+
+    v_s = 1/|s| Σ_w a / (a + p(w)) v_w, without its projection on the first principal component of
+    the training sentences' v_s (not centred, as in Arora et al.). Call `adapt` before use.
+
+    Args:
+      rows: number of rows of the table of word vectors.
+      dim: width of a word vector.
     """
 
-    def __init__(self, materials: Materials):
-        super().__init__(name="sif")
-        table = materials.table
-        weights = sif_weights(materials.training, rows=len(table), a=materials.choices.sif_a)
-        means = np.stack([weights[row] @ table[row] / len(row) for row in materials.training])
-        component = np.linalg.svd(means, full_matrices=False)[2][0]
-        self._weights = tf.Variable(weights[:, np.newaxis], trainable=False, name="weights")
-        self._component = tf.Variable(component, trainable=False, name="component")
-        self.width = table.shape[1]
+    def __init__(self, rows: int, dim: int, **options: Any):
+        super().__init__(**options)
+        self._rows, self._dim = rows, dim
+        self.word_weights = self.add_weight("word_weights", [rows], trainable=False)
+        self.component = self.add_weight("component", [dim], trainable=False)
 
-    def __call__(self, words: Words) -> Embedded:
-        """float32 [batch, dim]; the sequence has that one step."""
-        weighted = tf.gather(self._weights, words.ids) * words.vectors * words.real
-        means = tf.math.divide_no_nan(
-            tf.reduce_sum(weighted, axis=0), tf.reduce_sum(words.real, axis=0)
-        )
-        along = tf.linalg.matvec(means, self._component)
-        embedded = means - along[:, tf.newaxis] * self._component
-        return Embedded(embedded, embedded[tf.newaxis], words.real[:1])
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return super().get_config() | {"rows": self._rows, "dim": self._dim}
+
+    def adapt(self, training: Sequence[Sequence[int]], *, table: np.ndarray, a: float) -> None:
+        """Fits the word weights and the component to training sentences.
+
+        Args:
+          training: rows of the table for each sentence.
+          table: float32 [rows, dim], the word vectors.
+          a: the constant of a / (a + p).
+        """
+        weights = sif_weights(training, rows=len(table), a=a)
+        means = np.stack([weights[row] @ table[row] / len(row) for row in training])
+        self.word_weights.assign(weights)
+        self.component.assign(np.linalg.svd(means, full_matrices=False)[2][0])
+
+    def call(self, ids: tf.Tensor, vectors: tf.Tensor) -> tf.Tensor:
+        """int32 [batch, time], float32 [batch, time, dim] -> float32 [batch, dim]."""
+        weighted = tf.gather(self.word_weights, ids)[:, :, tf.newaxis] * vectors
+        lengths = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
+        means = tf.math.divide_no_nan(tf.reduce_sum(weighted, axis=1), lengths)
+        along = tf.linalg.matvec(means, self.component)
+        return means - along[:, tf.newaxis] * self.component
 
 
 def sif_weights(training: Sequence[Sequence[int]], *, rows: int, a: float) -> np.ndarray:
-    """Return a / (a + p(w)) of each row of the table, p(w) its share of all words: float32 [rows].
+    """The weight a / (a + p(w)) of each row of the table, p(w) its share of all words.
 
-    A word that does not train has p = 0 and weighs 1.
+    A word that is not in the training sentences has p = 0 and weight 1; padding has weight 0.
+
+    Returns:
+      float32 [rows].
     """
     counts = np.bincount(np.concatenate([np.asarray(row) for row in training]), minlength=rows)
     weights = a / (a + counts / counts.sum())
@@ -95,38 +122,27 @@ def sif_weights(training: Sequence[Sequence[int]], *, rows: int, a: float) -> np
     return weights.astype(np.float32)
 
 
-class LstmStack(tf.Module):
-    """One LSTM or several, each fed with the sequence of the one before (section 3.2.3)."""
-
-    def __init__(self, materials: Materials, *, layers: int):
-        super().__init__(name="lstm_stack")
-        self.width = materials.units
-        inputs = [materials.table.shape[1]] + [self.width] * (layers - 1)
-        self._layers = [materials.lstm(width) for width in inputs]
-
-    def __call__(self, words: Words) -> Embedded:
-        """float32 [batch, units]: the last output of the last LSTM."""
-        sequence = words.vectors
-        for layer in self._layers:
-            sequence = layer(sequence, words.real)
-        return Embedded(sequence[-1], sequence, words.real)
+def sif(words: Words, materials: Materials) -> Embedded:
+    """SIF, a sequence of one step: `last` is float32 [batch, dim]."""
+    layer = Sif(*materials.table.shape)
+    layer.adapt(materials.training, table=materials.table, a=materials.choices.sif_a)
+    embedded = layer(words.ids, words.vectors)
+    return Embedded(embedded, embedded[:, tf.newaxis], words.mask[:, :1])
 
 
-class BidirectionalLstm(tf.Module):
-    """An LSTM from each end (section 3.4)."""
+def lstm_stack(words: Words, materials: Materials, *, layers: int) -> Embedded:
+    """`layers` LSTMs, each reading the outputs of the one before (section 3.2.3)."""
+    sequence = words.vectors
+    for _ in range(layers):
+        sequence = materials.lstm()(sequence, mask=words.mask)
+    return Embedded(sequence[:, -1], sequence, words.mask)
 
-    def __init__(self, materials: Materials):
-        super().__init__(name="bidirectional_lstm")
-        self.width = 2 * materials.units
-        self._forward, self._backward = (materials.lstm(materials.table.shape[1]) for _ in range(2))
 
-    def __call__(self, words: Words) -> Embedded:
-        """float32 [batch, 2 units]: the last outputs of both."""
-        onward = self._forward(words.vectors, words.real)
-        # Padding comes first here, and leaves the state at zero.
-        back = self._backward(tf.reverse(words.vectors, [0]), tf.reverse(words.real, [0]))
-        return Embedded(
-            tf.concat([onward[-1], back[-1]], axis=1),
-            tf.concat([onward, tf.reverse(back, [0])], axis=2),
-            words.real,
-        )
+def bidirectional_lstm(words: Words, materials: Materials) -> Embedded:
+    """An LSTM from each end (section 3.4): `last` is float32 [batch, 2 units]."""
+    forward = materials.lstm()(words.vectors, mask=words.mask)
+    # Padding comes first here, and leaves the state at 0.
+    backward = materials.lstm(go_backwards=True)(words.vectors, mask=words.mask)
+    last = tf.concat([forward[:, -1], backward[:, -1]], axis=1)
+    sequence = tf.concat([forward, tf.reverse(backward, [1])], axis=2)
+    return Embedded(last, sequence, words.mask)

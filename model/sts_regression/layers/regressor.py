@@ -1,9 +1,10 @@
-"""The whole of figure 1 of Prijatelj et al. 2017: words of two sentences -> a score."""
+"""Figure 1 of Prijatelj et al. 2017: words of two sentences -> a score."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
+import tf_keras
 
 from model.sts_regression.choices import Choices
 from model.sts_regression.data.pairs import HIGHEST
@@ -11,53 +12,67 @@ from model.sts_regression.data.vectors import PADDING
 from model.sts_regression.experiments import Experiment
 from model.sts_regression.layers.embeddings import Embedded, Materials, Words
 
-IDS = tf.TensorSpec([None, None], tf.int32)
+
+def build(
+    experiment: Experiment,
+    choices: Choices,
+    *,
+    table: np.ndarray,
+    training: Sequence[Sequence[int]],
+    seed: int,
+) -> tf_keras.Model:
+    """A regressor with initial weights: word vectors, an embedding of each sentence, a comparator.
+
+    Args:
+      experiment: embedding and comparator.
+      choices: everything else.
+      table: float32 [words, dim], the word vectors.
+      training: rows of the table for each training sentence; SIF is fitted to them.
+      seed: of the weights.
+
+    Returns:
+      A model of two inputs, int32 [batch, time], `PADDING` after the last word -> float32
+      [batch, 1], any number.
+    """
+    materials = Materials(choices, choices.units or table.shape[1], table, training, _seeds(seed))
+    first, second = (
+        tf_keras.Input([None], dtype=tf.int32, name=name) for name in ("first", "second")
+    )
+    time = tf.maximum(tf.shape(first)[1], tf.shape(second)[1])
+    ids = [tf.pad(side, [[0, 0], [0, time - tf.shape(side)[1]]]) for side in (first, second)]
+    vectors = tf_keras.layers.Embedding(*table.shape, trainable=choices.train_vectors)
+    encoders = [
+        _encoder(experiment.embedding, materials)
+        for _ in range(2 if choices.encoders == "two" else 1)
+    ]
+    embedded = [
+        Embedded(*encoder([side, vectors(side)]))
+        for encoder, side in zip((encoders[0], encoders[-1]), ids, strict=True)
+    ]
+    vectors.set_weights([table])
+    return tf_keras.Model([first, second], experiment.comparator(*embedded, materials))
 
 
-class Regressor(tf.Module):
-    """Word vectors, a sentence embedding on each side, a comparator."""
+def scorer(regressor: tf_keras.Model) -> tf_keras.Model:
+    """The same model with scores in [0, 5]: int32 [batch, time] twice -> float32 [batch].
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        choices: Choices,
-        *,
-        table: np.ndarray,
-        training: Sequence[Sequence[int]],
-        seed: int,
-    ):
-        """`table` and `training` as in `Materials`; the same seed starts the same weights."""
-        super().__init__(name="regressor")
-        materials = Materials(
-            choices, choices.units or table.shape[1], table, training, _seeds(seed)
-        )
-        self._table = tf.Variable(table, trainable=choices.train_vectors, name="word_vectors")
-        self._embedders = [
-            experiment.embedding(materials) for _ in range(2 if choices.encoders == "two" else 1)
-        ]
-        self._compare = experiment.comparator(materials, width=self._embedders[0].width)
+    Numbers outside are clipped, but infinity and NaN stay: they tell that the model has diverged.
+    """
+    scores = regressor.output[:, 0]
+    clipped = tf.where(tf.math.is_finite(scores), tf.clip_by_value(scores, 0.0, HIGHEST), scores)
+    return tf_keras.Model(regressor.inputs, clipped)
 
-    def __call__(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
-        """int32 [batch, words] twice, `PADDING` behind -> float32 [batch], any numbers."""
-        sides = (self._embedders[0], self._embedders[-1])
-        embedded = [self._embed(e, ids) for e, ids in zip(sides, (first, second), strict=True)]
-        return self._compare(*embedded)
 
-    @tf.function(input_signature=[IDS, IDS])
-    def score(self, first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
-        """As `__call__`, but in [0, 5]: what is finite outside is put at the nearer end."""
-        scores = self(first, second)
-        clipped = tf.clip_by_value(scores, 0.0, HIGHEST)
-        return tf.where(tf.math.is_finite(scores), clipped, scores)
-
-    def _embed(self, embedder, ids: tf.Tensor) -> Embedded:
-        by_time = tf.transpose(ids)
-        real = tf.cast(by_time != PADDING, tf.float32)[:, :, tf.newaxis]
-        return embedder(Words(by_time, tf.gather(self._table, by_time), real))
+def _encoder(embedding: Callable[..., Embedded], materials: Materials) -> tf_keras.Model:
+    """Ids and word vectors -> the fields of `Embedded`; calls of it share its weights."""
+    ids = tf_keras.Input([None], dtype=tf.int32)
+    vectors = tf_keras.Input([None, materials.table.shape[1]])
+    words = Words(ids, vectors, tf.not_equal(ids, PADDING))
+    return tf_keras.Model([ids, vectors], list(embedding(words, materials)))
 
 
 def _seeds(seed: int) -> Iterator[int]:
-    """Different ones for all weights."""
+    """A different one for each matrix of weights."""
     numbers = np.random.default_rng(seed)
     while True:
         yield int(numbers.integers(2**31))

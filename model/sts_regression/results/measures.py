@@ -1,5 +1,6 @@
-"""Pearson's r and mean squared error, and intervals over folds; knows no TensorFlow."""
+"""Pearson's r, the mean squared error and their intervals."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,12 +9,12 @@ from scipy import stats
 _LEVEL = 0.95
 _RESAMPLES = 1000
 _ALIKE = 0.01
-"""Scores in [0, 5] that differ by less are one score: a network that gives all pairs the same has
-no correlation, though rounding leaves it one."""
+"""Scores in [0, 5] within a smaller range count as constant: rounding alone would otherwise give a
+network that scores all pairs alike a correlation."""
 
 
 def scores(predicted: np.ndarray, gold: np.ndarray) -> dict[str, float | None]:
-    """`pearson`, None where one side is all alike, and `mse`, of two [n]."""
+    """`pearson`, None where one side is constant, and `mse`, of two [n]."""
     return {"pearson": pearson(predicted, gold), "mse": mse(predicted, gold)}
 
 
@@ -30,17 +31,16 @@ def pearson(predicted: np.ndarray, gold: np.ndarray) -> float | None:
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """The mean over folds; None where one of them has no value."""
+    """The mean over folds; None if a fold has no value."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 
 
 def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> list[float] | None:
-    """95% of the mean over folds, by Student's t: [low, high]; None for fewer than 2 folds.
+    """95% interval of the mean over folds, by Student's t: [low, high]; None for one fold.
 
-    What lies beyond the bounds of the measure is cut off.
-
-    Folds share training pairs, so that they are more alike than runs on new data would be.
+    It is clipped to the bounds of the measure. Folds share training pairs, so they vary less than
+    runs on new data would.
     """
     middle = mean(values)
     if middle is None or len(values) < 2:
@@ -50,12 +50,25 @@ def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> 
 
 
 def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[float] | None:
-    """95% of Pearson's r over resampled pairs, for a single split: [low, high]."""
+    """95% interval of Pearson's r over resampled pairs, for a single split: [low, high].
+
+    None where r is undefined; resamples for which it is undefined are left out.
+    """
     if pearson(predicted, gold) is None:
         return None
-    order = np.random.default_rng(seed)
-    drawn = [order.integers(len(gold), size=len(gold)) for _ in range(_RESAMPLES)]
-    found = [pearson(predicted[some], gold[some]) for some in drawn]
-    defined = [value for value in found if value is not None]
-    low, high = np.quantile(defined, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return [float(low), float(high)]
+
+    def r(*sides: np.ndarray) -> float:
+        value = pearson(*sides)
+        return math.nan if value is None else value
+
+    found = stats.bootstrap(
+        (predicted, gold),
+        r,
+        n_resamples=_RESAMPLES,
+        paired=True,
+        vectorized=False,
+        method="percentile",
+        rng=seed,
+    )
+    tails = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
+    return np.nanquantile(found.bootstrap_distribution, tails).tolist()

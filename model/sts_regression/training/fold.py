@@ -1,7 +1,5 @@
-"""One fold of one row: trained or tuned, scored, and kept as a file."""
+"""One fold of one row: trained or tuned, then scored."""
 
-import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,14 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.errors import InputError
 from model.sts_regression import cosine
 from model.sts_regression.choices import Choices
 from model.sts_regression.data.prepared import Part, Prepared
 from model.sts_regression.experiments import TUNED_COSINE, Experiment
+from model.sts_regression.layers import regressor as regressors
 from model.sts_regression.results import measures
+from model.sts_regression.training import training
 
 Score = Callable[[Part, np.ndarray], np.ndarray]
+"""A part and indices of its pairs -> their scores in [0, 5]."""
 
 
 class Job(NamedTuple):
@@ -24,88 +24,87 @@ class Job(NamedTuple):
 
     row: str
     way: str
+    """How pairs are put into folds."""
     number: int
 
     def path(self, output: Path) -> Path:
-        """Its file."""
+        """The file of its result."""
         return output / "folds" / self.way / self.row / f"{self.number:02d}.json"
 
 
-def compute(
-    job: Job,
-    experiment: Experiment | None,
-    choices: Choices,
-    prepared: Prepared,
-    *,
-    tell: Callable[[], None],
-) -> dict:
-    """What came of the fold; `diverged_in_epoch` instead of scores where something did."""
+def compute(job: Job, experiment: Experiment | None, choices: Choices, prepared: Prepared) -> dict:
+    """The result of a fold, for JSON; `diverged_in_epoch` in place of scores if it diverged.
+
+    Args:
+      job: the fold.
+      experiment: of its row; None for the cosine of a module.
+      choices: everything else.
+      prepared: the pairs, their folds and their vectors.
+    """
     began = time.perf_counter()
     split = prepared.splits[job.way][job.number]
-    found: dict = {"pairs_training": len(split.training), "pairs_held_out": len(split.held_out)}
-    found["pairs_held_out_with_a_sentence_that_trains"] = prepared.shared[job.way][job.number]
-    score, more = _fitted(job, experiment, choices, prepared, tell)
-    found |= more
-    if score is not None:
-        scores = _scores(score, prepared, job)
-        last = len(found.get("losses", ()))
-        found |= {"diverged_in_epoch": last} if scores is None else scores
+    found = {
+        "pairs_training": len(split.training),
+        "pairs_held_out": len(split.held_out),
+        "pairs_held_out_with_a_sentence_that_trains": prepared.shared[job.way][job.number],
+    }
+    if experiment is None:
+        found |= _scores(_cosine(job, choices, prepared), prepared, job) or {}
+    else:
+        found |= _trained(job, experiment, choices, prepared)
     return found | {"seconds": round(time.perf_counter() - began, 1)}
 
 
-def _fitted(
-    job: Job,
-    experiment: Experiment | None,
-    choices: Choices,
-    prepared: Prepared,
-    tell: Callable[[], None],
-) -> tuple[Score | None, dict]:
-    """What scores pairs of a part, and what there is to say about how it was made."""
-    split = prepared.splits[job.way][job.number]
-    corpus = prepared.corpus
-    if experiment is None:
-        embeddings = _embeddings(corpus).take(split.training)
-        gold = corpus.data.scores[split.training]
-        tuned = job.row == TUNED_COSINE
-        matrix = cosine.tune(embeddings, gold, seed=choices.seed) if tuned else None
-        tell()
-        return lambda part, some: cosine.score(_embeddings(part).take(some), matrix), {}
-    from model.sts_regression.training import training
+def _cosine(job: Job, choices: Choices, prepared: Prepared) -> Score:
+    """The cosine of a module's embeddings; for its row, tuned on the training pairs."""
+    training_pairs = prepared.splits[job.way][job.number].training
+    matrix = None
+    if job.row == TUNED_COSINE:
+        gold = prepared.corpus.data.scores[training_pairs]
+        embeddings = prepared.corpus.embedded(training_pairs)
+        matrix = cosine.tune(embeddings, gold, seed=choices.seed)
+    return lambda part, indices: cosine.score(part.embedded(indices), matrix)
 
+
+def _trained(job: Job, experiment: Experiment, choices: Choices, prepared: Prepared) -> dict:
+    """Losses and scores of a new regressor, or the epoch in which it diverged."""
+    data = prepared.corpus.data.take(prepared.splits[job.way][job.number].training)
+    seed = 1000 * choices.seed + job.number
+    regressor = regressors.build(
+        experiment,
+        choices,
+        table=prepared.vectors.table,
+        training=data.sentences(),
+        seed=seed,
+    )
+    epochs = choices.epochs(experiment.epochs)
     ends: list[float] = []
-
-    def epoch_ended() -> None:
-        ends.append(time.perf_counter())
-        tell()
-
     try:
-        regressor, losses = training.train(
-            experiment,
+        losses = training.train(
+            regressor,
+            data,
             choices,
-            corpus.data.take(split.training),
-            table=prepared.vectors.table,
-            seed=1000 * choices.seed + job.number,
-            tell=epoch_ended,
+            epochs=epochs,
+            seed=seed,
+            epoch_ended=lambda: ends.append(time.perf_counter()),
         )
     except training.DivergedError as error:
-        return None, {"diverged_in_epoch": error.epoch}
-    return lambda part, some: training.predict(regressor, part.data.take(some)), {
+        return {"diverged_in_epoch": error.epoch}
+    scorer = regressors.scorer(regressor)
+    scores = _scores(
+        lambda part, indices: training.predict(scorer, part.data.take(indices)), prepared, job
+    )
+    return {
         "losses": [round(loss, 5) for loss in losses],
-        # The first one builds the graph.
+        # The first epoch also traces the graph.
         "seconds_an_epoch": round(float(np.median(np.diff(ends))), 3) if len(ends) > 1 else None,
-    }
-
-
-def _embeddings(part: Part) -> cosine.Embeddings:
-    if part.embeddings is None:
-        raise ValueError("embeddings: none, as no module was given")
-    return part.embeddings
+    } | (scores or {"diverged_in_epoch": epochs})
 
 
 def _scores(score: Score, prepared: Prepared, job: Job) -> dict | None:
-    """In sample, out of sample and on the tests, with the predictions of all but the first.
+    """Scores in sample, out of sample and on the tests, with the predictions of the last two.
 
-    None where one is not finite: on pairs held out a network may diverge that did not in training.
+    None if a prediction is not finite: a network may diverge on pairs held out alone.
     """
     split, corpus = prepared.splits[job.way][job.number], prepared.corpus
     gold = corpus.data.scores
@@ -115,53 +114,18 @@ def _scores(score: Score, prepared: Prepared, job: Job) -> dict | None:
     }
     if not all(np.isfinite(some).all() for some in (held_out, trained, *tested.values())):
         return None
-    found = {
+    return {
         "in_sample": measures.scores(trained, gold[split.training]),
         "out_of_sample": measures.scores(held_out, gold[split.held_out]),
         "held_out": split.held_out.tolist(),
         "predicted": _rounded(held_out),
-        "tests": {},
+        "tests": {
+            name: measures.scores(predicted, prepared.tests[name].data.scores)
+            | {"predicted": _rounded(predicted)}
+            for name, predicted in tested.items()
+        },
     }
-    for name, part in prepared.tests.items():
-        predicted = tested[name]
-        scores = measures.scores(predicted, part.data.scores)
-        found["tests"][name] = scores | {"predicted": _rounded(predicted)}
-    return found
 
 
 def _rounded(predicted: np.ndarray) -> list[float]:
     return [round(float(value), 4) for value in predicted]
-
-
-def write(path: Path, value: dict) -> None:
-    """Writes JSON aside and renames it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-        aside.write_text(text + "\n", encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def read(path: Path, about: dict) -> dict | None:
-    """What an earlier run left, if it did the same.
-
-    Raises:
-      InputError: if it did something else; names what.
-    """
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        before = dict(found["about"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: not a fold of this program ({error})") from error
-    for name, value in about.items():
-        if before.get(name) != value:
-            raise InputError(
-                f"{path}: made with {name}={before.get(name)}, now it is {value}; "
-                "name another --output, or the same settings"
-            )
-    return found

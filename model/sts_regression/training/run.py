@@ -1,22 +1,23 @@
-"""All folds of all rows, in processes beside each other; what is done stays done."""
+"""All folds of all rows, in parallel processes; folds that are already computed are kept."""
 
 import dataclasses
 import hashlib
+import json
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, wait
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 import psutil
 from tqdm import tqdm
 
-from model.errors import TrainingError
+from model import output_folder
+from model.errors import InputError, TrainingError
 from model.sts_regression import experiments
 from model.sts_regression.choices import Choices
 from model.sts_regression.data.prepared import Prepared
@@ -24,12 +25,10 @@ from model.sts_regression.experiments import COSINES, Experiment
 from model.sts_regression.training import fold
 from model.sts_regression.training.fold import Job
 
-_PATIENCE = 0.5
-"""Seconds between two looks at how far the processes are."""
 SETTINGS = "settings.json"
 """In the output folder: what all its rows have in common."""
-_worker: dict[str, Any] = {}
-"""What a process was started with."""
+_shared: dict[str, Any] = {}
+"""In each process: what all its folds need."""
 
 
 def run(
@@ -41,10 +40,18 @@ def run(
     jobs: int,
     rows_file: Path | None,
 ) -> dict[Job, dict]:
-    """Computes what is not there yet, and returns everything.
+    """Computes the folds that are missing, and returns the result of each fold.
+
+    Args:
+      rows: names of experiments.
+      prepared: the data.
+      choices: everything else.
+      output: the folder of results.
+      jobs: number of processes.
+      rows_file: Python file with a user's own experiments.
 
     Raises:
-      InputError: if something that is there was made otherwise.
+      InputError: if `output` has results of other settings.
       TrainingError: if a process died.
     """
     known = experiments.load(rows_file)
@@ -54,30 +61,27 @@ def run(
         for row in rows
         for number in range(len(splits))
     ]
-    # Rows are compared with each other, and may come one after the other.
-    shared = dataclasses.asdict(choices) | prepared.identity()
-    fold.read(output / SETTINGS, shared)
-    fold.write(output / SETTINGS, {"about": shared})
+    # All rows are compared with each other, also those that a later run adds.
+    common = dataclasses.asdict(choices) | prepared.identity()
+    read(output / SETTINGS, common)
+    output_folder.write_json(output / SETTINGS, {"about": common})
     code = hashlib.sha256(rows_file.read_bytes()).hexdigest() if rows_file else None
     abouts = {job: about(job, known.get(job.row), choices, prepared) for job in wanted}
     for job, settings in abouts.items():
         if job.row not in (*experiments.TABLE_2, *COSINES):
             settings["rows_file"] = code
-    done = {}
-    for job in wanted:
-        if (found := fold.read(job.path(output), abouts[job])) is not None:
-            done[job] = found
+    read_folds = {job: read(job.path(output), abouts[job]) for job in wanted}
+    done = {job: found for job, found in read_folds.items() if found is not None}
     missing = [job for job in wanted if job not in done]
-    # The dearest first, so that no process is left alone with it.
+    # The most expensive first, so that none is left for the end.
     missing.sort(key=lambda job: -known[job.row].cost if job.row in known else 0)
-    work = sum(_epochs(job, known, choices) for job in missing)
     if done:
         print(f"{len(done)} of {len(wanted)} folds are there already")
-    with tqdm(total=work, desc="training", unit=" epochs", dynamic_ncols=True) as bar:
-        for job, found in _results(missing, prepared, choices, rows_file, jobs, bar.update):
-            done[job] = {"about": abouts[job]} | found
-            fold.write(job.path(output), done[job])
-            tqdm.write(_line(job, found))
+    computed = _computed(missing, jobs, rows_file, choices, prepared)
+    for job, found in tqdm(computed, "training", len(missing), unit=" folds", dynamic_ncols=True):
+        done[job] = {"about": abouts[job]} | found
+        output_folder.write_json(job.path(output), done[job])
+        tqdm.write(_line(job, found))
     return {job: done[job] for job in wanted}
 
 
@@ -90,47 +94,55 @@ def about(job: Job, experiment: Experiment | None, choices: Choices, prepared: P
     return settings | {"epochs": experiment.epochs} | prepared.identity()
 
 
-def _epochs(job: Job, known: dict[str, Experiment], choices: Choices) -> int:
-    if job.row in COSINES:
-        return 1
-    return choices.epochs(known[job.row].epochs)
+def read(path: Path, about: dict) -> dict | None:
+    """What an earlier run wrote with the same settings; None if there is no such file.
+
+    Raises:
+      InputError: if a setting differs; names it.
+    """
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        before = dict(found["about"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not a fold of this program ({error})") from error
+    for name, value in about.items():
+        if before.get(name) != value:
+            raise InputError(
+                f"{path}: made with {name}={before.get(name)}, now it is {value}; "
+                "name another --output, or the same settings"
+            )
+    return found
 
 
-def _results(
+def _computed(
     missing: list[Job],
-    prepared: Prepared,
-    choices: Choices,
-    rows_file: Path | None,
     jobs: int,
-    told: Callable[[int], Any],
+    rows_file: Path | None,
+    choices: Choices,
+    prepared: Prepared,
 ) -> Iterator[tuple[Job, dict]]:
-    """Each fold as it is done."""
+    """Each fold as soon as it is computed."""
     if jobs == 1 or len(missing) < 2:
-        _start(prepared, choices, rows_file, 0, None)
-        _worker["tell"] = lambda: told(1)
-        for job in missing:
-            yield job, _compute(job)
+        _share(rows_file, choices, prepared)
+        yield from ((job, _compute(job)) for job in missing)
         return
-    context = multiprocessing.get_context("spawn")
-    epochs = context.Queue()
-    threads = max(1, (os.cpu_count() or 1) // jobs)
     others = psutil.Process().children()
     pool = ProcessPoolExecutor(
-        min(jobs, len(missing)), context, _start, (prepared, choices, rows_file, threads, epochs)
+        min(jobs, len(missing)),
+        multiprocessing.get_context("spawn"),
+        _start,
+        (max(1, (os.cpu_count() or 1) // jobs), rows_file, choices, prepared),
     )
     try:
         running = {pool.submit(_compute, job): job for job in missing}
-        while running:
-            finished, _ = wait(running, timeout=_PATIENCE, return_when="FIRST_COMPLETED")
-            told(_drained(epochs))
-            for future in finished:
-                yield running.pop(future), future.result()
-        told(_drained(epochs))
+        yield from ((running[future], future.result()) for future in as_completed(running))
         pool.shutdown()
     except BrokenProcessPool as error:
         raise TrainingError(
-            "a process died, maybe for want of memory; the folds that are done are kept: the same "
-            "command goes on, with --jobs 1 in one process"
+            "a process died, maybe because memory ran out; the folds that are done are kept: run "
+            "the same command again, with --jobs 1 in one process"
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -139,54 +151,38 @@ def _results(
                 child.terminate()
 
 
-def _start(
-    prepared: Prepared, choices: Choices, rows_file: Path | None, threads: int, epochs: Any
-) -> None:
-    """At the beginning of a process: keeps what all its folds need."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    if threads:
-        import tensorflow as tf
+def _start(threads: int, rows_file: Path | None, choices: Choices, prepared: Prepared) -> None:
+    """Runs first in each process of the pool."""
+    import tensorflow as tf
 
-        tf.config.threading.set_intra_op_parallelism_threads(threads)
-        tf.config.threading.set_inter_op_parallelism_threads(threads)
-    if epochs:
-        # Ctrl-C is told to all; the one that started the others ends them.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-    known = experiments.load(rows_file)
-    _worker.update(prepared=prepared, choices=choices, known=known)
-    _worker["tell"] = (lambda: epochs.put(1)) if epochs else (lambda: None)
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the others
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _share(rows_file, choices, prepared)
+
+
+def _share(rows_file: Path | None, choices: Choices, prepared: Prepared) -> None:
+    _shared.update(known=experiments.load(rows_file), choices=choices, prepared=prepared)
 
 
 def _end_with_parent() -> None:
-    """Leaves no process behind where the first one was killed."""
+    """Leaves no process behind if the parent is killed."""
     if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(1)
 
 
 def _compute(job: Job) -> dict:
-    experiment = None if job.row in COSINES else _worker["known"][job.row]
-    return fold.compute(
-        job, experiment, _worker["choices"], _worker["prepared"], tell=_worker["tell"]
-    )
-
-
-def _drained(epochs: Any) -> int:
-    """How many epochs the processes have told of."""
-    count = 0
-    try:
-        while True:
-            count += epochs.get_nowait()
-    except Empty:
-        return count
+    experiment = None if job.row in COSINES else _shared["known"][job.row]
+    return fold.compute(job, experiment, _shared["choices"], _shared["prepared"])
 
 
 def _line(job: Job, found: dict) -> str:
-    """What the terminal says of a fold."""
+    """A fold's result, for the terminal."""
     name = f"{job.row}, {job.way}, fold {job.number + 1}"
     if "diverged_in_epoch" in found:
-        return f"{name}: the loss was not finite in epoch {found['diverged_in_epoch']}"
+        return f"{name}: diverged in epoch {found['diverged_in_epoch']}"
     inside, outside = (found[side]["pearson"] for side in ("in_sample", "out_of_sample"))
     shown = [f"{value:.3f}" if value is not None else "undefined" for value in (outside, inside)]
     return f"{name}: r {shown[0]} out of sample, {shown[1]} in sample, {found['seconds']} s"

@@ -3,16 +3,19 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
 from model.sts_regression.choices import Choices
-from model.sts_regression.layers.comparators import DistanceComparator, LstmComparator, Perceptron
+from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.layers import regressor
+from model.sts_regression.layers.comparators import distance, lstm_comparator
 from model.sts_regression.layers.embeddings import (
-    BidirectionalLstm,
     Embedded,
-    LstmStack,
     Materials,
-    Sif,
     Words,
+    bidirectional_lstm,
+    lstm_stack,
+    sif,
     sif_weights,
 )
 
@@ -24,10 +27,13 @@ def materials(training=TRAINING, **options):
     return Materials(Choices(**options), 3, TABLE, training, itertools.count(1))
 
 
+def padded(*rows):
+    return tf.ragged.constant(rows, tf.int32).to_tensor(0)
+
+
 def words(*rows):
-    ids = tf.transpose(tf.ragged.constant(rows, tf.int32).to_tensor(0))
-    real = tf.cast(ids != 0, tf.float32)[..., tf.newaxis]
-    return Words(ids, tf.gather(TABLE, ids), real)
+    ids = padded(*rows)
+    return Words(ids, tf.gather(TABLE, ids), ids != 0)
 
 
 def test_sif_weights_by_hand():
@@ -38,64 +44,96 @@ def test_sif_weights_by_hand():
 
 def test_sif_takes_the_first_component_away():
     # Both sentences lie along (1, 0): that is the component, and what is left is orthogonal.
-    sif = Sif(materials([[2], [2, 2]], sif_a=0.5))
-    found = sif(words([4], [2, 3], [2])).last
+    found = sif(words([4], [2, 3], [2]), materials([[2], [2, 2]], sif_a=0.5)).last
     # Row 2 has p = 1 and weighs 1/3, rows 3 and 4 weigh 1.
     np.testing.assert_allclose(found, [[0, 1], [0, 0.5], [0, 0]], atol=1e-6)
-    assert not sif.trainable_variables
+
+
+def model_of(embedding, **options):
+    """An embedding as a model, to see its weights."""
+    ids = tf_keras.Input([None], dtype=tf.int32)
+    vectors = tf_keras.layers.Embedding(*TABLE.shape, trainable=False)
+    found = Words(ids, vectors(ids), ids != 0)
+    return tf_keras.Model(ids, list(embedding(found, materials(), **options)))
+
+
+def test_nothing_of_sif_is_trained():
+    assert not model_of(sif).trainable_variables
 
 
 def test_a_stack_feeds_each_lstm_with_the_one_before():
-    one, two = (LstmStack(materials(), layers=layers) for layers in (1, 2))
+    one, two = (model_of(lstm_stack, layers=layers) for layers in (1, 2))
     assert len(two.trainable_variables) == 2 * len(one.trainable_variables) == 6
-    found = two(words([2, 3, 4], [2]))
-    assert found.sequence.shape == (3, 2, 3)
-    np.testing.assert_array_equal(found.last, found.sequence[-1])
+    found = Embedded(*two(padded([2, 3, 4], [2])))
+    assert found.sequence.shape == (2, 3, 3)
+    np.testing.assert_array_equal(found.last, found.sequence[:, -1])
 
 
 def test_both_ends_are_read():
-    both = BidirectionalLstm(materials())
-    long, short = both(words([2, 3, 4], [3, 2])), both(words([3, 2]))
+    def both(*rows):
+        return bidirectional_lstm(words(*rows), materials())  # the same seeds: the same weights
+
+    long, short = both([2, 3, 4], [3, 2]), both([3, 2])
     assert long.last.shape == (2, 6)
     np.testing.assert_allclose(long.last[1], short.last[0], rtol=1e-5)  # padding changes nothing
-    turned = both(words([2, 3]))
+    turned = both([2, 3])
     assert not np.allclose(turned.last, short.last)
+
+
+def test_the_end_of_the_backward_lstm_is_at_the_first_word():
+    found = bidirectional_lstm(words([2, 3, 4]), materials())
+    forward, backward = found.sequence[:, :, :3], found.sequence[:, :, 3:]
+    np.testing.assert_array_equal(found.last, tf.concat([forward[:, -1], backward[:, 0]], axis=1))
 
 
 def embedded(*lengths, width=4):
     time = max(lengths)
-    real = np.arange(time)[:, None] < np.array(lengths)
-    sequence = np.random.default_rng(time).normal(size=(time, len(lengths), width))
+    mask = np.arange(time) < np.array(lengths)[:, None]
+    sequence = np.random.default_rng(time).normal(size=(len(lengths), time, width))
     for row, length in enumerate(lengths):
-        sequence[length:, row] = sequence[length - 1, row]
+        sequence[row, length:] = sequence[row, length - 1]
     values = tf.constant(sequence, tf.float32)
-    return Embedded(values[-1], values, tf.constant(real[..., None], tf.float32))
+    return Embedded(values[:, -1], values, tf.constant(mask))
 
 
 @pytest.mark.parametrize("concatenation", ["features", "time"])
 def test_an_lstm_compares_sequences_of_different_lengths(concatenation):
-    compare = LstmComparator(materials(concatenation=concatenation), width=4, layers=2)
-    first, second = embedded(3, 1), embedded(5, 2)
+    def compare(*sides):
+        return lstm_comparator(*sides, materials(concatenation=concatenation), layers=2)
+
+    first, second = embedded(3, 1, 5), embedded(5, 2, 4)
     both = compare(first, second)
-    for row, lengths in enumerate(((3, 5), (1, 2))):
+    for row, length in enumerate((5, 2, 5)):
         sides = [
-            Embedded(side.last[row : row + 1], *(x[:length, row : row + 1] for x in side[1:]))
-            for side, length in zip((first, second), lengths, strict=True)
+            Embedded(side.last[row : row + 1], *(x[row : row + 1, :length] for x in side[1:]))
+            for side in (first, second)
         ]
         np.testing.assert_allclose(compare(*sides)[0], both[row], rtol=1e-5)
 
 
-def test_the_perceptron_has_one_hidden_layer_and_a_node():
-    shapes = [tuple(v.shape) for v in Perceptron(materials(), width=4).trainable_variables]
-    assert sorted(shapes) == [(1,), (3,), (3, 1), (8, 3)]
-
-
-def test_the_distance_goes_through_5_2_1_nodes():
-    compare = DistanceComparator(materials(), width=4)
-    shapes = [tuple(v.shape) for v in compare.trainable_variables if len(v.shape) == 2]
-    assert sorted(shapes) == [(1, 5), (2, 1), (5, 2)]
+def test_the_distance_has_a_gradient_at_0():
     first = embedded(2, 2)
     with tf.GradientTape() as tape:
         tape.watch(first.last)
-        score = compare(first, first)
-    assert np.isfinite(tape.gradient(score, first.last)).all()  # at distance 0
+        score = distance(first, first, materials())
+    assert np.isfinite(tape.gradient(score, first.last)).all()
+
+
+@pytest.mark.parametrize("row", TABLE_2)
+def test_padding_does_not_change_a_score(row):
+    made = regressor.build(TABLE_2[row], Choices(units=3), table=TABLE, training=TRAINING, seed=1)
+    sides = [padded([2, 3, 4], [3]), padded([2], [4, 2])]
+    longer = [padded([2, 3, 4, 0], [3]), padded([2], [4, 2, 0, 0, 0])]
+    np.testing.assert_allclose(made(sides), made(longer), rtol=1e-5)
+    alone = [side[1:2, :length] for side, length in zip(sides, (1, 2), strict=True)]
+    np.testing.assert_allclose(made(alone)[0], made(sides)[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("row", ["lstm2_lstm2", "l2_lstm_50", "sif_perceptron"])
+def test_a_regressor_survives_a_keras_file(row, tmp_path):
+    choices = Choices(units=3, gates="bounded")
+    made = regressor.build(TABLE_2[row], choices, table=TABLE, training=TRAINING, seed=1)
+    made.save(tmp_path / "regressor.keras")
+    again = tf_keras.models.load_model(tmp_path / "regressor.keras")
+    sides = [padded([2, 3, 4], [3]), padded([2], [4, 2])]
+    np.testing.assert_array_equal(again(sides), made(sides))

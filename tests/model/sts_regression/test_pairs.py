@@ -28,7 +28,7 @@ def test_judged_pairs_are_read_with_genre_and_place(tmp_path):
         ("high\ta\tb\n", ":1: score 'high'"),
         ("1\t \tb\n", ":1: the first sentence is empty"),
         ("1\ta\t\n", ":1: the second sentence is empty"),
-        ("1\ta\n", ":1: 2 columns behind tabs, 3 are needed"),
+        ("1\ta\n", ":1: 2 tab-separated columns, 3 are needed"),
         (b"1\ta\tb\xff\n", ":1: not UTF-8 text"),
     ],
 )

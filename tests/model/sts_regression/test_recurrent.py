@@ -5,45 +5,71 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model.sts_regression.layers.lstm import GATES, Lstm
+from model.sts_regression.layers.lstm import GATES, elu_to_1, lstm
 
 TIME, BATCH, DIM, UNITS = 5, 3, 4, 2
 LENGTHS = (5, 3, 1)
+GOLDENS = [
+    ("printed", [-0.26825786, -0.87131763], [0.16215999, -0.74466836, 0.22950511, -0.24726562]),
+    (
+        "bounded",
+        [-0.38617712, -0.57059479],
+        [0.0013669711, 0.0099535063, -0.012287217, -0.033454236],
+    ),
+    ("keras", [-0.0013233427, 0], [-0.00091623585, -0.00010109827, -0.002022254, -0.00058621337]),
+    ("elu", [2089.9592, -388.56793], [4690.0234, -284.54181, 1074.0029, 9349.3486]),
+    (
+        "standard",
+        [-0.0021206092, 0.049056683],
+        [0.0012722804, -8.2253624e-05, 0.0028926097, 0.00058367569],
+    ),
+]
+FUNCTIONS = {
+    "elu": tf.nn.elu,
+    elu_to_1: lambda x: tf.minimum(tf.nn.elu(x), 1.0),
+    "hard_sigmoid": lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0),
+    "sigmoid": tf.sigmoid,
+    "tanh": tf.tanh,
+}
 
 
-def lstm(gates, **options):
-    weights = {"recurrent_initializer": "HeNormal", "seeds": itertools.count(3)} | options
-    return Lstm(DIM, UNITS, gates=gates, **weights)
+def made(gates, *, dim=DIM, units=UNITS, seeds=None):
+    layer = lstm(
+        units, gates=gates, recurrent_initializer="HeNormal", seeds=seeds or itertools.count(3)
+    )
+    layer.build((None, None, dim))
+    return layer
 
 
 def batch():
     inputs = np.random.default_rng(0).normal(size=(TIME, BATCH, DIM)).astype(np.float32)
-    real = np.arange(TIME)[:, None] < np.array(LENGTHS)[None, :]
-    return tf.Variable(inputs), tf.constant(real[..., None].astype(np.float32))
+    mask = np.arange(TIME)[None, :] < np.array(LENGTHS)[:, None]
+    return tf.Variable(inputs.transpose(1, 0, 2)), tf.constant(mask)
 
 
-def written_out(layer, gates, inputs, real):
+def written_out(layer, gates, inputs, mask):
     """The equations of section 3.2.2, step by step; TensorFlow finds the gradient."""
-    gate, cell_function = (each.function for each in GATES[gates])
+    gate, cell_function = (FUNCTIONS[each] for each in GATES[gates])
+    kernel, recurrent, bias = layer.trainable_variables
     output = cell = tf.zeros([BATCH, UNITS])
     outputs = []
     for t in range(TIME):
-        sums = inputs[t] @ layer.kernel + output @ layer.recurrent + layer.bias
-        let_in, keep, let_out, candidate = tf.split(sums, 4, axis=1)
+        sums = inputs[:, t] @ kernel + output @ recurrent + bias
+        let_in, keep, candidate, let_out = tf.split(sums, 4, axis=1)
         new = gate(keep) * cell + gate(let_in) * cell_function(candidate)
         shown = gate(let_out) * cell_function(new)
-        output = real[t] * shown + (1 - real[t]) * output
-        cell = real[t] * new + (1 - real[t]) * cell
+        output = tf.where(mask[:, t : t + 1], shown, output)
+        cell = tf.where(mask[:, t : t + 1], new, cell)
         outputs.append(output)
-    return tf.stack(outputs)
+    return tf.stack(outputs, axis=1)
 
 
-@pytest.mark.parametrize("gates", ["printed", "bounded", "keras", "elu", "standard"])
+@pytest.mark.parametrize("gates", GATES)
 def test_outputs_and_gradients_are_those_of_the_equations(gates):
-    layer = lstm(gates)
-    inputs, real = batch()
-    weights = np.random.default_rng(1).normal(size=(TIME, BATCH, UNITS)).astype(np.float32)
-    sources = [inputs, layer.kernel, layer.recurrent, layer.bias]
+    layer = made(gates)
+    inputs, mask = batch()
+    weights = np.random.default_rng(1).normal(size=(BATCH, TIME, UNITS)).astype(np.float32)
+    sources = [inputs, *layer.trainable_variables]
 
     @tf.function
     def with_gradients(apply):
@@ -52,64 +78,83 @@ def test_outputs_and_gradients_are_those_of_the_equations(gates):
             total = tf.reduce_sum(outputs * weights)
         return outputs, *tape.gradient(total, sources)
 
-    ours = with_gradients(lambda: layer(inputs, real))
-    theirs = with_gradients(lambda: written_out(layer, gates, inputs, real))
+    ours = with_gradients(lambda: layer(inputs, mask=mask))
+    theirs = with_gradients(lambda: written_out(layer, gates, inputs, mask))
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("gates", "last", "gradient"),
+    GOLDENS,
+)
+def test_values_are_those_of_the_layer_with_its_own_backward_pass(gates, last, gradient):
+    """Goldens of the hand-written layer that this one replaced, of the same weights.
+
+    `last`: the last outputs of the first row; `gradient`: of their sum, by the first input.
+    """
+    layer = made(gates)
+    kernel, recurrent, bias = layer.get_weights()
+    layer.set_weights([exchanged(kernel), exchanged(recurrent), bias])
+    inputs, mask = batch()
+    with tf.GradientTape() as tape:
+        outputs = layer(inputs, mask=mask)[0, -1]
+        total = tf.reduce_sum(outputs)
+    np.testing.assert_allclose(outputs, last, rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(total, inputs)[0, 0], gradient, rtol=1e-4, atol=1e-7)
+
+
+def exchanged(weights):
+    """The order of that layer's weights was input, forget, output, candidate."""
+    i, f, o, c = np.split(weights, 4, axis=-1)
+    return np.concatenate([i, f, c, o], axis=-1)
+
+
 def test_one_step_of_the_printed_gates_by_hand():
-    layer = Lstm(1, 1, gates="printed", recurrent_initializer="HeNormal", seeds=itertools.count())
-    layer.kernel.assign([[1.0, 1.0, 2.0, 1.0]])  # i, f, o, candidate
-    layer.bias.assign([0.0, 0.0, 0.0, 0.0])
+    layer = made("printed", dim=1, units=1)
     # i = elu(0.5) = 0.5, o = elu(1) = 1; candidate = 0.2 * 0.5 + 0.5 = 0.6; c = 0.3
     # h = o * (0.2 * 0.3 + 0.5) = 0.56
-    np.testing.assert_allclose(layer(tf.constant([[[0.5]]]), tf.ones([1, 1, 1])), [[[0.56]]])
+    weights = [[1.0, 1.0, 1.0, 2.0]], [[0.0] * 4], [0.0] * 4  # i, f, candidate, o
+    layer.set_weights([np.array(each) for each in weights])
+    np.testing.assert_allclose(layer(tf.constant([[[0.5]]])), [[[0.56]]])
 
 
 def test_bounded_gates_stay_bounded_where_the_printed_ones_explode():
-    loud = tf.fill([200, 1, 1], 9.0)
+    loud = tf.fill([1, 200, 1], 9.0)
     outputs = {}
     for gates in ("printed", "bounded"):
-        layer = Lstm(1, 1, gates=gates, recurrent_initializer="HeNormal", seeds=itertools.count())
-        layer.kernel.assign([[1.0, 1.0, 1.0, 1.0]])
-        layer.recurrent.assign([[3.0, 3.0, 3.0, 3.0]])
-        outputs[gates] = layer(loud, tf.ones([200, 1, 1]))
+        layer = made(gates, dim=1, units=1)
+        weights = [[1.0] * 4], [[3.0] * 4], [0.0, 1.0, 0.0, 0.0]
+        layer.set_weights([np.array(each) for each in weights])
+        outputs[gates] = layer(loud)
     assert not np.isfinite(outputs["printed"]).all()
     assert np.abs(outputs["bounded"]).max() <= 1.0
 
 
 def test_the_usual_lstm_is_that_of_keras():
-    layer = lstm("standard")
-    inputs, real = batch()
+    layer = made("standard")
+    inputs, mask = batch()
     theirs = tf_keras.layers.LSTM(UNITS, return_sequences=True)
     theirs.build((BATCH, TIME, DIM))
-    i, f, o, c = range(4)  # Keras has the candidate third
-
-    def reordered(weights):
-        parts = np.split(weights.numpy(), 4, axis=-1)
-        return np.concatenate([parts[k] for k in (i, f, c, o)], axis=-1)
-
-    theirs.set_weights([reordered(w) for w in (layer.kernel, layer.recurrent, layer.bias)])
-    mask = tf.transpose(tf.cast(real[..., 0], bool))
-    expected = theirs(tf.transpose(inputs, [1, 0, 2]), mask=mask)
-    found = tf.transpose(layer(inputs, real), [1, 0, 2])
+    theirs.set_weights(layer.get_weights())
+    found, expected = layer(inputs, mask=mask), theirs(inputs, mask=mask)
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_padding_changes_nothing_and_repeats_the_last_output():
-    layer = lstm("printed")
-    inputs, real = batch()
-    whole = layer(inputs, real)
+    layer = made("printed")
+    inputs, mask = batch()
+    whole = layer(inputs, mask=mask)
     for row, length in enumerate(LENGTHS):
-        alone = layer(inputs[:length, row : row + 1], real[:length, row : row + 1])
-        np.testing.assert_allclose(whole[:length, row], alone[:, 0], rtol=1e-5)
-        np.testing.assert_allclose(whole[-1, row], alone[-1, 0], rtol=1e-5)
+        alone = layer(inputs[row : row + 1, :length], mask=mask[row : row + 1, :length])
+        np.testing.assert_allclose(whole[row, :length], alone[0], rtol=1e-5)
+        np.testing.assert_allclose(whole[row, -1], alone[0, -1], rtol=1e-5)
 
 
 def test_weights_start_he_normal():
-    layer = Lstm(200, 100, gates="printed", recurrent_initializer="HeNormal", seeds=iter((1, 2)))
-    assert np.std(layer.kernel) == pytest.approx((2 / 200) ** 0.5, rel=0.05)
-    assert np.std(layer.recurrent) == pytest.approx((2 / 100) ** 0.5, rel=0.05)
-    assert np.unique(layer.bias.numpy()[100:200]) == [1.0]
-    assert layer.bias.numpy().sum() == 100
+    layer = made("printed", dim=200, units=100, seeds=iter((1, 2)))
+    kernel, recurrent, bias = layer.get_weights()
+    assert np.std(kernel) == pytest.approx((2 / 200) ** 0.5, rel=0.05)
+    assert np.std(recurrent) == pytest.approx((2 / 100) ** 0.5, rel=0.05)
+    assert np.unique(bias[100:200]) == [1.0]
+    assert bias.sum() == 100

@@ -136,16 +136,16 @@ def test_the_module_that_was_there_stays_if_the_new_one_cannot_be_put_there(tmp_
     old = tmp_path / "module"
     old.mkdir()
     (old / "saved_model.pb").write_text("old")
-    rename = Path.rename
+    replace = Path.replace
 
     def failing(self, target):
-        if self.name.endswith(".new"):
+        if self.name == "new":
             raise PermissionError("not here")
-        return rename(self, target)
+        return replace(self, target)
 
-    monkeypatch.setattr(Path, "rename", failing)
+    monkeypatch.setattr(Path, "replace", failing)
     monkeypatch.setattr(serving, "Similarity", lambda *_: Embedder())
-    monkeypatch.setattr(tf.saved_model, "save", lambda *_, **__: None)
+    monkeypatch.setattr(tf.saved_model, "save", lambda _, folder, **__: Path(folder).mkdir())
     monkeypatch.setattr(Embedder, "similarity", None, raising=False)
     with pytest.raises(PermissionError):
         serving.write(old, None, None)

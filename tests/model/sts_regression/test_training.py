@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from model.sts_regression.choices import Choices
+from model.sts_regression.data.prepared import Data
 from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.layers import regressor as regressors
 from model.sts_regression.training import training
-from model.sts_regression.training.training import Data
 
 RNG = np.random.default_rng(0)
 TABLE = np.vstack([np.zeros((2, 6)), RNG.normal(size=(12, 6))]).astype(np.float32)
@@ -21,8 +22,17 @@ def data(count=24, longest=9):
 
 
 def trained(row, epochs=3, **options):
-    choices = Choices(**{"batch": 8, "epoch_share": epochs / TABLE_2[row].epochs} | options)
-    return training.train(TABLE_2[row], choices, data(), table=TABLE, seed=options.get("seed", 0))
+    """A regressor and its losses."""
+    choices = Choices(**{"batch": 8} | options)
+    seed = options.get("seed", 0)
+    made = regressors.build(
+        TABLE_2[row], choices, table=TABLE, training=data().sentences(), seed=seed
+    )
+    return made, training.train(made, data(), choices, epochs=epochs, seed=seed)
+
+
+def predicted(made, some):
+    return training.predict(regressors.scorer(made), some)
 
 
 def test_batches_take_each_pair_once_and_like_lengths_together():
@@ -41,29 +51,28 @@ def test_the_loss_falls(row):
     assert losses[-1] < 0.9 * losses[0]
 
 
-@pytest.mark.parametrize("gates", ["printed", "bounded"])
+@pytest.mark.parametrize("gates", [pytest.param("printed", marks=pytest.mark.slow), "bounded"])
 def test_ten_lstms_train_with_finite_losses(gates):
-    regressor, losses = trained("lstm10_perceptron", gates=gates)
+    made, losses = trained("lstm10_perceptron", gates=gates)
     assert len(losses) == 3
     assert np.isfinite(losses).all()
     # Over ten times as many words as training had, too.
     long = Data([[3, 4, 5] * 30], [[6] * 60], np.zeros(1, np.float32))
-    assert 0 <= training.predict(regressor, long)[0] <= 5
+    assert 0 <= predicted(made, long)[0] <= 5
 
 
 def test_the_same_seed_gives_the_same_scores():
-    predicted = [
-        training.predict(trained("lstm1_perceptron", epochs=1, seed=seed)[0], data())
-        for seed in (4, 4, 5)
+    found = [
+        predicted(trained("lstm1_perceptron", epochs=1, seed=seed)[0], data()) for seed in (4, 4, 5)
     ]
-    np.testing.assert_array_equal(predicted[0], predicted[1])
-    assert not np.array_equal(predicted[0], predicted[2])
+    np.testing.assert_array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
 
 
 def test_scores_do_not_depend_on_the_other_pairs():
-    regressor, _ = trained("lstm2_lstm2", epochs=1)
-    together = training.predict(regressor, data())
-    alone = [training.predict(regressor, data().take(np.array([i])))[0] for i in range(6)]
+    made, _ = trained("lstm2_lstm2", epochs=1)
+    together = predicted(made, data())
+    alone = [predicted(made, data().take(np.array([i])))[0] for i in range(6)]
     np.testing.assert_allclose(together[:6], alone, atol=1e-5)
 
 
@@ -85,5 +94,8 @@ def test_one_encoder_has_half_the_weights():
 
 def test_a_loss_that_is_not_finite_ends_training():
     bad = data()._replace(scores=np.full(24, 1e30, np.float32))
+    made = regressors.build(
+        TABLE_2["sif_perceptron"], Choices(), table=TABLE, training=bad.sentences(), seed=0
+    )
     with pytest.raises(training.DivergedError, match="not finite in epoch 1"):
-        training.train(TABLE_2["sif_perceptron"], Choices(), bad, table=TABLE, seed=0)
+        training.train(made, bad, Choices(), epochs=3, seed=0)

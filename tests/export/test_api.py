@@ -1,0 +1,25 @@
+"""The examples of the package's docstring."""
+
+import doctest
+import shutil
+import subprocess
+import sys
+
+import export
+
+
+def test_the_examples_run(shared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(shared / "run", tmp_path / "run")
+    (tmp_path / "replies.txt").write_text("I am 20\nno\n")
+    failed, attempted = doctest.testmod(export)
+    assert (failed, attempted > 0) == (0, True)
+
+
+def test_every_public_name_is_there():
+    assert [name for name in export.__all__ if not hasattr(export, name)] == []
+
+
+def test_naming_the_package_imports_no_tensorflow():
+    program = "import export, sys; export.VARIANTS; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

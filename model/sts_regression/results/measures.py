@@ -1,6 +1,7 @@
 """Pearson's r, the mean squared error and their intervals."""
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -61,14 +62,16 @@ def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[flo
         value = pearson(*sides)
         return math.nan if value is None else value
 
-    found = stats.bootstrap(
-        (predicted, gold),
-        r,
-        n_resamples=_RESAMPLES,
-        paired=True,
-        vectorized=False,
-        method="percentile",
-        rng=seed,
-    )
+    with warnings.catch_warnings():  # about resamples for which r is undefined
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            (predicted, gold),
+            r,
+            n_resamples=_RESAMPLES,
+            paired=True,
+            vectorized=False,
+            method="percentile",
+            rng=seed,
+        )
     tails = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
     return np.nanquantile(found.bootstrap_distribution, tails).tolist()

@@ -16,8 +16,7 @@ from typing import Any
 
 from model import output_folder
 from model.errors import InputError, TrainingError
-from model.sts_regression.choices import PRESETS, Choices, accepted, of
-from model.sts_regression.data.folds import RANDOM, WAYS
+from model.sts_regression.choices import PRESETS, RANDOM, WAYS, Choices, accepted, of
 from model.sts_regression.data.pairs import CORPORA, STSB
 
 _FOLDS_BY = "folds_by"

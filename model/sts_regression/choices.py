@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.errors import InputError
-from model.sts_regression.data.folds import RANDOM, WAYS
-from model.sts_regression.data.vectors import UNKNOWN_AS
 
+RANDOM = "random"
+SENTENCES = "sentences"
+WAYS = (RANDOM, SENTENCES)
+"""How folds are made, see `data.folds`."""
 HIGHEST_SEED = 2**32 - 1
 _ONE_OF: dict[str, tuple[str, ...]] = {
     "gates": ("printed", "bounded", "keras", "elu", "standard"),
@@ -16,7 +18,7 @@ _ONE_OF: dict[str, tuple[str, ...]] = {
     "encoders": ("two", "one"),
     "concatenation": ("features", "time"),
     "comparator_output": ("perceptron", "node"),
-    "unknown_words": UNKNOWN_AS,
+    "unknown_words": ("zero", "mean"),
     "folds_by": WAYS,
 }
 

@@ -16,32 +16,13 @@ comparators are functions of Keras tensors, which may use any layer of tf_keras:
 
 import runpy
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import tensorflow as tf
-
 from model.errors import InputError
 from model.sts_regression.layers.comparators import distance, lstm_comparator, perceptron
-from model.sts_regression.layers.embeddings import Embedded, bidirectional_lstm, lstm_stack, sif
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A row of table 2."""
-
-    label: str
-    embedding: Callable[..., Embedded]
-    """`embedding(words, materials)`."""
-    comparator: Callable[..., tf.Tensor]
-    """`comparator(first, second, materials)` -> float32 [batch, 1]."""
-    epochs: int = 50
-    paper: tuple[float, float] | None = None
-    """Pearson's r out of sample and in sample, as printed there."""
-    cost: int = 1
-    """About how many LSTMs it runs for 50 epochs: the most expensive row starts first."""
+from model.sts_regression.layers.embeddings import bidirectional_lstm, lstm_stack, sif
+from model.sts_regression.layers.materials import Experiment
 
 
 def _stack(layers: int, paper: tuple[float, float]) -> Experiment:

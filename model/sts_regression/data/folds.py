@@ -11,10 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from model.errors import InputError
-
-RANDOM = "random"
-SENTENCES = "sentences"
-WAYS = (RANDOM, SENTENCES)
+from model.sts_regression.choices import SENTENCES
 
 
 class Split(NamedTuple):

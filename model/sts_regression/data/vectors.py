@@ -22,7 +22,6 @@ from model.errors import InputError
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = 2
 """Rows of a table before the first word."""
-UNKNOWN_AS = ("zero", "mean")
 _CHUNK = 1024
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _NOT_FINITE = re.compile(rb" [-+]?(nan|inf|infinity)( |$)")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from model.sts_regression.layers.embeddings import Embedded, Materials
+from model.sts_regression.layers.materials import Embedded, Materials
 
 DISTANCE_MLP = (5, 2, 1)
 """Units: 5, then half of the layer before, rounded down; the last is the score (section 3.4)."""

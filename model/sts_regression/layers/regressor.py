@@ -9,8 +9,7 @@ import tf_keras
 from model.sts_regression.choices import Choices
 from model.sts_regression.data.pairs import HIGHEST
 from model.sts_regression.data.vectors import PADDING
-from model.sts_regression.experiments import Experiment
-from model.sts_regression.layers.embeddings import Embedded, Materials, Words
+from model.sts_regression.layers.materials import Embedded, Experiment, Materials, Words
 
 
 def build(

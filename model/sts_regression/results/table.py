@@ -2,7 +2,7 @@
 
 from tabulate import tabulate
 
-from model.sts_regression.data.folds import RANDOM, SENTENCES
+from model.sts_regression.choices import RANDOM, SENTENCES
 
 _OUT, _IN = "pearson", "pearson_in_sample"
 _LOST = {

@@ -16,7 +16,7 @@ from model.sts_regression.layers.comparators import (
     lstm_comparator,
     perceptron,
 )
-from model.sts_regression.layers.embeddings import Embedded, Materials
+from model.sts_regression.layers.materials import Embedded, Materials
 from model.sts_regression.training import training
 from tests.model.sts_regression.test_training import TABLE, data
 

@@ -10,14 +10,12 @@ from model.sts_regression.experiments import TABLE_2
 from model.sts_regression.layers import regressor
 from model.sts_regression.layers.comparators import distance, lstm_comparator
 from model.sts_regression.layers.embeddings import (
-    Embedded,
-    Materials,
-    Words,
     bidirectional_lstm,
     lstm_stack,
     sif,
     sif_weights,
 )
+from model.sts_regression.layers.materials import Embedded, Materials, Words
 
 TABLE = np.array([[0, 0], [0, 0], [1, 0], [0, 1], [1, 1]], np.float32)
 TRAINING = [[2, 3], [2, 2], [3]]

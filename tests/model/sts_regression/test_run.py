@@ -11,7 +11,7 @@ from model.sts_regression.experiments import TABLE_2
 ROW = "sts_regression-sts2016-random-lstm1_perceptron"
 OWN = """
 from model.sts_regression.layers.comparators import perceptron
-from model.sts_regression.layers.embeddings import Embedded
+from model.sts_regression.layers.materials import Embedded
 from model.sts_regression.experiments import Experiment
 import tensorflow as tf
 

@@ -72,7 +72,7 @@ def test_the_report_shows_our_scores_beside_the_papers(outcome):
     assert f"{pearson:.3f}" in page
     assert f"{pearson:.4f}" in outcome["table"]
     assert "0.731" in page  # the paper's Reddit row, table 3
-    assert "<svg" in page  # figure 7
+    assert "data:image/svg+xml" in page  # figure 7
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 

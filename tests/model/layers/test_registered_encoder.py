@@ -159,11 +159,13 @@ def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
     assert "(2, 6)" in run(written, "-c", embeds, written / "module").stdout
 
 
+@pytest.mark.slow
 def test_a_main_of_the_users_own_trains_with_it(arguments, written):
     done = train(arguments, written, "my_main.py", run="of_main", trainer__checkpoint_interval=20)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_it_is_built_and_saved_by_keras(written):
     done = run(written, "saved.py", written / "small.yaml", written / "model.keras")
     assert done.returncode == 0, done.stderr

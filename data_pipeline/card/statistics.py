@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.reddit import comment
 
 Tally = dict[str, Counter]

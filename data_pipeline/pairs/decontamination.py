@@ -28,9 +28,9 @@ from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import read_bytes
 from data_pipeline.files.inputs import require_unicode
-from data_pipeline.pairs.pair import Pair
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4

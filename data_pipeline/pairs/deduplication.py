@@ -19,15 +19,16 @@ from apache_beam.typehints import no_annotations
 
 from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
 from data_pipeline.execution.shuffle import (
+    PAIRS_A_BATCH,
     Block,
     PackRows,
+    Pair,
     RowsByKey,
     Transport,
     as_row,
     read_blocks,
     read_pairs,
 )
-from data_pipeline.pairs.pair import PAIRS_A_BATCH, Pair
 
 COPYPASTA_CHARACTERS = 50
 """A shorter response may recur without having been pasted."""

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.shuffle import Block, read_blocks
+from data_pipeline.execution.shuffle import Block, Pair, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_of
 from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES
 

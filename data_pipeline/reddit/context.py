@@ -17,12 +17,12 @@ from apache_beam.typehints import no_annotations
 from data_pipeline.execution.shuffle import (
     Block,
     PackRows,
+    Pair,
     RowsByKey,
     Transport,
     as_row,
     read_pairs,
 )
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.reddit.join import (
     OwnComments,
     partition_of,

@@ -28,13 +28,12 @@ from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report
-from data_pipeline.execution.shuffle import Block, PackRows, RowsByKey, Transport
+from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Transport
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import Decontaminate
 from data_pipeline.pairs.deduplication import CapCopies, CountCopies
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.shards import Sharding, WriteLines, WriteShard
 from data_pipeline.reddit.context import AddContextTurn
 from data_pipeline.reddit.filters import Rules

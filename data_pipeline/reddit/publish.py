@@ -23,6 +23,7 @@ from data_pipeline.card.statistics import (
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
 from data_pipeline.execution.report import Report
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.lines import read_line_batches
@@ -39,7 +40,6 @@ from data_pipeline.pairs.deduplication import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS
 from data_pipeline.reddit.comment import FIELDS, parse_comment

@@ -43,9 +43,9 @@ from data_pipeline.pairs.tfrecord import (
     LABELS,
     PAIR_ID,
     PREMISE,
-    checksum_of_frame,
     encode_example,
     frame,
+    frame_key,
 )
 from data_pipeline.snli import lines as snli
 
@@ -284,7 +284,7 @@ def _write(
         by_shard[zlib.crc32(pair_id.encode()) % shards].append(row)
     contents = {}
     for index, rows in enumerate(by_shard):
-        rows.sort(key=lambda row: (checksum_of_frame(row), row))
+        rows.sort(key=frame_key)
         name = f"nli-{index:05d}-of-{shards:05d}.tfrecord"
         contents[name] = b"".join(rows), len(rows)
     contents[DEAD_LETTERS] = b"".join(read.letters), len(read.letters)

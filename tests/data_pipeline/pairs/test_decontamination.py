@@ -7,6 +7,7 @@ import pytest
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.errors import InputError
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.pairs.decontamination import (
     EXCLUDED,
     Decontaminate,
@@ -14,7 +15,6 @@ from data_pipeline.pairs.decontamination import (
     normalize,
     read_texts,
 )
-from data_pipeline.pairs.pair import Pair
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import orjson
 import pytest
 from apache_beam.testing.util import assert_that, equal_to
 
-from data_pipeline.execution.shuffle import InlineBlocks
-from data_pipeline.pairs.formats import JsonLines
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import InlineBlocks, Pair
+from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import (
     ShardFile,
     Sharding,
@@ -24,7 +23,9 @@ def sharding(**replaced):
         "test_fraction": 0.1,
         "train_shards": 4,
         "test_shards": 2,
-        "format": JsonLines(stored_columns(replaced.get("context_turns", 0))),
+        "format": make_format(
+            "jsonl", names=stored_columns(replaced.get("context_turns", 0)), gzipped=False
+        ),
         "context_turns": 0,
         "records_a_file": None,
     }

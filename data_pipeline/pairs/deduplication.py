@@ -70,7 +70,7 @@ class CapCopies(beam.PTransform):
             )
             | "Group equal pairs" >> beam.GroupByKey()
             | "Keep the first copies"
-            >> beam.ParDo(_KeepFirst(self._most)).with_outputs(TALLY, main="kept")
+            >> beam.FlatMap(_keep_first, most=self._most).with_outputs(TALLY, main="kept")
         )
         return kept, tally
 
@@ -82,25 +82,21 @@ def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     return rows
 
 
-class _KeepFirst(beam.DoFn):
-    def __init__(self, most: int):
-        self._most = most
-
-    def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
-        _, blocks = element
-        pairs = [pair for batch in read_pairs(blocks) for pair in batch]
-        pairs.sort(key=lambda pair: (pair.response_id, pair.input_id))
-        copies: Counter = Counter()
-        kept: list[Pair] = []
-        for pair in pairs:
-            words = pair.input, pair.response
-            copies[words] += 1
-            if copies[words] <= self._most:
-                kept.append(pair)
-        for start in range(0, len(kept), PAIRS_A_BATCH):
-            yield kept[start : start + PAIRS_A_BATCH]
-        dropped = len(pairs) - len(kept)
-        yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
+def _keep_first(element: tuple[int, Iterable[Block]], *, most: int) -> Iterator[Any]:
+    _, blocks = element
+    pairs = [pair for batch in read_pairs(blocks) for pair in batch]
+    pairs.sort(key=lambda pair: (pair.response_id, pair.input_id))
+    copies: Counter = Counter()
+    kept: list[Pair] = []
+    for pair in pairs:
+        words = pair.input, pair.response
+        copies[words] += 1
+        if copies[words] <= most:
+            kept.append(pair)
+    for start in range(0, len(kept), PAIRS_A_BATCH):
+        yield kept[start : start + PAIRS_A_BATCH]
+    dropped = len(pairs) - len(kept)
+    yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
 
 
 class CountCopies(beam.PTransform):

@@ -17,6 +17,7 @@ import gc
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -32,9 +33,9 @@ from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Tr
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
-from data_pipeline.pairs.decontamination import Decontaminate
+from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import CapCopies, CountCopies
-from data_pipeline.pairs.shards import Sharding, WriteLines, WriteShard
+from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
 from data_pipeline.reddit.context import AddContextTurn
 from data_pipeline.reddit.filters import Rules
 from data_pipeline.reddit.join import pair_partition
@@ -63,96 +64,65 @@ _Read = tuple[int, CachedInput]
 """Position of a file among the inputs, and its cached input."""
 
 
-class ReadInput(beam.DoFn):
+def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str) -> Iterator[Any]:
     """(position, input file) -> (position, cached input); an unreadable file -> its error."""
+    _collect_garbage_rarely()
+    position, file = element
+    note = Note(folder, READING, f"{position:06d}")
+    lines = 0
 
-    def __init__(self, plan: Plan):
-        self._cache = plan.cache
-        self._folder = plan.folder
+    def watch(stored_bytes: int, counts: Counter) -> None:
+        nonlocal lines
+        lines += counts["lines"]
+        _count(counts)
+        note.write(done=stored_bytes, lines=lines)
 
-    def setup(self) -> None:
-        """Called once in each worker."""
-        _collect_garbage_rarely()
+    cached = cache.find(file)
+    if cached is None:
+        try:
+            cached = cache.read(file, watch)
+        except UnreadableFileError as error:
+            yield TaggedOutput(UNREADABLE, str(error))
+            return
+        _LOG.info("read %s: %s lines, %.1f MB", file.path, f"{lines:,}", file.size / 1e6)
+    else:
+        _count(Counter(cached.about["counts"]))
+        _LOG.info("%s is cached", file.path)
+    note.write(done=file.size, lines=lines, finished=True)
+    yield TaggedOutput(TALLY, {COUNTS: Counter(cached.about["counts"])})
+    yield position, cached
 
-    def process(self, element: tuple[int, InputFile]) -> Iterator[Any]:
-        """Reads a file unless it is cached."""
-        position, file = element
-        note = Note(self._folder, READING, f"{position:06d}")
-        cached = self._cache.find(file)
-        if cached is None:
-            try:
-                cached = self._read(file, note)
-            except UnreadableFileError as error:
-                yield TaggedOutput(UNREADABLE, str(error))
-                return
-            lines = cached.about["counts"]["lines"]
-            _LOG.info("read %s: %s lines, %.1f MB", file.path, f"{lines:,}", file.size / 1e6)
-        else:
-            _count(Counter(cached.about["counts"]))
-            lines = 0
-            _LOG.info("%s is cached", file.path)
-        note.write(done=file.size, lines=lines, finished=True)
-        yield TaggedOutput(TALLY, {COUNTS: Counter(cached.about["counts"])})
-        yield position, cached
 
-    def _read(self, file: InputFile, note: Note) -> CachedInput:
-        lines = 0
+def read_blocks(element: _Read, *, partitions: int, inline: bool) -> Iterator[tuple[int, Block]]:
+    """(position, cached input) -> a (partition, block of comments) for each pack and partition."""
+    position, cached = element
+    yield from cached.blocks(position=position, partitions=partitions, inline=inline)
 
-        def watch(stored_bytes: int, counts: Counter) -> None:
-            nonlocal lines
-            lines += counts["lines"]
-            _count(counts)
-            note.write(done=stored_bytes, lines=lines)
 
-        return self._cache.read(file, watch)
+def join(
+    element: tuple[int, Iterable[Block]],
+    *,
+    folder: str,
+    rule_names: list[str],
+    with_parents: bool,
+) -> Iterator[Any]:
+    """The blocks of one partition -> batches of pairs; tagged, their counts."""
+    _collect_garbage_rarely()
+    partition, blocks = element
+    for pairs, counts in pair_partition(blocks, rule_names=rule_names, with_parents=with_parents):
+        _count(counts)
+        yield pairs
+        yield TaggedOutput(TALLY, {COUNTS: counts})
+    Note(folder, JOINING, f"{partition:05d}").write(done=1, finished=True)
 
 
 def _collect_garbage_rarely() -> None:
-    """Makes Python look for reference cycles less often; called once in each worker.
+    """Makes Python look for reference cycles less often, in this worker.
 
     By default it looks after every few hundred new objects. A join holds hundreds of thousands
     of rows and no cycles, and would spend a tenth of its time on it.
     """
     gc.set_threshold(100_000, 50, 100)
-
-
-class ReadBlocks(beam.DoFn):
-    """(position, cached input) -> (partition, block of comments) elements."""
-
-    def __init__(self, plan: Plan):
-        self._partitions = plan.settings.partitions
-        self._inline = plan.inline
-
-    def process(self, element: _Read) -> Iterator[tuple[int, Block]]:
-        """Yields a block for each pack and partition."""
-        position, cached = element
-        yield from cached.blocks(
-            position=position, partitions=self._partitions, inline=self._inline
-        )
-
-
-class Join(beam.DoFn):
-    """The blocks of one partition -> batches of pairs, and their counts."""
-
-    def __init__(self, plan: Plan):
-        self._folder = plan.folder
-        self._rule_names = Rules(plan.settings.selection).names
-        self._with_parents = plan.settings.sharding.context_turns > 0
-
-    def setup(self) -> None:
-        """Called once in each worker."""
-        _collect_garbage_rarely()
-
-    def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
-        """Yields lists of pairs."""
-        partition, blocks = element
-        for pairs, counts in pair_partition(
-            blocks, rule_names=self._rule_names, with_parents=self._with_parents
-        ):
-            _count(counts)
-            yield pairs
-            yield TaggedOutput(TALLY, {COUNTS: counts})
-        Note(self._folder, JOINING, f"{partition:05d}").write(done=1, finished=True)
 
 
 def _count(counts: Counter) -> None:
@@ -169,14 +139,23 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         | "List the input files" >> beam.Create(sorted(enumerate(plan.inputs), key=_largest_first))
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Read each file"
-        >> beam.ParDo(ReadInput(plan)).with_outputs(TALLY, UNREADABLE, main="cached")
+        >> beam.FlatMap(read_input, cache=plan.cache, folder=plan.folder).with_outputs(
+            TALLY, UNREADABLE, main="cached"
+        )
     )
-    comments = cached | "Send comments to their partitions" >> beam.ParDo(ReadBlocks(plan))
+    comments = cached | "Send comments to their partitions" >> beam.FlatMap(
+        read_blocks, partitions=settings.partitions, inline=plan.inline
+    )
     pairs, join_tally = (
         comments
         | "Group comments by partition" >> beam.GroupByKey()
         | "Join replies to their parents"
-        >> beam.ParDo(Join(plan)).with_outputs(TALLY, main="pairs")
+        >> beam.FlatMap(
+            join,
+            folder=plan.folder,
+            rule_names=Rules(settings.selection).names,
+            with_parents=settings.sharding.context_turns > 0,
+        ).with_outputs(TALLY, main="pairs")
     )
     tallies = [read_tally, join_tally]
     for turn in range(settings.sharding.context_turns):
@@ -220,8 +199,8 @@ def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
     """Removes pairs of evaluation sets and surplus copies, where that is asked for."""
     settings, tallies, files = plan.settings, [], []
     if settings.excluded is not None:
-        pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.ParDo(
-            Decontaminate(settings.excluded)
+        pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
+            decontaminate, excluded=settings.excluded
         ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
         files.append(lines | "Write the removed pairs" >> WriteLines(plan.folder, EXCLUDED))
         tallies.append(tally)
@@ -247,7 +226,7 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
     """Writes the shard files, also the empty ones."""
     sharding = plan.settings.sharding
     rows = pairs | "Split and pack pairs by shard" >> beam.ParDo(
-        PackRows(plan.transport(), _RowsByShard(sharding))
+        PackRows(plan.transport(), partial(_rows_by_shard, sharding=sharding))
     )
     nothing = [(shard, None) for shard in sharding.all_shards()]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
@@ -255,15 +234,11 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
         (rows, every_shard)
         | "Add empty shards" >> beam.Flatten()
         | "Group pairs by shard" >> beam.GroupByKey()
-        | "Write the shards" >> beam.ParDo(WriteShard(plan.folder, sharding))
+        | "Write the shards" >> beam.FlatMap(write_shard, folder=plan.folder, sharding=sharding)
     )
 
 
-class _RowsByShard:
-    def __init__(self, sharding: Sharding):
-        self._sharding = sharding
-
-    def __call__(self, pairs: list[Pair]) -> RowsByKey:
-        rows, counts = self._sharding.rows_by_shard(pairs)
-        _count(counts)
-        return rows
+def _rows_by_shard(pairs: list[Pair], *, sharding: Sharding) -> RowsByKey:
+    rows, counts = sharding.rows_by_shard(pairs)
+    _count(counts)
+    return rows

@@ -12,8 +12,8 @@ from data_pipeline.pairs.shards import (
     ShardFile,
     Sharding,
     WriteLines,
-    WriteShard,
     stored_columns,
+    write_shard,
 )
 
 
@@ -125,11 +125,13 @@ def test_a_shard_without_rows_is_one_empty_file():
 
 def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     rows = [b'{"a":%d}\n' % number for number in range(5)]
-    writer = WriteShard(str(tmp_path), sharding(records_a_file=2))
     written = {}
     for order in (rows, rows[::-1]):
         blocks = [InlineBlocks("w").append(b"".join(some)) for some in (order[:3], order[3:])]
-        files = list(writer.process((("train", 7), [blocks[0], None, blocks[1]])))
+        element = ("train", 7), [blocks[0], None, blocks[1]]
+        files = list(
+            write_shard(element, folder=str(tmp_path), sharding=sharding(records_a_file=2))
+        )
         contents = [(tmp_path / file.name).read_bytes() for file in files]
         written[order[0]] = files, contents
     assert written[rows[0]] == written[rows[-1]]

@@ -7,7 +7,7 @@ lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
@@ -80,31 +80,6 @@ def _month(day: int | str) -> str:
     if isinstance(day, str):
         return day
     return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m")
-
-
-def as_statistics(
-    counts: Counter, rule_names: Sequence[str], more: Sequence[str], written: Mapping[str, int]
-) -> dict[str, Any]:
-    """The contents of `statistics.json`; counts of nothing are 0.
-
-    Args:
-      counts: name -> count; `dropped/RULE` for each rule.
-      rule_names: the rules that were applied.
-      more: names of the counts that options add.
-      written: split -> pairs written.
-    """
-    return {
-        "lines": counts["lines"],
-        "malformed": counts["malformed"],
-        "duplicates": counts["duplicates"],
-        "comments": counts["comments"],
-        "dropped": {rule: counts[f"dropped/{rule}"] for rule in rule_names},
-        "kept": counts["kept"],
-        "replies": counts["replies"],
-        "pairs": counts["pairs"],
-        **{name: counts[name] for name in more},
-        **{f"{split}_pairs": pairs for split, pairs in written.items()},
-    }
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:

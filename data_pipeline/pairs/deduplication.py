@@ -15,7 +15,6 @@ import apache_beam as beam
 import google_crc32c
 import numpy as np
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.typehints import no_annotations
 
 from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
 from data_pipeline.execution.shuffle import (
@@ -50,29 +49,22 @@ def _hash_of_pair(pair: Pair) -> int:
     return crc32(pair.input.encode()) << 32 | crc32(pair.response.encode())
 
 
-class CapCopies(beam.PTransform):
-    """Batches of pairs -> the same, with only the first few of equal pairs, by the replies' ids."""
+def cap_copies(
+    pairs: beam.PCollection, most: int, transport: Transport, *, partitions: int
+) -> tuple[beam.PCollection, beam.PCollection]:
+    """Batches of pairs -> the same with the first `most` of equal pairs, by the replies' ids.
 
-    def __init__(self, most: int, transport: Transport, *, partitions: int):
-        super().__init__()
-        self._most = most
-        self._transport = transport
-        self._partitions = partitions
-
-    @no_annotations  # Beam has no type hint for several collections
-    def expand(self, pairs: beam.PCollection) -> tuple[beam.PCollection, beam.PCollection]:
-        """Returns the pairs to keep and the tallies of `copies_dropped`."""
-        kept, tally = (
-            pairs
-            | "Pack pairs by text"
-            >> beam.ParDo(
-                PackRows(self._transport, partial(_rows_by_text, partitions=self._partitions))
-            )
-            | "Group equal pairs" >> beam.GroupByKey()
-            | "Keep the first copies"
-            >> beam.FlatMap(_keep_first, most=self._most).with_outputs(TALLY, main="kept")
-        )
-        return kept, tally
+    The second collection holds the tallies of `copies_dropped`.
+    """
+    rows = PackRows(transport, partial(_rows_by_text, partitions=partitions))
+    kept, tally = (
+        pairs
+        | "Pack pairs by text" >> beam.ParDo(rows)
+        | "Group equal pairs" >> beam.GroupByKey()
+        | "Keep the first copies"
+        >> beam.FlatMap(_keep_first, most=most).with_outputs(TALLY, main="kept")
+    )
+    return kept, tally
 
 
 def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
@@ -99,27 +91,17 @@ def _keep_first(element: tuple[int, Iterable[Block]], *, most: int) -> Iterator[
     yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
 
 
-class CountCopies(beam.PTransform):
+def count_copies(
+    pairs: beam.PCollection, transport: Transport, *, partitions: int
+) -> beam.PCollection:
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
-
-    def __init__(self, transport: Transport, *, partitions: int):
-        super().__init__()
-        self._transport = transport
-        self._partitions = partitions
-
-    def expand(self, pairs: beam.PCollection) -> beam.PCollection:
-        """Groups equal hashes and counts them."""
-        return (
-            pairs
-            | "Hash the texts"
-            >> beam.ParDo(
-                PackRows(
-                    self._transport, partial(_hashes_by_partition, partitions=self._partitions)
-                )
-            )
-            | "Group equal hashes" >> beam.GroupByKey()
-            | "Count equal hashes" >> beam.Map(_count)
-        )
+    rows = PackRows(transport, partial(_hashes_by_partition, partitions=partitions))
+    return (
+        pairs
+        | "Hash the texts" >> beam.ParDo(rows)
+        | "Group equal hashes" >> beam.GroupByKey()
+        | "Count equal hashes" >> beam.Map(_count)
+    )
 
 
 def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:

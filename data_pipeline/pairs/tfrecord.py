@@ -212,14 +212,9 @@ def read_frames(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_example(example: bytes, names: Collection[str] | None = None) -> dict[str, bytes | int]:
-    """The features of a `tf.train.Example` that hold one string or integer.
+    """The features of a serialized `tf.train.Example` that hold one string or integer.
 
-    Args:
-      example: serialized.
-      names: of the features to decode; None for all.
-
-    Returns:
-      Name -> UTF-8 bytes or integer.
+    Only features with one of `names` are decoded, if they are given. Strings are UTF-8 bytes.
 
     Raises:
       ValueError: if it is not a `tf.train.Example`.

@@ -8,6 +8,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
     Limits,
     add_limits,
+    add_option,
     describe_limits,
     limits_of,
 )
@@ -103,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage(group: argparse._ArgumentGroup) -> None:
-    add = partial(_add, group)
+    add = partial(add_option, group, RedditOptions)
     add("test_fraction", "fraction of the pairs held out, in [0, 1]; default: %(default)s", float)
     add("validation_fraction", "held out for model selection, in [0, 1); default: none", float)
     add(
@@ -123,7 +124,7 @@ def _add_storage(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
-    add = partial(_add, group)
+    add = partial(add_option, group, RedditOptions)
     add("min_characters", "drop comments with fewer", int, metavar="N")
     add("min_score", "drop comments with a lower score, or none", int, metavar="N")
     add("subreddits", "keep only these", metavar="NAME[,NAME...]")
@@ -138,20 +139,6 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
         nargs="+",
         metavar="FILE",
     )
-
-
-def _add(
-    group: argparse._ArgumentGroup,
-    name: str,
-    text: str,
-    kind: type | None = None,
-    **settings: Any,
-) -> None:
-    """Declares the flag of a field of `RedditOptions`, with its default."""
-    if kind is not None:
-        settings["type"] = kind
-    default = RedditOptions._field_defaults[name]
-    group.add_argument(f"--{name}", help=text, default=default, **settings)
 
 
 def check(options: RedditOptions, *, stored_bytes: int) -> Settings:

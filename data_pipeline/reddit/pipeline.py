@@ -34,7 +34,7 @@ from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
-from data_pipeline.pairs.deduplication import CapCopies, CountCopies
+from data_pipeline.pairs.deduplication import cap_copies, count_copies
 from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
 from data_pipeline.reddit.context import AddContextTurn
 from data_pipeline.reddit.filters import Rules
@@ -205,20 +205,17 @@ def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
         files.append(lines | "Write the removed pairs" >> WriteLines(plan.folder, EXCLUDED))
         tallies.append(tally)
     if settings.max_copies_of_pair is not None:
-        cap = CapCopies(
-            settings.max_copies_of_pair, plan.transport(), partitions=settings.partitions
-        )
-        pairs, tally = pairs | "Remove surplus copies" >> cap
+        most, partitions = settings.max_copies_of_pair, settings.partitions
+        pairs, tally = cap_copies(pairs, most, plan.transport(), partitions=partitions)
         tallies.append(tally)
     return _Selected(pairs, tallies, files)
 
 
 def _describe(pairs: beam.PCollection, plan: Plan) -> list[beam.PCollection]:
     """Tallies of the pairs for the data card."""
-    count = CountCopies(plan.transport(), partitions=plan.settings.partitions)
     return [
         pairs | "Count lengths, subreddits and months" >> beam.Map(describe),
-        pairs | "Count copies" >> count,
+        count_copies(pairs, plan.transport(), partitions=plan.settings.partitions),
     ]
 
 

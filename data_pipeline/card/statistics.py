@@ -69,17 +69,12 @@ def _binned(lengths: Counter) -> Counter:
 
 def _months(times: list[Any]) -> Counter:
     seconds = [comment.seconds(time) for time in times]
-    days = Counter([UNKNOWN if time is None else time // _DAY for time in seconds])
+    days = Counter([None if time is None else time // _DAY for time in seconds])
     months: Counter = Counter()
     for day, count in days.items():
-        months[_month(day)] += count
+        month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
+        months[month] += count
     return months
-
-
-def _month(day: int | str) -> str:
-    if isinstance(day, str):
-        return day
-    return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m")
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:

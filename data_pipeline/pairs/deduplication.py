@@ -40,11 +40,6 @@ _HASH = np.dtype("<u8")
 _PAIRS, _RESPONSES = "pairs", "responses"
 
 
-def _hash(text: bytes) -> int:
-    """64 bits, the same on every machine; two checksums are cheaper than a digest."""
-    return crc32(text) << 32 | google_crc32c.value(text)
-
-
 def _hash_of_pair(pair: Pair) -> int:
     return crc32(pair.input.encode()) << 32 | crc32(pair.response.encode())
 
@@ -110,7 +105,9 @@ def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
         words = _hash_of_pair(pair)
         hashes[_PAIRS, words % partitions].append(words)
         if len(pair.response) >= COPYPASTA_CHARACTERS:
-            response = _hash(pair.response.encode())
+            # 64 bits, the same on every machine; two checksums are cheaper than a digest.
+            text = pair.response.encode()
+            response = crc32(text) << 32 | google_crc32c.value(text)
             hashes[_RESPONSES, response % partitions].append(response)
     # Always little-endian, since another machine may count.
     return {

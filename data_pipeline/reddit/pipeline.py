@@ -93,7 +93,9 @@ def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str
     yield position, cached
 
 
-def read_blocks(element: _Read, *, partitions: int, inline: bool) -> Iterator[tuple[int, Block]]:
+def partition_comments(
+    element: _Read, *, partitions: int, inline: bool
+) -> Iterator[tuple[int, Block]]:
     """(position, cached input) -> a (partition, block of comments) for each pack and partition."""
     position, cached = element
     yield from cached.blocks(position=position, partitions=partitions, inline=inline)
@@ -134,9 +136,11 @@ def _count(counts: Counter) -> None:
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     """Adds the whole job to a pipeline; its last step writes the report."""
     settings = plan.settings
+    # Largest first: runners that deal out the files in turn give each worker about as much.
+    inputs = sorted(enumerate(plan.inputs), key=lambda numbered: -numbered[1].size)
     cached, read_tally, unreadable = (
         pipeline
-        | "List the input files" >> beam.Create(sorted(enumerate(plan.inputs), key=_largest_first))
+        | "List the input files" >> beam.Create(inputs)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Read each file"
         >> beam.FlatMap(read_input, cache=plan.cache, folder=plan.folder).with_outputs(
@@ -144,7 +148,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         )
     )
     comments = cached | "Send comments to their partitions" >> beam.FlatMap(
-        read_blocks, partitions=settings.partitions, inline=plan.inline
+        partition_comments, partitions=settings.partitions, inline=plan.inline
     )
     pairs, join_tally = (
         comments
@@ -164,9 +168,16 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     selected = _select(pairs, plan)
     pairs = selected.pairs
     shards = _write_shards(pipeline, pairs, plan)
-    tallies += [*selected.tallies, *_describe(pairs, plan)]
+    tallies += [
+        *selected.tallies,
+        pairs | "Count lengths, subreddits and months" >> beam.Map(describe),
+        count_copies(pairs, plan.transport(), partitions=settings.partitions),
+    ]
     letters = cached | "Write the dead letters" >> WriteLines(
-        plan.folder, DEAD_LETTERS, read=_dead_letters, most=settings.limits.max_dead_letters
+        plan.folder,
+        DEAD_LETTERS,
+        read=lambda element: element[1].dead_letters(),
+        most=settings.limits.max_dead_letters,
     )
     files = (shards, letters, *selected.files) | "List the files written" >> beam.Flatten()
     few = pairs | "Pick example pairs" >> beam.CombineGlobally(a_few)
@@ -178,15 +189,6 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         files=files,
         examples=AsSingleton(few),
     )
-
-
-def _largest_first(element: tuple[int, InputFile]) -> int:
-    """Runners that deal out the files in turn give each worker about as much."""
-    return -element[1].size
-
-
-def _dead_letters(element: _Read) -> Iterator[bytes]:
-    return element[1].dead_letters()
 
 
 class _Selected(NamedTuple):
@@ -209,14 +211,6 @@ def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
         pairs, tally = cap_copies(pairs, most, plan.transport(), partitions=partitions)
         tallies.append(tally)
     return _Selected(pairs, tallies, files)
-
-
-def _describe(pairs: beam.PCollection, plan: Plan) -> list[beam.PCollection]:
-    """Tallies of the pairs for the data card."""
-    return [
-        pairs | "Count lengths, subreddits and months" >> beam.Map(describe),
-        count_copies(pairs, plan.transport(), partitions=plan.settings.partitions),
-    ]
 
 
 def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) -> beam.PCollection:

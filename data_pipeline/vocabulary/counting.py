@@ -15,7 +15,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
@@ -42,20 +42,6 @@ _LOG = logging.getLogger(__name__)
 
 Partition = tuple[str, int]
 """One of `KINDS`, and the index of the partition."""
-
-
-class Plan(NamedTuple):
-    """Everything that the graph depends on."""
-
-    files: list[InputFile]
-    folder: str
-    """Where everything is written, apart from the published files."""
-    partitions: int
-    """Of each kind; a worker holds one in memory. The output does not depend on it."""
-    inline: bool
-    """Whether blocks hold their bytes, or stay in files (`shuffle`)."""
-    min_counts: dict[str, int]
-    """Kind -> least count to keep."""
 
 
 def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Iterator[Any]:
@@ -154,40 +140,56 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield -int(times), token
 
 
-def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; its last step writes the report."""
+def build(
+    pipeline: beam.Pipeline,
+    files: list[InputFile],
+    *,
+    transport: Transport,
+    partitions: int,
+    min_counts: dict[str, int],
+) -> None:
+    """Adds the whole job to a pipeline; its last step writes the report.
+
+    Args:
+      pipeline: to add the job to.
+      files: of pairs.
+      transport: how blocks travel; everything is written into its folder.
+      partitions: of each kind; a worker holds one in memory. The output does not depend on it.
+      min_counts: kind -> least count to keep.
+    """
+    folder = transport.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
-        | "List the pair files" >> beam.Create(sorted(plan.files, key=lambda file: -file.size))
+        | "List the pair files" >> beam.Create(sorted(files, key=lambda file: -file.size))
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
         >> beam.FlatMap(
             count_file,
-            transport=Transport(plan.folder, inline=plan.inline),
-            partitions=plan.partitions,
+            transport=transport,
+            partitions=partitions,
         ).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
-    nothing = [((kind, partition), None) for kind in KINDS for partition in range(plan.partitions)]
+    nothing = [((kind, partition), None) for kind in KINDS for partition in range(partitions)]
     every_partition = pipeline | "List the partitions" >> beam.Create(nothing)
     sorted_files, sum_tally = (
         (counts, every_partition)
         | "Add empty partitions" >> beam.Flatten()
         | "Group counts by partition" >> beam.GroupByKey()
         | "Sum and sort each partition"
-        >> beam.FlatMap(sum_partition, folder=plan.folder, min_counts=plan.min_counts).with_outputs(
+        >> beam.FlatMap(sum_partition, folder=folder, min_counts=min_counts).with_outputs(
             TALLY, main="files"
         )
     )
-    files = (
+    written = (
         sorted_files
         | "Group files by kind" >> beam.GroupByKey()
-        | "Merge them" >> beam.Map(merge, folder=plan.folder)
+        | "Merge them" >> beam.Map(merge, folder=folder)
     )
     add_report(
         pipeline,
-        plan.folder,
+        folder,
         tallies=[read_tally, sum_tally],
         unreadable=unreadable,
-        files=files,
+        files=written,
         inputs=AsList(inputs),
     )

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         if beam_arguments and arguments.command in _WITHOUT_BEAM:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
-        _RUN[arguments.command](arguments, beam_arguments)
+        _run(arguments, beam_arguments)
     except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
@@ -99,62 +99,34 @@ def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> 
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
 
 
-def _run_sample(arguments: argparse.Namespace, _: list[str]) -> None:
-    from data_pipeline.sample import write_sample
+def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
+    """Calls the command's function; its parameters have the names of the flags."""
+    import data_pipeline
+    from data_pipeline.execution.acceptance import Limits, limits_of
 
-    write_sample(arguments.output, comments=arguments.comments, seed=arguments.seed)
+    given = vars(arguments)
+    output = given.pop("output")
+    match given.pop("command"):
+        case "sample":
+            data_pipeline.write_sample(output, **given)
+        case "reddit":
+            result = data_pipeline.run_reddit(
+                arguments.input,
+                output,
+                options=data_pipeline.RedditOptions.of(arguments),
+                cache=arguments.cache,
+                overwrite=arguments.overwrite,
+                beam_arguments=beam_arguments,
+            )
+            result.print(more=f"; {result.folder}/data_card.html describes it")
+        case "snli":
+            limits = limits_of(arguments)
+            rest = {name: value for name, value in given.items() if name not in Limits._fields}
+            data_pipeline.run_snli(rest.pop("input"), output, limits=limits, **rest).print()
+        case "vocabulary":
+            given["beam_arguments"] = beam_arguments
+            data_pipeline.count_vocabulary(given.pop("input"), output, **given).print()
 
-
-def _run_reddit(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
-    from data_pipeline.reddit.command import run_reddit
-    from data_pipeline.reddit.options import RedditOptions
-
-    result = run_reddit(
-        arguments.input,
-        arguments.output,
-        options=RedditOptions.of(arguments),
-        cache=arguments.cache,
-        overwrite=arguments.overwrite,
-        beam_arguments=beam_arguments,
-    )
-    result.print(more=f"; {result.folder}/data_card.html describes it")
-
-
-def _run_snli(arguments: argparse.Namespace, _: list[str]) -> None:
-    from data_pipeline.execution.acceptance import limits_of
-    from data_pipeline.snli.command import run_snli
-
-    run_snli(
-        arguments.input,
-        arguments.output,
-        shards=arguments.shards,
-        pair_ids=arguments.pair_ids,
-        exclude_texts=arguments.exclude_texts,
-        limits=limits_of(arguments),
-        overwrite=arguments.overwrite,
-    ).print()
-
-
-def _run_vocabulary(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
-    from data_pipeline.vocabulary.command import count_vocabulary
-
-    count_vocabulary(
-        arguments.input,
-        arguments.output,
-        min_count=arguments.min_count,
-        min_bigram_count=arguments.min_bigram_count,
-        allow_empty=arguments.allow_empty,
-        overwrite=arguments.overwrite,
-        beam_arguments=beam_arguments,
-    ).print()
-
-
-_RUN = {
-    "sample": _run_sample,
-    "reddit": _run_reddit,
-    "snli": _run_snli,
-    "vocabulary": _run_vocabulary,
-}
 
 if __name__ == "__main__":
     run_until_interrupted(main)

@@ -35,7 +35,7 @@ from data_pipeline.files.filesystem import (
 )
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import MAX_LINE_BYTES, LineBatch, read_line_batches
-from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLineError, dead_letter
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine, MalformedLineError
 from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
 from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
@@ -196,7 +196,7 @@ def cache_input(
       folder: to write.
       selection: the optional rules.
       rules: the manifest's entry about rules and program.
-      compressed: whether comments are compressed: half the bytes, for an engine to move; a tenth
+      compressed: whether to compress comments: half the bytes for an engine to move, for a tenth
         of the time.
       max_dead_letters: how many malformed lines are kept; all are counted.
       watch: called now and then with the stored bytes read so far and the counts since the last
@@ -299,10 +299,8 @@ class _Writer:
             self.counts[DROPPED_LETTERS] += 1
             return
         self._dead_letters += 1
-        letter = dead_letter(
-            path=batch.path, line_number=batch.first_line + index, reason=reason, line=line
-        )
-        self.files[DEAD_LETTERS].write(letter)
+        malformed = MalformedLine(batch.path, batch.first_line + index, line, reason)
+        self.files[DEAD_LETTERS].write(malformed.as_dead_letter())
 
     def flush(self) -> None:
         """Writes the packed comments."""

@@ -59,7 +59,7 @@ def render(card: dict[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": number, "cut": cut, "setting": setting, "share": share}
+    environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
     environment.filters["data_uri"] = data_uri
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
@@ -86,11 +86,6 @@ def render(card: dict[str, Any]) -> str:
         bin_width=BIN,
         shown_subreddits=SHOWN_SUBREDDITS,
     )
-
-
-def number(value: int) -> str:
-    """A count with separators of thousands."""
-    return f"{value:,}"
 
 
 def share(part: int, whole: int) -> str:

@@ -7,12 +7,12 @@ lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.reddit import comment
 
 Tally = dict[str, Counter]
@@ -69,42 +69,12 @@ def _binned(lengths: Counter) -> Counter:
 
 def _months(times: list[Any]) -> Counter:
     seconds = [comment.seconds(time) for time in times]
-    days = Counter([UNKNOWN if time is None else time // _DAY for time in seconds])
+    days = Counter([None if time is None else time // _DAY for time in seconds])
     months: Counter = Counter()
     for day, count in days.items():
-        months[_month(day)] += count
+        month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
+        months[month] += count
     return months
-
-
-def _month(day: int | str) -> str:
-    if isinstance(day, str):
-        return day
-    return datetime.fromtimestamp(day * _DAY, UTC).strftime("%Y-%m")
-
-
-def as_statistics(
-    counts: Counter, rule_names: Sequence[str], more: Sequence[str], written: Mapping[str, int]
-) -> dict[str, Any]:
-    """The contents of `statistics.json`; counts of nothing are 0.
-
-    Args:
-      counts: name -> count; `dropped/RULE` for each rule.
-      rule_names: the rules that were applied.
-      more: names of the counts that options add.
-      written: split -> pairs written.
-    """
-    return {
-        "lines": counts["lines"],
-        "malformed": counts["malformed"],
-        "duplicates": counts["duplicates"],
-        "comments": counts["comments"],
-        "dropped": {rule: counts[f"dropped/{rule}"] for rule in rule_names},
-        "kept": counts["kept"],
-        "replies": counts["replies"],
-        "pairs": counts["pairs"],
-        **{name: counts[name] for name in more},
-        **{f"{split}_pairs": pairs for split, pairs in written.items()},
-    }
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:

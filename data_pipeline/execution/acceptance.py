@@ -7,6 +7,7 @@ says what they look like.
 import argparse
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from data_pipeline.errors import InputError
@@ -41,22 +42,35 @@ class InputLines(NamedTuple):
 
 def add_limits(parser: argparse._ActionsContainer) -> None:
     """Declares the options of `Limits`."""
-    default = Limits()
-    parser.add_argument(
-        "--max_malformed",
-        type=float,
-        default=default.max_malformed,
+    add = partial(add_option, parser, Limits)
+    add(
+        "max_malformed",
+        "fail if a larger share of the lines is malformed, in [0, 1]; default: %(default)s",
+        float,
         metavar="F",
-        help="fail if a larger share of the lines is malformed, in [0, 1]; default: %(default)s",
     )
-    parser.add_argument(
-        "--max_dead_letters",
-        type=int,
-        default=default.max_dead_letters,
+    add(
+        "max_dead_letters",
+        "store at most N malformed lines; all are counted; default: %(default)s",
+        int,
         metavar="N",
-        help="store at most N malformed lines; all are counted; default: %(default)s",
     )
     add_allow_empty(parser)
+
+
+def add_option(
+    parser: argparse._ActionsContainer,
+    options: Any,
+    name: str,
+    text: str,
+    kind: type | None = None,
+    **settings: Any,
+) -> None:
+    """Declares the flag of a field of `options`, a named tuple's class, with its default."""
+    if kind is not None:
+        settings["type"] = kind
+    default = options._field_defaults[name]
+    parser.add_argument(f"--{name}", help=text, default=default, **settings)
 
 
 def add_allow_empty(parser: argparse._ActionsContainer) -> None:

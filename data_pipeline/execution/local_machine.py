@@ -28,7 +28,7 @@ _INPUT_BYTES_A_WORKER = 8 << 20
 
 
 class _Memory(NamedTuple):
-    """How much memory the join takes."""
+    """What the join takes of memory."""
 
     stored_bytes_a_comment: int
     """In a compressed dump: 46 in one with few fields, 88 in one of 2015, 247 in one with long
@@ -43,11 +43,10 @@ class _Memory(NamedTuple):
 
     def needed(self, inputs: list[InputFile], *, partitions: int, workers: int) -> float:
         """Bytes that the join of these files takes."""
-        comments = sum(file.size / self._stored_bytes(file) for file in inputs)
+        packed = sum(file.size for file in inputs if is_compressed(file))
+        plain = sum(file.size for file in inputs) - packed
+        comments = packed / self.stored_bytes_a_comment + plain / self.plain_bytes_a_comment
         return workers * (self.bytes_a_worker + comments / partitions * self.bytes_a_comment)
-
-    def _stored_bytes(self, file: InputFile) -> int:
-        return self.stored_bytes_a_comment if is_compressed(file) else self.plain_bytes_a_comment
 
 
 _AT_LEAST = _Memory(250, 1_100, 900, 250 << 20)
@@ -62,12 +61,7 @@ _LOG = logging.getLogger(__name__)
 def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_bytes: int) -> int:
     """How many processes the local runner uses: all cores where the input is worth it.
 
-    Sets Beam's options unless the user has given them, even as Beam's defaults.
-
-    Args:
-      options: Beam's.
-      given: the arguments that they were parsed from.
-      stored_bytes: the size of the input.
+    Sets Beam's options unless `given`, the user's arguments, has them, even as Beam's defaults.
     """
     direct = options.view_as(DirectOptions)
     if not any(argument.startswith("--direct_") for argument in given):

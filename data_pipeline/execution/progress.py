@@ -78,12 +78,10 @@ class Watch:
     def _show(self) -> None:
         done, lines = self._add_up(READING)
         if done < self._totals[READING]:
-            self._draw(READING, done, f"{lines:,} lines, {self._a_second(lines):,.0f} comments/s")
+            rate = lines / (time.time() - self._began)
+            self._draw(READING, done, f"{lines:,} lines, {rate:,.0f} comments/s")
         else:
             self._draw(JOINING, self._add_up(JOINING)[0], "")
-
-    def _a_second(self, number: int) -> float:
-        return number / (time.time() - self._began)
 
     def _add_up(self, kind: str) -> tuple[int, int]:
         """Work done and lines read, over all notes of one kind."""

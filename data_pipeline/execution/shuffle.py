@@ -1,4 +1,4 @@
-"""Blocks of rows: what a shuffle of this pipeline moves.
+"""Pairs, and blocks of rows: what the stages of this pipeline hand on.
 
 Beam spends some 10 microseconds on an element, so an element is not a row but a block: all rows
 that one worker has for one key. A block holds its bytes inline, which is how an engine shuffles
@@ -8,7 +8,7 @@ so there blocks stay in files, and the input may be larger than the memory.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from typing import Any, NamedTuple, Self
@@ -22,8 +22,10 @@ from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
 from data_pipeline.files.filesystem import NewFile, open_stored
-from data_pipeline.pairs.pair import PAIRS_A_BATCH, Pair
 
+PAIRS_A_BATCH = 500
+"""Stages hand on as many at once, so that a comment with a million replies, all in one
+partition, does not fill the memory."""
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""
 FLUSH_BYTES = 32 << 20
@@ -37,6 +39,24 @@ _OPTIONS: dict[int, int] = {
 }
 
 RowsByKey = Mapping[Any, bytes | bytearray]
+
+
+class Pair(NamedTuple):
+    """A kept comment and a kept reply to it; thread, subreddit and time are the reply's."""
+
+    input: str
+    response: str
+    input_id: str
+    response_id: str
+    thread_id: str
+    subreddit: str
+    created: Any
+    """`created_utc` as in the dump."""
+    before_input: str | None
+    """The id of the comment that the input, or the last of `context`, replies to."""
+    context: Sequence[str] = ()
+    """Texts of the context turns before the input, the nearest first."""
+    context_ids: Sequence[str] = ()
 
 
 class Block(NamedTuple):

@@ -57,8 +57,7 @@ class InputFile(NamedTuple):
 def find_inputs(values: Sequence[str]) -> list[InputFile]:
     """All files that the values of `--input` name, each once, sorted by path within a pattern.
 
-    Args:
-      values: file names or patterns; one value may hold several, separated by commas.
+    A value is a file name or pattern, or several, separated by commas.
 
     Raises:
       InputError: if a pattern matches nothing, matches a folder, or is on a filesystem that
@@ -121,9 +120,7 @@ def _files_of(pattern: str) -> list[FileMetadata]:
 def require_apart(folders: dict[str, str], files: Sequence[InputFile]) -> None:
     """Checks that no input lies in a folder that the job writes, at any depth.
 
-    Args:
-      folders: option -> folder that is written.
-      files: the inputs.
+    `folders` is option -> folder.
 
     Raises:
       InputError: if one does.

@@ -36,15 +36,6 @@ class MalformedLineError(ValueError):
     """A line cannot be parsed; the message says why and becomes the dead letter's reason."""
 
 
-def dead_letter(*, path: str, line_number: int, reason: str, line: bytes) -> bytes:
-    """A line of `dead_letters-*.jsonl`; bytes that are not UTF-8 become backslash escapes."""
-    raw = line.decode(errors="backslashreplace")
-    return orjson.dumps(
-        {"file": path, "line": line_number, "reason": reason, "raw": raw},
-        option=orjson.OPT_APPEND_NEWLINE,
-    )
-
-
 class MalformedLine(NamedTuple):
     """A line that could not be parsed."""
 
@@ -55,12 +46,16 @@ class MalformedLine(NamedTuple):
     reason: str
     """The parser's message."""
 
-    def describe(self, wanted: Sequence[str]) -> str:
-        """Where it is and what it looks like, on one line.
+    def as_dead_letter(self) -> bytes:
+        """A line of `dead_letters-*.jsonl`; bytes that are not UTF-8 become backslash escapes."""
+        raw = self.line.decode(errors="backslashreplace")
+        return orjson.dumps(
+            {"file": self.path, "line": self.number, "reason": self.reason, "raw": raw},
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
 
-        Args:
-          wanted: the fields that a line must have.
-        """
+    def describe(self, wanted: Sequence[str]) -> str:
+        """Where it is and what it looks like, on one line; `wanted` are the required fields."""
         return f"{self.path!r}, line {self.number:,}, looks like {_looks(self, wanted)}"
 
 

@@ -56,15 +56,7 @@ def differences_of(
     marker: dict[str, Any], inputs: Sequence[InputFile], options: dict[str, Any]
 ) -> Iterator[str]:
     """How the job of a COMPLETED differs from one with these inputs and options."""
-    yield from _changed_inputs(marker["inputs"], inputs)
-    before = marker["options"]
-    for name in sorted(before | options):
-        if before.get(name) != options.get(name):
-            yield f"its {name} was {before.get(name)!r}, now {options.get(name)!r}"
-
-
-def _changed_inputs(before: dict[str, Any], inputs: Sequence[InputFile]) -> Iterator[str]:
-    now = {file.full_path: file for file in inputs}
+    before, now = marker["inputs"], {file.full_path: file for file in inputs}
     changed = sorted(
         path
         for path in before | now
@@ -74,3 +66,7 @@ def _changed_inputs(before: dict[str, Any], inputs: Sequence[InputFile]) -> Iter
         shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
         differ = "input differs" if len(changed) == 1 else "inputs differ"
         yield f"{len(changed)} {differ}: {shown}"
+    earlier = marker["options"]
+    for name in sorted(earlier | options):
+        if earlier.get(name) != options.get(name):
+            yield f"its {name} was {earlier.get(name)!r}, now {options.get(name)!r}"

@@ -22,15 +22,14 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-import apache_beam as beam
 import orjson
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import read_bytes
 from data_pipeline.files.inputs import require_unicode
-from data_pipeline.pairs.pair import Pair
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4
@@ -127,31 +126,28 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-class Decontaminate(beam.DoFn):
-    """Batches of pairs -> those without a text of an evaluation set."""
+def decontaminate(pairs: list[Pair], *, excluded: Excluded) -> Iterator[Any]:
+    """Yields the pairs without a text of an evaluation set.
 
-    def __init__(self, excluded: Excluded):
-        self._excluded = excluded
-
-    def process(self, pairs: list[Pair]) -> Iterator[Any]:
-        """Yields the pairs to keep; tagged, lines of `excluded-*.jsonl` and their count."""
-        kept, lines = [], bytearray()
-        for pair in pairs:
-            found = self._excluded.find(pair.input) or self._excluded.find(pair.response)
-            if found is None:
-                kept.append(pair)
-            else:
-                lines += orjson.dumps(
-                    {
-                        "file": found,
-                        "input": pair.input,
-                        "response": pair.response,
-                        "input_id": pair.input_id,
-                        "response_id": pair.response_id,
-                    },
-                    option=orjson.OPT_APPEND_NEWLINE,
-                )
-        yield kept
-        if lines:
-            yield TaggedOutput(EXCLUDED, bytes(lines))
-            yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(pairs) - len(kept))})
+    Tagged, it yields lines of `excluded-*.jsonl` and their count.
+    """
+    kept, lines = [], bytearray()
+    for pair in pairs:
+        found = excluded.find(pair.input) or excluded.find(pair.response)
+        if found is None:
+            kept.append(pair)
+        else:
+            lines += orjson.dumps(
+                {
+                    "file": found,
+                    "input": pair.input,
+                    "response": pair.response,
+                    "input_id": pair.input_id,
+                    "response_id": pair.response_id,
+                },
+                option=orjson.OPT_APPEND_NEWLINE,
+            )
+    yield kept
+    if lines:
+        yield TaggedOutput(EXCLUDED, bytes(lines))
+        yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(pairs) - len(kept))})

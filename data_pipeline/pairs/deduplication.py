@@ -15,19 +15,19 @@ import apache_beam as beam
 import google_crc32c
 import numpy as np
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.typehints import no_annotations
 
 from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
 from data_pipeline.execution.shuffle import (
+    PAIRS_A_BATCH,
     Block,
     PackRows,
+    Pair,
     RowsByKey,
     Transport,
     as_row,
     read_blocks,
     read_pairs,
 )
-from data_pipeline.pairs.pair import PAIRS_A_BATCH, Pair
 
 COPYPASTA_CHARACTERS = 50
 """A shorter response may recur without having been pasted."""
@@ -40,38 +40,26 @@ _HASH = np.dtype("<u8")
 _PAIRS, _RESPONSES = "pairs", "responses"
 
 
-def _hash(text: bytes) -> int:
-    """64 bits, the same on every machine; two checksums are cheaper than a digest."""
-    return crc32(text) << 32 | google_crc32c.value(text)
-
-
 def _hash_of_pair(pair: Pair) -> int:
     return crc32(pair.input.encode()) << 32 | crc32(pair.response.encode())
 
 
-class CapCopies(beam.PTransform):
-    """Batches of pairs -> the same, with only the first few of equal pairs, by the replies' ids."""
+def cap_copies(
+    pairs: beam.PCollection, most: int, transport: Transport, *, partitions: int
+) -> tuple[beam.PCollection, beam.PCollection]:
+    """Batches of pairs -> the same with the first `most` of equal pairs, by the replies' ids.
 
-    def __init__(self, most: int, transport: Transport, *, partitions: int):
-        super().__init__()
-        self._most = most
-        self._transport = transport
-        self._partitions = partitions
-
-    @no_annotations  # Beam has no type hint for several collections
-    def expand(self, pairs: beam.PCollection) -> tuple[beam.PCollection, beam.PCollection]:
-        """Returns the pairs to keep and the tallies of `copies_dropped`."""
-        kept, tally = (
-            pairs
-            | "Pack pairs by text"
-            >> beam.ParDo(
-                PackRows(self._transport, partial(_rows_by_text, partitions=self._partitions))
-            )
-            | "Group equal pairs" >> beam.GroupByKey()
-            | "Keep the first copies"
-            >> beam.ParDo(_KeepFirst(self._most)).with_outputs(TALLY, main="kept")
-        )
-        return kept, tally
+    The second collection holds the tallies of `copies_dropped`.
+    """
+    rows = PackRows(transport, partial(_rows_by_text, partitions=partitions))
+    kept, tally = (
+        pairs
+        | "Pack pairs by text" >> beam.ParDo(rows)
+        | "Group equal pairs" >> beam.GroupByKey()
+        | "Keep the first copies"
+        >> beam.FlatMap(_keep_first, most=most).with_outputs(TALLY, main="kept")
+    )
+    return kept, tally
 
 
 def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
@@ -81,48 +69,34 @@ def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     return rows
 
 
-class _KeepFirst(beam.DoFn):
-    def __init__(self, most: int):
-        self._most = most
-
-    def process(self, element: tuple[int, Iterable[Block]]) -> Iterator[Any]:
-        _, blocks = element
-        pairs = [pair for batch in read_pairs(blocks) for pair in batch]
-        pairs.sort(key=lambda pair: (pair.response_id, pair.input_id))
-        copies: Counter = Counter()
-        kept: list[Pair] = []
-        for pair in pairs:
-            words = pair.input, pair.response
-            copies[words] += 1
-            if copies[words] <= self._most:
-                kept.append(pair)
-        for start in range(0, len(kept), PAIRS_A_BATCH):
-            yield kept[start : start + PAIRS_A_BATCH]
-        dropped = len(pairs) - len(kept)
-        yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
+def _keep_first(element: tuple[int, Iterable[Block]], *, most: int) -> Iterator[Any]:
+    _, blocks = element
+    pairs = [pair for batch in read_pairs(blocks) for pair in batch]
+    pairs.sort(key=lambda pair: (pair.response_id, pair.input_id))
+    copies: Counter = Counter()
+    kept: list[Pair] = []
+    for pair in pairs:
+        words = pair.input, pair.response
+        copies[words] += 1
+        if copies[words] <= most:
+            kept.append(pair)
+    for start in range(0, len(kept), PAIRS_A_BATCH):
+        yield kept[start : start + PAIRS_A_BATCH]
+    dropped = len(pairs) - len(kept)
+    yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
 
 
-class CountCopies(beam.PTransform):
+def count_copies(
+    pairs: beam.PCollection, transport: Transport, *, partitions: int
+) -> beam.PCollection:
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
-
-    def __init__(self, transport: Transport, *, partitions: int):
-        super().__init__()
-        self._transport = transport
-        self._partitions = partitions
-
-    def expand(self, pairs: beam.PCollection) -> beam.PCollection:
-        """Groups equal hashes and counts them."""
-        return (
-            pairs
-            | "Hash the texts"
-            >> beam.ParDo(
-                PackRows(
-                    self._transport, partial(_hashes_by_partition, partitions=self._partitions)
-                )
-            )
-            | "Group equal hashes" >> beam.GroupByKey()
-            | "Count equal hashes" >> beam.Map(_count)
-        )
+    rows = PackRows(transport, partial(_hashes_by_partition, partitions=partitions))
+    return (
+        pairs
+        | "Hash the texts" >> beam.ParDo(rows)
+        | "Group equal hashes" >> beam.GroupByKey()
+        | "Count equal hashes" >> beam.Map(_count)
+    )
 
 
 def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
@@ -131,7 +105,9 @@ def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
         words = _hash_of_pair(pair)
         hashes[_PAIRS, words % partitions].append(words)
         if len(pair.response) >= COPYPASTA_CHARACTERS:
-            response = _hash(pair.response.encode())
+            # 64 bits, the same on every machine; two checksums are cheaper than a digest.
+            text = pair.response.encode()
+            response = crc32(text) << 32 | google_crc32c.value(text)
             hashes[_RESPONSES, response % partitions].append(response)
     # Always little-endian, since another machine may count.
     return {

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.shuffle import Block, read_blocks
+from data_pipeline.execution.shuffle import Block, Pair, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_of
 from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES
 
@@ -114,24 +113,19 @@ class Sharding(NamedTuple):
             yield rows[start : start + most]
 
 
-class WriteShard(beam.DoFn):
+def write_shard(
+    element: tuple[Shard, Iterable[Block | None]], *, folder: str, sharding: Sharding
+) -> Iterator[ShardFile]:
     """(shard, blocks of its rows) -> its files; a second try writes the same files."""
-
-    def __init__(self, folder: str, sharding: Sharding):
-        self._folder = folder
-        self._sharding = sharding
-
-    def process(self, element: tuple[Shard, Iterable[Block | None]]) -> Iterator[ShardFile]:
-        """Writes the files of one shard."""
-        (split, index), blocks = element
-        form = self._sharding.format
-        there = (block for block in blocks if block is not None)
-        rows = [row for joined in read_blocks(there) for row in form.split(joined)]
-        rows.sort(key=form.key)
-        for number, in_file in enumerate(self._sharding.cut(rows)):
-            name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
-            file = write_file(FileSystems.join(self._folder, name), form.file(in_file))
-            yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
+    (split, index), blocks = element
+    form = sharding.format
+    there = (block for block in blocks if block is not None)
+    rows = [row for joined in read_blocks(there) for row in form.split(joined)]
+    rows.sort(key=form.key)
+    for number, in_file in enumerate(sharding.cut(rows)):
+        name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
+        file = write_file(FileSystems.join(folder, name), form.file(in_file))
+        yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
 
 
 class WriteLines(beam.PTransform):
@@ -145,14 +139,7 @@ class WriteLines(beam.PTransform):
         read: Callable[[Any], Iterable[bytes]] = lambda lines: (lines,),
         most: int | None = None,
     ):
-        """Creates the transform.
-
-        Args:
-          folder: where the file is written.
-          name: the file's.
-          read: element -> lines, each with its line end.
-          most: how many lines to write at most; None for all.
-        """
+        """Writes at most `most` lines; `read` turns an element into lines with their ends."""
         super().__init__()
         self._folder = folder
         self._name = name

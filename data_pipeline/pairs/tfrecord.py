@@ -145,8 +145,9 @@ def frame(record: bytes) -> bytes:
     return b"".join((_frame_header(len(record)), record, _checksum(record)))
 
 
-def frame_all(records: Sequence[bytes]) -> list[bytes]:
-    """Records as stored in a TFRecord file."""
+def frame_columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[bytes]:
+    """The rows of string columns, each as a record of a TFRecord file."""
+    records = encode_columns(names, columns)
     checksums = np.fromiter(map(google_crc32c.value, records), np.uint32, len(records))
     masked = _mask(checksums).astype(_CRC).tobytes()
     behind = [masked[start : start + _CRC.itemsize] for start in range(0, len(masked), 4)]
@@ -170,9 +171,9 @@ def split_frames(frames: bytes) -> Iterator[bytes]:
         start = end
 
 
-def checksum_of_frame(framed: bytes) -> bytes:
-    """The 4 bytes of the record's own checksum."""
-    return framed[-_CRC.itemsize :]
+def frame_key(framed: bytes) -> bytes:
+    """The sort key of a record in its file: its checksum, then all of it."""
+    return framed[-_CRC.itemsize :] + framed
 
 
 def _checksum(data: bytes) -> bytes:
@@ -211,14 +212,9 @@ def read_frames(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_example(example: bytes, names: Collection[str] | None = None) -> dict[str, bytes | int]:
-    """The features of a `tf.train.Example` that hold one string or integer.
+    """The features of a serialized `tf.train.Example` that hold one string or integer.
 
-    Args:
-      example: serialized.
-      names: of the features to decode; None for all.
-
-    Returns:
-      Name -> UTF-8 bytes or integer.
+    Only features with one of `names` are decoded, if they are given. Strings are UTF-8 bytes.
 
     Raises:
       ValueError: if it is not a `tf.train.Example`.

@@ -17,12 +17,12 @@ from apache_beam.typehints import no_annotations
 from data_pipeline.execution.shuffle import (
     Block,
     PackRows,
+    Pair,
     RowsByKey,
     Transport,
     as_row,
     read_pairs,
 )
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.reddit.join import (
     OwnComments,
     partition_of,
@@ -47,8 +47,8 @@ class AddContextTurn(beam.PTransform):
     ) -> beam.PCollection:
         """Joins once more; yields batches of pairs."""
         pairs, comments = pairs_and_comments
-        waiting, complete = pairs | "Separate pairs without an earlier comment" >> beam.ParDo(
-            _SeparateComplete()
+        waiting, complete = pairs | "Separate pairs without an earlier comment" >> beam.FlatMap(
+            _separate_complete
         ).with_outputs(_COMPLETE, main="waiting")
         rows = waiting | "Pack pairs by the earlier comment" >> beam.ParDo(
             PackRows(self._transport, partial(_rows_by_partition, partitions=self._partitions))
@@ -56,15 +56,14 @@ class AddContextTurn(beam.PTransform):
         joined = (
             {"comments": comments, "pairs": rows}
             | "Group pairs with comments" >> beam.CoGroupByKey()
-            | "Add the turn to the pairs" >> beam.ParDo(_AddTurn())
+            | "Add the turn to the pairs" >> beam.FlatMap(_add_turn)
         )
         return (joined, complete) | "Merge all pairs" >> beam.Flatten()
 
 
-class _SeparateComplete(beam.DoFn):
-    def process(self, pairs: list[Pair]) -> Iterator[Any]:
-        yield [pair for pair in pairs if pair.before_input is not None]
-        yield TaggedOutput(_COMPLETE, [pair for pair in pairs if pair.before_input is None])
+def _separate_complete(pairs: list[Pair]) -> Iterator[Any]:
+    yield [pair for pair in pairs if pair.before_input is not None]
+    yield TaggedOutput(_COMPLETE, [pair for pair in pairs if pair.before_input is None])
 
 
 def _rows_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
@@ -75,14 +74,13 @@ def _rows_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
     return rows
 
 
-class _AddTurn(beam.DoFn):
-    def process(self, element: tuple[int, dict[str, Iterable[Block]]]) -> Iterator[list[Pair]]:
-        _, blocks = element
-        waiting = list(blocks["pairs"])
-        if waiting:
-            own, _ = read_own_comments(blocks["comments"], with_parents=True)
-            for pairs in read_pairs(waiting):
-                yield [add_turn(pair, own) for pair in pairs]
+def _add_turn(element: tuple[int, dict[str, Iterable[Block]]]) -> Iterator[list[Pair]]:
+    _, blocks = element
+    waiting = list(blocks["pairs"])
+    if waiting:
+        own, _ = read_own_comments(blocks["comments"], with_parents=True)
+        for pairs in read_pairs(waiting):
+            yield [add_turn(pair, own) for pair in pairs]
 
 
 def add_turn(pair: Pair, own: OwnComments) -> Pair:

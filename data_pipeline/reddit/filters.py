@@ -6,6 +6,7 @@ the site removed are counted apart. The optional rules come after the paper's an
 default.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -80,51 +81,40 @@ class Selection(NamedTuple):
             for name, value in self._asdict().items()
         }
 
-    def has_few_characters(self, comment: Comment) -> bool:
-        """It has less than `min_characters` characters."""
-        return len(comment.text) < self.min_characters
-
-    def has_a_low_score(self, comment: Comment) -> bool:
-        """Its score is below `min_score`, or the dump has none."""
-        score = whole_number(comment.score)
-        return score is None or score < (self.min_score or 0)
-
-    def is_elsewhere(self, comment: Comment) -> bool:
-        """It is in none of `subreddits`."""
-        return comment.subreddit.lower() not in self.subreddits
-
-    def is_in_an_excluded_subreddit(self, comment: Comment) -> bool:
-        """It is in one of `exclude_subreddits`."""
-        return comment.subreddit.lower() in self.exclude_subreddits
-
-    def is_by_a_listed_bot(self, comment: Comment) -> bool:
-        """Its author is one of `bots`."""
-        return comment.author.lower() in self.bots
-
-
-def is_over_18(comment: Comment) -> bool:
-    """The dump marks it as for adults only."""
-    return comment.over_18 in (True, "true")
-
 
 class Rules:
     """The paper's rules, then the optional rules that are on."""
 
     def __init__(self, selection: Selection):
-        asked: dict[str, tuple[Any, Callable[[Comment], bool]]] = {
-            "min_characters": (selection.min_characters, selection.has_few_characters),
-            "min_score": (selection.min_score is not None, selection.has_a_low_score),
-            "subreddits": (selection.subreddits, selection.is_elsewhere),
+        optional: dict[str, tuple[Any, Callable[[Comment], bool]]] = {
+            "min_characters": (
+                selection.min_characters,
+                lambda comment: len(comment.text) < selection.min_characters,
+            ),
+            "min_score": (
+                selection.min_score is not None,
+                lambda comment: _score(comment) < (selection.min_score or 0),
+            ),
+            "subreddits": (
+                selection.subreddits,
+                lambda comment: comment.subreddit.lower() not in selection.subreddits,
+            ),
             "exclude_subreddits": (
                 selection.exclude_subreddits,
-                selection.is_in_an_excluded_subreddit,
+                lambda comment: comment.subreddit.lower() in selection.exclude_subreddits,
             ),
-            "bots": (selection.bots, selection.is_by_a_listed_bot),
-            "over_18": (selection.drop_over_18, is_over_18),
+            "bots": (
+                selection.bots,
+                lambda comment: comment.author.lower() in selection.bots,
+            ),
+            "over_18": (
+                selection.drop_over_18,
+                lambda comment: comment.over_18 in (True, "true"),
+            ),
         }
-        optional = {name: holds for name, (is_on, holds) in asked.items() if is_on}
-        self._rules = list((THE_PAPERS | optional).values())
-        self.names = [*THE_PAPERS, *optional]
+        rules = THE_PAPERS | {name: holds for name, (is_on, holds) in optional.items() if is_on}
+        self._rules = list(rules.values())
+        self.names = list(rules)
         """Names of the rules, in the order in which they apply."""
 
     def that_drops(self, comment: Comment) -> int | None:
@@ -133,3 +123,9 @@ class Rules:
             if holds(comment):
                 return index
         return None
+
+
+def _score(comment: Comment) -> float:
+    """Its score; where the dump has none, less than any."""
+    score = whole_number(comment.score)
+    return -math.inf if score is None else score

@@ -18,8 +18,7 @@ from zlib import crc32
 
 import orjson
 
-from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.pairs.pair import PAIRS_A_BATCH, Pair
+from data_pipeline.execution.shuffle import PAIRS_A_BATCH, Block, Pair, read_blocks
 from data_pipeline.reddit.comment import Comment
 
 SUBPARTITIONS = 1024

@@ -1,12 +1,14 @@
 """The options of the Reddit job: declared, checked, and made into settings of the graph."""
 
 import argparse
+from functools import partial
 from typing import Any, NamedTuple
 
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
     Limits,
     add_limits,
+    add_option,
     describe_limits,
     limits_of,
 )
@@ -24,6 +26,21 @@ _INPUT_BYTES_A_PARTITION = 32 << 20
 _MIN_PARTITIONS = 16
 MAX_CONTEXT_TURNS = 100
 """Each turn is one more join."""
+_LEAST = {
+    "train_shards": 1,
+    "validation_shards": 1,
+    "test_shards": 1,
+    "records_per_file": 1,
+    "max_copies_of_pair": 1,
+    "context_turns": 0,
+    "min_characters": 0,
+}
+"""The least accepted value of each option."""
+_STORAGE = (
+    *("split_by", "test_fraction", "train_shards", "test_shards"),
+    *("format", "gzip", "records_per_file", "context_turns"),
+)
+"""The options of storage that two jobs must share to be the same."""
 
 
 class RedditOptions(NamedTuple):
@@ -87,76 +104,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage(group: argparse._ArgumentGroup) -> None:
-    default = RedditOptions()
-    group.add_argument(
-        "--test_fraction",
-        type=float,
-        default=default.test_fraction,
-        help="fraction of the pairs held out, in [0, 1]; default: %(default)s",
-    )
-    group.add_argument(
-        "--validation_fraction",
-        type=float,
-        default=default.validation_fraction,
-        help="fraction held out for model selection, in [0, 1); default: none",
-    )
-    group.add_argument(
-        "--split_by",
-        choices=splits.SPLIT_BY,
-        default=default.split_by,
-        help="thread: all pairs of a thread in one split; pair: the paper's random split; "
+    add = partial(add_option, group, RedditOptions)
+    add("test_fraction", "fraction of the pairs held out, in [0, 1]; default: %(default)s", float)
+    add("validation_fraction", "held out for model selection, in [0, 1); default: none", float)
+    add(
+        "split_by",
+        "thread: all pairs of a thread in one split; pair: the paper's random split; "
         "default: %(default)s",
+        choices=splits.SPLIT_BY,
     )
-    group.add_argument("--train_shards", type=int, help="default: by the input's size, 16 or more")
-    group.add_argument("--test_shards", type=int, help="default: by the input's size, 1 or more")
-    group.add_argument(
-        "--validation_shards",
-        type=int,
-        default=default.validation_shards,
-        help="default: %(default)s",
-    )
-    group.add_argument(
-        "--format", choices=FORMATS, default=default.format, help="default: %(default)s"
-    )
-    group.add_argument(
-        "--gzip", action="store_true", help="compress the files; not for Parquet, which is already"
-    )
-    group.add_argument(
-        "--records_per_file",
-        type=int,
-        metavar="N",
-        help="split shards with more into several files",
-    )
-    group.add_argument(
-        "--context_turns",
-        type=int,
-        default=default.context_turns,
-        metavar="N",
-        help=f"add the N turns before the input as features {CONTEXT.format(0)}, ...",
-    )
+    add("train_shards", "default: by the input's size, 16 or more", int)
+    add("test_shards", "default: by the input's size, 1 or more", int)
+    add("validation_shards", "default: %(default)s", int)
+    add("format", "default: %(default)s", choices=FORMATS)
+    add("gzip", "compress the files; not for Parquet, which is already", action="store_true")
+    add("records_per_file", "split shards with more into several files", int, metavar="N")
+    turns = f"add the N turns before the input as features {CONTEXT.format(0)}, ..."
+    add("context_turns", turns, int, metavar="N")
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--min_characters", type=int, default=0, metavar="N")
-    group.add_argument(
-        "--min_score", type=int, metavar="N", help="drop comments with a lower score, or none"
-    )
-    group.add_argument("--subreddits", metavar="NAME[,NAME...]", help="keep only these")
-    group.add_argument("--exclude_subreddits", metavar="NAME[,NAME...]")
-    group.add_argument("--bots", metavar="FILE", help="authors to drop, one a line")
-    group.add_argument(
-        "--drop_over_18", action="store_true", help="drop comments that the dump marks over_18"
-    )
-    group.add_argument(
-        "--max_copies_of_pair", type=int, metavar="N", help="keep N of pairs with equal texts"
-    )
-    group.add_argument(
-        "--exclude_texts",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="drop pairs whose input or response occurs in these evaluation sets: .txt, .csv, "
+    add = partial(add_option, group, RedditOptions)
+    add("min_characters", "drop comments with fewer", int, metavar="N")
+    add("min_score", "drop comments with a lower score, or none", int, metavar="N")
+    add("subreddits", "keep only these", metavar="NAME[,NAME...]")
+    add("exclude_subreddits", "drop these", metavar="NAME[,NAME...]")
+    add("bots", "authors to drop, one a line", metavar="FILE")
+    add("drop_over_18", "drop comments that the dump marks over_18", action="store_true")
+    add("max_copies_of_pair", "keep N of pairs with equal texts", int, metavar="N")
+    add(
+        "exclude_texts",
+        "drop pairs whose input or response occurs in these evaluation sets: .txt, .csv, "
         ".tsv, .jsonl or .xml, plain or .gz",
+        nargs="+",
+        metavar="FILE",
     )
 
 
@@ -202,16 +183,13 @@ def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
 
 def _check_values(options: RedditOptions) -> None:
     _check_fractions(options.test_fraction, options.validation_fraction)
-    if options.context_turns > MAX_CONTEXT_TURNS:
-        raise InputError(
-            f"--context_turns: {options.context_turns} is not 0 to {MAX_CONTEXT_TURNS}"
-        )
-    least = {"context_turns": 0, "min_characters": 0}
-    shards = ("train_shards", "validation_shards", "test_shards")
-    for name in (*shards, "records_per_file", "max_copies_of_pair", *least):
+    for name, least in _LEAST.items():
         value = getattr(options, name)
-        if value is not None and value < least.get(name, 1):
-            raise InputError(f"--{name}: {value} is not {least.get(name, 1)} or more")
+        if value is not None and value < least:
+            raise InputError(f"--{name}: {value} is not {least} or more")
+    turns = options.context_turns
+    if turns > MAX_CONTEXT_TURNS:
+        raise InputError(f"--context_turns: {turns} is not 0 to {MAX_CONTEXT_TURNS}")
     for name, accepted in (("split_by", splits.SPLIT_BY), ("format", FORMATS)):
         value = getattr(options, name)
         if value not in accepted:
@@ -235,20 +213,12 @@ def _check_fractions(test: float, validation: float) -> None:
 
 
 def _describe_storage(options: RedditOptions, sharding: Sharding) -> dict[str, Any]:
-    description = {
-        "split_by": sharding.split_by,
-        "test_fraction": sharding.test_fraction,
-        "train_shards": sharding.train_shards,
-        "test_shards": sharding.test_shards,
-        "format": options.format,
-        "gzip": options.gzip,
-        "records_per_file": options.records_per_file,
-        "context_turns": options.context_turns,
-    }
+    shards = {"train_shards": sharding.train_shards, "test_shards": sharding.test_shards}
+    description = {name: getattr(options, name) for name in _STORAGE} | shards
     # Left out where it is off: outputs that were complete before the option existed stay complete.
-    if sharding.validation_fraction:
-        description["validation_fraction"] = sharding.validation_fraction
-        description["validation_shards"] = sharding.validation_shards
+    if options.validation_fraction:
+        description["validation_fraction"] = options.validation_fraction
+        description["validation_shards"] = options.validation_shards
     return description
 
 

@@ -18,11 +18,11 @@ from data_pipeline.card.statistics import (
     RESPONSE_CHARACTERS,
     SUBREDDITS,
     Tally,
-    as_statistics,
 )
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
 from data_pipeline.execution.report import Report
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.lines import read_line_batches
@@ -39,7 +39,6 @@ from data_pipeline.pairs.deduplication import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
-from data_pipeline.pairs.pair import Pair
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS
 from data_pipeline.reddit.comment import FIELDS, parse_comment
@@ -50,6 +49,7 @@ Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
+_EXAMPLE = ("input", "response", "context", "subreddit")
 _PACKAGE = "conversational-embeddings"
 
 
@@ -123,16 +123,21 @@ def first_malformed(file: InputFile) -> MalformedLine | None:
 
 
 def _counts(report: Report, settings: Settings) -> dict[str, Any]:
-    more = [
-        *(["excluded"] if settings.excluded is not None else []),
-        *(["copies_dropped"] if settings.max_copies_of_pair is not None else []),
-    ]
-    written = {
-        split: sum(file.records for file in report.files if file.split == split)
-        for split in settings.sharding.shards_by_split()
+    """The contents of `statistics.json`; counts of nothing are 0."""
+    counts = report.tally.get(COUNTS, Counter())
+    statistics = {
+        **{name: counts[name] for name in ("lines", "malformed", "duplicates", "comments")},
+        "dropped": {rule: counts[f"dropped/{rule}"] for rule in Rules(settings.selection).names},
+        **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
-    rule_names = Rules(settings.selection).names
-    return as_statistics(report.tally.get(COUNTS, Counter()), rule_names, more, written)
+    if settings.excluded is not None:
+        statistics["excluded"] = counts["excluded"]
+    if settings.max_copies_of_pair is not None:
+        statistics["copies_dropped"] = counts["copies_dropped"]
+    for split in settings.sharding.shards_by_split():
+        written = (file.records for file in report.files if file.split == split)
+        statistics[f"{split}_pairs"] = sum(written)
+    return statistics
 
 
 def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
@@ -203,13 +208,7 @@ def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
             "copypasta_copies": COPYPASTA_COPIES,
         },
         "example_pairs": [
-            {
-                "input": pair.input,
-                "response": pair.response,
-                "context": pair.context,
-                "subreddit": pair.subreddit,
-            }
-            for pair in (Pair(*row) for row in examples)
+            {name: getattr(Pair(*row), name) for name in _EXAMPLE} for row in examples
         ],
     }
 

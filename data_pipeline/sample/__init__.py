@@ -1,9 +1,8 @@
-"""The sample world: people asking and answering in paraphrases, in the layout of real data.
+"""The sample world: generated questions, paraphrases and replies, in the layout of real data.
 
-It replaces corpora that may not be redistributed: original text in the formats of a Pushshift
+It stands in for corpora that may not be redistributed: original text in the formats of a Pushshift
 dump, SNLI, the STS Benchmark and SemEval's community question answering. Two paraphrases share few
-or no content words, and none is a reply to the other; only their replies show that they mean the
-same.
+or no content words and never reply to each other: only their replies show that they mean the same.
 
     python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """

@@ -1,8 +1,8 @@
 """Questions with related questions to rank, in the XML of SemEval's community question answering.
 
-One `OrgQuestion` element stands for each of its ten related questions, which come in the order of
-a mediocre search engine. A PerfectMatch asks the same; Relevant ones ask something else about the
-same thing; Irrelevant ones share at most the way of asking, or the opener.
+Each question has ten related ones, with one `OrgQuestion` element each, in the order of a poor
+search engine. A PerfectMatch asks the same; a Relevant one asks another thing about the same
+subject; an Irrelevant one shares at most the way of asking, or the opener.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,6 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from data_pipeline.files.filesystem import write_file
-from data_pipeline.sample.pairs import related
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.world import DUMP, Meaning, World
 
@@ -24,7 +23,12 @@ RELEVANCE = {
     "aspect": "Irrelevant",
     "none": "Irrelevant",
 }
-GAIN = {"same": 0.35, "thing": 0.2, "aspect": 0.3, "none": 0.0}  # what the engine sees of relevance
+GAIN = {
+    "same": 0.35,
+    "thing": 0.2,
+    "aspect": 0.3,
+    "none": 0.0,
+}  # in the engine's ranking
 EMPTY_BODY_RATE = 0.15
 BODIES = (
     "{who} mentioned the {part} {when}.",
@@ -60,10 +64,10 @@ def _document(speaker: Speaker, part: str) -> Iterator[str]:
 
 
 def _group(meaning: Meaning, *, name: str, part: str, speaker: Speaker) -> Iterator[str]:
-    """Yield ten elements of one question, which itself is held out from the dump."""
+    """Yield the ten elements of one question, which is not in the dump."""
     original = _question(meaning, (part,), speaker)
     for rank, relation in enumerate(_ranked(speaker), start=1):
-        asked = related(meaning, relation, speaker)
+        asked = speaker.related(meaning, relation)
         question = _question(asked, (part, DUMP), speaker)
         while question.subject == original.subject:
             question = _question(asked, (part, DUMP), speaker)

@@ -1,7 +1,7 @@
-"""Natural language inference about pictures and headlines, in SNLI's own fields.
+"""NLI pairs about pictures and headlines, with SNLI's fields.
 
-Entailed: a paraphrase, or the thing without the aspect. Contradicted: the same activity in another
-place, the opposite of an event. Neutral: something else happens in the same place, to others.
+Entailment: a paraphrase, or the thing without the aspect. Contradiction: the same activity in
+another place, or the opposite of an event. Neutral: another aspect, or another thing.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,6 @@ from random import Random
 import orjson
 
 from data_pipeline.files.filesystem import write_file
-from data_pipeline.sample.pairs import core_pair, other, related
 from data_pipeline.sample.speech import Speaker, frame
 from data_pipeline.sample.world import Domain, Meaning, World, fill_name
 
@@ -47,9 +46,9 @@ def rows(speaker: Speaker, part: str) -> Iterator[dict]:
 
 
 def _pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tuple[str, str]:
-    """Return a premise as someone says it and a hypothesis stated plainly."""
+    """Return a premise with opener and closer, and a hypothesis without."""
     if label == "entailment" and not speaker.chance(GENERAL_RATE):
-        one, two = core_pair(domain, "same", part=part, speaker=speaker)
+        one, two = speaker.core_pair(domain, "same", part=part)
         return speaker.say(one, domain), frame(two.text, opener="", closer=".")
     meaning = speaker.pick(list(domain.meanings.values()))
     if label == "entailment":
@@ -60,14 +59,14 @@ def _pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tuple[s
         hypothesis = speaker.pick(_opposite(meaning, speaker).cores[part]).text
     else:
         relation = speaker.pick(("aspect", "none"))
-        hypothesis = speaker.pick(related(meaning, relation, speaker).cores[part]).text
+        hypothesis = speaker.pick(speaker.related(meaning, relation).cores[part]).text
     premise = speaker.say(speaker.pick(meaning.cores[part]), domain)
     return premise, frame(hypothesis, opener="", closer=".")
 
 
 def _opposite(meaning: Meaning, speaker: Speaker) -> Meaning:
     domain = meaning.domain
-    aspect = meaning.opposite or other(domain.aspects, meaning.aspect, speaker)
+    aspect = meaning.opposite or speaker.other(domain.aspects, meaning.aspect)
     return domain.meanings[meaning.thing, aspect]
 
 

@@ -1,4 +1,4 @@
-"""What a real dump holds besides good comments: all that the pipeline's rules have to drop."""
+"""Noise of real dumps: comments that the pipeline's rules drop, and malformed lines."""
 
 from itertools import accumulate
 
@@ -18,7 +18,7 @@ REQUIRED_FIELDS = ("body", "id", "parent_id")
 
 
 def spoil(comment: Comment, speaker: Speaker) -> None:
-    """Turn a share of the comments into ones that a rule drops, in place."""
+    """Change some comments, in place, so that a rule drops them."""
     draw = speaker.random.random()
     if draw >= LIMITS[-1][1]:
         return
@@ -37,12 +37,12 @@ def spoil(comment: Comment, speaker: Speaker) -> None:
 
 
 def _at_length(body: str) -> str:
-    """Return the text said again and again, as by someone who is not heard."""
+    """Return the text repeated until it is too long."""
     return " I repeat: ".join([body] * (LONG // len(body) + 1))
 
 
 def malformed(fields: dict, number: int) -> bytes:
-    """Return a line that cannot be used: cut short, without a field that it needs, no JSON."""
+    """Return a malformed line: cut short, without a required field, or no JSON."""
     line = orjson.dumps(fields)
     kinds = (
         line[: len(line) // 2],

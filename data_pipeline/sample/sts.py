@@ -1,7 +1,7 @@
 """Sentence pairs with graded similarity, in the format of the STS Benchmark.
 
-Tab-separated without quoting, quotes standing raw in the sentences; some rows carry two licence
-columns more, as in the real files.
+Tab-separated, with unescaped quotes in the sentences; as in the real files, some rows have two
+more columns, of licences.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,7 @@ from pathlib import Path
 from random import Random
 
 from data_pipeline.files.filesystem import write_file
-from data_pipeline.sample.pairs import RELATIONS, core_pair
-from data_pipeline.sample.speech import Speaker, frame
+from data_pipeline.sample.speech import RELATIONS, Speaker, frame
 from data_pipeline.sample.world import Domain, World
 
 PAIRS_PER_GENRE = {"train": 600, "dev": 250, "test": 250}
@@ -46,7 +45,7 @@ def rows(speaker: Speaker, part: str) -> Iterator[str]:
 
 
 def _sentences(domain: Domain, relation: str, *, part: str, speaker: Speaker) -> tuple[str, str]:
-    one, two = core_pair(domain, relation, part=part, speaker=speaker)
+    one, two = speaker.core_pair(domain, relation, part=part)
     opener, closer = speaker.pick(domain.openers), speaker.pick(domain.closers)
     first = frame(one.text, opener=opener, closer=closer)
     if not speaker.chance(SHARED_FRAME_RATE):

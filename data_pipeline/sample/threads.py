@@ -1,14 +1,15 @@
-"""Comments of a forum, thread by thread, as an endless stream that remembers nothing.
+"""Comments of a forum, thread by thread, as an endless stream in constant memory.
 
-People ask under a post, others reply, askers say thanks or ask on. A few late replies to January
-comments are written in February, so that the join has to look across files.
+People ask under a post, others reply, and askers thank them or ask another question. A few replies
+to January's comments are written in February, so that the join must look across files.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from data_pipeline.sample.pairs import other
+import numpy as np
+
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.world import DUMP, Domain, Meaning
 
@@ -25,7 +26,6 @@ LATE_RATE = 0.02
 LOST_PARENT_RATE = 0.02
 FIRST_COMMENT = int("fcl0000", 36)
 FIRST_POST = int("eia000", 36)
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Comment:
 
 
 class Forum:
-    """The state of the stream: counters and the clock. Its size does not depend on its length."""
+    """The state of the stream: counters and the clock."""
 
     def __init__(self, speaker: Speaker, *, comments: int) -> None:
         self.speaker = speaker
@@ -53,7 +53,7 @@ class Forum:
         self._posts = count(FIRST_POST)
 
     def stream(self) -> Iterator[Comment]:
-        """Yield threads for ever; the clock reaches the end of February at `comments`."""
+        """Yield comments without end; the clock reaches the end of February at `comments`."""
         while True:
             domain = self.speaker.world.domains[self.speaker.pick(DOMAIN_TICKETS)]
             subreddit = self.speaker.pick(domain.subreddits)
@@ -70,13 +70,13 @@ class Forum:
         return f"t3_{base36(next(self._posts))}"
 
     def now(self, month: int) -> int:
-        """Return a second of the month that moves on with the stream."""
+        """Return a time in the month, in seconds since 1970, by the progress of the stream."""
         progress = (2 * self.made / self.comments) % 1.0
         return MONTH_STARTS[month] + int(progress * MONTH_SECONDS[month])
 
 
 class Thread:
-    """All that is said under one post."""
+    """The comments under one post."""
 
     def __init__(self, forum: Forum, domain: Domain, *, subreddit: str, month: int) -> None:
         self.forum, self.domain, self.speaker = forum, domain, forum.speaker
@@ -92,7 +92,7 @@ class Thread:
             yield from self._asked(meaning, self._comment(body, self.link_id), depth=1)
 
     def _asked(self, meaning: Meaning, question: Comment, *, depth: int) -> Iterator[Comment]:
-        """Yield a question, its replies, and what the replies draw."""
+        """Yield a question, its replies, and the comments under those."""
         yield question
         for _ in range(self.speaker.pick(REPLIES)):
             reply = self._comment(self.speaker.reply(meaning), f"t1_{question.id}")
@@ -106,7 +106,7 @@ class Thread:
 
     def _ask_on(self, meaning: Meaning, reply: Comment, *, depth: int) -> Iterator[Comment]:
         """Yield a question about another aspect of the same thing, asked under a reply."""
-        aspect = other(self.domain.aspects, meaning.aspect, self.speaker)
+        aspect = self.speaker.other(self.domain.aspects, meaning.aspect)
         asked = self.domain.meanings[meaning.thing, aspect]
         body = self.speaker.go_on(self.speaker.pick(asked.cores[DUMP]), self.domain)
         yield from self._asked(asked, self._comment(body, f"t1_{reply.id}"), depth=depth)
@@ -129,8 +129,4 @@ class Thread:
 
 def base36(number: int) -> str:
     """Return a number as Reddit writes its ids."""
-    digits = ""
-    while number:
-        number, digit = divmod(number, 36)
-        digits = DIGITS[digit] + digits
-    return digits
+    return np.base_repr(number, 36).lower()

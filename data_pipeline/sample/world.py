@@ -1,9 +1,9 @@
-"""What there is to talk about: domains of things and aspects, read from `words/*.toml`.
+"""The topics of the sample world: domains of things and aspects, read from `words/*.toml`.
 
 A meaning is one aspect of one thing ("the price of a sofa"). Each of its sentences, its cores,
-is one name of the thing in one way of asking the aspect. Most cores occur in the dump; the rest
-are held out for the labelled sets, so that these ask for generalization: both the name and the
-way were heard in training, their combination never was.
+combines a name of the thing with a way of asking about the aspect. Most cores occur in the dump;
+the others only in the labelled sets, which therefore test generalization: training has the name
+and the way, but never together.
 """
 
 import tomllib
@@ -21,7 +21,7 @@ VOWEL_SOUNDS = ("a", "e", "i", "o", "slr", "ultra", "umbrella", "underwater", "u
 
 
 class Core(NamedTuple):
-    """A sentence without opener and closer, and which name and way it is made of."""
+    """A sentence without opener and closer, and the indices of its name and its way."""
 
     text: str
     name: int
@@ -30,7 +30,7 @@ class Core(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """One aspect of one thing: its sentences by part, and what replies to them are made of."""
+    """One aspect of one thing: its sentences by part, and the parts of replies to them."""
 
     domain: "Domain"
     thing: str
@@ -43,7 +43,7 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """A kind of talk with the frames that any of its sentences can stand in."""
+    """A kind of conversation, with openers and closers that fit all of its sentences."""
 
     name: str
     genre: str
@@ -118,11 +118,11 @@ def _domain(name: str, spec: dict[str, Any]) -> Domain:
 
 
 def _cores(meaning: str, *, names: list[str], ways: list[str]) -> dict[str, list[Core]]:
-    """Combine names and ways, and deal the combinations out to the dump and the labelled sets.
+    """Combine names and ways, and divide the combinations between dump and labelled sets.
 
-    The held-out ones lie on three diagonals of the table of names and ways, shifted from meaning
-    to meaning: two cores on one diagonal never share the name nor the way, so each labelled set
-    gets paraphrases of every meaning, and the dump keeps every name and every way.
+    Each labelled set has one diagonal of the table of names and ways, shifted from meaning to
+    meaning. Two cores on a diagonal share neither name nor way, so each labelled set gets
+    paraphrases of every meaning, and the dump keeps every name and every way.
     """
     shift = zlib.crc32(meaning.encode())
     cores: dict[str, list[Core]] = {part: [] for part in (DUMP, *LABELLED_PARTS)}

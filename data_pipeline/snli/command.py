@@ -33,7 +33,6 @@ from data_pipeline.files.malformed_lines import (
     KEPT_OF_TOO_LONG,
     MalformedLine,
     MalformedLineError,
-    dead_letter,
 )
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
 from data_pipeline.pairs.decontamination import Excluded
@@ -43,9 +42,9 @@ from data_pipeline.pairs.tfrecord import (
     LABELS,
     PAIR_ID,
     PREMISE,
-    checksum_of_frame,
     encode_example,
     frame,
+    frame_key,
 )
 from data_pipeline.snli import lines as snli
 
@@ -164,11 +163,6 @@ def run_snli(
 def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int) -> Read:
     """Reads the wanted pairs of whole files into memory.
 
-    Args:
-      files: SNLI's.
-      wanted: which pairs are kept.
-      max_dead_letters: how many malformed lines are kept; all are counted.
-
     Raises:
       InputError: if files cannot be read, naming all of them, or are of another kind.
     """
@@ -187,7 +181,12 @@ def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int)
 
 
 def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limits) -> None:
-    _require_pairs_of_ids(read, wanted)
+    others = read.counts["other_ids"]
+    if others and others == read.counts["lines"] - read.counts["malformed"]:
+        raise InputError(
+            f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} fits the id of none of "
+            f"{others:,} pairs; accepted are patterns of their pairID"
+        )
     lines = InputLines(
         read.counts["lines"],
         read.counts["malformed"],
@@ -196,20 +195,6 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
     pairs = read.counts["pairs"]
     require_pairs(statistics, [lines], limits, pairs=pairs, wanted=snli.FIELDS)
     warn_of_left_out(malformed=lines.malformed, dead_letters=len(read.letters))
-
-
-def _letter(malformed: MalformedLine) -> bytes:
-    path, number, line, reason = malformed
-    return dead_letter(path=path, line_number=number, reason=reason, line=line)
-
-
-def _require_pairs_of_ids(read: Read, wanted: Wanted) -> None:
-    others = read.counts["other_ids"]
-    if others and others == read.counts["lines"] - read.counts["malformed"]:
-        raise InputError(
-            f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} fits the id of none of "
-            f"{others:,} pairs; accepted are patterns of their pairID"
-        )
 
 
 def _read_file(
@@ -228,7 +213,7 @@ def _read_file(
                 if not read.first_malformed:
                     read.first_malformed.append(malformed)
                 if len(read.letters) < max_dead_letters:
-                    read.letters.append(_letter(malformed))
+                    read.letters.append(malformed.as_dead_letter())
 
 
 def _add(
@@ -247,7 +232,9 @@ def _add(
     if label == NO_LABEL:
         read.counts["no_label"] += 1
         return
-    index = _index(label)
+    if label not in LABELS:
+        accepted = ", ".join((*LABELS, NO_LABEL))
+        raise MalformedLineError(f"gold_label {label[: snli.SHOWN]!r} is none of {accepted}")
     texts = wanted.texts
     if texts and (file := texts.find(premise) or texts.find(hypothesis)):
         read.counts["excluded"] += 1
@@ -257,18 +244,11 @@ def _add(
     features: dict[str, str | int] = {
         PREMISE: premise,
         HYPOTHESIS: hypothesis,
-        LABEL: index,
+        LABEL: LABELS.index(label),
         PAIR_ID: pair_id,
     }
     read.rows.append((pair_id, frame(encode_example(features))))
     read.counts.update(("pairs", label))
-
-
-def _index(label: str) -> int:
-    if label not in LABELS:
-        accepted = ", ".join((*LABELS, NO_LABEL))
-        raise MalformedLineError(f"gold_label {label[: snli.SHOWN]!r} is none of {accepted}")
-    return LABELS.index(label)
 
 
 def _write(
@@ -284,7 +264,7 @@ def _write(
         by_shard[zlib.crc32(pair_id.encode()) % shards].append(row)
     contents = {}
     for index, rows in enumerate(by_shard):
-        rows.sort(key=lambda row: (checksum_of_frame(row), row))
+        rows.sort(key=frame_key)
         name = f"nli-{index:05d}-of-{shards:05d}.tfrecord"
         contents[name] = b"".join(rows), len(rows)
     contents[DEAD_LETTERS] = b"".join(read.letters), len(read.letters)

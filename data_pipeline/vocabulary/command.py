@@ -25,10 +25,11 @@ from data_pipeline.execution.runner import (
     pipeline_options,
     run_pipeline,
 )
+from data_pipeline.execution.shuffle import Transport
 from data_pipeline.files.filesystem import as_json
 from data_pipeline.files.inputs import find_inputs, require_apart
 from data_pipeline.files.output_folder import STATISTICS, OutputFolder
-from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, Plan, build
+from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, build
 
 DEFAULT_MIN_COUNT = 2
 """Most words occur only once, and a model learns nothing from them."""
@@ -94,14 +95,13 @@ def count_vocabulary(
             workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
         pipeline = make_pipeline(beam_options)
         folder.start()
-        plan = Plan(
+        build(
+            pipeline,
             files,
-            folder=folder.incomplete,
+            transport=Transport(folder.incomplete, inline=not local),
             partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
-            inline=not local,
             min_counts=min_counts,
         )
-        build(pipeline, plan)
         with quiet_processes(workers):
             run_pipeline(pipeline, local=local)
         return _publish(folder, options, allow_empty=allow_empty)

@@ -15,7 +15,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
@@ -44,55 +44,35 @@ Partition = tuple[str, int]
 """One of `KINDS`, and the index of the partition."""
 
 
-class Plan(NamedTuple):
-    """Everything that the graph depends on."""
+def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Iterator[Any]:
+    """A file of pairs -> ((kind, partition), block of counts); an unreadable file -> its error."""
+    tap = Tap()
+    tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
+    counts = Counter(records=0, texts=0)
+    try:
+        for texts in read_texts(file, tap):
+            counts.update(records=1, texts=len(texts))
+            for text in texts:
+                count(text, tokens)
+            if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
+                yield from pack(_take(tokens, partitions), transport)
+    except UnreadableFileError as error:
+        yield TaggedOutput(UNREADABLE, str(error))
+        return
+    yield from pack(_take(tokens, partitions), transport)
+    yield TaggedOutput(TALLY, {COUNTS: counts})
+    yield TaggedOutput(INPUTS, file.describe(tap))
+    _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
-    files: list[InputFile]
-    folder: str
-    """Where everything is written, apart from the published files."""
-    partitions: int
-    """Of each kind; a worker holds one in memory. The output does not depend on it."""
-    inline: bool
-    """Whether blocks hold their bytes, or stay in files (`shuffle`)."""
-    min_counts: dict[str, int]
-    """Kind -> least count to keep."""
 
-
-class CountFile(beam.DoFn):
-    """A file of pairs -> ((kind, partition), block of counts) elements."""
-
-    def __init__(self, plan: Plan):
-        self._partitions = plan.partitions
-        self._transport = Transport(plan.folder, inline=plan.inline)
-
-    def process(self, file: InputFile) -> Iterator[Any]:
-        """Counts a file; an unreadable one becomes its error."""
-        tap = Tap()
-        tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
-        counts = Counter(records=0, texts=0)
-        try:
-            for texts in read_texts(file, tap):
-                counts.update(records=1, texts=len(texts))
-                for text in texts:
-                    count(text, tokens)
-                if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
-                    yield from self._flush(tokens)
-        except UnreadableFileError as error:
-            yield TaggedOutput(UNREADABLE, str(error))
-            return
-        yield from self._flush(tokens)
-        yield TaggedOutput(TALLY, {COUNTS: counts})
-        yield TaggedOutput(INPUTS, file.describe(tap))
-        _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
-
-    def _flush(self, tokens: dict[str, Counter]) -> list[tuple[Partition, Block]]:
-        rows: dict[Partition, bytearray] = defaultdict(bytearray)
-        for kind, counter in tokens.items():
-            for token, times in counter.items():
-                partition = zlib.crc32(token) % self._partitions
-                rows[kind, partition] += b"%b\t%d\n" % (token, times)
-            counter.clear()
-        return pack(rows, self._transport)
+def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, bytearray]:
+    """The rows of the counters, which are empty afterwards."""
+    rows: dict[Partition, bytearray] = defaultdict(bytearray)
+    for kind, counter in tokens.items():
+        for token, times in counter.items():
+            rows[kind, zlib.crc32(token) % partitions] += b"%b\t%d\n" % (token, times)
+        counter.clear()
+    return rows
 
 
 def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
@@ -107,58 +87,51 @@ def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
     tokens[BIGRAMS].update([b"%b %b" % pair for pair in zip(before, words, strict=False)])
 
 
-class SumPartition(beam.DoFn):
-    """((kind, partition), blocks of counts) -> (kind, file of the kept rows, sorted)."""
+def sum_partition(
+    element: tuple[Partition, Iterable[Block | None]], *, folder: str, min_counts: dict[str, int]
+) -> Iterator[Any]:
+    """((kind, partition), blocks of counts) -> (kind, file of the kept rows, sorted).
 
-    def __init__(self, plan: Plan):
-        self._plan = plan
-
-    def process(self, element: tuple[Partition, Iterable[Block | None]]) -> Iterator[Any]:
-        """Sums a partition; a second try writes the same file."""
-        (kind, partition), blocks = element
-        total: Counter = Counter()
-        for rows in read_blocks(block for block in blocks if block is not None):
-            for row in rows.splitlines():
-                token, _, times = row.rpartition(b"\t")
-                total[token] += int(times)
-        least = self._plan.min_counts[kind]
-        kept = sorted((-times, token) for token, times in total.items() if times >= least)
-        path = FileSystems.join(self._plan.folder, f"{kind}-{partition:05d}")
-        write_file(path, b"".join(b"%b\t%d\n" % (token, -times) for times, token in kept))
-        yield kind, path
-        counts = {
-            "distinct": len(total),
-            "kept": len(kept),
-            "occurrences": total.total(),
-            "occurrences_of_kept": -sum(times for times, _ in kept),
-        }
-        tally = Counter({f"{kind}/{name}": number for name, number in counts.items()})
-        yield TaggedOutput(TALLY, {COUNTS: tally})
+    A second try writes the same file.
+    """
+    (kind, partition), blocks = element
+    total: Counter = Counter()
+    for rows in read_blocks(block for block in blocks if block is not None):
+        for row in rows.splitlines():
+            token, _, times = row.rpartition(b"\t")
+            total[token] += int(times)
+    least = min_counts[kind]
+    kept = sorted((-times, token) for token, times in total.items() if times >= least)
+    path = FileSystems.join(folder, f"{kind}-{partition:05d}")
+    write_file(path, b"".join(b"%b\t%d\n" % (token, -times) for times, token in kept))
+    yield kind, path
+    counts = {
+        "distinct": len(total),
+        "kept": len(kept),
+        "occurrences": total.total(),
+        "occurrences_of_kept": -sum(times for times, _ in kept),
+    }
+    tally = Counter({f"{kind}/{name}": number for name, number in counts.items()})
+    yield TaggedOutput(TALLY, {COUNTS: tally})
 
 
-class Merge(beam.DoFn):
+def merge(element: tuple[str, Iterable[str]], *, folder: str) -> ShardFile:
     """(kind, files of its partitions) -> one file, by descending count, then by token."""
-
-    def __init__(self, folder: str):
-        self._folder = folder
-
-    def process(self, element: tuple[str, Iterable[str]]) -> Iterator[ShardFile]:
-        """Merges the files of one kind."""
-        kind, paths = element
-        name = f"{kind}{SUFFIX}"
-        records = 0
-        with ExitStack() as stack:
-            file = stack.enter_context(NewFile(FileSystems.join(self._folder, name)))
-            parts = [stack.enter_context(open_stored(path)) for path in sorted(set(paths))]
-            waiting = bytearray()
-            for times, token in heapq.merge(*map(_rows, parts)):
-                waiting += b"%b\t%d\n" % (token, -times)
-                records += 1
-                if len(waiting) >= _MERGED_BYTES:
-                    file.write(bytes(waiting))
-                    waiting.clear()
-            file.write(bytes(waiting))
-        yield ShardFile(name, "", file.size, file.crc32c, records)
+    kind, paths = element
+    name = f"{kind}{SUFFIX}"
+    records = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(NewFile(FileSystems.join(folder, name)))
+        parts = [stack.enter_context(open_stored(path)) for path in sorted(set(paths))]
+        waiting = bytearray()
+        for times, token in heapq.merge(*map(_rows, parts)):
+            waiting += b"%b\t%d\n" % (token, -times)
+            records += 1
+            if len(waiting) >= _MERGED_BYTES:
+                file.write(bytes(waiting))
+                waiting.clear()
+        file.write(bytes(waiting))
+    return ShardFile(name, "", file.size, file.crc32c, records)
 
 
 def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -167,34 +140,56 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield -int(times), token
 
 
-def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; its last step writes the report."""
+def build(
+    pipeline: beam.Pipeline,
+    files: list[InputFile],
+    *,
+    transport: Transport,
+    partitions: int,
+    min_counts: dict[str, int],
+) -> None:
+    """Adds the whole job to a pipeline; its last step writes the report.
+
+    Args:
+      pipeline: to add the job to.
+      files: of pairs.
+      transport: how blocks travel; everything is written into its folder.
+      partitions: of each kind; a worker holds one in memory. The output does not depend on it.
+      min_counts: kind -> least count to keep.
+    """
+    folder = transport.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
-        | "List the pair files" >> beam.Create(sorted(plan.files, key=lambda file: -file.size))
+        | "List the pair files" >> beam.Create(sorted(files, key=lambda file: -file.size))
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
-        >> beam.ParDo(CountFile(plan)).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
+        >> beam.FlatMap(
+            count_file,
+            transport=transport,
+            partitions=partitions,
+        ).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
-    nothing = [((kind, partition), None) for kind in KINDS for partition in range(plan.partitions)]
+    nothing = [((kind, partition), None) for kind in KINDS for partition in range(partitions)]
     every_partition = pipeline | "List the partitions" >> beam.Create(nothing)
     sorted_files, sum_tally = (
         (counts, every_partition)
         | "Add empty partitions" >> beam.Flatten()
         | "Group counts by partition" >> beam.GroupByKey()
         | "Sum and sort each partition"
-        >> beam.ParDo(SumPartition(plan)).with_outputs(TALLY, main="files")
+        >> beam.FlatMap(sum_partition, folder=folder, min_counts=min_counts).with_outputs(
+            TALLY, main="files"
+        )
     )
-    files = (
+    written = (
         sorted_files
         | "Group files by kind" >> beam.GroupByKey()
-        | "Merge them" >> beam.ParDo(Merge(plan.folder))
+        | "Merge them" >> beam.Map(merge, folder=folder)
     )
     add_report(
         pipeline,
-        plan.folder,
+        folder,
         tallies=[read_tally, sum_tally],
         unreadable=unreadable,
-        files=files,
+        files=written,
         inputs=AsList(inputs),
     )

@@ -34,11 +34,7 @@ class _Patterns(NamedTuple):
 
 
 def tokenize(text: str | bytes) -> list[bytes]:
-    """The tokens of a text: case folded, normalized, UTF-8.
-
-    Args:
-      text: of any length; bytes that are not UTF-8 become U+FFFD.
-    """
+    """The tokens of a text: case folded, normalized, UTF-8; invalid UTF-8 becomes U+FFFD."""
     if isinstance(text, bytes):
         text = text.decode(errors="replace")
     patterns = _patterns()

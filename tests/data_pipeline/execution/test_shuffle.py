@@ -3,8 +3,7 @@
 import pytest
 
 from data_pipeline.execution import shuffle
-from data_pipeline.execution.shuffle import PackRows, Transport, as_row, read_pairs
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import PackRows, Pair, Transport, as_row, read_pairs
 
 
 def pair(number, *, thread="t"):

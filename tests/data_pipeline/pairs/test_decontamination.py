@@ -7,14 +7,14 @@ import pytest
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.errors import InputError
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.pairs.decontamination import (
     EXCLUDED,
-    Decontaminate,
     Excluded,
+    decontaminate,
     normalize,
     read_texts,
 )
-from data_pipeline.pairs.pair import Pair
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_pairs_are_removed_by_either_text_and_listed(tmp_path):
 
     kept = pair("A man is playing golf", "yes")
     pairs = [pair("a MAN is playing", "yes"), kept, pair("What is he doing?", "A man: is playing")]
-    outputs = list(Decontaminate(excluded).process(pairs))
+    outputs = list(decontaminate(pairs, excluded=excluded))
     assert outputs[0] == [kept]
     (lines,) = [
         out.value for out in outputs if isinstance(out, TaggedOutput) and out.tag == EXCLUDED

@@ -6,15 +6,14 @@ import orjson
 import pytest
 from apache_beam.testing.util import assert_that, equal_to
 
-from data_pipeline.execution.shuffle import InlineBlocks
-from data_pipeline.pairs.formats import JsonLines
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import InlineBlocks, Pair
+from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import (
     ShardFile,
     Sharding,
     WriteLines,
-    WriteShard,
     stored_columns,
+    write_shard,
 )
 
 
@@ -24,7 +23,9 @@ def sharding(**replaced):
         "test_fraction": 0.1,
         "train_shards": 4,
         "test_shards": 2,
-        "format": JsonLines(stored_columns(replaced.get("context_turns", 0))),
+        "format": make_format(
+            "jsonl", names=stored_columns(replaced.get("context_turns", 0)), gzipped=False
+        ),
         "context_turns": 0,
         "records_a_file": None,
     }
@@ -124,11 +125,13 @@ def test_a_shard_without_rows_is_one_empty_file():
 
 def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     rows = [b'{"a":%d}\n' % number for number in range(5)]
-    writer = WriteShard(str(tmp_path), sharding(records_a_file=2))
     written = {}
     for order in (rows, rows[::-1]):
         blocks = [InlineBlocks("w").append(b"".join(some)) for some in (order[:3], order[3:])]
-        files = list(writer.process((("train", 7), [blocks[0], None, blocks[1]])))
+        element = ("train", 7), [blocks[0], None, blocks[1]]
+        files = list(
+            write_shard(element, folder=str(tmp_path), sharding=sharding(records_a_file=2))
+        )
         contents = [(tmp_path / file.name).read_bytes() for file in files]
         written[order[0]] = files, contents
     assert written[rows[0]] == written[rows[-1]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
 from data_pipeline.execution.shuffle import Block
-from data_pipeline.files.malformed_lines import MalformedLineError, dead_letter
+from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.reddit.comment import parse_comment
@@ -84,7 +84,7 @@ def read(lines, rules):
             comment = parse_comment(line)
         except MalformedLineError as error:
             counts["malformed"] += 1
-            letter = dead_letter(path="RC", line_number=number, reason=str(error), line=line)
+            letter = MalformedLine("RC", number, line, str(error)).as_dead_letter()
             assert orjson.loads(letter)["line"] == number
             assert letter.count(b"\n") == 1
         else:

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from data_pipeline.files.malformed_lines import MalformedLineError, dead_letter
+from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.reddit.comment import Comment, parse_comment, seconds, whole_number
 from data_pipeline.reddit.filters import Rules, Selection
 
@@ -40,7 +40,7 @@ def test_a_time_that_is_a_list_or_an_object_is_none(created):
 
 
 def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
-    letter = dead_letter(path="a/RC", line_number=3, reason="not JSON", line=b'{"\xffid":\t1')
+    letter = MalformedLine("a/RC", 3, b'{"\xffid":\t1', "not JSON").as_dead_letter()
     assert (
         letter
         == rb"""{"file":"a/RC","line":3,"reason":"not JSON","raw":"{\"\\xffid\":\t1"}

@@ -1,6 +1,6 @@
 """The turns before an input, one at a time."""
 
-from data_pipeline.pairs.pair import Pair
+from data_pipeline.execution.shuffle import Pair
 from data_pipeline.reddit.context import add_turn
 from data_pipeline.reddit.join import OwnComments
 

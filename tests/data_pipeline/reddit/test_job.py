@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.files.inputs import find_inputs
-from data_pipeline.pairs.formats import TFRecord
+from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import FEATURES
 from data_pipeline.reddit.filters import Selection
@@ -219,7 +219,8 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
 def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     folder = tmp_path / "aside"
     folder.mkdir()
-    sharding = Sharding("thread", 0.1, 2, 1, TFRecord(FEATURES), 0, None)
+    form = make_format("tfrecord", names=FEATURES, gzipped=False)
+    sharding = Sharding("thread", 0.1, 2, 1, form, 0, None)
     plan = Plan(
         find_inputs([f"{tmp_path}/RC_*"]),
         InputCache(str(tmp_path / "cache"), Selection(), compressed=True),

@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
 def _tune(arguments: argparse.Namespace, *, command: str) -> None:
     """Score with and without the matrix, learned only if a result or its file is missing."""
     from evaluation.encoders.saved_model import load_encoder
-    from evaluation.results.evaluation import Store
     from evaluation.tasks import sts, sts_tuning
+    from evaluation.tasks.evaluate import Store
 
     learned_from = sts.tuning_sources(arguments.data)
     load = cache(partial(load_encoder, arguments.module))

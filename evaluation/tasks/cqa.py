@@ -21,9 +21,9 @@ from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import classification
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
+from evaluation.tasks.evaluate import Evaluation
 
 PREDICTIONS = ".subtaskB.pred"
 SEARCH_ENGINE, CEILING = "search_engine", "ceiling"

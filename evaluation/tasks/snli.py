@@ -16,8 +16,8 @@ from evaluation.data.snli_files import LABELS, NliData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
+from evaluation.tasks.evaluate import Evaluation
 
 OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 """What a result notes where no classifier was trained for it."""

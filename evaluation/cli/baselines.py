@@ -12,16 +12,16 @@ from pathlib import Path
 from evaluation.cli import options
 from evaluation.errors import InputError
 from evaluation.results.claim import claim
+from evaluation.results.result import TASKS
 
 FOLDER = "baselines"
 """In the output folder: a folder of results for each baseline."""
-TASKS = ("response_ranking", "snli", "sts", "cqa")
 
 
 def add(commands) -> None:
     """Add the command `baselines`."""
     summary = "the same tasks for TF-IDF, word vectors and models that are installed"
-    parser = commands.add_parser("baselines", help=summary, description=summary)
+    parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
         parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
     several: dict = {"nargs": "+", "default": []}
@@ -48,10 +48,9 @@ def add(commands) -> None:
         "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
     )
     options.folder_output(parser, help=f"results go to {FOLDER}/NAME in this folder")
-    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    options.candidates(parser)
     options.seeded(parser)
     options.again(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

@@ -13,7 +13,7 @@ from evaluation.cli import options
 def add(commands) -> None:
     """Add the command `compare`."""
     summary = "a paired test of two modules, from their stored results"
-    parser = commands.add_parser("compare", help=summary, description=summary)
+    parser = options.command(commands, "compare", run, summary=summary)
     for name in "ab":
         parser.add_argument(name, type=Path, help="folder of result files, or one of them")
     for name in "ab":
@@ -27,7 +27,6 @@ def add(commands) -> None:
         required=False,
     )
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from evaluation.cli import options
 from evaluation.errors import InputError
-
-TASKS = ("response_ranking", "snli", "sts", "cqa")
+from evaluation.results.result import TASKS
 
 
 def add(commands) -> None:
     """Add the command `contamination`."""
     summary = "overlaps between training records and evaluation sets, and scores without them"
-    parser = commands.add_parser("contamination", help=summary, description=summary)
+    parser = options.command(commands, "contamination", run, summary=summary)
     parser.add_argument(
         "--training",
         type=Path,
@@ -33,7 +32,6 @@ def add(commands) -> None:
     )
     options.folder_output(parser, help="folder for the result files")
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

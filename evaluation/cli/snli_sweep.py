@@ -19,12 +19,10 @@ SHARES = "0,10,20,30,40,50,60,70,80,90,100"
 def add(commands) -> None:
     """Add the command `snli_sweep`."""
     summary = "Pearson's r by how much NLI data a model was trained with (figure 8)"
-    parser = commands.add_parser(
-        "snli_sweep",
-        help=summary,
-        description=f"{summary}. Trains, exports and scores a model for each share. What is "
-        "finished is not done again.",
+    more = (
+        ". Trains, exports and scores a model for each share. What is finished is not done again."
     )
+    parser = options.command(commands, "snli_sweep", run, summary=summary, more=more)
     parser.add_argument(
         "--init_checkpoint",
         type=Path,
@@ -52,7 +50,6 @@ def add(commands) -> None:
     parser.add_argument("--work_dir", type=Path, help="default: snli_sweep in --output")
     parser.add_argument("--keep", action="store_true", help="keep the models and the modules")
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

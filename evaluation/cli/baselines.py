@@ -118,14 +118,14 @@ def _texts(files, path: Path) -> list[str]:
 
 def _encoders(arguments: argparse.Namespace) -> Iterator:
     """Yield the others, each loaded when its turn comes."""
-    from evaluation.encoders import tfidf, word_averages, word_vectors
+    from evaluation.encoders import words
     from evaluation.encoders.saved_model import load_encoder
 
-    yield tfidf.TfIdf()
-    vectors = [word_vectors.of_file(path) for path in arguments.vectors]
-    vectors += [word_vectors.of_module(module) for module in arguments.module_words]
+    yield words.TfIdf()
+    vectors = [words.of_file(path) for path in arguments.vectors]
+    vectors += [words.of_module(module) for module in arguments.module_words]
     for name, source, lookup in vectors:
         for sif in (False, True):
-            yield word_averages.WordAverage(name, source=source, lookup=lookup, sif=sif)
+            yield words.WordAverage(name, source=source, lookup=lookup, sif=sif)
     for module in arguments.modules:
         yield load_encoder(module)

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import paper, pictures, regressors, svg, tables
+from evaluation.report import paper, pictures, regressors, tables
 from evaluation.report.tables import System, Table
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
@@ -105,7 +105,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         examples=examples(shown) if shown else [],
         papers_examples=paper.TABLE_5,
         sweep=sweep,
-        **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
+        **{name: pictures.data_uri(text) if text else None for name, text in drawn.items()},
     )
 
 

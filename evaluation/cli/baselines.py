@@ -1,7 +1,4 @@
-"""`baselines`: the same tasks for what needs no training.
-
-python -m evaluation baselines --sts DIR --cqa DIR --vectors glove.txt --output results
-"""
+"""`baselines`: the same tasks for what needs no training."""
 
 import argparse
 import itertools

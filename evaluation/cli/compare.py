@@ -1,10 +1,8 @@
-"""`compare`: whether two modules' scores differ by more than chance.
-
-python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
-"""
+"""`compare`: whether two modules' scores differ by more than chance."""
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from evaluation.cli import options
@@ -53,7 +51,12 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"
     )
     if arguments.output:
-        stored = paired_test.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {
+        of_a, of_b = pairs[0]
+        stored = {
+            "a": of_a.module,
+            "b": of_b.module,
+            "resamples": bootstrap.RESAMPLES,
+            "differences": [asdict(row) for row in found],
             "command": command,
             "seed": arguments.seed,
         }

@@ -1,7 +1,4 @@
-"""`contamination`: overlaps of evaluation sets with training data, and scores without them.
-
-python -m evaluation contamination --training pairs/ --sts stsb/ --results results/ --output out/
-"""
+"""`contamination`: overlaps of evaluation sets with training data, and scores without them."""
 
 import argparse
 import time

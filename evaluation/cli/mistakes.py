@@ -1,7 +1,4 @@
-"""`mistakes`: where a module is wrong: errors by kind of text, and the worst items.
-
-python -m evaluation mistakes --module DIR --sts DIR --response_ranking PAIRS --output DIR
-"""
+"""`mistakes`: where a module is wrong: errors by kind of text, and the worst items."""
 
 import argparse
 import time

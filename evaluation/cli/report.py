@@ -1,7 +1,4 @@
-"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others.
-
-python -m evaluation report --results DIR --output FILE.html
-"""
+"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others."""
 
 import argparse
 from pathlib import Path

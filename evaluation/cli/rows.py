@@ -1,7 +1,4 @@
-"""`rows`: the paper's tables with a row for each system that was trained, as one Markdown page.
-
-python -m evaluation rows --results DIR --pairs DIR --output RESULTS.md
-"""
+"""`rows`: the paper's tables with a row for each system that was trained, as one Markdown page."""
 
 import argparse
 from pathlib import Path

@@ -1,8 +1,4 @@
-"""`snli_sweep`: figure 8.
-
-python -m evaluation snli_sweep --init_checkpoint RUN --config_file F.yaml --pairs 'DIR/train-*' \
-    --nli 'DIR/nli-*' --sts DIR --output DIR
-"""
+"""`snli_sweep`: figure 8."""
 
 import argparse
 import signal

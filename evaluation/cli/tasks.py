@@ -1,7 +1,4 @@
-"""`response_ranking`, `snli`, `sts`, `cqa`: a module on the data of one task.
-
-python -m evaluation sts --module DIR --data PATH --output DIR [--tune]
-"""
+"""`response_ranking`, `snli`, `sts`, `cqa`: a module on the data of one task."""
 
 import argparse
 from collections.abc import Callable

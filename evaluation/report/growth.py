@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from evaluation.report import paper, pictures
+from evaluation.report import paper, svg
 from evaluation.report.tables import OURS, PAPER, Cell, Row, Scored, System, Table
 from evaluation.results.text import label
 
@@ -91,10 +91,10 @@ def _label(name: str, key: str) -> str:
     return "STS-B dev, Pearson's r" if name == "sts-dev" else f"{label(key)} of 100"
 
 
-@pictures.styled
+@svg.styled
 def picture(found: Sequence[Point]) -> str:
     """Draw the points and the lines: the text of an SVG file."""
-    figure, axes = pictures.axes_of(width=6.4, height=4.2)
+    figure, axes = svg.axes_of(width=6.4, height=4.2)
     for column, (name, key) in enumerate(METRICS):
         known = [(p.pairs, p.values[column]) for p in found if p.values[column] is not None]
         if not known:
@@ -109,5 +109,5 @@ def picture(found: Sequence[Point]) -> str:
     axes.set_ylim(0, 1)
     axes.grid(axis="y", linewidth=0.5, alpha=0.25)
     if axes.lines:
-        pictures.legend(figure, axes, columns=3)
-    return pictures.document(figure, salt="growth")
+        svg.legend(figure, axes, columns=3)
+    return svg.document(figure, salt="growth")

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import paper, pictures, regressors, tables
+from evaluation.report import paper, pictures, regressors, svg, tables
 from evaluation.report.tables import System, Table
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
@@ -77,7 +77,8 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
 def all_tables(systems: Sequence[System]) -> list[Table]:
     """Return every table that there is something for."""
     overlaps = (r for r in systems[0].results() if r.task == "contamination")
-    made = [*tables.tables(systems), *regressors.tables(systems), tables.contamination(overlaps)]
+    regressed = (r for one in systems for r in one.results() if r.task == regressors.TASK)
+    made = [*tables.tables(systems), *regressors.tables(regressed), tables.contamination(overlaps)]
     return [table for table in made if table is not None]
 
 
@@ -105,7 +106,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         examples=examples(shown) if shown else [],
         papers_examples=paper.TABLE_5,
         sweep=sweep,
-        **{name: pictures.data_uri(text) if text else None for name, text in drawn.items()},
+        **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
     )
 
 

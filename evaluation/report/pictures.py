@@ -1,14 +1,8 @@
-"""Figures 7 and 8 of the paper, and table 4 as bars: SVG files as text, drawn by matplotlib."""
+"""Figures 7 and 8 of the paper, and table 4 as bars: SVG files as text."""
 
-import base64
-import io
 from collections.abc import Sequence
-from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
-from evaluation.report import paper, tables
+from evaluation.report import paper, svg, tables
 from evaluation.report.tables import BASELINE, Scored, System
 from evaluation.results.result import Result
 
@@ -26,62 +20,10 @@ NAMES = {"pearson": "all", "captions": "captions"}
 INTERVALS = {"pearson": "interval", "captions": "captions_interval"}
 
 
-INK = "#748091"
-"""Of text and axes: readable on white and on the dark page."""
-STYLE: dict[Any, Any] = {
-    "font.size": 11,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
-
-
-# Of a function that draws: colours of ticks are read as they are made.
-styled = mpl.rc_context(STYLE)
-
-
-def axes_of(*, width: float = 5.2, height: float = 3.8) -> tuple[Figure, Any]:
-    """Return a new figure of so many inches, and its axes."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def legend(figure: Figure, axes: Any, *, columns: int = 2) -> None:
-    """Put a legend above the axes, the paper's entries last; none without labelled lines."""
-    handles = list(zip(*axes.get_legend_handles_labels(), strict=True))
-    if handles:
-        ordered = sorted(handles, key=lambda pair: pair[1].endswith("(paper)"))
-        figure.legend(
-            [line for line, _ in ordered],
-            [label for _, label in ordered],
-            loc="outside upper center",
-            ncols=columns,
-            frameon=False,
-            fontsize=9.5,
-        )
-
-
-def document(figure: Figure, *, salt: str) -> str:
-    """Return a figure as the text of an SVG file; `salt` makes its ids the same each time."""
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": salt}):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return buffer.getvalue()
-
-
-def data_uri(svg: str) -> str:
-    """Return an SVG file as the address of an image, which holds all of it."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-
-
-@styled
+@svg.styled
 def scatter(result: Result) -> str:
     """Draw figure 7: the items of an STS result, gold similarity in [0, 5] against score."""
-    figure, axes = axes_of()
+    figure, axes = svg.axes_of()
     gold = [item["gold"] for item in result.items]
     score = [item["score"] for item in result.items]
     axes.scatter(gold, score, s=14, color=BLUE, alpha=0.6, linewidths=0)
@@ -89,16 +31,16 @@ def scatter(result: Result) -> str:
     # Scores above 0 are not angles: they are the module's own.
     angles = max(score, default=0.0) <= 0.0
     axes.set_ylabel("score, -arccos(cosine)" if angles else "score")
-    return document(figure, salt="figure7")
+    return svg.document(figure, salt="figure7")
 
 
-@styled
+@svg.styled
 def nli_share(result: Result) -> str:
     """Draw figure 8, Pearson's r by the share of NLI data, from a result of `snli_sweep`.
 
     A line each for dev and test, all pairs and captions, with 95% intervals as bars.
     """
-    figure, axes = axes_of()
+    figure, axes = svg.axes_of()
     for split, kind, color, style, marker in LINES:
         points = [
             (100 * item["share"], item[split][kind], item[split][INTERVALS[kind]])
@@ -117,16 +59,16 @@ def nli_share(result: Result) -> str:
     axes.set_ylabel("Pearson's r")
     axes.set_xticks(range(0, 101, 10))
     axes.grid(axis="y", linewidth=0.5, alpha=0.25)
-    legend(figure, axes)
-    return document(figure, salt="figure8")
+    svg.legend(figure, axes)
+    return svg.document(figure, salt="figure8")
 
 
-@styled
+@svg.styled
 def genre_bars(systems: Sequence[System], name: str) -> str:
     """Draw table 4 for one STS data set: our rows, the best baseline, and the paper's as points."""
     shown = _shown(systems, name)
     step = len(shown) + 1
-    figure, axes = axes_of(height=1.3 + 0.2 * step * len(paper.GENRES))
+    figure, axes = svg.axes_of(height=1.3 + 0.2 * step * len(paper.GENRES))
     for i, one in enumerate(shown):
         cells = tables.genres(one)
         at = [genre * step + i for genre in range(len(paper.GENRES))]
@@ -134,7 +76,7 @@ def genre_bars(systems: Sequence[System], name: str) -> str:
         axes.barh(at, [cell.value or 0.0 for cell in cells], 0.8, color=color, label=one.label)
         for y, cell in zip(at, cells, strict=True):
             if cell.interval:
-                axes.plot(cell.interval, [y, y], color=INK, linewidth=1.2)
+                axes.plot(cell.interval, [y, y], color=svg.INK, linewidth=1.2)
     middle = [genre * step + (len(shown) - 1) / 2 for genre in range(len(paper.GENRES))]
     if shown and shown[0].results[0].n == paper.STS_PAIRS.get(name):
         for model, marker in (("Reddit", "o"), ("Reddit+SNLI", "D")):
@@ -146,8 +88,8 @@ def genre_bars(systems: Sequence[System], name: str) -> str:
     axes.invert_yaxis()
     axes.set_xlabel("Pearson's r")
     axes.set_xlim(right=1.0)
-    legend(figure, axes)
-    return document(figure, salt=f"genres-{name}")
+    svg.legend(figure, axes)
+    return svg.document(figure, salt=f"genres-{name}")
 
 
 def _shown(systems: Sequence[System], name: str) -> list[Scored]:

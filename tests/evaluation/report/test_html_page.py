@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.errors import InputError
-from evaluation.report import html_page, paper, pictures, tables
+from evaluation.report import html_page, paper, pictures, svg, tables
 from evaluation.report.tables import OURS, System
 from evaluation.results import store, text
 from evaluation.results.result import Result
@@ -152,7 +152,7 @@ def test_text_is_escaped():
 def test_figure_7_is_readable_on_light_and_dark():
     drawn = pictures.scatter(sts_result(n=57))
     assert drawn.startswith("<?xml")
-    assert drawn.count(pictures.INK) > 10
+    assert drawn.count(svg.INK) > 10
     assert "#000000" not in drawn
     (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
     assert points.count("<use") == 57

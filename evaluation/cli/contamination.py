@@ -1,6 +1,7 @@
 """`contamination`: overlaps of evaluation sets with training data, and scores without them."""
 
 import argparse
+import dataclasses
 import time
 from pathlib import Path
 
@@ -69,20 +70,13 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         )
         found = stamped(
             found,
-            data=_data(each, files),
+            data=dataclasses.replace(each.source, learned_from=tuple(files)).provenance(),
             module=mine.module if mine else None,
             command=command,
             seconds=time.perf_counter() - started,
         )
         path = store.write(found, arguments.output)
         print(f"{printed(found)}\n-> {path}\n")
-
-
-def _data(each, files: list[Path]) -> dict:
-    """Return the provenance of an evaluation set and of the training files."""
-    from evaluation.data.files import Source
-
-    return Source(each.source.name, each.source.files, tuple(files)).provenance()
 
 
 def _scored(folder: Path | None, sets: list, *, seed: int) -> dict:

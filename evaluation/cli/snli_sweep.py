@@ -7,9 +7,12 @@ import time
 from pathlib import Path
 
 from evaluation.cli import options
+from evaluation.data.files import Source, existing, write_whole
+from evaluation.errors import InputError
 from evaluation.results.claim import claim
 
 SHARES = "0,10,20,30,40,50,60,70,80,90,100"
+AS_GIVEN = ("init_checkpoint", "params_override", "pairs", "sts", "seed", "keep")
 
 
 def add(commands) -> None:
@@ -51,8 +54,6 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Finish every point; write the result and the figure."""
     from evaluation.analysis import snli_sweep
-    from evaluation.data.files import existing, write_whole
-    from evaluation.errors import InputError
     from evaluation.report import pictures
     from evaluation.results import store
     from evaluation.results.result import stamped
@@ -99,11 +100,9 @@ def _say(line: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace):
-    """Check what is asked."""
+    """Return what is asked, checked."""
     from evaluation.analysis import snli_sweep
     from evaluation.data import sts_files
-    from evaluation.data.files import Source, existing
-    from evaluation.errors import InputError
 
     try:
         shares = sorted({int(share) for share in arguments.shares.split(",")})
@@ -120,13 +119,8 @@ def _sweep(arguments: argparse.Namespace):
         raise InputError(f"--sts {arguments.sts}: no {missing[0]}.csv (plain or .gz)")
     return snli_sweep.Sweep(
         work=arguments.work_dir or arguments.output / "snli_sweep",
-        init_checkpoint=arguments.init_checkpoint,
         config_files=[existing(file) for file in arguments.config_file],
-        params_override=arguments.params_override,
-        pairs=arguments.pairs,
         nli=Source("nli", files),
-        sts=arguments.sts,
         shares=shares,
-        seed=arguments.seed,
-        keep=arguments.keep,
+        **{name: getattr(arguments, name) for name in AS_GIVEN},
     )

@@ -159,7 +159,6 @@ SETTING = Value(
     "a number or text", lambda value: isinstance(value, bool | str) or _is_number(value)
 )
 TRUTH = Value("true or false", lambda value: isinstance(value, bool))
-ANYTHING = Value("anything", lambda value: True)
 INTERVAL = Value(
     "a list of two numbers",
     lambda value: isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)),

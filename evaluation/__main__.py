@@ -22,23 +22,17 @@ from evaluation.cli import (
     baselines,
     compare,
     contamination,
-    cqa,
     mistakes,
     options,
     report,
-    response_ranking,
     rows,
-    snli,
     snli_sweep,
-    sts,
+    tasks,
 )
 from evaluation.errors import InputError
 
 COMMANDS = (
-    response_ranking,
-    snli,
-    sts,
-    cqa,
+    tasks,
     baselines,
     snli_sweep,
     compare,

@@ -5,7 +5,7 @@ both cancels out of the difference. p is twice the share of resamples whose diff
 other sign (two-sided), so it is below 0.05 just where the 95% interval excludes 0.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -150,13 +150,3 @@ def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
             f"the first has {has_a}; the second has {has_b}"
         )
     return pairs
-
-
-def as_json(found: list[Difference], *, a: Result, b: Result) -> dict:
-    """Return the differences and the provenance of both modules."""
-    return {
-        "a": a.module,
-        "b": b.module,
-        "resamples": bootstrap.RESAMPLES,
-        "differences": [asdict(row) for row in found],
-    }

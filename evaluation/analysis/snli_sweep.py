@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from evaluation.data import tfrecords
 from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
 from evaluation.results import store
@@ -92,7 +93,10 @@ def _prepare(sweep: Sweep) -> None:
     """Make the work folder, or make sure that it is this sweep's; cut the data into tenths."""
     path, asked = sweep.work / SETTINGS, sweep.settings()
     if path.exists():
-        stored = _settings(path)
+        try:
+            stored = dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path}: not the settings of a sweep ({error}); remove it") from error
         for name, value in asked.items():
             if stored.get(name) != value:
                 raise InputError(
@@ -105,16 +109,6 @@ def _prepare(sweep: Sweep) -> None:
         _write_tenths(sweep.nli.files, sweep.work / "nli", seed=sweep.seed)
 
 
-def _settings(path: Path) -> dict:
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not the settings of a sweep ({error}); remove it") from error
-    if not isinstance(stored, dict):
-        raise InputError(f"{path}: not the settings of a sweep; remove it")
-    return stored
-
-
 def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:
     """Write the records of all files in ten files, by a seeded hash: each in one, all about equal.
 
@@ -122,7 +116,7 @@ def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:
     """
     import tensorflow as tf  # here, because importing it takes seconds
 
-    records = [record for file in files for record in _records(file)]
+    records = [record for file in files for record in tfrecords.records(file)]
     if len(records) < TENTHS:
         raise InputError(f"{files[0].parent}: {len(records)} NLI records; {TENTHS} or more needed")
     records.sort(key=lambda record: hashlib.sha256(b"%d\0" % seed + record).digest())
@@ -134,17 +128,6 @@ def _write_tenths(files: Sequence[Path], folder: Path, *, seed: int) -> None:
             for record in records[tenth::TENTHS]:
                 writer.write(record)
     aside.rename(folder)
-
-
-def _records(file: Path) -> list[bytes]:
-    """Read the records of a TFRecord file, plain or .gz, as they are."""
-    import tensorflow as tf
-
-    compression = "GZIP" if file.suffix == ".gz" else ""
-    try:
-        return list(tf.data.TFRecordDataset(str(file), compression).as_numpy_iterator())
-    except tf.errors.OpError as error:
-        raise InputError(f"{file}: damaged, or no TFRecord file") from error
 
 
 def _point(sweep: Sweep, share: int, commands: set, say: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""The commands, one a file: `add` adds it to the parser, `run` runs it.
+"""The commands: `add` adds those of a file to the parser, `run` runs one.
 
 TensorFlow takes seconds to import, matplotlib one: each command imports what it needs when it
 is run, and the grammars import neither.

@@ -1,7 +1,4 @@
-"""`baselines`: the same tasks for what needs no training.
-
-python -m evaluation baselines --sts DIR --cqa DIR --vectors glove.txt --output results
-"""
+"""`baselines`: the same tasks for what needs no training."""
 
 import argparse
 import itertools
@@ -12,16 +9,16 @@ from pathlib import Path
 from evaluation.cli import options
 from evaluation.errors import InputError
 from evaluation.results.claim import claim
+from evaluation.results.result import TASKS
 
 FOLDER = "baselines"
 """In the output folder: a folder of results for each baseline."""
-TASKS = ("response_ranking", "snli", "sts", "cqa")
 
 
 def add(commands) -> None:
     """Add the command `baselines`."""
     summary = "the same tasks for TF-IDF, word vectors and models that are installed"
-    parser = commands.add_parser("baselines", help=summary, description=summary)
+    parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
         parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
     several: dict = {"nargs": "+", "default": []}
@@ -48,10 +45,9 @@ def add(commands) -> None:
         "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
     )
     options.folder_output(parser, help=f"results go to {FOLDER}/NAME in this folder")
-    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    options.candidates(parser)
     options.seeded(parser)
     options.again(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
@@ -119,14 +115,14 @@ def _texts(files, path: Path) -> list[str]:
 
 def _encoders(arguments: argparse.Namespace) -> Iterator:
     """Yield the others, each loaded when its turn comes."""
-    from evaluation.encoders import tfidf, word_averages, word_vectors
+    from evaluation.encoders import words
     from evaluation.encoders.saved_model import load_encoder
 
-    yield tfidf.TfIdf()
-    vectors = [word_vectors.of_file(path) for path in arguments.vectors]
-    vectors += [word_vectors.of_module(module) for module in arguments.module_words]
+    yield words.TfIdf()
+    vectors = [words.of_file(path) for path in arguments.vectors]
+    vectors += [words.of_module(module) for module in arguments.module_words]
     for name, source, lookup in vectors:
         for sif in (False, True):
-            yield word_averages.WordAverage(name, source=source, lookup=lookup, sif=sif)
+            yield words.WordAverage(name, source=source, lookup=lookup, sif=sif)
     for module in arguments.modules:
         yield load_encoder(module)

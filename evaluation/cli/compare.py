@@ -1,10 +1,8 @@
-"""`compare`: whether two modules' scores differ by more than chance.
-
-python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
-"""
+"""`compare`: whether two modules' scores differ by more than chance."""
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from evaluation.cli import options
@@ -13,7 +11,7 @@ from evaluation.cli import options
 def add(commands) -> None:
     """Add the command `compare`."""
     summary = "a paired test of two modules, from their stored results"
-    parser = commands.add_parser("compare", help=summary, description=summary)
+    parser = options.command(commands, "compare", run, summary=summary)
     for name in "ab":
         parser.add_argument(name, type=Path, help="folder of result files, or one of them")
     for name in "ab":
@@ -27,7 +25,6 @@ def add(commands) -> None:
         required=False,
     )
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
@@ -54,7 +51,12 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"
     )
     if arguments.output:
-        stored = paired_test.as_json(found, a=pairs[0][0], b=pairs[0][1]) | {
+        of_a, of_b = pairs[0]
+        stored = {
+            "a": of_a.module,
+            "b": of_b.module,
+            "resamples": bootstrap.RESAMPLES,
+            "differences": [asdict(row) for row in found],
             "command": command,
             "seed": arguments.seed,
         }

@@ -1,22 +1,19 @@
-"""`contamination`: overlaps of evaluation sets with training data, and scores without them.
-
-python -m evaluation contamination --training pairs/ --sts stsb/ --results results/ --output out/
-"""
+"""`contamination`: overlaps of evaluation sets with training data, and scores without them."""
 
 import argparse
+import dataclasses
 import time
 from pathlib import Path
 
 from evaluation.cli import options
 from evaluation.errors import InputError
-
-TASKS = ("response_ranking", "snli", "sts", "cqa")
+from evaluation.results.result import TASKS
 
 
 def add(commands) -> None:
     """Add the command `contamination`."""
     summary = "overlaps between training records and evaluation sets, and scores without them"
-    parser = commands.add_parser("contamination", help=summary, description=summary)
+    parser = options.command(commands, "contamination", run, summary=summary)
     parser.add_argument(
         "--training",
         type=Path,
@@ -33,7 +30,6 @@ def add(commands) -> None:
     )
     options.folder_output(parser, help="folder for the result files")
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
@@ -74,20 +70,13 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         )
         found = stamped(
             found,
-            data=_data(each, files),
+            data=dataclasses.replace(each.source, learned_from=tuple(files)).provenance(),
             module=mine.module if mine else None,
             command=command,
             seconds=time.perf_counter() - started,
         )
         path = store.write(found, arguments.output)
         print(f"{printed(found)}\n-> {path}\n")
-
-
-def _data(each, files: list[Path]) -> dict:
-    """Return the provenance of an evaluation set and of the training files."""
-    from evaluation.data.files import Source
-
-    return Source(each.source.name, each.source.files, tuple(files)).provenance()
 
 
 def _scored(folder: Path | None, sets: list, *, seed: int) -> dict:

@@ -1,7 +1,4 @@
-"""`mistakes`: where a module is wrong: errors by kind of text, and the worst items.
-
-python -m evaluation mistakes --module DIR --sts DIR --response_ranking PAIRS --output DIR
-"""
+"""`mistakes`: where a module is wrong: errors by kind of text, and the worst items."""
 
 import argparse
 import time
@@ -15,16 +12,15 @@ TEXTS = "mistakes.md"
 def add(commands) -> None:
     """Add the command `mistakes`."""
     summary = "where a module is wrong: errors by kind of text, the worst pairs"
-    parser = commands.add_parser("mistakes", help=summary, description=summary)
+    parser = options.command(commands, "mistakes", run, summary=summary)
     parser.add_argument("--module", metavar="DIR|URL", required=True, help=options.MODULE_HELP)
     parser.add_argument("--sts", type=Path, metavar="DATA", help="as --data of sts")
     parser.add_argument(
         "--response_ranking", type=Path, metavar="DATA", help="as --data of response_ranking"
     )
     options.folder_output(parser, help=f"folder for the result files and {TEXTS}")
-    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+    options.candidates(parser)
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

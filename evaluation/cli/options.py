@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.errors import InputError
@@ -11,16 +12,12 @@ HIGHEST_SEED = 2**32 - 1  # of NumPy's and TensorFlow's generators
 MODULE_HELP = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
 
 
-def task(
-    commands, name: str, *, summary: str, data: str, module: str = MODULE_HELP, needed: bool = True
+def command(
+    commands, name: str, run: Callable, *, summary: str, more: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command that scores a module on data, and return its parser."""
-    parser = commands.add_parser(name, help=summary, description=summary)
-    parser.add_argument("--module", metavar="DIR|URL", required=needed, help=module)
-    parser.add_argument("--data", type=Path, required=True, help=data)
-    folder_output(parser, help="folder for the result files")
-    seeded(parser)
-    again(parser)
+    """Add a command, which `run` runs, and return its parser; `more` is for its own help alone."""
+    parser = commands.add_parser(name, help=summary, description=f"{summary}{more}")
+    parser.set_defaults(run=run)
     return parser
 
 
@@ -55,9 +52,14 @@ def check(arguments: argparse.Namespace) -> None:
     seed = getattr(arguments, "seed", 0)
     if not 0 <= seed <= HIGHEST_SEED:
         raise InputError(f"--seed is {seed}; 0 to {HIGHEST_SEED} are accepted")
-    candidates = getattr(arguments, "candidates", 2)
-    if candidates < 2:
-        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
+    count = getattr(arguments, "candidates", 2)
+    if count < 2:
+        raise InputError(f"--candidates is {count}; 2 or more are accepted")
+
+
+def candidates(parser: argparse.ArgumentParser) -> None:
+    """Add --candidates, of response ranking."""
+    parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
 
 
 def seeded(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,4 @@
-"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others.
-
-python -m evaluation report --results DIR --output FILE.html
-"""
+"""`report`: one HTML page, one Markdown table and one JSON file from the results of the others."""
 
 import argparse
 from pathlib import Path
@@ -11,9 +8,8 @@ from evaluation.cli import options
 
 def add(commands) -> None:
     """Add the command `report`."""
-    parser = commands.add_parser(
-        "report", help="one HTML page, one Markdown table, one JSON file from stored results"
-    )
+    summary = "one HTML page, one Markdown table, one JSON file from stored results"
+    parser = options.command(commands, "report", run, summary=summary)
     parser.add_argument("--results", type=Path, required=True, help="folder of a module's results")
     parser.add_argument(
         "--beside",
@@ -26,7 +22,6 @@ def add(commands) -> None:
     options.file_output(
         parser, metavar="FILE.html", help="the page to write; beside it go the .md and the .json"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

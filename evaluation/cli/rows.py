@@ -1,7 +1,4 @@
-"""`rows`: the paper's tables with a row for each system that was trained, as one Markdown page.
-
-python -m evaluation rows --results DIR --pairs DIR --output RESULTS.md
-"""
+"""`rows`: the paper's tables with a row for each system that was trained, as one Markdown page."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +9,7 @@ from evaluation.cli import options
 def add(commands) -> None:
     """Add the command `rows`."""
     summary = "tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page"
-    parser = commands.add_parser("rows", help=summary, description=summary)
+    parser = options.command(commands, "rows", run, summary=summary)
     parser.add_argument(
         "--results",
         type=Path,
@@ -34,7 +31,6 @@ def add(commands) -> None:
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
     parser.add_argument("--data_dir", default="", help="shown as DIR in the commands on the page")
     options.file_output(parser, metavar="FILE.md")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:

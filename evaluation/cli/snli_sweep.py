@@ -1,8 +1,4 @@
-"""`snli_sweep`: figure 8.
-
-python -m evaluation snli_sweep --init_checkpoint RUN --config_file F.yaml --pairs 'DIR/train-*' \
-    --nli 'DIR/nli-*' --sts DIR --output DIR
-"""
+"""`snli_sweep`: figure 8."""
 
 import argparse
 import signal
@@ -11,20 +7,21 @@ import time
 from pathlib import Path
 
 from evaluation.cli import options
+from evaluation.data.files import Source, existing, write_whole
+from evaluation.errors import InputError
 from evaluation.results.claim import claim
 
 SHARES = "0,10,20,30,40,50,60,70,80,90,100"
+AS_GIVEN = ("init_checkpoint", "params_override", "pairs", "sts", "seed", "keep")
 
 
 def add(commands) -> None:
     """Add the command `snli_sweep`."""
     summary = "Pearson's r by how much NLI data a model was trained with (figure 8)"
-    parser = commands.add_parser(
-        "snli_sweep",
-        help=summary,
-        description=f"{summary}. Trains, exports and scores a model for each share. What is "
-        "finished is not done again.",
+    more = (
+        ". Trains, exports and scores a model for each share. What is finished is not done again."
     )
+    parser = options.command(commands, "snli_sweep", run, summary=summary, more=more)
     parser.add_argument(
         "--init_checkpoint",
         type=Path,
@@ -52,14 +49,11 @@ def add(commands) -> None:
     parser.add_argument("--work_dir", type=Path, help="default: snli_sweep in --output")
     parser.add_argument("--keep", action="store_true", help="keep the models and the modules")
     options.seeded(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Finish every point; write the result and the figure."""
     from evaluation.analysis import snli_sweep
-    from evaluation.data.files import existing, write_whole
-    from evaluation.errors import InputError
     from evaluation.report import pictures
     from evaluation.results import store
     from evaluation.results.result import stamped
@@ -106,11 +100,9 @@ def _say(line: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace):
-    """Check what is asked."""
+    """Return what is asked, checked."""
     from evaluation.analysis import snli_sweep
     from evaluation.data import sts_files
-    from evaluation.data.files import Source, existing
-    from evaluation.errors import InputError
 
     try:
         shares = sorted({int(share) for share in arguments.shares.split(",")})
@@ -127,13 +119,8 @@ def _sweep(arguments: argparse.Namespace):
         raise InputError(f"--sts {arguments.sts}: no {missing[0]}.csv (plain or .gz)")
     return snli_sweep.Sweep(
         work=arguments.work_dir or arguments.output / "snli_sweep",
-        init_checkpoint=arguments.init_checkpoint,
         config_files=[existing(file) for file in arguments.config_file],
-        params_override=arguments.params_override,
-        pairs=arguments.pairs,
         nli=Source("nli", files),
-        sts=arguments.sts,
         shares=shares,
-        seed=arguments.seed,
-        keep=arguments.keep,
+        **{name: getattr(arguments, name) for name in AS_GIVEN},
     )

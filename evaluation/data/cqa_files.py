@@ -6,13 +6,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.data.files import (
-    Source,
-    existing,
-    numbered_lines,
-    open_bytes,
-    without_gz,
-)
+from evaluation.data.files import Source, existing, open_bytes, placed_lines, without_gz
 from evaluation.errors import InputError
 
 # "PerfectMatch" and "Relevant" are both good questions (section 4.4).
@@ -128,8 +122,7 @@ def read_xml(path: Path) -> list[Query]:
 def read_relevancy(path: Path) -> list[Query]:
     """Read an organisers' gold file: query, candidate, rank, score, true or false."""
     queries: dict[str, Query] = {}
-    for number, line in numbered_lines(path):
-        place = f"{path}:{number}"
+    for place, line in placed_lines(path):
         columns = line.split("\t")
         if len(columns) != 5:
             raise InputError(

@@ -6,7 +6,7 @@ import hashlib
 import re
 import uuid
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +113,30 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def placed_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield (`path:line`, for an error, and the line) of a plain or gzipped UTF-8 file."""
     return ((f"{path}:{number}", line) for number, line in numbered_lines(path))
+
+
+def named_rows(
+    lines: Iterable[tuple[str, str]], needed: Sequence[str]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (place, columns by name) of tab-separated lines, of which the first names the columns.
+
+    Raises:
+      InputError: if the first lacks a needed name, or another has not as many columns.
+    """
+    names: list[str] = []
+    for place, line in lines:
+        columns = line.split("\t")
+        if not names:
+            names = columns
+            if missing := [name for name in needed if name not in names]:
+                raise InputError(
+                    f"{place}: the first line names no column {', '.join(missing)}; "
+                    f"{', '.join(needed)} are needed"
+                )
+        elif len(columns) != len(names):
+            raise InputError(f"{place}: {len(columns)} columns; the first line names {len(names)}")
+        else:
+            yield place, dict(zip(names, columns, strict=True))
 
 
 def with_data_as_dir(folder: str, page: str) -> str:

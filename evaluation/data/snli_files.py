@@ -5,12 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.data.files import (
-    Source,
-    existing,
-    numbered_lines,
-    without_gz,
-)
+from evaluation.data.files import Source, existing, named_rows, placed_lines, without_gz
 from evaluation.errors import InputError
 
 # The order of the probabilities that `classify_nli` gives.
@@ -105,8 +100,7 @@ Rows = Iterator[tuple[str, tuple[str, str, str]]]
 
 
 def _json_rows(path: Path) -> Rows:
-    for number, line in numbered_lines(path):
-        place = f"{path}:{number}"
+    for place, line in placed_lines(path):
         if not line:
             continue
         try:
@@ -120,18 +114,6 @@ def _json_rows(path: Path) -> Rows:
 
 
 def _text_rows(path: Path) -> Rows:
-    header: list[str] | None = None
-    for number, line in numbered_lines(path):
-        place, columns = f"{path}:{number}", line.split("\t")
-        if header is None:
-            header = columns
-            missing = [name for name in COLUMNS if name not in header]
-            if missing:
-                raise InputError(f"{place}: the first line names no column {', '.join(missing)}")
-            continue
-        if not line:
-            continue
-        if len(columns) != len(header):
-            raise InputError(f"{place}: {len(columns)} columns; the first line names {len(header)}")
-        row = dict(zip(header, columns, strict=True))
+    lines = ((place, line) for place, line in placed_lines(path) if line)
+    for place, row in named_rows(lines, COLUMNS):
         yield place, (row["gold_label"], row["sentence1"], row["sentence2"])

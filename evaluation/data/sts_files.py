@@ -16,6 +16,7 @@ from pathlib import Path
 from evaluation.data.files import (
     Source,
     existing,
+    named_rows,
     numbered_lines,
     placed_lines,
     without_gz,
@@ -198,17 +199,7 @@ def _semeval(path: Path, gold_path: Path) -> Iterator[Pair | None]:
 
 def _sick(path: Path) -> Iterator[Pair]:
     """Read SICK: the first line names the columns; its splits, where it has them, are genres."""
-    lines = iter(_lines(path))
-    _, first = next(lines, ("", ""))
-    header = first.split("\t")
-    missing = [name for name in SICK_COLUMNS if name not in header]
-    if missing:
-        raise InputError(f"{path}:1: the first line names no {', '.join(missing)} (SICK has them)")
-    for place, line in lines:
-        columns = line.split("\t")
-        if len(columns) != len(header):
-            raise InputError(f"{place}: {len(columns)} columns; the first line names {len(header)}")
-        row = dict(zip(header, columns, strict=True))
+    for place, row in named_rows(_lines(path), SICK_COLUMNS):
         sentence1, sentence2, score = (row[name] for name in SICK_COLUMNS)
         yield _pair(row.get(SICK_SPLIT, "SICK"), score, sentence1, sentence2, place=place)
 

@@ -16,16 +16,25 @@ def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     import tensorflow as tf  # here, because importing it takes seconds
     from google.protobuf.message import DecodeError
 
+    for number, record in enumerate(records(path), start=1):
+        place = f"{path}: record {number}"
+        try:
+            yield tf.train.Example.FromString(record).features.feature, place
+        except DecodeError as error:
+            raise InputError(f"{place}: not a tf.Example ({error})") from error
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """Yield each record of a file, plain or .gz, as it is."""
+    import tensorflow as tf
+
     compression = "" if without_gz(path) == path.name else "GZIP"
     number = 0
     try:
-        records = tf.data.TFRecordDataset(str(path), compression_type=compression)
-        for number, record in enumerate(_in_batches(records, tf.errors.OpError), start=1):
-            place = f"{path}: record {number}"
-            try:
-                yield tf.train.Example.FromString(record).features.feature, place
-            except DecodeError as error:
-                raise InputError(f"{place}: not a tf.Example ({error})") from error
+        found = tf.data.TFRecordDataset(str(path), compression_type=compression)
+        for record in _in_batches(found, tf.errors.OpError):
+            yield record
+            number += 1
     except tf.errors.OpError as error:
         reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
         raise InputError(

@@ -77,7 +77,8 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
 def all_tables(systems: Sequence[System]) -> list[Table]:
     """Return every table that there is something for."""
     overlaps = (r for r in systems[0].results() if r.task == "contamination")
-    made = [*tables.tables(systems), *regressors.tables(systems), tables.contamination(overlaps)]
+    regressed = (r for one in systems for r in one.results() if r.task == regressors.TASK)
+    made = [*tables.tables(systems), *regressors.tables(regressed), tables.contamination(overlaps)]
     return [table for table in made if table is not None]
 
 

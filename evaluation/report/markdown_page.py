@@ -52,16 +52,10 @@ def write(
 ) -> None:
     """Write the page, and the figure of growth beside it as `<name>-growth.svg`.
 
-    Args:
-      results: folders NAME-SEED of results; see `rows.read`.
-      output: the page.
-      runs: those of the results to show, as NAME-SEED; all if none is named.
-      pairs: the folder of training pairs.
-      contamination: a folder that `contamination` has written.
-      mistakes: a folder that `mistakes` has written.
-      learned: a Markdown file, put at the end.
-      about: a line: what made these results, and on what machine; the page says when.
-      data_dir: a folder that the commands on the page show as `DIR`.
+    `results` and `runs` are those of `tables.read_runs`, `pairs` is a folder of training pairs;
+    `contamination` and `mistakes` are folders that these commands have written. `learned`, a
+    Markdown file, goes to the end. `about` is a line on what made the results, and on what machine;
+    `data_dir` is a folder that the commands on the page show as DIR.
 
     Raises:
       InputError: if a folder is not what it must be.

@@ -4,10 +4,10 @@ Made of the result files that `python -m model.sts_regression run` writes: one f
 of making folds. A figure is a mean over folds; its interval is of that mean.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from evaluation.report import paper
-from evaluation.report.tables import BASELINE, OURS, PAPER, Cell, Row, System, Table
+from evaluation.report.tables import BASELINE, OURS, PAPER, Cell, Row, Table
 from evaluation.results.result import Result
 
 TASK = "sts_regression"
@@ -20,8 +20,11 @@ _LOST = {
 }
 
 
-def tables(found: Sequence[System]) -> list[Table]:
-    """Return a table for each corpus and way of making folds, and one of what grouping changes."""
+def tables(found: Iterable[Result]) -> list[Table]:
+    """Return a table for each corpus and way of making folds, and one of what grouping changes.
+
+    `found` are results of `TASK`.
+    """
     made = []
     for corpus, by_way in _sorted(found).items():
         made += [_table(corpus, way, results) for way, results in by_way.items()]
@@ -30,11 +33,10 @@ def tables(found: Sequence[System]) -> list[Table]:
     return made
 
 
-def _sorted(found: Sequence[System]) -> dict[str, dict[str, list[Result]]]:
+def _sorted(found: Iterable[Result]) -> dict[str, dict[str, list[Result]]]:
     """Return the results by corpus and way, each in the order of the paper's table."""
     by_corpus: dict[str, dict[str, list[Result]]] = {}
-    results = [r for system in found for r in system.results() if r.task == TASK]
-    for result in results:
+    for result in found:
         way, row = str(result.settings["folds_by"]), str(result.settings["row"])
         corpus = result.name.removeprefix(f"{TASK}-").removesuffix(f"-{way}-{row}")
         by_corpus.setdefault(corpus, {}).setdefault(way, []).append(result)

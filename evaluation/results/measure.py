@@ -1,14 +1,21 @@
-"""Metrics and intervals of a result, from its items."""
+"""Metrics and intervals of a result, from its items: the scored pairs or candidates that it stores.
+
+What is resampled together is a unit: the pair for STS and SNLI, the query for CQA, the block of
+candidates for response ranking. An item holds its score by the module and, under `baselines`, by
+each baseline, so metrics, intervals and paired tests on any part of the items need no module.
+"""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from evaluation.errors import InputError
-from evaluation.metrics import bootstrap, items
+from evaluation.metrics import bootstrap, classification, correlation, ranking
 from evaluation.metrics.bootstrap import Sample
 from evaluation.results.result import Result
+
+Items = Sequence[Mapping]
 
 GROUP_KEY = {"sts": "genre", "snli": "gold"}
 """The key of an item that names its group."""
@@ -28,21 +35,30 @@ def sample_of(
     Raises:
       InputError: if the items lack what the task stores.
     """
-    chosen = result.items if rows is None else [result.items[row] for row in rows]
-    threshold = result.settings.get(threshold_name(system))
+    items = result.items if rows is None else [result.items[row] for row in rows]
+    metrics = tuple(result.metrics) if metrics is None else metrics
     try:
-        return items.sample(
-            result.task,
-            chosen,
-            metrics=tuple(result.metrics) if metrics is None else metrics,
-            system=system,
-            threshold=threshold,
-        )
+        match result.task:
+            case "response_ranking":
+                found = _response_ranking(items, system, metrics)
+            case "snli":
+                found = _snli(items, system)
+            case "sts":
+                found = _sts(items, system, metrics)
+            case "cqa":
+                found = _cqa(items, system, result.settings.get(threshold_name(system)))
+            case _:
+                raise KeyError(result.task)
     except (KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"{result.name}: its items lack what {result.task} is resampled from ({error}); "
             "compute it again with --again"
         ) from error
+
+    def asked(units: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: value for name, value in found.metrics(units).items() if name in metrics}
+
+    return Sample(found.units, asked)
 
 
 def threshold_name(system: str | None) -> str:
@@ -105,3 +121,76 @@ def group_rows(result: Result, group: str) -> np.ndarray:
 def systems(result: Result) -> list[str]:
     """Return the baselines whose scores the items of a result hold."""
     return list(result.items[0].get("baselines", {})) if result.items else []
+
+
+def _of(item: Mapping, key: str, system: str | None):
+    """Return an item's value by the module, or by a baseline."""
+    return item[key] if system is None else item["baselines"][system]
+
+
+def _response_ranking(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
+    ranks = np.array([_of(item, "rank", system) for item in items])
+    _, block = np.unique([item["block"] for item in items], return_inverse=True)
+    size = np.bincount(block)
+    hits = {name: np.bincount(block, ranks <= int(name.removeprefix("p_at_"))) for name in metrics}
+
+    def values(blocks: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            name: ranking.ratio_of_sums(row[blocks], size[blocks]) for name, row in hits.items()
+        }
+
+    return Sample(len(size), values)
+
+
+def _snli(items: Items, system: str | None) -> Sample:
+    right = np.array([_of(item, "predicted", system) == item["gold"] for item in items])
+    return Sample(len(items), lambda pairs: {"accuracy": right[pairs].mean(axis=-1)})
+
+
+def _sts(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
+    score = np.array([_of(item, "score", system) for item in items], dtype=np.float64)
+    gold = np.array([item["gold"] for item in items], dtype=np.float64)
+    genres = np.array([item["genre"] for item in items])
+
+    def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
+        x, y = score[pairs], gold[pairs]
+        found = {"pearson": correlation.pearson(x, y), "spearman": correlation.spearman(x, y)}
+        if "mean_of_sets" in metrics:
+            found["mean_of_sets"] = _mean_of_sets(x, y, genres[pairs], of=genres)
+        return found
+
+    return Sample(len(items), values)
+
+
+def _mean_of_sets(x: np.ndarray, y: np.ndarray, sets: np.ndarray, *, of: np.ndarray) -> np.ndarray:
+    """Return the mean of each data set's Pearson's r, weighted by its size in `of`.
+
+    SemEval's years of STS report it; pooled over all pairs, r is another number.
+    """
+    names, sizes = np.unique(of, return_counts=True)
+    each = [correlation.pearson(x, y, where=sets == name) for name in names]
+    return np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
+
+
+def _cqa(items: Items, system: str | None, threshold: float | None) -> Sample:
+    score = np.array([_of(item, "score", system) for item in items], dtype=np.float64)
+    relevant = np.array([item["relevant"] for item in items], dtype=bool)
+    number: dict[str, int] = {}
+    query = np.array([number.setdefault(item["query_id"], len(number)) for item in items])
+    rankings = [ranking.ranked(score[query == i], relevant[query == i]) for i in number.values()]
+    precisions = np.array([ranking.average_precision(labels) for labels in rankings])
+    reciprocals = np.array([ranking.reciprocal_rank(labels) for labels in rankings])
+    hits, possible = ranking.recall_counts(rankings)
+    counts = np.zeros((len(rankings), classification.COUNTS), dtype=np.int64)
+    if threshold is not None:
+        np.add.at(counts, query, classification.label_counts(score >= threshold, relevant))
+
+    def values(queries: np.ndarray) -> dict[str, np.ndarray]:
+        found = {
+            "map": precisions[queries].mean(axis=-1),
+            "avg_rec": ranking.average_recall(hits[queries], possible[queries]),
+            "mrr": reciprocals[queries].mean(axis=-1),
+        }
+        return found if threshold is None else found | classification.from_counts(counts[queries])
+
+    return Sample(len(rankings), values)

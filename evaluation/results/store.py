@@ -7,8 +7,7 @@ from pathlib import Path
 
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
-from evaluation.results import schema
-from evaluation.results.result import TASKS, Result
+from evaluation.results.result import TASKS, Result, problem
 
 # What other commands write as JSON, by keys that no result has: it may lie among results.
 NO_RESULTS = {"report": {"tables", "results"}, "compare": {"a", "b", "differences"}}
@@ -104,7 +103,7 @@ def _loaded(path: Path) -> object:
 
 
 def _parsed(content: object, path: Path) -> Result:
-    if wrong := schema.problem(content):
+    if wrong := problem(content):
         raise InputError(f"{path}: not a result of this program: {wrong}")
     try:
         return Result(**content)  # type: ignore[arg-type]

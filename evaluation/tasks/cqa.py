@@ -21,9 +21,9 @@ from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import classification
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
+from evaluation.tasks.evaluate import Evaluation
 
 PREDICTIONS = ".subtaskB.pred"
 SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
@@ -40,11 +40,8 @@ def evaluations(
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path.
 
-    Args:
-      path: a file or a folder, as `cqa_files.find` takes it.
-      load: gives the encoder, after reading; None where there is none, for files without text.
-      seed: nothing here is drawn at random.
-      dev: a question file to choose thresholds on; default: the one with "dev" in its name.
+    `load` gives the encoder, after reading, or None for files without text. `dev` is a question
+    file to choose thresholds on; by default it is the one with "dev" in its name.
     """
     sources = cqa_files.find(path)
     data = {source: cqa_files.read(source) for source in sources}

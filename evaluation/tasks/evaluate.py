@@ -1,14 +1,20 @@
-"""One encoder on the data sets of one task: what the commands and `evaluation.evaluate` run."""
+"""One encoder on the data sets of one task: what the commands and `evaluation.evaluate` run.
 
-from collections.abc import Callable
+Each task is a module here whose `evaluations` says what there is to compute. What is stored
+already is kept, what is new is written at once.
+"""
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.results.evaluation import Store
-from evaluation.results.result import Result
-from evaluation.tasks import cqa, response_ranking, snli, sts
-
-TASKS: dict[str, Any] = {"response_ranking": response_ranking, "snli": snli, "sts": sts, "cqa": cqa}
+from evaluation.data.files import Source
+from evaluation.errors import InputError
+from evaluation.results import measure, store, text
+from evaluation.results.result import TASKS, Result, stamped
 
 
 def evaluate(
@@ -52,10 +58,105 @@ def evaluate(
 
         return load_encoder(encoder)
 
-    evaluations = TASKS[task].evaluations(Path(data), load, seed=seed, **settings)
+    of_task = importlib.import_module(f"evaluation.tasks.{task}")
+    evaluations = of_task.evaluations(Path(data), load, seed=seed, **settings)
     if output is None:
         return [one.result(seed=seed, command=command) for one in evaluations]
     quiet = say or (lambda text: None)
     return Store(output=Path(output), command=command, seed=seed, again=again, say=quiet).results(
         evaluations
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A data set to score, and how.
+
+    `compute` need not know of intervals and provenance. `module` is the module's provenance, or
+    None where none is scored; `settings` is what a stored result must have been computed with,
+    besides the seed; `metrics` what it must hold where that is a choice.
+    """
+
+    source: Source
+    compute: Callable[[], Result]
+    module: dict | None
+    settings: Mapping[str, float] = field(default_factory=dict)
+    metrics: Sequence[str] = ()
+
+    def result(self, *, seed: int, command: str) -> Result:
+        """Return the result, computed, with its intervals and provenance."""
+        data = self.source.provenance()
+        started = time.perf_counter()
+        found = measure.with_intervals(self.compute(), seed=seed)
+        seconds = time.perf_counter() - started
+        return stamped(found, data=data, module=self.module, command=command, seconds=seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """The folder that one command writes its results to.
+
+    A result of the same data, module and settings is not computed again unless `again` says so.
+    One of other data, another module or other settings is an error: it is neither passed off as
+    the one asked for nor overwritten unasked.
+    """
+
+    output: Path
+    command: str
+    seed: int = 0
+    again: bool = False
+    say: Callable[[str], None] = print
+
+    def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
+        """Return each result, from its file or computed; say each as soon as it is there.
+
+        Raises:
+          InputError: if another result of one of these names is there, before any is computed.
+        """
+        for one in evaluations:
+            self._stored(one)
+        return [self._result(one) for one in evaluations]
+
+    def _result(self, asked: Evaluation) -> Result:
+        path = store.path_of(asked.source.name, self.output)
+        stored = self._stored(asked)
+        if stored is not None:
+            self.say(f"{text.printed(stored)}\n{path}: there already; --again computes it anew\n")
+            return stored
+        found = asked.result(seed=self.seed, command=self.command)
+        store.write(found, self.output)
+        self.say(f"{text.printed(found)}\n-> {path}\n")
+        return found
+
+    def _stored(self, asked: Evaluation) -> Result | None:
+        """Return the result that is there already, if it need not be computed."""
+        path = store.path_of(asked.source.name, self.output)
+        if self.again or not path.exists():
+            return None
+        found = store.read(path)
+        _check_same(found, asked, path=path, seed=self.seed)
+        if missing := [name for name in asked.metrics if name not in found.metrics]:
+            raise InputError(f"{path}: there already, without {missing[0]}; --again adds it")
+        return found
+
+
+def _check_same(found: Result, asked: Evaluation, *, path: Path, seed: int) -> None:
+    """Raise InputError unless a stored result is the one that was asked for."""
+
+    def identity(data: dict, module: dict | None) -> dict:
+        return {
+            "data": data.get("sha256"),
+            "training or dev data": data.get("learned_from", {}).get("sha256"),
+            "module": module and module.get("fingerprint"),
+        }
+
+    settings = {"seed": seed} | dict(asked.settings)
+    wanted = identity(asked.source.provenance(), asked.module) | settings
+    stored = identity(found.data, found.module)
+    stored |= {name: found.settings.get(name) for name in settings}
+    for name, value in wanted.items():
+        if stored[name] != value:
+            raise InputError(
+                f"{path}: there already, of {name} {stored[name]} where {value} is asked for; "
+                "--again replaces it, another --output keeps it"
+            )

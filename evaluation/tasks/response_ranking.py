@@ -22,9 +22,9 @@ from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Pair, RankingData
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
+from evaluation.tasks.evaluate import Evaluation
 
 AT = (1, 3, 10)
 

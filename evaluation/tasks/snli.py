@@ -16,8 +16,8 @@ from evaluation.data.snli_files import LABELS, NliData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
+from evaluation.tasks.evaluate import Evaluation
 
 OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 """What a result notes where no classifier was trained for it."""
@@ -31,14 +31,9 @@ def evaluations(
     train: Path | None = None,
     dev: Path | None = None,
 ) -> list[Evaluation]:
-    """Return the evaluation of dev and test, or of the one file.
+    """Return the evaluation of dev and test, or of the one file; `load` gives the encoder.
 
-    Args:
-      path: a folder of SNLI's files, or one of them.
-      load: gives the encoder, after reading.
-      seed: of the classifier's weights and the order of its training.
-      train: a file to train the classifier on; default: the one in the folder.
-      dev: a file to choose it on; default: the one in the folder.
+    A classifier is trained on `train` and chosen on `dev`, by default those in the folder.
     """
     found = snli_files.find(path)
     scored = [found[name] for name in found if path.is_file() or name in ("dev", "test")]

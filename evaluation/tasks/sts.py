@@ -19,9 +19,9 @@ from evaluation.data.sts_files import OFFICIAL_COUNTS, SimilarityData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
+from evaluation.tasks.evaluate import Evaluation
 
 METRICS = ("pearson", "spearman")
 

@@ -8,8 +8,8 @@ from evaluation.analysis import contamination
 from evaluation.data import overlap, sts_files, training_texts
 from evaluation.data.files import Source
 from evaluation.errors import InputError
-from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import sts
+from evaluation.tasks.evaluate import Evaluation, Store
 
 ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
 PAIRS = [

@@ -83,7 +83,7 @@ def test_sick_with_and_without_its_splits(write_text):
     [
         ("a.tsv", "1\ta\tb\n2\tonly one\n", "a.tsv:2: 2 columns"),
         ("a.tsv", "1\ta\tb\nhigh\ta\tb\n", "a.tsv:2: score is 'high'"),
-        ("SICK.txt", "1\ta\tb\t4\tNEUTRAL\n", "SICK.txt:1: .* no sentence_A"),
+        ("SICK.txt", "1\ta\tb\t4\tNEUTRAL\n", "SICK.txt:1: .* no column sentence_A"),
         ("SICK.txt", SICK + "1\ta\tb\n", "SICK.txt:2: 3 columns; the first line names 5"),
         ("SICK.txt", SICK + "1\ta\tb\t6\tNEUTRAL\n", "SICK.txt:2: score is '6'"),
         ("x.input.y.txt", "a\tb\n", "its scores are missing, x.gs.y.txt"),

@@ -13,7 +13,7 @@ import scipy.sparse
 
 from evaluation.__main__ import main
 from evaluation.data import ranking_files, snli_files
-from evaluation.encoders import tfidf, word_averages, word_vectors
+from evaluation.encoders import words
 from evaluation.errors import InputError
 from evaluation.tasks import response_ranking, similarity, snli
 from tests.conftest import REPOSITORY
@@ -31,12 +31,12 @@ def lookup_of(table):
 
 
 def average_of(table, *, sif=False):
-    return word_averages.WordAverage("toy", source="hash", lookup=lookup_of(table), sif=sif)
+    return words.WordAverage("toy", source="hash", lookup=lookup_of(table), sif=sif)
 
 
 def test_tfidf_by_hand():
     """Three texts; "a" is in all of them (idf 1), "b" in one (idf 1 + ln 2)."""
-    encoder = tfidf.TfIdf().fit(["a", "A a", "a b"])
+    encoder = words.TfIdf().fit(["a", "A a", "a b"])
     rows = encoder.encode(["a b", "A a"]).toarray()
     length = math.sqrt(1 + (1 + math.log(2)) ** 2)
     expected = [[1 / length, (1 + math.log(2)) / length], [1, 0]]
@@ -49,7 +49,7 @@ def test_tfidf_by_hand():
 def test_tfidf_stays_sparse_however_many_words_there_are(write_text):
     """20,000 texts with 60,000 words: a dense table would take 4.8 GB."""
     texts = [f"w{i} v{i} u{i} common" for i in range(20_000)]
-    encoder = tfidf.TfIdf().fit(texts)
+    encoder = words.TfIdf().fit(texts)
     rows = encoder.encode_inputs(texts)
     assert scipy.sparse.issparse(rows)
     assert rows.shape == (20_000, 60_001)
@@ -63,13 +63,13 @@ def test_tfidf_stays_sparse_however_many_words_there_are(write_text):
 
 
 def test_a_text_without_a_word_is_the_mean_of_all():
-    encoder = tfidf.TfIdf().fit(["a b", "a c", "a d"])
+    encoder = words.TfIdf().fit(["a b", "a c", "a d"])
     rows = encoder.encode(["nothing known", "a b", "a c"])
     assert np.isfinite(rows.toarray()).all()
     cosines = similarity.cosine(rows[[0, 0]], rows[[1, 2]])
     assert cosines[0] == pytest.approx(cosines[1])
     with pytest.raises(InputError, match=r"TF-IDF: knows no word of the 1 texts"):
-        tfidf.TfIdf().fit([" "])
+        words.TfIdf().fit([" "])
 
 
 def test_sparse_embeddings_get_a_logistic_regression():
@@ -87,7 +87,7 @@ def test_sparse_embeddings_get_a_logistic_regression():
         return snli_files.NliData(f"snli-{name}", pairs, without_label=0)
 
     train, dev = data("train", 600), data("dev", 90)
-    encoder = tfidf.TfIdf().fit([text for one in (train, dev) for t in one.texts() for text in t])
+    encoder = words.TfIdf().fit([text for one in (train, dev) for t in one.texts() for text in t])
     classifier = nli_classifier.train(encoder, train, dev, held_out=[dev], seed=0)
     assert "logistic regression, C " in classifier.about
     found = snli.evaluate(encoder, dev, classifier=classifier)
@@ -128,7 +128,7 @@ def test_sif_counts_rare_words_more():
 
 def test_glove_files(write_text):
     path = write_text("glove.txt.gz", GLOVE)
-    name, digest, lookup = word_vectors.of_file(path)
+    name, digest, lookup = words.of_file(path)
     assert name == "glove"
     assert len(digest) == 64
     found = lookup({"dog", "New York", "Dog", "paris", "Paris", "nothing"})
@@ -141,7 +141,7 @@ def test_glove_files(write_text):
 
 
 def test_word2vec_files_begin_with_their_size(write_text):
-    _, _, lookup = word_vectors.of_file(write_text("v.vec", f"6 2\n{GLOVE}"))
+    _, _, lookup = words.of_file(write_text("v.vec", f"6 2\n{GLOVE}"))
     assert lookup({"cat"})["cat"].tolist() == [0, 2]
 
 
@@ -154,15 +154,15 @@ def test_word2vec_files_begin_with_their_size(write_text):
     ],
 )
 def test_broken_vectors_are_named(write_text, line, named):
-    _, _, lookup = word_vectors.of_file(write_text("glove.txt", f"{GLOVE}{line}\n"))
+    _, _, lookup = words.of_file(write_text("glove.txt", f"{GLOVE}{line}\n"))
     with pytest.raises(InputError, match=named):
         lookup({"dog2"})
 
 
 def test_the_identity_follows_the_texts():
-    first = tfidf.TfIdf().fit(["a", "b"]).provenance()
-    assert tfidf.TfIdf().fit(["b", "a", "a"]).provenance() == first
-    assert tfidf.TfIdf().fit(["a", "c"]).provenance()["fingerprint"] != first["fingerprint"]
+    first = words.TfIdf().fit(["a", "b"]).provenance()
+    assert words.TfIdf().fit(["b", "a", "a"]).provenance() == first
+    assert words.TfIdf().fit(["a", "c"]).provenance()["fingerprint"] != first["fingerprint"]
 
 
 @pytest.fixture

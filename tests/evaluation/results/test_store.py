@@ -8,8 +8,8 @@ from evaluation.data import cqa_files, ranking_files, sts_files
 from evaluation.data.files import Source
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import cqa, response_ranking, sts
+from evaluation.tasks.evaluate import Evaluation, Store
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(

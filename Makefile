@@ -27,7 +27,7 @@ $(INSTALLED): requirements.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	touch $@
 
-demo: $(INSTALLED)  ## the whole way on a sample world that it makes itself: runs/demo/report.html
+demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/report.html
 	rm -rf runs/demo
 	@printf '== a sample world ==\n'
 	$(RUN) -m data_pipeline sample --output runs/demo/world

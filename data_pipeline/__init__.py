@@ -1,6 +1,6 @@
 """Reddit dumps and NLI files in, TFRecords of pairs out.
 
-    from data_pipeline import read_pairs, run_reddit, write_sample
+    from data_pipeline import RedditOptions, read_pairs, run_reddit, write_sample
 
     write_sample("world", comments=1000)
     run_reddit(["world/reddit/RC_*"], "pairs", options=RedditOptions(test_fraction=0.2))

@@ -40,7 +40,8 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
     theirs = next((name for name in _FOLDERS if (output / name).exists()), None)
     if theirs and not marker.exists():
         raise InputError(
-            f"--output: {str(output / theirs)!r} is there and no sample world; name another folder"
+            f"--output: {str(output / theirs)!r} already exists and is not a sample "
+            "world; name another folder"
         )
     output.mkdir(parents=True, exist_ok=True)
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):

@@ -184,7 +184,7 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
     others = read.counts["other_ids"]
     if others and others == read.counts["lines"] - read.counts["malformed"]:
         raise InputError(
-            f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} fits the id of none of "
+            f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} matches no id of the "
             f"{others:,} pairs; accepted are patterns of their pairID"
         )
     lines = InputLines(

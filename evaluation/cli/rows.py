@@ -22,8 +22,8 @@ def add(commands) -> None:
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
     )
-    parser.add_argument("--contamination", type=Path, help="folder that this command has written")
-    parser.add_argument("--mistakes", type=Path, help="folder that this command has written")
+    parser.add_argument("--contamination", type=Path, help="folder of `evaluation contamination`")
+    parser.add_argument("--mistakes", type=Path, help="folder of `evaluation mistakes`")
     parser.add_argument(
         "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
     )

@@ -121,7 +121,7 @@ class Store:
         path = store.path_of(asked.source.name, self.output)
         stored = self._stored(asked)
         if stored is not None:
-            self.say(f"{text.printed(stored)}\n{path}: there already; --again computes it anew\n")
+            self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
             return stored
         found = asked.result(seed=self.seed, command=self.command)
         store.write(found, self.output)
@@ -157,6 +157,6 @@ def _check_same(found: Result, asked: Evaluation, *, path: Path, seed: int) -> N
     for name, value in wanted.items():
         if stored[name] != value:
             raise InputError(
-                f"{path}: there already, of {name} {stored[name]} where {value} is asked for; "
+                f"{path}: already there, of {name} {stored[name]}, not {value}; "
                 "--again replaces it, another --output keeps it"
             )

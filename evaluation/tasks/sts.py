@@ -144,7 +144,7 @@ def _unofficial(data: SimilarityData) -> list[str]:
         return []
     return [
         f"{data.name} has {len(data.pairs):,} pairs here and {sum(official.values()):,} in the "
-        "STS Benchmark: it is other data."
+        "STS Benchmark, so this is other data."
     ]
 
 

@@ -115,7 +115,9 @@ def _write(
 ) -> None:
     """Writes the module with its identity, parameters, warm-up requests, scores and card."""
     if not (output / "saved_model.pb").is_file() and not output_folder.is_free(output):
-        raise InputError(f"--output: {str(output)!r} exists and is no module; name another folder")
+        raise InputError(
+            f"--output: {str(output)!r} exists and is not a module; name another folder"
+        )
     with output_folder.aside(output) as new:
         module.save(str(new))
         extra = new / identity.FOLDER

@@ -16,6 +16,7 @@ Import the module (`--import_module` of the commands does) and say in the YAML
 """
 
 import importlib
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -118,7 +119,7 @@ def import_modules(names: Iterable[str]) -> None:
     """Imports the modules that register encoders.
 
     Raises:
-      InputError: for the first that cannot be imported.
+      InputError: for the first that cannot be imported, or fails while it is.
     """
     for name in names:
         try:
@@ -126,4 +127,10 @@ def import_modules(names: Iterable[str]) -> None:
         except ImportError as error:
             raise InputError(
                 f"--import_module: {name!r}: {error}; accepted is a module on Python's path"
+            ) from error
+        except Exception as error:  # a user's module may fail in any way
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise InputError(
+                f"--import_module: {name!r}: {place.filename}:{place.lineno}: "
+                f"{type(error).__name__}: {error}"
             ) from error

@@ -11,13 +11,12 @@ from absl import logging
 from official.core import config_definitions
 
 from model import MODES
+from model import registry_imports as registry_imports
 from model.checkpoints import files, model_dir
 from model.configs import parsing
 from model.distribute import cluster
 from model.errors import InputError, StoppedError, TrainingError
 from model.tasks import multitask
-from model.tasks import nli as nli  # registers its task
-from model.tasks import response_selection as response_selection  # likewise
 from model.training import monitoring, optimizer
 from model.training.build import EVAL, TRAIN, Run, make_controller, make_run, until_multiple
 from model.training.monitoring import BesideProgress, Progress

@@ -238,7 +238,7 @@ CASES = [
         "export card --module {ready}/module0 --results {ready}/results1",
     ),
     Case(
-        "a matrix that is none",
+        "a file that is not a matrix",
         "export --model_dir {ready}/run0 --output module --with_sts_matrix m.npz",
         file("m.npz", b"x"),
     ),
@@ -249,7 +249,7 @@ CASES = [
     ),
     # The evaluation
     Case(
-        "a module that is none",
+        "a folder that is not a module",
         "evaluation sts --module nowhere --data {ready}/world/stsb --output results",
     ),
     Case("no data", "evaluation sts --module {ready}/module0 --data nowhere --output results"),
@@ -294,7 +294,7 @@ CASES = [
     ),
     Case("results that are not there", "evaluation compare {ready}/results0 nowhere"),
     Case(
-        "a file of CQA that is none",
+        "a file that is not a CQA file",
         "evaluation cqa --module {ready}/module0 --data q.xml --output results",
         file("q.xml", b"<xml>"),
     ),

@@ -134,7 +134,7 @@ def test_folders_that_are_not_what_they_should_be(write_model_dir, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "thesis.txt").write_text("years of work")
-    assert "exists and is no module" in fails(write_model_dir(), home)
+    assert "exists and is not a module" in fails(write_model_dir(), home)
     assert (home / "thesis.txt").exists()
 
     (tmp_path / "file").write_text("")

@@ -142,7 +142,7 @@ def test_no_comments_is_an_error(tmp_path, comments):
 def test_real_data_is_not_overwritten(tmp_path):
     (tmp_path / "stsb").mkdir()
     (tmp_path / "stsb" / "sts-test.csv").write_text("the official file")
-    with pytest.raises(InputError, match="stsb' is there and no sample world"):
+    with pytest.raises(InputError, match="stsb' already exists and is not a sample world"):
         sample.write_sample(tmp_path, comments=10)
     assert (tmp_path / "stsb" / "sts-test.csv").read_text() == "the official file"
     assert not (tmp_path / "reddit").exists()

@@ -269,7 +269,7 @@ def test_what_is_refused(snli_fails, write_lines, tmp_path):
     assert "unknown arguments: --min_count" in snli_fails("--input", good, "--min_count=2")
     assert "matches no file" in snli_fails("--input", tmp_path / "none*")
     message = snli_fails("--input", good, "--pair_ids", "cad*", "sick*")
-    assert "--pair_ids: 'cad*' 'sick*' fits the id of none of 1 pairs" in message
+    assert "--pair_ids: 'cad*' 'sick*' matches no id of the 1 pairs" in message
     other = tmp_path / "a.csv"
     other.write_bytes(b"a,b")
     assert "a.csv' does not say by its name how to read it" in snli_fails("--input", other)

@@ -63,7 +63,7 @@ def test_what_is_there_is_not_computed_again(store, source, word_encoder, capsys
     first = scored(store, source, compute, module=MODULE)
     assert scored(store, source, compute, module=MODULE).metrics == first.metrics
     assert len(calls) == 1
-    assert "there already; --again" in capsys.readouterr().out
+    assert "already there; --again" in capsys.readouterr().out
     scored(dataclasses.replace(store, again=True), source, compute, module=MODULE)
     assert len(calls) == 2
 
@@ -73,14 +73,14 @@ def test_what_is_there_is_not_passed_off_as_something_else(store, source, write_
         return sts.evaluate(word_encoder, sts_files.read(source))
 
     scored(store, source, compute, module=MODULE)
-    with pytest.raises(InputError, match=r"sts-dev\.json: there already, of module c0ffee"):
+    with pytest.raises(InputError, match=r"sts-dev\.json: already there, of module c0ffee"):
         scored(store, source, compute, module=MODULE | {"fingerprint": "decade"})
     with pytest.raises(InputError, match="of seed 4 where 5 is asked for"):
         scored(dataclasses.replace(store, seed=5), source, compute, module=MODULE)
     with pytest.raises(InputError, match="of candidates None where 7 is asked for"):
         scored(store, source, compute, module=MODULE, settings={"candidates": 7})
     write_text("sts-dev.csv", ROWS + ROWS)
-    with pytest.raises(InputError, match=r"there already, of data .* --again replaces it"):
+    with pytest.raises(InputError, match=r"already there, of data .* --again replaces it"):
         scored(store, source, compute, module=MODULE)
 
 

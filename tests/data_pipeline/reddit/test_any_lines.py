@@ -108,7 +108,7 @@ def join(packed, rules, *, partitions):
     return counts, pairs
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_lines_are_malformed_or_duplicates_or_comments(examples):
     @settings(
         max_examples=examples,

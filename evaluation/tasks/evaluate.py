@@ -136,7 +136,7 @@ class Store:
         found = store.read(path)
         _check_same(found, asked, path=path, seed=self.seed)
         if missing := [name for name in asked.metrics if name not in found.metrics]:
-            raise InputError(f"{path}: there already, without {missing[0]}; --again adds it")
+            raise InputError(f"{path}: already there, without {missing[0]}; --again adds it")
         return found
 
 

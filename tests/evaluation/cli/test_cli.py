@@ -83,7 +83,7 @@ def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, 
     assert found["data"]["learned_from"]["files"] == ["sts-train.csv", "sts-dev.csv"]
     before = matrix.stat().st_mtime_ns
     assert main(argv) == 0
-    assert capsys.readouterr().out.count("there already") == 4
+    assert capsys.readouterr().out.count("already there") == 4
     assert matrix.stat().st_mtime_ns == before
 
 

@@ -222,7 +222,7 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     assert found["metrics"]["map"] == 1.0
     capsys.readouterr()
     assert main(argv) == 0
-    assert capsys.readouterr().out.count("there already") == 18
+    assert capsys.readouterr().out.count("already there") == 18
 
 
 def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch, capsys):

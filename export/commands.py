@@ -50,6 +50,8 @@ def index(arguments: argparse.Namespace) -> None:
         arguments.module, arguments.responses, output=output, dtype=arguments.dtype
     )
     print(f"{len(found.texts):,} responses, {found.matrix.shape[1]} numbers each: {output}")
+    if arguments.input is None and not sys.stdin.isatty():
+        print("--input TEXT finds the best responses; --input - reads inputs from standard input")
     for text in _inputs(arguments.input):
         (best,) = search(found, [text], top=arguments.top)
         print(f"\n{text}")

@@ -10,7 +10,7 @@ import tensorflow as tf
 import tf_keras
 import yaml
 
-from model.configs import ranges, schema, values
+from model.configs import PRESETS, ranges, schema, values
 from model.errors import InputError
 from model.layers import encoders, nli_head
 from model.layers.dropout import random_state
@@ -20,7 +20,6 @@ from model.tasks.losses import Encoded, in_batch_softmax
 from model.text import WORDS
 from model.text.preprocessing import TextToIds
 
-_PRESETS = Path(__file__).parent / "configs" / "presets"
 _AT_ONCE = 128
 """Sentences of a batch of `encode`."""
 
@@ -243,11 +242,11 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
 
 def _read(preset: str) -> schema.DualEncoder:
     """`task.model` of a preset or a YAML file."""
-    path = Path(preset) if preset.endswith((".yaml", ".yml")) else _PRESETS / f"{preset}.yaml"
+    path = Path(preset) if preset.endswith((".yaml", ".yml")) else PRESETS / f"{preset}.yaml"
     try:
         given = yaml.safe_load(path.read_text())["task"]["model"]
     except FileNotFoundError as error:
-        names = ", ".join(sorted(found.stem for found in _PRESETS.glob("*.yaml")))
+        names = ", ".join(sorted(found.stem for found in PRESETS.glob("*.yaml")))
         raise InputError(
             f"config: {preset!r} is neither a YAML file nor a preset; presets are {names}"
         ) from error

@@ -53,7 +53,7 @@ def require_folder(path: Path) -> None:
         folder for folder in (path, *path.absolute().parents) if os.path.lexists(folder)
     )
     if not existing.is_dir():
-        raise InputError(f"--output {path}: {existing} is no folder")
+        raise InputError(f"--output {path}: {existing} is not a folder")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise InputError(f"--output {path}: {existing} cannot be written to")
 

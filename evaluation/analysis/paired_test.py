@@ -95,9 +95,13 @@ def _p(differences: np.ndarray) -> float | None:
     return float(min(1.0, 2 * (wrong + 1) / (len(defined) + 1)))
 
 
+def _has(result: Result, system: str | None) -> bool:
+    return system is None or all(system in item.get("baselines", {}) for item in result.items)
+
+
 def _check_system(result: Result, system: str | None, *, option: str) -> None:
     """Raise InputError unless every item has the system's score."""
-    if system is None or all(system in item.get("baselines", {}) for item in result.items):
+    if _has(result, system):
         return
     there = ", ".join(sorted(measure.systems(result))) or "none"
     raise InputError(
@@ -131,6 +135,18 @@ def _data(result: Result) -> str:
     """Return the data of a result in words."""
     data = result.data
     return f"{data.get('file', 'a file')} (SHA-256 {str(data.get('sha256', 'unknown'))[:12]})"
+
+
+def with_systems(
+    pairs: list[tuple[Result, Result]], *, system_a: str | None, system_b: str | None
+) -> tuple[list[tuple[Result, Result]], list[str]]:
+    """Return the pairs whose results have the systems, and the names of the others.
+
+    Where no pair has them, all are returned: `compare` then says what the first one lacks.
+    """
+    found = [(a, b) for a, b in pairs if _has(a, system_a) and _has(b, system_b)]
+    left_out = [a.name for a, b in pairs if (a, b) not in found]
+    return (found, left_out) if found else (pairs, [])
 
 
 def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:

@@ -40,12 +40,14 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         store.read_results(path) if existing(path).is_dir() else [store.read(path)]
         for path in (arguments.a, arguments.b)
     )
-    pairs = paired_test.pairs_of(a, b)
     systems = {"system_a": arguments.system_a, "system_b": arguments.system_b}
+    pairs, left_out = paired_test.with_systems(paired_test.pairs_of(a, b), **systems)
     found = [
         row for a, b in pairs for row in paired_test.compare(a, b, seed=arguments.seed, **systems)
     ]
     print(_table(found))
+    if left_out:
+        print(f"not compared, because they lack the system: {', '.join(left_out)}")
     print(
         f"{len(found)} tests of {bootstrap.RESAMPLES} resamples; p is not corrected for their "
         f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"

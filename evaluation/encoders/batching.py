@@ -60,6 +60,8 @@ class BatchedEncoder:
             raise ValueError("sentences: at least one is needed, received none")
         positions: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise ValueError(f"sentences[{position}]: {text!r}; accepted is text (str)")
             positions.setdefault(text, []).append(position)
         rows: np.ndarray | None = None
 

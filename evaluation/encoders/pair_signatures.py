@@ -69,7 +69,7 @@ def _apply(encoder: Any, name: str, *, output: str, inputs: dict[str, Sequence[s
 
 
 def _check_finite(rows: np.ndarray, *, texts: dict[str, list[str]], place: str) -> None:
-    """Raise InputError naming the first pair that has a value which is no number."""
+    """Raise InputError naming the first pair that has a value that is not a number."""
     bad = ~np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)
     if bad.any():
         row = int(np.argmax(bad))

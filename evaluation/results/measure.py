@@ -19,6 +19,9 @@ Items = Sequence[Mapping]
 
 GROUP_KEY = {"sts": "genre", "snli": "gold"}
 """The key of an item that names its group."""
+FEW_UNITS = 20
+"""With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
+UNITS = {"sts": "pairs", "snli": "pairs", "cqa": "queries", "response_ranking": "blocks"}
 
 
 def sample_of(
@@ -99,9 +102,10 @@ def with_intervals(result: Result, *, seed: int) -> Result:
     for name, group in result.groups.items():
         sample = sample_of(result, rows=group_rows(result, name), metrics=list(group["metrics"]))
         groups[name] = group | {"intervals": bootstrap.intervals(sample, seed=seed)}
+    sample = sample_of(result)
     return dataclasses.replace(
         result,
-        intervals=bootstrap.intervals(sample_of(result), seed=seed),
+        intervals=bootstrap.intervals(sample, seed=seed),
         baseline_intervals={
             name: bootstrap.intervals(sample_of(result, system=name), seed=seed)
             for name in result.baselines
@@ -109,7 +113,17 @@ def with_intervals(result: Result, *, seed: int) -> Result:
         },
         groups=groups,
         settings=dict(result.settings) | {"seed": seed, "resamples": bootstrap.RESAMPLES},
+        notes=[*result.notes, *_few_units(result, sample.units)],
     )
+
+
+def _few_units(result: Result, units: int) -> list[str]:
+    if units >= FEW_UNITS:
+        return []
+    return [
+        f"The intervals rest on {units} {UNITS[result.task]}; with fewer than {FEW_UNITS} they are "
+        "too narrow."
+    ]
 
 
 def group_rows(result: Result, group: str) -> np.ndarray:

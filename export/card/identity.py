@@ -66,7 +66,7 @@ def read(module: Path) -> dict[str, Any]:
             raise ValueError(f"project is {about['project']!r}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"--module: {str(module)!r} is no module that `python -m export` has written: {error}"
+            f"--module: {str(module)!r} was not written by `python -m export`: {error}"
         ) from error
     return about
 

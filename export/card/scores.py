@@ -52,8 +52,8 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
             raise TypeError(f"fingerprint is {of_module!r}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"--results: {str(path)!r} is no result of a module: {error!r}; accepted are the files "
-            "that `python -m evaluation` writes to its --output"
+            f"--results: {str(path)!r} is not a result of a module: {error!r}; accepted are the "
+            "files that `python -m evaluation` writes to its --output"
         ) from error
     if not of_module.endswith(fingerprint):
         raise InputError(

@@ -20,7 +20,7 @@ def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
     """
     accepted = f"accepted is a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
     if path.is_file() and not zipfile.is_zipfile(path):
-        raise InputError(f"--with_sts_matrix: {str(path)!r} is no .npz file; {accepted}")
+        raise InputError(f"--with_sts_matrix: {str(path)!r} is not an .npz file; {accepted}")
     try:
         with np.load(path) as file:
             matrix, about = file[MATRIX], json.loads(str(file[ABOUT]))

@@ -109,7 +109,7 @@ def build_index(
     with output_folder.claimed(output):
         if not (output / INDEX).is_file() and not output_folder.is_free(output):
             raise InputError(
-                f"--output: {str(output)!r} exists and is no index; name another folder"
+                f"--output: {str(output)!r} exists and is not an index; name another folder"
             )
         if not _is_of(output, about):
             with output_folder.aside(output) as new:

@@ -72,7 +72,7 @@ def make(folder: str) -> None:
     try:
         tf.io.gfile.makedirs(folder)
     except tf.errors.OpError as error:
-        raise InputError(f"--model_dir: {folder!r} is no folder: {error.message}") from error
+        raise InputError(f"--model_dir: {folder!r} is not a folder: {error.message}") from error
 
 
 def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:
@@ -83,7 +83,8 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
     Raises:
       InputError: if it is not a folder, holds another run or, in mode `eval`, no checkpoint.
     """
-    make(folder)
+    if mode != "eval":
+        make(folder)
     if files.last(folder) is None:
         if mode == "eval":
             raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
@@ -152,7 +153,7 @@ def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
         with tf.io.gfile.GFile(join(folder, PARAMS_FILE)) as file:
             params = yaml.safe_load(file.read())
         if not isinstance(params, dict):
-            raise TypeError(f"{params!r} are no parameters")
+            raise TypeError(f"{params!r} are not parameters")
     except (tf.errors.OpError, TypeError, yaml.YAMLError) as error:
         raise InputError(
             f"{name}: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "

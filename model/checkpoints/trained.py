@@ -82,9 +82,14 @@ def initialize(model: DualEncoder, path: str) -> None:
     if schema.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:
         theirs, ours = (one.response_network.get_config() for one in (other, model))
         if theirs != ours:  # with the same weights it would say something else
+            different = ", ".join(
+                f"{key} {theirs.get(key)!r} (here {ours.get(key)!r})"
+                for key in sorted(theirs.keys() | ours.keys())
+                if theirs.get(key) != ours.get(key)
+            )
             raise InputError(
-                f"{name}: {checkpoint!r} is of another model, its response_network {theirs}; "
-                f"accepted is what this run's parameters say, {ours}"
+                f"{name}: {checkpoint!r} is of another model, whose response_network has "
+                f"{different}; accepted are checkpoints with this run's parameters"
             )
     try:
         _copy(

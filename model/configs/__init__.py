@@ -1,1 +1,6 @@
 """A YAML file and flags in, a checked experiment configuration out."""
+
+from pathlib import Path
+
+PRESETS = Path(__file__).parent / "presets"
+"""YAML files of experiments that come with the package."""

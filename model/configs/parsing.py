@@ -8,7 +8,7 @@ import yaml
 from official.core import config_definitions, exp_factory
 from official.modeling import hyperparams
 
-from model.configs import experiments, ranges, schema, unused, values
+from model.configs import PRESETS, experiments, ranges, schema, unused, values
 from model.distribute.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
@@ -59,10 +59,16 @@ def _read(
 
 
 def _from_file(path: str) -> dict[str, Any]:
-    return hyperparams.read_yaml_to_params_dict(path).as_dict()
+    try:
+        return hyperparams.read_yaml_to_params_dict(path).as_dict()
+    except tf.errors.NotFoundError as error:
+        names = ", ".join(sorted(file.name for file in PRESETS.glob("*.yaml")))
+        raise ValueError(f"no such file; presets in {PRESETS} are {names}") from error
 
 
 def _from_flag(text: str) -> dict[str, Any]:
+    if text and "=" not in text and not tf.io.gfile.exists(text):
+        raise ValueError(f"{text!r}; accepted are NAME=VALUE[,NAME=VALUE...] and a YAML file")
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()

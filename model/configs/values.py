@@ -61,7 +61,7 @@ def checked(
             near = _near(name, experiment)
             if isinstance(config, schema.Encoder):
                 near += "; --import_module names a module that registers an encoder"
-            raise InputError(f"{source}: {name!r} is no parameter{near}")
+            raise InputError(f"{source}: {name!r} is not a parameter{near}")
         if isinstance(part, hyperparams.Config):
             if not isinstance(value, dict):
                 parts = ", ".join(_kinds(part))
@@ -135,7 +135,7 @@ def _near(name: str, experiment: hyperparams.Config) -> str:
     like = difflib.get_close_matches(name, names, n=_SHOWN, cutoff=0.7)
     nearest = list(dict.fromkeys(same + like))[:_SHOWN]
     nearest_keys = f"; the nearest: {', '.join(nearest)}" if nearest else ""
-    return f"{nearest_keys}; all are in {_LIST}, examples in model/configs/*.yaml"
+    return f"{nearest_keys}; all are in {_LIST}, examples in model/configs/presets"
 
 
 def _names(config: hyperparams.Config, where: str = "") -> Iterator[str]:

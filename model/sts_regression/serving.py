@@ -61,7 +61,7 @@ class Similarity(tf.Module):
 def check(path: Path) -> None:
     """Raises InputError if another kind of file or folder is where the SavedModel is to be."""
     if path.exists() and not (path / "saved_model.pb").is_file():
-        raise InputError(f"{path}: is there already, and is no SavedModel")
+        raise InputError(f"{path}: exists, and is not a SavedModel")
 
 
 def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:

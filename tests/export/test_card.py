@@ -146,8 +146,8 @@ def test_scores_of_an_earlier_export_are_taken_along(shared, results):
     ("wrong", "says"),
     [
         (result("0" * 80), "is about another module: its fingerprint is 000"),
-        ({"name": "x"}, "is no result of a module: KeyError('task')"),
-        (result("", metrics={"pearson": "high"}), "is no result of a module: ValueError"),
+        ({"name": "x"}, "is not a result of a module: KeyError('task')"),
+        (result("", metrics={"pearson": "high"}), "is not a result of a module: ValueError"),
     ],
 )
 def test_wrong_results_leave_the_module_as_it_was(shared, results, wrong, says):
@@ -162,7 +162,7 @@ def test_what_is_no_module_of_ours_is_refused(tmp_path, results):
     for folder in (tmp_path / "nowhere", results):
         with pytest.raises(SystemExit) as raised:
             main(["card", "--module", str(folder), "--results", str(results)])
-        assert "is no module that `python -m export` has written" in str(raised.value.code)
+        assert "was not written by `python -m export`" in str(raised.value.code)
 
 
 def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):

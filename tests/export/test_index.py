@@ -109,8 +109,8 @@ def test_the_command_answers(shared, lines, capsys, monkeypatch):
         ("--responses", "nowhere.txt", "--responses: "),
         ("--responses", "empty.txt", "holds no text"),
         ("--responses", "broken.gz", "cannot be read"),
-        ("--module", "home", "is no module that `python -m export` has written"),
-        ("--output", "home", "exists and is no index"),
+        ("--module", "home", "was not written by `python -m export`"),
+        ("--output", "home", "exists and is not an index"),
         ("--top", "0", "--top: 0; accepted is 1 or more"),
     ],
 )

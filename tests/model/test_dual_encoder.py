@@ -151,7 +151,7 @@ def test_the_configuration_of_each_preset_is_read(preset):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is no parameter"),
+        ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is not a parameter"),
         ("task: {model: {score_scale: 0}}", "task.model.score_scale: 0; accepted are numbers"),
         ("task: {model: {encoder: {type: dan}}}", "encoder.type: 'dan'; accepted are averaging"),
         ("task: {}", "has no section task.model"),

@@ -124,3 +124,15 @@ def test_the_command(three, tmp_path, capsys):
     store.write(dataclasses.replace(three[0], name="another"), tmp_path / "d")
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "d")]) == 1
     assert "no result of the same name in both" in capsys.readouterr().err
+
+
+def test_results_without_the_system_are_left_out(three):
+    good, better, _ = three
+    bare = [
+        dataclasses.replace(good, name="bare", items=[i | {"baselines": {}} for i in good.items])
+    ]
+    pairs = [(good, better), (bare[0], bare[0])]
+    asked = {"system_a": None, "system_b": "word_overlap"}
+    assert paired_test.with_systems(pairs, **asked) == ([(good, better)], ["bare"])
+    # Of none at all `compare` says what is missing.
+    assert paired_test.with_systems(pairs[1:], **asked) == (pairs[1:], [])

@@ -37,6 +37,11 @@ def test_rows_come_back_to_every_occurrence():
     assert encoder(["c", "z", "a"])[:, 0].tolist() == [99, 122, 97]  # known ones, a new one
 
 
+def test_what_is_not_text_is_named():
+    with pytest.raises(ValueError, match=r"sentences\[1\]: None; accepted is text"):
+        BatchedEncoder(numbers, path="m")(["a", None])
+
+
 def test_halves_find_the_one_that_fails():
     calls = []
 

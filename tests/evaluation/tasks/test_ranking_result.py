@@ -8,6 +8,7 @@ import pytest
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from evaluation.data import ranking_files
 from evaluation.errors import InputError
+from evaluation.results import measure
 from evaluation.tasks import response_ranking as ranking
 
 
@@ -31,6 +32,13 @@ def test_the_order_of_the_pairs_is_the_same_on_every_machine():
     pairs = [pair(number) for number in range(6)]
     for seed, order in ((0, [2, 0, 3, 4, 1, 5]), (7, [4, 5, 2, 3, 0, 1])):
         assert ranking.shuffled(pairs, seed=seed) == [pairs[number] for number in order]
+
+
+@pytest.mark.parametrize(("blocks", "notes"), [(2, 1), (measure.FEW_UNITS, 0)])
+def test_intervals_of_few_blocks_carry_a_note(fake_encoder, blocks, notes):
+    found = evaluate(fake_encoder, [pair(number) for number in range(2 * blocks)], candidates=2)
+    found = measure.with_intervals(found, seed=0)
+    assert sum(note.startswith(f"The intervals rest on {blocks} ") for note in found.notes) == notes
 
 
 def test_the_result_names_its_data_and_its_pairs(fake_encoder):

@@ -100,7 +100,7 @@ def test_a_value_of_another_type_is_named_with_the_type(parse, changes, said):
     ],
 )
 def test_of_an_unknown_key_the_nearest_are_named(parse, key, nearest):
-    with pytest.raises(InputError, match="is no parameter; the nearest: ") as raised:
+    with pytest.raises(InputError, match="is not a parameter; the nearest: ") as raised:
         parse(**{key: 1})
     said = str(raised.value)
     assert nearest in said
@@ -220,3 +220,10 @@ def test_the_list_that_messages_name_is_there():
 
 def test_a_blank_text_is_an_empty_one(parse):
     assert parse(task__sts_dev="").task.sts_dev == ""
+
+
+def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
+    with pytest.raises(InputError, match=r"'trainer.train_steps'; accepted are NAME=VALUE"):
+        parsing.parse(experiment="reddit", params_override="trainer.train_steps")
+    with pytest.raises(InputError, match=r"no such file; presets in .*/presets are .*laptop_dan"):
+        parsing.parse(experiment="reddit", config_files=["laptop_dan.yaml"])

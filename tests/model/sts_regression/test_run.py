@@ -140,7 +140,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
         assert main([*line, *nowhere]) == 1
         said = capsys.readouterr().err
         assert said.startswith("error: --output ")
-        assert said.endswith(f"{tmp_path}/file is no folder\n")
+        assert said.endswith(f"{tmp_path}/file is not a folder\n")
     export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--export_words", -1)
     assert main([*export, *nowhere]) == 1
     assert "--export_words -1; accepted are numbers from 0 on" in capsys.readouterr().err

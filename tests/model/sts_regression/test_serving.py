@@ -90,7 +90,7 @@ def test_nothing_but_a_module_is_replaced(command, tmp_path, capsys):
     line = command("export", tmp_path, "--row", "sif_perceptron")
     line[line.index("--folds") : line.index("--folds") + 2] = []
     assert main(line) == 1
-    assert "is there already, and is no SavedModel" in capsys.readouterr().err
+    assert "exists, and is not a SavedModel" in capsys.readouterr().err
     assert (tmp_path / "mine.txt").exists()
 
 

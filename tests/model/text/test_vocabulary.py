@@ -156,14 +156,14 @@ def test_the_tables_have_a_row_for_every_id(tiny_vocabulary, encoder):
 
 
 def test_what_is_no_vocabulary_is_refused(tiny_vocabulary, tmp_path):
-    with pytest.raises(InputError, match=r"text.vocabulary: '/no/where' is no vocabulary"):
+    with pytest.raises(InputError, match=r"text.vocabulary: '/no/where' is not a vocabulary"):
         TextToIds(vocabulary="/no/where")
     with (tiny_vocabulary / "words.tsv").open("a") as file:
         file.write("more\t1\n")
     with pytest.raises(InputError, match=r"words\.tsv has \d+ bytes, COMPLETED says"):
         TextToIds(vocabulary=str(tiny_vocabulary))
     (tiny_vocabulary / "COMPLETED").write_text("{}")
-    with pytest.raises(InputError, match="is no vocabulary") as raised:
+    with pytest.raises(InputError, match="is not a vocabulary") as raised:
         TextToIds(vocabulary=str(tiny_vocabulary))
     assert "\n" not in str(raised.value)
     (tiny_vocabulary / "COMPLETED").unlink()

@@ -156,7 +156,7 @@ def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):
 
 def test_a_file_is_no_model_folder(parse, tmp_path):
     (tmp_path / "run").write_text("")
-    with pytest.raises(InputError, match=r"--model_dir: '.*run' is no folder"):
+    with pytest.raises(InputError, match=r"--model_dir: '.*run' is not a folder"):
         run.run_experiment(parse(), mode="train", folder=str(tmp_path / "run"))
 
 

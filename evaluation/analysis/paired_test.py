@@ -2,7 +2,9 @@
 
 Both are resampled together, the same units drawn for both, so what makes an item hard for
 both cancels out of the difference. p is twice the share of resamples whose difference has the
-other sign (two-sided), so it is below 0.05 just where the 95% interval excludes 0.
+other sign (two-sided), with one added to their number. Where p is below 0.05, the 95% interval
+excludes 0. The interval may also exclude 0 at a p just above 0.05: the quantile lies between two
+resamples.
 """
 
 from dataclasses import dataclass

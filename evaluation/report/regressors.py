@@ -1,7 +1,7 @@
 """Table 2 of Prijatelj et al. 2017: regressors trained on pairs, beside the cosine of a module.
 
 Made of the result files that `python -m model.sts_regression run` writes: one for each row and way
-of making folds. A figure is a mean over folds; its interval is of that mean.
+of making and beginning folds. A figure is a mean over folds; its interval is of that mean.
 """
 
 from collections.abc import Iterable
@@ -12,6 +12,9 @@ from evaluation.results.result import Result
 
 TASK = "sts_regression"
 RANDOM, GROUPED, OWN = "random", "sentences", "own_split"
+FRESH, CARRIED = "fresh", "carried"
+Way = tuple[str, str]
+"""How folds are made, and with which weights they begin."""
 _OUT, _IN = "pearson", "pearson_in_sample"
 _MODULE = "module"
 _LOST = {
@@ -21,25 +24,31 @@ _LOST = {
 
 
 def tables(found: Iterable[Result]) -> list[Table]:
-    """Return a table for each corpus and way of making folds, and one of what grouping changes.
+    """Return a table for each corpus and way of making folds, and those that compare two ways.
 
     `found` are results of `TASK`.
     """
     made = []
     for corpus, by_way in _sorted(found).items():
+        for folds_by in (RANDOM, GROUPED):
+            both = [by_way.get((folds_by, weights), []) for weights in (FRESH, CARRIED)]
+            if all(both):
+                made.append(_readings(corpus, folds_by, *both))
         made += [_table(corpus, way, results) for way, results in by_way.items()]
-        if {RANDOM, GROUPED} <= by_way.keys():
-            made.append(_grouping(corpus, by_way))
+        if {(RANDOM, FRESH), (GROUPED, FRESH)} <= by_way.keys():
+            made.append(_grouping(corpus, by_way[RANDOM, FRESH], by_way[GROUPED, FRESH]))
     return made
 
 
-def _sorted(found: Iterable[Result]) -> dict[str, dict[str, list[Result]]]:
+def _sorted(found: Iterable[Result]) -> dict[str, dict[Way, list[Result]]]:
     """Return the results by corpus and way, each in the order of the paper's table."""
-    by_corpus: dict[str, dict[str, list[Result]]] = {}
+    by_corpus: dict[str, dict[Way, list[Result]]] = {}
     for result in found:
-        way, row = str(result.settings["folds_by"]), str(result.settings["row"])
+        folds_by, row = str(result.settings["folds_by"]), str(result.settings["row"])
+        weights = str(result.settings.get("weights_between_folds", FRESH))
+        way = folds_by if weights == FRESH else f"{folds_by}_{weights}"
         corpus = result.name.removeprefix(f"{TASK}-").removesuffix(f"-{way}-{row}")
-        by_corpus.setdefault(corpus, {}).setdefault(way, []).append(result)
+        by_corpus.setdefault(corpus, {}).setdefault((folds_by, weights), []).append(result)
     order = list(paper.REGRESSORS)
     for by_way in by_corpus.values():
         for some in by_way.values():
@@ -59,7 +68,7 @@ def _cell(result: Result, key: str) -> Cell:
     return Cell(result.metrics.get(key), result.intervals.get(key))
 
 
-def _table(corpus: str, way: str, results: list[Result]) -> Table:
+def _table(corpus: str, way: Way, results: list[Result]) -> Table:
     tests = sorted({key for r in results for key in r.metrics if key.startswith("pearson_")})
     keys = [_OUT, _IN, *[key for key in tests if key != _IN]]
     rows = [
@@ -76,9 +85,10 @@ def _table(corpus: str, way: str, results: list[Result]) -> Table:
     return Table(title, headers, rows, _notes(results))
 
 
-def _ways(way: str) -> str:
+def _ways(way: Way) -> str:
+    folds_by, weights = way
     said = {RANDOM: "random folds", GROUPED: "no sentence in two folds", OWN: "its own split"}
-    return said.get(way, way)
+    return said.get(folds_by, folds_by) + (", carried weights" if weights == CARRIED else "")
 
 
 def _notes(results: list[Result]) -> list[str]:
@@ -112,15 +122,49 @@ def _notes(results: list[Result]) -> list[str]:
     return notes
 
 
-def _grouping(corpus: str, by_way: dict[str, list[Result]]) -> Table:
-    """What a score loses when no sentence trains and is held out."""
-    grouped = {_label(result): result for result in by_way[GROUPED]}
+def _readings(corpus: str, folds_by: str, fresh: list[Result], carried: list[Result]) -> Table:
+    """The paper's figures, beside those of weights that begin anew in each fold or are carried."""
+    of_carried = {_label(result): result for result in carried}
     rows = []
-    for result in by_way[RANDOM]:
+    for result in fresh:
+        if (label := _label(result)) in of_carried:
+            other = of_carried[label]
+            printed = paper.REGRESSORS.get(label, [None, None])
+            if corpus != paper.REGRESSORS_CORPUS:
+                printed = [None, None]
+            cells = [
+                *(Cell(printed[0]), _cell(result, _OUT), _cell(other, _OUT)),
+                *(_fold(other, 0), _fold(other, -1)),
+                *(Cell(printed[1]), _cell(result, _IN), _cell(other, _IN)),
+            ]
+            rows.append(Row(label, cells, _kind(result)))
+    title = (
+        f"Fresh or carried weights (Prijatelj et al. 2017, table 2): Pearson's r on {corpus}, "
+        f"{_ways((folds_by, FRESH))}"
+    )
+    headers = ["paper", "fresh", "carried", "first fold", "last fold"]
+    headers += [f"{name}, in sample" for name in ("paper", "fresh", "carried")]
+    note = (
+        "Carried: a fold begins with the weights of the fold before, so the pairs that it holds "
+        "out have already trained."
+    )
+    return Table(title, headers, rows, [note])
+
+
+def _fold(result: Result, number: int) -> Cell:
+    return Cell(result.items[number].get("out_of_sample", {}).get(_OUT))
+
+
+def _grouping(corpus: str, of_random: list[Result], of_sentences: list[Result]) -> Table:
+    """What a score loses when no sentence trains and is held out."""
+    grouped = {_label(result): result for result in of_sentences}
+    rows = []
+    for result in of_random:
         if (label := _label(result)) in grouped:
             before, after = _cell(result, _OUT), _cell(grouped[label], _OUT)
             if before.value is not None and after.value is not None:
                 change = Cell(after.value - before.value)
                 rows.append(Row(label, [before, after, change], _kind(result)))
     title = f"What grouping the folds of {corpus} by sentence does: Pearson's r out of sample"
-    return Table(title, [_ways(RANDOM), _ways(GROUPED), "change"], rows)
+    ways = [_ways((folds_by, FRESH)) for folds_by in (RANDOM, GROUPED)]
+    return Table(title, [*ways, "change"], rows)

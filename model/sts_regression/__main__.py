@@ -16,10 +16,21 @@ from typing import Any
 
 from model import output_folder
 from model.errors import InputError, TrainingError
-from model.sts_regression.choices import PRESETS, RANDOM, WAYS, Choices, accepted, of
+from model.sts_regression.choices import (
+    CARRIED,
+    FRESH,
+    PRESETS,
+    RANDOM,
+    WAYS,
+    WEIGHTS,
+    Choices,
+    accepted,
+    of,
+)
 from model.sts_regression.data.pairs import CORPORA, STSB
 
-_FOLDS_BY = "folds_by"
+_OF_SEVERAL = ("folds_by", "weights_between_folds")
+"""Choices of which `run` takes several."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,6 +58,14 @@ def parser() -> argparse.ArgumentParser:
         choices=WAYS,
         help="random (default); sentences: no sentence both trains and is held out; both: also "
         "compare them",
+    )
+    run.add_argument(
+        "--weights_between_folds",
+        nargs="+",
+        choices=WEIGHTS,
+        default=[FRESH],
+        help="fresh (default): every fold begins with new weights; carried: with the weights of "
+        "the fold before; both: also compare them with the paper's figures",
     )
     export = _command(
         commands, "export", "train one row on all training pairs and write a SavedModel"
@@ -91,7 +110,7 @@ def _add_training(command: argparse.ArgumentParser) -> None:
     command.add_argument("--rows_file", type=Path, help="Python file with EXPERIMENTS of your own")
     group = command.add_argument_group("choices", "model/sts_regression/choices.py says more")
     for field in dataclasses.fields(Choices):
-        if field.name == _FOLDS_BY:
+        if field.name in _OF_SEVERAL:
             continue
         if isinstance(field.default, bool):
             group.add_argument(f"--{field.name}", action="store_const", const=True)
@@ -133,7 +152,7 @@ def _choices(arguments: argparse.Namespace) -> Choices:
     """The choices of the command line, checked."""
     if arguments.dim is not None and arguments.dim < 1:
         raise InputError(f"--dim {arguments.dim}; accepted are numbers from 1 on")
-    names = [field.name for field in dataclasses.fields(Choices) if field.name != _FOLDS_BY]
+    names = [field.name for field in dataclasses.fields(Choices) if field.name not in _OF_SEVERAL]
     given = {name: getattr(arguments, name) for name in names}
     return of(arguments.preset, {name: value for name, value in given.items() if value is not None})
 
@@ -143,8 +162,14 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
-    if arguments.corpus == STSB and (arguments.folds is not None or arguments.folds_by):
-        raise InputError(f"--folds, --folds_by: {STSB} has its own split; accepted are neither")
+    weights = arguments.weights_between_folds
+    if arguments.corpus == STSB and (
+        arguments.folds is not None or arguments.folds_by or CARRIED in weights
+    ):
+        raise InputError(
+            f"--folds, --folds_by, --weights_between_folds {CARRIED}: {STSB} has its own split; "
+            "accepted are none of them"
+        )
     from model.sts_regression import experiments
     from model.sts_regression.data import prepared
     from model.sts_regression.results import results, table
@@ -172,6 +197,7 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         output=output,
         jobs=arguments.jobs,
         rows_file=arguments.rows_file,
+        weights=weights,
     )
     for result in results.of_rows(
         done, known=known, prepared=data, choices=choices, corpus=arguments.corpus, command=command

@@ -11,6 +11,10 @@ RANDOM = "random"
 SENTENCES = "sentences"
 WAYS = (RANDOM, SENTENCES)
 """How folds are made, see `data.folds`."""
+FRESH = "fresh"
+CARRIED = "carried"
+WEIGHTS = (FRESH, CARRIED)
+"""Where the weights of a fold begin."""
 HIGHEST_SEED = 2**32 - 1
 _ONE_OF: dict[str, tuple[str, ...]] = {
     "gates": ("printed", "bounded", "keras", "elu", "standard"),
@@ -20,6 +24,7 @@ _ONE_OF: dict[str, tuple[str, ...]] = {
     "comparator_output": ("perceptron", "node"),
     "unknown_words": ("zero", "mean"),
     "folds_by": WAYS,
+    "weights_between_folds": WEIGHTS,
 }
 
 
@@ -30,6 +35,10 @@ class Choices:
     folds: int = 10
     folds_by: str = RANDOM
     """`random`, as in the paper; `sentences`: no sentence both trains and is held out."""
+    weights_between_folds: str = FRESH
+    """`fresh`: every fold begins with new weights. `carried`: it begins with those of the fold
+    before, as in Keras code that builds a model once and calls `fit` for each fold; from the second
+    fold on, the pairs held out have already trained. The optimizer begins anew in both."""
     epoch_share: float = 1.0
     """The share of each row's epochs that is trained."""
     units: int = 0

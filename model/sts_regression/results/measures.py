@@ -40,8 +40,8 @@ def mean(values: Sequence[float | None]) -> float | None:
 def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> list[float] | None:
     """95% interval of the mean over folds, by Student's t: [low, high]; None for one fold.
 
-    It is clipped to the bounds of the measure. Folds share training pairs, so they vary less than
-    runs on new data would.
+    It is for folds that score different pairs. It is clipped to the bounds of the measure. Folds
+    share training pairs, so they vary less than runs on new data would.
     """
     middle = mean(values)
     if middle is None or len(values) < 2:
@@ -51,24 +51,32 @@ def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> 
 
 
 def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[float] | None:
-    """95% interval of Pearson's r over resampled pairs, for a single split: [low, high].
+    """95% interval over resampled pairs of Pearson's r, or of its mean over folds: [low, high].
 
-    None where r is undefined; resamples for which it is undefined are left out.
+    Args:
+      predicted: [pairs], or [folds, pairs] of folds that score the same pairs.
+      gold: [pairs].
+      seed: of the resamples.
+
+    Returns:
+      None where r is undefined; resamples for which it is undefined are left out.
     """
-    if pearson(predicted, gold) is None:
-        return None
+    folds = np.atleast_2d(predicted)
 
-    def r(*sides: np.ndarray) -> float:
-        value = pearson(*sides)
+    def r(pairs: np.ndarray) -> float:
+        value = mean([pearson(fold[pairs], gold[pairs]) for fold in folds])
         return math.nan if value is None else value
+
+    everything = np.arange(len(gold))
+    if math.isnan(r(everything)):
+        return None
 
     with warnings.catch_warnings():  # about resamples for which r is undefined
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         found = stats.bootstrap(
-            (predicted, gold),
+            (everything,),
             r,
             n_resamples=_RESAMPLES,
-            paired=True,
             vectorized=False,
             method="percentile",
             rng=seed,

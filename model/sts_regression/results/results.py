@@ -1,6 +1,7 @@
 """Folds -> a result file for each row, which the evaluation's report reads.
 
     OUTPUT/results/sts_regression-sts2016-random-lstm2_lstm2.json
+    OUTPUT/results/sts_regression-sts2016-random_carried-lstm2_lstm2.json    carried weights
 
 The files have the fields of every result: `task` is `sts_regression`, `name` as above, `metrics`
 and `intervals` (means over folds and their 95%), `n` pairs, `groups` by genre, `baselines`,
@@ -18,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from model.errors import InputError
-from model.sts_regression.choices import Choices
+from model.sts_regression.choices import CARRIED, FRESH, Choices
 from model.sts_regression.data.prepared import Prepared
-from model.sts_regression.experiments import COSINE, COSINES, Experiment
+from model.sts_regression.experiments import COSINES, Experiment
 from model.sts_regression.results import measures
 from model.sts_regression.training.fold import Job
 
@@ -56,20 +57,22 @@ def of_rows(
       corpus: name of the corpus.
       command: the command line.
     """
-    by_row: dict[tuple[str, str], list[dict]] = {}
+    by_row: dict[tuple[str, str, str], list[dict]] = {}
     for job, found in done.items():
-        by_row.setdefault((job.way, job.row), []).append(found)
+        by_row.setdefault((job.way, job.weights, job.row), []).append(found)
     versions = {name.replace("-", "_"): metadata.version(name) for name in _PACKAGES}
     results = {}
-    for (way, row), folds in by_row.items():
-        results[way, row] = _result(way, row, folds, known.get(row), prepared, choices, corpus) | {
+    for (way, weights, row), folds in by_row.items():
+        of_row = dataclasses.replace(choices, weights_between_folds=weights)
+        found = _result(way, row, folds, known.get(row), prepared, of_row, corpus)
+        results[way, weights, row] = found | {
             "versions": {"python": platform.python_version()} | versions,
             "command": command,
         }
-    for (way, row), result in results.items():
+    for (way, _, row), result in results.items():
         for name in COSINES:
-            if name != row and (way, name) in results:
-                result["baselines"][name] = results[way, name]["metrics"]
+            if name != row and (way, FRESH, name) in results:
+                result["baselines"][name] = results[way, FRESH, name]["metrics"]
     return list(results.values())
 
 
@@ -85,19 +88,18 @@ def _result(
     finished = [one for one in found if "diverged_in_epoch" not in one]
     is_whole = len(finished) == len(found)
     metrics, intervals = _metrics(finished, is_whole=is_whole)
-    if len(found) == 1 and finished:
-        intervals |= _resampled(finished[0], prepared, choices)
-    elif row == COSINE:
-        # Nothing is fitted: each fold gives the tests the same scores.
-        resampled = _resampled(finished[0], prepared, choices)
-        intervals |= {name: value for name, value in resampled.items() if name != "pearson"}
+    carried = choices.weights_between_folds == CARRIED
+    if carried:
+        intervals = {}  # its folds depend on each other
+    if is_whole:
+        intervals |= _resampled(finished, prepared, choices)
     baselines = {}
     if experiment and experiment.paper and corpus == "sts2016":
         out_of_sample, in_sample = experiment.paper
         baselines["paper"] = {"pearson": out_of_sample, "pearson_in_sample": in_sample}
     return {
         "task": TASK,
-        "name": f"{TASK}-{corpus}-{way}-{row}",
+        "name": f"{TASK}-{corpus}-{way}{f'_{CARRIED}' if carried else ''}-{row}",
         "system": "module" if row in COSINES else row,
         "metrics": metrics,
         "intervals": intervals,
@@ -141,7 +143,7 @@ def _data(prepared: Prepared) -> dict:
 
 
 def _metrics(finished: list[dict], *, is_whole: bool) -> tuple[dict, dict]:
-    """Means over folds and their intervals; None if a fold diverged."""
+    """Means over folds, and intervals of those on the corpus itself; None if a fold diverged."""
     columns: dict[str, list[float | None]] = {}
     for one in finished:
         named = {"": one["out_of_sample"], "_in_sample": one["in_sample"]}
@@ -153,22 +155,27 @@ def _metrics(finished: list[dict], *, is_whole: bool) -> tuple[dict, dict]:
         return {"pearson": None, "pearson_in_sample": None}, {}
     if not is_whole:
         return dict.fromkeys(columns), {}
+    # Over folds, where they score different pairs.
+    own = {name: columns[name] for name in ("pearson", "pearson_in_sample", "mse", "mse_in_sample")}
     intervals = {
         name: measures.interval(
             values, bounds=(-1, 1) if name.startswith("pearson") else (0, math.inf)
         )
-        for name, values in columns.items()
+        for name, values in own.items()
     }
     metrics = {name: measures.mean(values) for name, values in columns.items()}
     return metrics, {name: value for name, value in intervals.items() if value}
 
 
-def _resampled(one: dict, prepared: Prepared, choices: Choices) -> dict:
-    """Intervals over pairs, for a single split."""
-    corpus = prepared.corpus.data.scores[one["held_out"]]
-    scored = {"pearson": (one["predicted"], corpus)}
-    for name, part in prepared.tests.items():
-        scored[f"pearson_{name}"] = (one["tests"][name]["predicted"], part.data.scores)
+def _resampled(folds: list[dict], prepared: Prepared, choices: Choices) -> dict:
+    """Intervals over pairs: of the tests, which all folds score, and of a single split."""
+    scored = {
+        f"pearson_{name}": ([one["tests"][name]["predicted"] for one in folds], part.data.scores)
+        for name, part in prepared.tests.items()
+    }
+    if len(folds) == 1:
+        gold = prepared.corpus.data.scores[folds[0]["held_out"]]
+        scored["pearson"] = ([folds[0]["predicted"]], gold)
     found = {
         name: measures.bootstrap(np.array(predicted), gold, seed=choices.seed)
         for name, (predicted, gold) in scored.items()
@@ -219,4 +226,5 @@ def _checked(path: Path) -> dict:
             raise InputError(f"{path}: no result ({key} is missing or of another type); remove it")
     if missing := [key for key in ("folds", "folds_by", "label") if key not in found["settings"]]:
         raise InputError(f"{path}: no result (settings.{missing[0]} is missing); remove it")
+    found["settings"].setdefault("weights_between_folds", FRESH)  # older results lack it
     return found

@@ -2,7 +2,8 @@
 
 from tabulate import tabulate
 
-from model.sts_regression.choices import RANDOM, SENTENCES
+from model.sts_regression.choices import FRESH, RANDOM, SENTENCES
+from model.sts_regression.results import readings
 
 _OUT, _IN = "pearson", "pearson_in_sample"
 _LOST = {
@@ -12,23 +13,26 @@ _LOST = {
 
 
 def markdown(results: list[dict]) -> str:
-    """A table for each way of making folds, and a comparison where there are both.
+    """A table for each way of making and beginning folds, and comparisons of two of a kind.
 
     Args:
       results: what `results.read` gives.
     """
     # The paper's order is that of its scores; rows that it lacks come last.
     results = sorted(results, key=lambda r: -r["baselines"].get("paper", {}).get(_OUT, -1.0))
-    by_way: dict[str, list[dict]] = {}
+    by_way: dict[tuple[str, str], list[dict]] = {}
     for result in results:
-        by_way.setdefault(result["settings"]["folds_by"], []).append(result)
+        settings = result["settings"]
+        way = settings["folds_by"], settings["weights_between_folds"]
+        by_way.setdefault(way, []).append(result)
     parts = [_table(way, some) for way, some in sorted(by_way.items())]
-    if {RANDOM, SENTENCES} <= by_way.keys():
-        parts.append(_comparison(by_way))
+    if {(RANDOM, FRESH), (SENTENCES, FRESH)} <= by_way.keys():
+        parts.append(_comparison(by_way[RANDOM, FRESH], by_way[SENTENCES, FRESH]))
+    parts += filter(None, (readings.markdown(results, way) for way in (RANDOM, SENTENCES)))
     return "\n\n".join(parts) + "\n"
 
 
-def _table(way: str, results: list[dict]) -> str:
+def _table(way: tuple[str, str], results: list[dict]) -> str:
     # A row of which every fold diverged names no test.
     measured = dict.fromkeys(name for result in results for name in result["metrics"])
     tests = [name for name in measured if name.startswith("pearson_") and name != _IN]
@@ -51,7 +55,7 @@ def _table(way: str, results: list[dict]) -> str:
     return f"{_title(way, results[0])}\n\n{_body(rows, headers)}\n\n{_about(results)}"
 
 
-def _title(way: str, result: dict) -> str:
+def _title(way: tuple[str, str], result: dict) -> str:
     """How many pairs there are, and how many of them leak."""
     folds, counts = result["settings"]["folds"], result["counts"]
     held_out = sum(fold["pairs_held_out"] for fold in result["items"])
@@ -59,8 +63,10 @@ def _title(way: str, result: dict) -> str:
         f"; of {name}, {test['pairs_with_a_sentence_that_trains']:,} of {test['pairs']:,}"
         for name, test in result["data"].get("tests", {}).items()
     )
+    folds_by, weights = way
+    made = f"{folds} folds, {folds_by}, {weights} weights" if folds > 1 else "its own split"
     return (
-        f"**{result['n']:,} pairs, {f'{folds} folds, {way}' if folds > 1 else 'its own split'}.** "
+        f"**{result['n']:,} pairs, {made}.** "
         f"{counts['pairs_held_out_with_a_sentence_that_trains']:,} of the {held_out:,} pairs held "
         f"out have a sentence that also trains{tests}."
     )
@@ -82,11 +88,11 @@ def _about(results: list[dict]) -> str:
     )
 
 
-def _comparison(by_way: dict[str, list[dict]]) -> str:
+def _comparison(of_random: list[dict], of_sentences: list[dict]) -> str:
     """Scores of the rows with random and with grouped folds."""
     random, grouped = (
-        {result["settings"]["label"]: result["metrics"].get(_OUT) for result in by_way[way]}
-        for way in (RANDOM, SENTENCES)
+        {result["settings"]["label"]: result["metrics"].get(_OUT) for result in results}
+        for results in (of_random, of_sentences)
     )
     rows = [
         [label, _figure(before), _figure(after), f"{after - before:+.4f}"]

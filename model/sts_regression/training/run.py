@@ -7,8 +7,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tqdm import tqdm
 from model import output_folder
 from model.errors import InputError, TrainingError
 from model.sts_regression import experiments
-from model.sts_regression.choices import Choices
+from model.sts_regression.choices import CARRIED, FRESH, Choices
 from model.sts_regression.data.prepared import Prepared
 from model.sts_regression.experiments import COSINES, Experiment
 from model.sts_regression.training import fold
@@ -39,6 +39,7 @@ def run(
     output: Path,
     jobs: int,
     rows_file: Path | None,
+    weights: Sequence[str] = (FRESH,),
 ) -> dict[Job, dict]:
     """Computes the folds that are missing, and returns the result of each fold.
 
@@ -46,6 +47,7 @@ def run(
       rows: names of experiments.
       prepared: the data.
       choices: everything else.
+      weights: `fresh`, `carried` or both; a module's cosine has no weights, and is computed once.
       output: the folder of results.
       jobs: number of processes.
       rows_file: Python file with a user's own experiments.
@@ -56,13 +58,15 @@ def run(
     """
     known = experiments.load(rows_file)
     wanted = [
-        Job(row, way, number)
+        Job(row, way, number, begin)
+        for begin in weights
         for way, splits in prepared.splits.items()
         for row in rows
         for number in range(len(splits))
+        if begin == FRESH or row not in COSINES
     ]
     # All rows are compared with each other, also those that a later run adds.
-    common = dataclasses.asdict(choices) | prepared.identity()
+    common = _settings(choices) | prepared.identity()
     read(output / SETTINGS, common)
     output_folder.write_json(output / SETTINGS, {"about": common})
     code = hashlib.sha256(rows_file.read_bytes()).hexdigest() if rows_file else None
@@ -72,26 +76,58 @@ def run(
             settings["rows_file"] = code
     read_folds = {job: read(job.path(output), abouts[job]) for job in wanted}
     done = {job: found for job, found in read_folds.items() if found is not None}
-    missing = [job for job in wanted if job not in done]
+    chains = _chains(wanted, done, output)
     # The most expensive first, so that none is left for the end.
-    missing.sort(key=lambda job: -known[job.row].cost if job.row in known else 0)
-    if done:
-        print(f"{len(done)} of {len(wanted)} folds are there already")
-    computed = _computed(missing, jobs, rows_file, choices, prepared)
-    for job, found in tqdm(computed, "training", len(missing), unit=" folds", dynamic_ncols=True):
+    chains.sort(
+        key=lambda jobs: -len(jobs) * known[jobs[0].row].cost if jobs[0].row in known else 0
+    )
+    missing = sum(map(len, chains))
+    if missing < len(wanted):
+        print(f"{len(wanted) - missing} of {len(wanted)} folds are there already")
+    shared = {"choices": choices, "prepared": prepared, "output": output}
+    computed = _computed(chains, jobs, rows_file, shared)
+    for job, found in tqdm(computed, "training", missing, unit=" folds", dynamic_ncols=True):
         done[job] = {"about": abouts[job]} | found
         output_folder.write_json(job.path(output), done[job])
+        if job.weights == CARRIED and job.number > 0:
+            job._replace(number=job.number - 1).weights_path(output).unlink(missing_ok=True)
         tqdm.write(_line(job, found))
     return {job: done[job] for job in wanted}
 
 
 def about(job: Job, experiment: Experiment | None, choices: Choices, prepared: Prepared) -> dict:
     """What another run must have in common for its folds to be used."""
-    settings = dataclasses.asdict(choices) | {"folds_by": job.way}
+    settings = _settings(choices) | {"folds_by": job.way}
+    if job.weights != FRESH:
+        settings["weights_between_folds"] = job.weights
     if experiment is None:
         settings = {name: settings[name] for name in ("folds", "folds_by", "seed")}
         return settings | prepared.identity() | {"module": prepared.module_fingerprint}
     return settings | {"epochs": experiment.epochs} | prepared.identity()
+
+
+def _settings(choices: Choices) -> dict:
+    """What all folds of an output have in common, whichever weights they begin with."""
+    settings = dataclasses.asdict(choices)
+    del settings["weights_between_folds"]
+    return settings
+
+
+def _chains(wanted: list[Job], done: dict[Job, dict], output: Path) -> list[list[Job]]:
+    """The folds to compute: those of a chain one after the other, chains in any order.
+
+    Fresh folds are chains of one. Folds with carried weights begin where the weights of the last
+    one that is done are still there, else with the first.
+    """
+    chains = [[job] for job in wanted if job.weights == FRESH and job not in done]
+    for first in (job for job in wanted if job.weights == CARRIED and job.number == 0):
+        folds = [job for job in wanted if job[:2] == first[:2] and job.weights == CARRIED]
+        begin = next((job.number for job in folds if job not in done), len(folds))
+        if begin < len(folds):
+            if begin and not folds[begin - 1].weights_path(output).exists():
+                begin = 0
+            chains.append(folds[begin:])
+    return chains
 
 
 def read(path: Path, about: dict) -> dict | None:
@@ -117,27 +153,22 @@ def read(path: Path, about: dict) -> dict | None:
 
 
 def _computed(
-    missing: list[Job],
-    jobs: int,
-    rows_file: Path | None,
-    choices: Choices,
-    prepared: Prepared,
+    chains: list[list[Job]], jobs: int, rows_file: Path | None, shared: dict[str, Any]
 ) -> Iterator[tuple[Job, dict]]:
     """Each fold as soon as it is computed."""
-    if jobs == 1 or len(missing) < 2:
-        _share(rows_file, choices, prepared)
-        yield from ((job, _compute(job)) for job in missing)
+    if jobs == 1 or len(chains) < 2:
+        _share(rows_file, shared)
+        yield from ((job, _compute(job)) for chain in chains for job in chain)
         return
     others = psutil.Process().children()
     pool = ProcessPoolExecutor(
-        min(jobs, len(missing)),
+        min(jobs, len(chains)),
         multiprocessing.get_context("spawn"),
         _start,
-        (max(1, (os.cpu_count() or 1) // jobs), rows_file, choices, prepared),
+        (max(1, (os.cpu_count() or 1) // jobs), rows_file, shared),
     )
     try:
-        running = {pool.submit(_compute, job): job for job in missing}
-        yield from ((running[future], future.result()) for future in as_completed(running))
+        yield from _run_chains(pool, chains)
         pool.shutdown()
     except BrokenProcessPool as error:
         raise TrainingError(
@@ -151,7 +182,19 @@ def _computed(
                 child.terminate()
 
 
-def _start(threads: int, rows_file: Path | None, choices: Choices, prepared: Prepared) -> None:
+def _run_chains(pool: ProcessPoolExecutor, chains: list[list[Job]]) -> Iterator[tuple[Job, dict]]:
+    """Runs all chains at once, and of each chain one fold at a time."""
+    running: dict[Future, list[Job]] = {pool.submit(_compute, chain[0]): chain for chain in chains}
+    while running:
+        ended, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in ended:
+            job, *rest = running.pop(future)
+            yield job, future.result()
+            if rest:
+                running[pool.submit(_compute, rest[0])] = rest
+
+
+def _start(threads: int, rows_file: Path | None, shared: dict[str, Any]) -> None:
     """Runs first in each process of the pool."""
     import tensorflow as tf
 
@@ -159,11 +202,11 @@ def _start(threads: int, rows_file: Path | None, choices: Choices, prepared: Pre
     tf.config.threading.set_inter_op_parallelism_threads(threads)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the others
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _share(rows_file, choices, prepared)
+    _share(rows_file, shared)
 
 
-def _share(rows_file: Path | None, choices: Choices, prepared: Prepared) -> None:
-    _shared.update(known=experiments.load(rows_file), choices=choices, prepared=prepared)
+def _share(rows_file: Path | None, shared: dict[str, Any]) -> None:
+    _shared.update(shared, known=experiments.load(rows_file))
 
 
 def _end_with_parent() -> None:
@@ -175,12 +218,15 @@ def _end_with_parent() -> None:
 
 def _compute(job: Job) -> dict:
     experiment = None if job.row in COSINES else _shared["known"][job.row]
-    return fold.compute(job, experiment, _shared["choices"], _shared["prepared"])
+    return fold.compute(
+        job, experiment, _shared["choices"], _shared["prepared"], output=_shared["output"]
+    )
 
 
 def _line(job: Job, found: dict) -> str:
     """A fold's result, for the terminal."""
-    name = f"{job.row}, {job.way}, fold {job.number + 1}"
+    way = job.way if job.weights == FRESH else f"{job.way}, weights {job.weights}"
+    name = f"{job.row}, {way}, fold {job.number + 1}"
     if "diverged_in_epoch" in found:
         return f"{name}: diverged in epoch {found['diverged_in_epoch']}"
     inside, outside = (found[side]["pearson"] for side in ("in_sample", "out_of_sample"))

@@ -5,7 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from model.errors import InputError
 from model.sts_regression.data import prepared
 from model.sts_regression.experiments import COSINE, TABLE_2, TUNED_COSINE
 from model.sts_regression.training import fold, training
@@ -116,3 +118,31 @@ def test_tests_that_share_sentences_with_the_corpus_are_counted(data, corpora):
     lines = (corpora / "sts2017_track5" / "STS.input.txt").read_text().splitlines()
     expected = sum(any(text.lower() in trained for text in line.split("\t")) for line in lines)
     assert data.shared_tests == {"sts2017_track5": expected}
+
+
+@pytest.mark.parametrize("weights", ["fresh", "carried"])
+def test_a_fold_begins_with_new_weights_or_those_of_the_fold_before(
+    data, choices, monkeypatch, tmp_path, weights
+):
+    begins, ends = [], []
+
+    def train(regressor, *_, **__):
+        begins.append([variable.numpy() for variable in regressor.trainable_variables])
+        for variable in regressor.trainable_variables:
+            variable.assign_add(tf.ones_like(variable))
+        ends.append([variable.numpy() for variable in regressor.trainable_variables])
+        return [1.0, 0.5]
+
+    monkeypatch.setattr(training, "train", train)
+    row = "sif_perceptron"
+    for number in (0, 1):
+        job = Job(row, "random", number, weights)
+        fold.compute(job, TABLE_2[row], choices, data, output=tmp_path)
+    same = [np.array_equal(one, two) for one, two in zip(ends[0], begins[1], strict=True)]
+    assert all(same) if weights == "carried" else not any(same)
+
+
+def test_carried_weights_that_are_missing_are_named(data, choices, tmp_path):
+    job = Job("sif_perceptron", "random", 1, "carried")
+    with pytest.raises(InputError, match=r"00.npz: cannot be read .* begin with its first fold"):
+        fold.compute(job, TABLE_2[job.row], choices, data, output=tmp_path)

@@ -40,3 +40,13 @@ def test_resampled_pairs_give_an_interval_around_r():
     low, high = measures.bootstrap(predicted, gold, seed=1)
     assert low < measures.pearson(predicted, gold) < high
     assert high - low == pytest.approx(2 * 1.96 * (1 - 0.5) / 200**0.5, rel=0.3)
+
+
+def test_folds_that_score_the_same_pairs_are_resampled_together():
+    draw = np.random.default_rng(0)
+    gold = draw.normal(size=200)
+    predicted = gold + draw.normal(size=200)
+    one = measures.bootstrap(predicted, gold, seed=1)
+    # Ten times the same predictions say no more than once.
+    assert measures.bootstrap(np.tile(predicted, (10, 1)), gold, seed=1) == pytest.approx(one)
+    assert measures.bootstrap(np.stack([predicted, np.ones(200)]), gold, seed=1) is None

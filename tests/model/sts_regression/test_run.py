@@ -65,7 +65,7 @@ def test_the_table_says_what_grouping_does(finished):
     table = (finished / "table_2.md").read_text()
     assert "| 1 LSTM and Perceptron" in table
     assert "| 0.4301" in table
-    assert "24 pairs, 2 folds, sentences.** 0 of the 24 pairs held out" in table
+    assert "24 pairs, 2 folds, sentences, fresh weights.** 0 of the 24 pairs held out" in table
     assert "**What grouping does.**" in table
 
 
@@ -113,7 +113,7 @@ def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
         (("--jobs", 0), "--jobs 0; accepted are numbers from 1 on"),
         (("--dim", 300), ":1: 6 numbers after the word; accepted are 300"),
         (("--rows_file", "nowhere.py"), "nowhere.py: no such file of experiments"),
-        (("--corpus", "stsb"), "--folds, --folds_by: stsb has its own split"),
+        (("--corpus", "stsb"), "--weights_between_folds carried: stsb has its own split"),
     ],
 )
 def test_what_cannot_be_run_is_told_in_a_line(command, finished, capsys, options, message):
@@ -239,3 +239,67 @@ def test_processes_come_to_the_same(command, finished, results, tmp_path):
     found = json.loads((tmp_path / "results" / f"{ROW}.json").read_text())
     for one, other in zip(found["items"], results[ROW]["items"], strict=True):
         assert one["predicted"] == pytest.approx(other["predicted"], abs=2e-3)
+
+
+CARRIED_ROW = "sts_regression-sts2016-random_carried-lstm1_perceptron"
+
+
+@pytest.fixture(scope="module")
+def both(command, tmp_path_factory):
+    """The folder of one row with fresh and with carried weights."""
+    folder = tmp_path_factory.mktemp("both") / "run"
+    weights = ("--weights_between_folds", "fresh", "carried")
+    line = command("run", folder, "--rows", "lstm1_perceptron", *weights, "--jobs", 1)
+    assert main(line) == 0
+    return folder
+
+
+def folds_of(folder, way):
+    paths = sorted((folder / "folds" / way / "lstm1_perceptron").glob("*.json"))
+    return [json.loads(path.read_text()) for path in paths]
+
+
+def test_carried_weights_begin_where_the_fold_before_ended(both):
+    fresh, carried = (folds_of(both, way) for way in ("random", "random_carried"))
+    assert carried[0]["predicted"] == fresh[0]["predicted"]
+    assert carried[0]["losses"] == fresh[0]["losses"]
+    assert carried[1]["held_out"] == fresh[1]["held_out"]
+    assert carried[1]["predicted"] != fresh[1]["predicted"]
+    assert not list((both / "folds").rglob("*.partial.npz"))
+
+
+def test_both_readings_are_in_the_table_and_in_the_report(both, tmp_path):
+    table = (both / "table_2.md").read_text()
+    assert "**Fresh or carried weights, folds: random.**" in table
+    assert "Which reading is nearer is not tested: 1 rows have all figures." in table
+    found = json.loads((both / "results" / f"{CARRIED_ROW}.json").read_text())
+    assert found["settings"]["weights_between_folds"] == "carried"
+    # Its folds depend on each other; the pairs of the test do not.
+    assert found["intervals"].keys() == {"pearson_sts2017_track5"}
+    page = tmp_path / "report.html"
+    assert evaluate(["report", "--results", str(both / "results"), "--output", str(page)]) == 0
+    assert "Fresh or carried weights (Prijatelj et al. 2017, table 2)" in page.read_text()
+
+
+@pytest.mark.parametrize("lost", [("01.json",), ("01.json", "00.npz", "01.npz")])
+def test_carried_folds_go_on_where_weights_are_left_else_begin_again(
+    command, both, tmp_path, capsys, lost
+):
+    folder = tmp_path / "run"
+    shutil.copytree(both, folder)
+    of_row = folder / "folds" / "random_carried" / "lstm1_perceptron"
+    for name in lost:
+        (of_row / name).unlink(missing_ok=True)
+    if lost == ("01.json",):  # as if it had stopped before the second fold was written
+        (of_row / "01.npz").rename(of_row / "00.npz")
+    weights = ("--weights_between_folds", "carried")
+    line = command("run", folder, "--rows", "lstm1_perceptron", *weights, "--jobs", 1)
+    assert main(line) == 0
+    said = capsys.readouterr().out
+    if lost == ("01.json",):
+        assert "1 of 2 folds are there already" in said
+    else:
+        assert (
+            folds_of(folder, "random_carried")[1]["predicted"]
+            == (folds_of(both, "random_carried")[1]["predicted"])
+        )

@@ -19,6 +19,7 @@ def of_row(row, metrics, *, diverged=0, alike=0):
         "settings": {
             "folds": 1,
             "folds_by": "own_split",
+            "weights_between_folds": "fresh",
             "label": row,
             "epochs": 5,
             "epoch_share": 0.1,

@@ -1,0 +1,104 @@
+"""Two readings of table 2 of Prijatelj et al. 2017: fresh weights in each fold, or carried ones.
+
+The paper does not say whether the model is initialised anew for each fold. Both readings stand
+beside the printed figures, with two measures of which lies nearer over the rows: the mean absolute
+error and the rank correlation.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import stats
+from tabulate import tabulate
+
+from model.sts_regression.choices import CARRIED, FRESH
+
+_OUT, _IN = "pearson", "pearson_in_sample"
+_RESAMPLES = 2000
+_LEAST_ROWS = 3
+"""Of fewer, neither measure says anything."""
+_HEADERS = (
+    *("row", "paper", "fresh", "carried", "first fold", "last fold"),
+    *("paper, in sample", "fresh, in sample", "carried, in sample"),
+)
+
+
+def markdown(results: Sequence[dict], folds_by: str) -> str:
+    """A table of the rows that both readings have; empty if there are none.
+
+    Args:
+      results: what `results.read` gives, in the order of the rows.
+      folds_by: how the folds were made.
+    """
+    fresh, carried = (_of(results, folds_by, weights) for weights in (FRESH, CARRIED))
+    rows = [_row(label, fresh[label], carried[label]) for label in fresh if label in carried]
+    if not rows:
+        return ""
+    table = tabulate(rows, _HEADERS, tablefmt="github", floatfmt=".4f", missingval="-")
+    return (
+        f"**Fresh or carried weights, folds: {folds_by}.** Pearson's r out of sample, mean of the "
+        "folds; with carried weights also the first and the last fold.\n\n"
+        f"{table}\n\n{_nearness(rows)}"
+    )
+
+
+def _of(results: Sequence[dict], folds_by: str, weights: str) -> dict[str, dict]:
+    """Results of trained rows by label."""
+    found = {}
+    for result in results:
+        settings = result["settings"]
+        if "epochs" in settings and (folds_by, weights) == (
+            settings["folds_by"],
+            settings["weights_between_folds"],
+        ):
+            found[settings["label"]] = result
+    return found
+
+
+def _row(label: str, fresh: dict, carried: dict) -> list:
+    """The figures of one row, in the order of `_HEADERS`."""
+    paper = carried["baselines"].get("paper", {})
+    ends = carried["items"][0], carried["items"][-1]
+    return [
+        *(label, paper.get(_OUT), fresh["metrics"].get(_OUT), carried["metrics"].get(_OUT)),
+        *(fold.get("out_of_sample", {}).get(_OUT) for fold in ends),
+        *(paper.get(_IN), fresh["metrics"].get(_IN), carried["metrics"].get(_IN)),
+    ]
+
+
+def _nearness(rows: Sequence[list]) -> str:
+    """How near each reading is to the paper, over the rows that have all three figures."""
+    whole = [row[1:4] for row in rows if None not in row[1:4]]
+    if len(whole) < _LEAST_ROWS:
+        return f"Which reading is nearer is not tested: {len(whole)} rows have all figures."
+    paper, *readings = np.array(whole, dtype=np.float64).T
+    measures = {
+        "mean absolute error": lambda of, to: np.abs(of - to).mean(),
+        "rank correlation": lambda of, to: stats.spearmanr(of, to).statistic,
+    }
+    body = [
+        [name, *(_with_interval(measure, found, paper) for found in readings)]
+        for name, measure in measures.items()
+    ]
+    headers = [f"beside the paper's figures, {len(whole)} rows, 95%", FRESH, CARRIED]
+    return tabulate(body, headers, tablefmt="github", disable_numparse=True)
+
+
+def _with_interval(
+    measure: Callable[[np.ndarray, np.ndarray], float], found: np.ndarray, paper: np.ndarray
+) -> str:
+    """A measure of [rows] and the paper's [rows], with its interval over resampled rows."""
+    with warnings.catch_warnings():  # of resamples in which all rows are the same
+        warnings.simplefilter("ignore")
+        drawn = stats.bootstrap(
+            (found, paper),
+            measure,
+            n_resamples=_RESAMPLES,
+            paired=True,
+            vectorized=False,
+            method="percentile",
+            rng=0,
+        )
+    low, high = np.nanquantile(drawn.bootstrap_distribution, [0.025, 0.975])
+    return f"{measure(found, paper):.3f} [{low:.3f}, {high:.3f}]"

@@ -1,21 +1,30 @@
 """Training and validation, with the Model Garden's flags.
 
 python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
-        --config_file model/configs/presets/laptop_dan.yaml \\
+        --config_file laptop_dan \\
         --params_override "task.train_data.input_path=pairs/train-*"
+python -m model --experiment reddit --config_file laptop_dan --print_config
 """
 
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import model
+from model.configs import PRESETS
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
-    arguments = _parser().parse_args(argv)
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if not arguments.print_config:
+        missing = [name for name in ("mode", "model_dir") if getattr(arguments, name) is None]
+        if missing:
+            parser.error(f"the following arguments are required: --{', --'.join(missing)}")
     # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from model.distribute import cluster
@@ -24,14 +33,20 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     try:
         encoders.import_modules(arguments.import_module)
-        model.train(
-            arguments.experiment,
-            model_dir=arguments.model_dir,
-            mode=arguments.mode,
-            config_files=arguments.config_file,
-            params_override=",".join(arguments.params_override),
-            tpu=arguments.tpu,
-        )
+        given = {
+            "config_files": arguments.config_file,
+            "params_override": ",".join(arguments.params_override),
+            "tpu": arguments.tpu,
+        }
+        if arguments.print_config:
+            _print_config(arguments.experiment, **given)
+        else:
+            model.train(
+                arguments.experiment,
+                model_dir=arguments.model_dir,
+                mode=arguments.mode,
+                **given,
+            )
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
@@ -40,25 +55,45 @@ def main(argv: Sequence[str] | None = None) -> None:
         cluster.leave(1)
 
 
+def _print_config(experiment: str, **given: Any) -> None:
+    """Prints all parameters of a run, checked, as YAML that `--config_file` takes."""
+    import yaml
+
+    from model.configs import parsing
+
+    params = parsing.parse(experiment=experiment, **given).as_dict()
+    print(yaml.safe_dump(params, sort_keys=False), end="")
+
+
+def _presets() -> str:
+    """The presets, each with the first line of its file."""
+    lines = ["presets of --config_file, in model/configs/presets:"]
+    for path in sorted(PRESETS.glob("*.yaml")):
+        first = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").partition(":")[0]
+        lines.append(f"  {path.stem:22} {textwrap.shorten(first, 70, placeholder=' ...')}")
+    return "\n".join(lines)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m model",
         description="Trains and validates; resumes from the last checkpoint of --model_dir.",
+        epilog=_presets(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(
         "--experiment", required=True, metavar="NAME", help="reddit, nli or reddit_nli"
     )
-    parser.add_argument("--mode", required=True, choices=model.MODES)
-    parser.add_argument(
-        "--model_dir", required=True, metavar="DIR", help="checkpoints, params.yaml, events"
-    )
+    parser.add_argument("--mode", choices=model.MODES)
+    parser.add_argument("--model_dir", metavar="DIR", help="checkpoints, params.yaml, events")
     parser.add_argument(
         "--config_file",
         action="append",
         default=[],
         metavar="F.yaml",
-        help="overrides the experiment's parameters; may be repeated",
+        help="a YAML file or the name of a preset; overrides the experiment's parameters; may be "
+        "repeated",
     )
     parser.add_argument(
         "--params_override",
@@ -75,6 +110,11 @@ def _parser() -> argparse.ArgumentParser:
         help="imports a Python module that registers an encoder; may be given several times",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
+    parser.add_argument(
+        "--print_config",
+        action="store_true",
+        help="print all parameters as YAML, and stop; needs neither --mode nor --model_dir",
+    )
     return parser
 
 

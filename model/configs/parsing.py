@@ -25,6 +25,8 @@ def parse(
 
     Raises:
       InputError: if the experiment, a file or a parameter is unknown, unreadable or cannot be.
+
+    A config file without a folder that does not exist is looked for among the presets.
     """
     if experiment not in experiments.EXPERIMENTS:
         names = ", ".join(experiments.EXPERIMENTS)
@@ -59,11 +61,14 @@ def _read(
 
 
 def _from_file(path: str) -> dict[str, Any]:
+    preset = PRESETS / f"{path.removesuffix('.yaml')}.yaml"
+    if "/" not in path and preset.exists() and not tf.io.gfile.exists(path):
+        path = str(preset)
     try:
         return hyperparams.read_yaml_to_params_dict(path).as_dict()
     except tf.errors.NotFoundError as error:
-        names = ", ".join(sorted(file.name for file in PRESETS.glob("*.yaml")))
-        raise ValueError(f"no such file; presets in {PRESETS} are {names}") from error
+        names = ", ".join(sorted(file.stem for file in PRESETS.glob("*.yaml")))
+        raise ValueError(f"no such file; presets are {names}") from error
 
 
 def _from_flag(text: str) -> dict[str, Any]:

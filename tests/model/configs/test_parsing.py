@@ -9,6 +9,7 @@ import yaml
 from official.core import config_definitions
 from official.modeling import hyperparams
 
+from model.__main__ import main
 from model.configs import parsing, schema, unused
 from model.configs import ranges as numbers
 from model.errors import InputError
@@ -225,5 +226,29 @@ def test_a_blank_text_is_an_empty_one(parse):
 def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
     with pytest.raises(InputError, match=r"'trainer.train_steps'; accepted are NAME=VALUE"):
         parsing.parse(experiment="reddit", params_override="trainer.train_steps")
-    with pytest.raises(InputError, match=r"no such file; presets in .*/presets are .*laptop_dan"):
-        parsing.parse(experiment="reddit", config_files=["laptop_dan.yaml"])
+    with pytest.raises(InputError, match=r"no such file; presets are demo_dan, .*laptop_dan"):
+        parsing.parse(experiment="reddit", config_files=["laptop_dam.yaml"])
+
+
+@pytest.mark.parametrize("name", ["laptop_dan", "laptop_dan.yaml"])
+def test_a_preset_is_named_without_its_folder(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert parsing.parse(experiment="reddit", config_files=[name]).trainer.train_steps == 1830
+    (tmp_path / name).write_text("trainer: {train_steps: 3}")  # a file of that name comes first
+    assert parsing.parse(experiment="reddit", config_files=[name]).trainer.train_steps == 3
+
+
+def test_the_printed_configuration_gives_the_same_run(tmp_path, capsys):
+    override = ("--params_override", "task.seed=7")
+    main(["--experiment", "reddit", "--config_file", "laptop_dan", *override, "--print_config"])
+    path = tmp_path / "printed.yaml"
+    path.write_text(capsys.readouterr().out)
+    again = parsing.parse(experiment="reddit", config_files=[str(path)])
+    assert again.task.seed == 7
+    assert again.trainer.train_steps == 1830
+
+
+def test_a_run_needs_a_mode_and_a_folder(capsys):
+    with pytest.raises(SystemExit):
+        main(["--experiment", "reddit"])
+    assert "required: --mode, --model_dir" in capsys.readouterr().err

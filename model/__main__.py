@@ -16,6 +16,9 @@ from typing import Any
 import model
 from model.configs import PRESETS
 
+_NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
+"""Word vectors begin either from a file or from co-occurrence counts."""
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
@@ -33,9 +36,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     try:
         encoders.import_modules(arguments.import_module)
+        overrides = list(arguments.params_override)
+        if arguments.word_vectors:
+            overrides += [f"task.word_vectors={arguments.word_vectors}", _NO_COOCCURRENCE]
         given = {
             "config_files": arguments.config_file,
-            "params_override": ",".join(arguments.params_override),
+            "params_override": ",".join(overrides),
             "tpu": arguments.tpu,
         }
         if arguments.print_config:
@@ -108,6 +114,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME",
         help="imports a Python module that registers an encoder; may be given several times",
+    )
+    parser.add_argument(
+        "--word_vectors",
+        metavar="FILE",
+        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's format; "
+        "sets task.word_vectors, and task.word_cooccurrence_records to 0",
     )
     parser.add_argument("--tpu", default="", help="address of a TPU")
     parser.add_argument(

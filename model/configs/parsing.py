@@ -110,6 +110,11 @@ def _check_model(task: schema.Training) -> None:
         raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {schema.TASKS}")
     if not isinstance(task, schema.ResponseSelection):
         return
+    if task.word_vectors and task.word_cooccurrence_records:
+        raise InputError(
+            f"task.word_vectors: {task.word_vectors!r}; accepted with "
+            "task.word_cooccurrence_records=0, as word vectors begin in one of the two ways"
+        )
     margin = task.objective.margin
     if task.model.response_network.normalize and margin > _LARGEST_MARGIN:
         raise InputError(

@@ -223,6 +223,10 @@ class ResponseSelection(Training):
     word_cooccurrence_records: int = 0
     """Initialise word vectors from the co-occurrence counts of this many training records
     (`model.initializers.cooccurrence`); 0: at random. No effect with `init_checkpoint`."""
+    word_vectors: str = ""
+    """Initialise word vectors from a file in GloVe's, fastText's or word2vec's format
+    (`model.initializers.vectors_file`), brought to the model's width by PCA. Empty: none. Not with
+    `word_cooccurrence_records`; no effect with `init_checkpoint`."""
     word_frequency_records: int = 0
     """Scale initial word vectors by SIF weights, from word counts of this many training records
     (`model.initializers.word_vectors`); 0: no scaling. No effect with `init_checkpoint`."""

@@ -1,13 +1,16 @@
-"""Initial word vectors: directions from co-occurrence counts, lengths from word frequency.
+"""Initial word vectors: directions from co-occurrence counts or a file, lengths from frequency.
 
 With random vectors, training has to learn word by word that "dogs" is near "dog"; co-occurrence
-counts give that before the first step (`model.initializers.cooccurrence`). In a sum of vectors of
+counts (`model.initializers.cooccurrence`) or vectors that were learned elsewhere
+(`model.initializers.vectors_file`) give that before the first step. In a sum of vectors of
 equal length frequent words such as "the" dominate, so each vector is multiplied by a / (a + p),
 where p is the share of the id among all tokens (SIF, Arora et al. 2017, section 3). Both are only
 where training begins.
 """
 
+import itertools
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -16,11 +19,15 @@ from official.core import base_task
 from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.initializers import cooccurrence
+from model.errors import InputError
+from model.initializers import cooccurrence, vectors_file
 from model.text import PADDING, WORDS
 
+_WORDS_AT_ONCE = 10_000
 SIF_A = 1e-3
 """Arora et al.'s choice for all their tasks."""
+_COUNTED = 100_000
+"""Records that are counted to say how many words a file has, if no others are."""
 _AT_ONCE = 1000
 
 
@@ -35,15 +42,81 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
     config = task.task_config
     table = model.encoder.tables[WORDS]
     rows = drawn = tf.convert_to_tensor(table).numpy()
+    counts = None
+    if config.word_frequency_records or config.word_vectors:
+        counts = count(task, config.word_frequency_records or _COUNTED, ids=len(drawn))
     if config.word_cooccurrence_records:
         texts = _texts(task, config.word_cooccurrence_records)
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
-        lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
-        rows = np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
+        rows = _as_long_as(drawn, found)
+    if config.word_vectors:
+        assert counts is not None
+        rows = _as_long_as(drawn, _from_file(task, counts, dim=drawn.shape[1]))
     if config.word_frequency_records:
-        counts = count(task, config.word_frequency_records, ids=len(drawn))
+        assert counts is not None
         rows = rows * (SIF_A / (SIF_A + counts / max(counts.sum(), 1)))[:, np.newaxis]
     table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
+
+
+def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The found rows, of unit length, at the lengths of the drawn ones; where 0, the drawn ones."""
+    lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
+    return np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
+
+
+def _from_file(task: base_task.Task, counts: np.ndarray, *, dim: int) -> np.ndarray:
+    """The vectors of a file: float32 [ids, dim], of unit length; zeros for ids without one.
+
+    Args:
+      task: its configuration names the file.
+      counts: of the ids in the training records, int64 [ids]; others keep their random vectors.
+      dim: numbers of a vector of the model.
+
+    Raises:
+      InputError: if the file cannot be read, or has none of the words.
+    """
+    path = task.task_config.word_vectors
+    found: dict[int, np.ndarray] = {}
+    words = vectors_file.entries(Path(path))
+    while some := list(itertools.islice(words, _WORDS_AT_ONCE)):
+        for entry, word_id in zip(some, _ids(task, [entry.word for entry in some]), strict=True):
+            if counts[word_id] and word_id not in found:
+                found[word_id] = entry.vector()
+    if not found:
+        raise InputError(f"task.word_vectors: {path!r} has no word of the training records")
+    ids = np.array(list(found))
+    if tf.distribute.get_strategy().extended.should_checkpoint:
+        seen, total = (counts > 0).sum(), counts.sum()
+        print(
+            f"word vectors: {path} has {len(ids):,} of the {seen:,} words of the training records, "
+            f"{counts[ids].sum() / total:.1%} of their occurrences"
+        )
+    rows = np.zeros([len(counts), dim], np.float32)
+    rows[ids] = _fitted(np.stack(list(found.values())), dim)
+    return rows
+
+
+def _ids(task: base_task.Task, words: list[str]) -> np.ndarray:
+    """The id of each word: [words]; `PADDING` for what is not one token of the model."""
+    ids = task.text(tf.constant(words))[WORDS].numpy()
+    ids = np.pad(ids, [(0, 0), (0, max(0, 3 - ids.shape[1]))])
+    # One token and the end mark.
+    is_one = (ids[:, 1] != PADDING) & (ids[:, 2] == PADDING)
+    return np.where(is_one, ids[:, 0], PADDING)
+
+
+def _fitted(rows: np.ndarray, dim: int) -> np.ndarray:
+    """Rows [n, any width] -> the first `dim` principal components [n, dim], of unit length.
+
+    Narrower rows are filled up with zeros.
+    """
+    if rows.shape[1] > dim:
+        centered = rows - rows.mean(axis=0)
+        _, components = np.linalg.eigh(centered.T @ centered)  # by rising eigenvalue
+        rows = centered @ components[:, : -dim - 1 : -1]
+    rows = np.pad(rows, [(0, 0), (0, dim - rows.shape[1])])
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
 def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:

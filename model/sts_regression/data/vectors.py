@@ -1,16 +1,11 @@
-"""Word vectors, from a file in GloVe's format or from a SavedModel with signature `word_vectors`.
+"""Word vectors of the words of some sentences, from a file or from a SavedModel.
 
-In GloVe's format each line is a word and its numbers, separated by single spaces, in UTF-8, plain
-or `.gz`. A first line of two numbers (word2vec's and fastText's header) is skipped. A word may
-contain spaces, as some in GloVe 840B do. In lines of words that are not wanted, the numbers are
-counted and checked for NaN and infinity, but not parsed.
+`model.initializers.vectors_file` reads the formats of GloVe, fastText and word2vec; a SavedModel
+needs the signature `word_vectors`.
 """
 
-import gzip
-import re
-import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,13 +13,12 @@ import numpy as np
 
 from model import output_folder
 from model.errors import InputError
+from model.initializers import vectors_file
 
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = 2
 """Rows of a table before the first word."""
 _CHUNK = 1024
-_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_NOT_FINITE = re.compile(rb" [-+]?(nan|inf|infinity)( |$)")
 
 
 @dataclass
@@ -73,7 +67,7 @@ def load(
     """Vectors of the wanted words.
 
     Args:
-      path: a file in GloVe's format, or the folder of a SavedModel with the signature
+      path: a file that `vectors_file` reads, or the folder of a SavedModel with the signature
         `word_vectors`.
       wanted: words, looked up as written and in lower case.
       unknown_as: the vector of a word that has none: `zero`, or the `mean` of all that are kept.
@@ -108,66 +102,16 @@ def write(path: Path, words: Iterable[str], rows: np.ndarray) -> None:
 def _of_file(path: Path, wanted: set[str], *, dim: int | None, first: int) -> dict[str, np.ndarray]:
     seen: dict[str, int] = {}
     found: dict[str, np.ndarray] = {}
-    for number, line in _lines(path):
-        if number == 1 and len(line.split()) == 2 and all(map(_NUMBER.fullmatch, line.split())):
-            continue
-        dim = dim or line.count(b" ")
-        word, values = _parts(line, dim=dim, where=f"{path}:{number}")
-        if word in seen:
+    for entry in vectors_file.entries(path, dim=dim):
+        if entry.word in seen:
+            before = seen[entry.word]
             raise InputError(
-                f"{path}:{number}: the word {word!r} again, first in line {seen[word]}"
+                f"{entry.where}: the word {entry.word!r} again, first in line {before}"
             )
-        seen[word] = number
-        if word in wanted or len(seen) <= first:
-            found[word] = _row(values, where=f"{path}:{number}")
+        seen[entry.word] = entry.number
+        if entry.word in wanted or len(seen) <= first:
+            found[entry.word] = entry.vector()
     return found
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers, without line ends."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file of word vectors")
-    number = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                yield number, line.rstrip(b"\r\n ")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: damaged gzip file after line {number} ({error})") from error
-
-
-def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
-    """The word of a line, and its numbers as text."""
-    word, *values = line.rsplit(b" ", dim)
-    extra = word.rpartition(b" ")[2] if b" " in word else b""
-    if dim < 1 or len(values) != dim or not word or _NUMBER.fullmatch(extra):
-        raise InputError(
-            f"{where}: {line.count(b' ')} numbers after the word; accepted are {dim}"
-            if dim > 1
-            else f"{where}: no word and numbers behind spaces: {line[:40]!r}"
-        )
-    try:
-        text = word.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: the word {word!r} is not UTF-8 ({error.reason})") from error
-    numbers = line[len(word) :].lower()
-    if b"n" in numbers and (wrong := _NOT_FINITE.search(numbers)):
-        value = wrong[0].strip().decode()
-        raise InputError(f"{where}: {value} of the word {text!r}; accepted are finite numbers")
-    return text, values
-
-
-def _row(values: list[bytes], *, where: str) -> np.ndarray:
-    """float32 [dim]."""
-    for value in values:
-        if not _NUMBER.fullmatch(value):
-            raise InputError(f"{where}: {value!r}; accepted are numbers such as -0.12 or 1e-3")
-    with np.errstate(over="ignore"):
-        row = np.array(values, dtype=np.float64).astype(np.float32)
-    if (beyond := ~np.isfinite(row)).any():
-        number = values[int(beyond.argmax())].decode()
-        raise InputError(f"{where}: {number}; accepted are numbers that float32 can hold")
-    return row
 
 
 def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np.ndarray]:

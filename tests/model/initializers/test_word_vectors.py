@@ -114,3 +114,47 @@ def test_a_run_that_goes_on_keeps_its_vectors(parse, tmp_path, monkeypatch, opti
 def test_what_is_no_number_of_records_is_named(parse, option, wrong):
     with pytest.raises(InputError, match=rf"task.{option}: .*; accepted (is a|are) whole"):
         parse(**{f"task__{option}": wrong})
+
+
+def vectors_file(folder, **words):
+    path = folder / "vectors.txt"
+    path.write_text("".join(f"{word} {row}\n" for word, row in words.items()))
+    return str(path)
+
+
+def test_words_begin_as_a_file_has_them(parse, tmp_path, capsys):
+    # Narrower than the model: filled up with zeros. "Number" is the same word as "number".
+    path = vectors_file(tmp_path, number="3 4", Number="1 0", answer2="0 2", unheard="5 5")
+    params = parse(task__word_vectors=path)
+    before, after = begun(params)
+    for word, direction in (("number", [0.6, 0.8]), ("answer2", [0, 1])):
+        row, drawn = after[id_of(params, word)], before[id_of(params, word)]
+        np.testing.assert_allclose(row[:2], np.linalg.norm(drawn) * np.array(direction), rtol=1e-5)
+        assert not row[2:].any()
+    for word in ("question2", "unheard"):  # not in the file; not in the training records
+        np.testing.assert_array_equal(after[id_of(params, word)], before[id_of(params, word)])
+    assert "has 2 of the " in capsys.readouterr().out
+
+
+def test_wider_vectors_are_brought_to_the_models_width():
+    draw = np.random.default_rng(0)
+    plane = draw.normal(size=(50, 2)) @ draw.normal(size=(2, 9)).astype(np.float32)
+    found = word_vectors._fitted(plane, 2)
+    # The plane's own angles stay: all of its variance is in two components.
+    centered = plane - plane.mean(axis=0)
+    units = centered / np.linalg.norm(centered, axis=1, keepdims=True)
+    np.testing.assert_allclose(found @ found.T, units @ units.T, atol=1e-4)
+    assert found.shape == (50, 2)
+
+
+def test_a_file_that_cannot_be_used_is_named(parse, tmp_path):
+    unknown = vectors_file(tmp_path, zebra="1 2")
+    for asked, says in (
+        ({"task__word_vectors": "nowhere.txt"}, "nowhere.txt: no such file of word vectors"),
+        ({"task__word_vectors": unknown}, "has no word of the training records"),
+    ):
+        with pytest.raises(InputError, match=says):
+            begun(parse(**asked))
+    both = {"task__word_vectors": unknown, "task__word_cooccurrence_records": 5}
+    with pytest.raises(InputError, match=r"accepted with task\.word_cooccurrence_records=0"):
+        parse(**both)

@@ -44,6 +44,13 @@ demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/repor
 	$(RUN) -m evaluation sts --module runs/demo/module --data runs/demo/world/stsb --output runs/demo/results
 	$(RUN) -m evaluation cqa --module runs/demo/module --data runs/demo/world/semeval_cqa --output runs/demo/results
 	$(RUN) -m evaluation report --results runs/demo/results --output runs/demo/report.html
+	$(RUN) -m export card --module runs/demo/module --results runs/demo/results
+	@printf '%s\n' '' 'Next:' \
+	  '  open runs/demo/report.html and runs/demo/data/data_card.html; the module is described in runs/demo/module/README.md' \
+	  '  load the module: README.md, "Load a module"' \
+	  '  your own messages: $(RUN) -m data_pipeline conversations --help   (begin with --sample 1000)' \
+	  '  Reddit dumps: $(RUN) -m data_pipeline reddit --help' \
+	  '  training and presets: $(RUN) -m model --help'
 
 # Two processes, each with a file of tests at a time.
 test: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## the fast tests

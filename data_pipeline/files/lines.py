@@ -64,10 +64,19 @@ def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineB
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
+    yield from _split_lines(file.path, read_chunks(file, tap or Tap()))
+
+
+def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
+    """Yields the decompressed contents of a file in parts of any size, read through `tap`.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    """
     path = file.path
     try:
         with closing(open_stored(path)) as raw:
-            yield from _split_lines(path, _decompress(file, (tap or Tap()).on(raw)))
+            yield from _decompress(file, tap.on(raw))
     except _CORRUPT as error:
         raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:

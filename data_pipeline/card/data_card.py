@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.files.output_folder import DEAD_LETTERS
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
-from data_pipeline.reddit.filters import MAX_CHARACTERS, MIN_PERCENT_LETTERS, PREFIXES
+from data_pipeline.rules.message_rules import PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,9 +72,7 @@ def render(card: dict[str, Any]) -> str:
         dead_letters_left_out=dead_letters_left_out(card),
         charts=charts(card),
         steps=steps(counts),
-        max_characters=MAX_CHARACTERS,
-        min_percent_letters=MIN_PERCENT_LETTERS,
-        prefixes=PREFIXES,
+        rules=rules(card["options"]),
         dated=_dated(card["months"]),
         undated=sum(pairs for month, pairs in card["months"] if month == UNKNOWN),
         lengths=[
@@ -86,6 +84,27 @@ def render(card: dict[str, Any]) -> str:
         bin_width=BIN,
         shown_subreddits=SHOWN_SUBREDDITS,
     )
+
+
+def rules(options: dict[str, Any]) -> dict[str, str]:
+    """What each rule of a job with these options drops, in words."""
+    values = PAPER.describe_all() | options
+    letters = "letters and marks" if values["letters_and_marks"] else "letters"
+    names = " or ".join(f"“{part}”" for part in values["drop_authors_containing"])
+    return {
+        "deleted": "its text is empty, [deleted] or [removed]",
+        "empty": "its text is empty",
+        "length": f"{(values['max_characters'] or 0) + 1} characters or more",
+        "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% {letters} or less",
+        "prefix": "starts with " + " or ".join(values["drop_prefixes"]),
+        "bot": f"the author's name contains {names}",
+        "min_characters": "fewer characters than asked for",
+        "min_score": "a lower score than asked for, or none",
+        "subreddits": "in none of the subreddits asked for",
+        "exclude_subreddits": "in a subreddit to be left out",
+        "bots": "the author is on the list of bots",
+        "over_18": "marked as for adults only",
+    }
 
 
 def share(part: int, whole: int) -> str:

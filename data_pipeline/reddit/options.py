@@ -1,6 +1,8 @@
 """The options of the Reddit job: declared, checked, and made into settings of the graph."""
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.reddit.filters import Selection
 from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.rules import options as rule_options
 
 _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join and one train shard; some 300 MB of text."""
@@ -33,7 +36,6 @@ _LEAST = {
     "records_per_file": 1,
     "max_copies_of_pair": 1,
     "context_turns": 0,
-    "min_characters": 0,
 }
 """The least accepted value of each option."""
 _STORAGE = (
@@ -41,10 +43,14 @@ _STORAGE = (
     *("format", "gzip", "records_per_file", "context_turns"),
 )
 """The options of storage that two jobs must share to be the same."""
+_LIMITS = Limits()
 
 
-class RedditOptions(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class RedditOptions(rule_options.RuleOptions):
     """The options as a user gives them; each has the name of its flag."""
+
+    rules: str = "paper"
 
     test_fraction: float = 0.1
     validation_fraction: float = 0.0
@@ -56,15 +62,14 @@ class RedditOptions(NamedTuple):
     gzip: bool = False
     records_per_file: int | None = None
     context_turns: int = 0
-    min_characters: int = 0
     min_score: int | None = None
     subreddits: str | None = None
     exclude_subreddits: str | None = None
     bots: str | None = None
     drop_over_18: bool = False
     max_copies_of_pair: int | None = None
-    exclude_texts: list[str] = []
-    limits: Limits = Limits()
+    exclude_texts: Sequence[str] = ()
+    limits: Limits = _LIMITS
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> "RedditOptions":
@@ -73,7 +78,8 @@ class RedditOptions(NamedTuple):
         Raises:
           InputError: if a limit is out of its range.
         """
-        flags = {name: getattr(arguments, name) for name in cls._fields if name != "limits"}
+        names = (field.name for field in fields(cls))
+        flags = {name: getattr(arguments, name) for name in names if name != "limits"}
         return cls(**flags, limits=limits_of(arguments))
 
 
@@ -99,12 +105,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the parsed dumps in this folder, for later jobs to reuse; default: not kept",
     )
     _add_storage(parser.add_argument_group("split and storage"))
+    rule_options.add_arguments(
+        parser.add_argument_group("rules that drop comments"), RedditOptions()
+    )
     _add_selection(parser.add_argument_group("further filters, all off by default"))
     add_limits(parser.add_argument_group("when the job fails"))
 
 
 def _add_storage(group: argparse._ArgumentGroup) -> None:
-    add = partial(add_option, group, RedditOptions)
+    add = partial(add_option, group, RedditOptions())
     add("test_fraction", "fraction of the pairs held out, in [0, 1]; default: %(default)s", float)
     add("validation_fraction", "held out for model selection, in [0, 1); default: none", float)
     add(
@@ -124,8 +133,7 @@ def _add_storage(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
-    add = partial(add_option, group, RedditOptions)
-    add("min_characters", "drop comments with fewer", int, metavar="N")
+    add = partial(add_option, group, RedditOptions())
     add("min_score", "drop comments with a lower score, or none", int, metavar="N")
     add("subreddits", "keep only these", metavar="NAME[,NAME...]")
     add("exclude_subreddits", "drop these", metavar="NAME[,NAME...]")
@@ -163,7 +171,7 @@ def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
         validation_shards=options.validation_shards,
     )
     selection = _selection(options)
-    excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
+    excluded = Excluded(list(options.exclude_texts)) if options.exclude_texts else None
     return Settings(
         sharding,
         partitions=min(partitions, SUBPARTITIONS),
@@ -224,7 +232,7 @@ def _describe_storage(options: RedditOptions, sharding: Sharding) -> dict[str, A
 
 def _selection(options: RedditOptions) -> Selection:
     return Selection(
-        min_characters=options.min_characters,
+        rule_options.message_rules(options),
         min_score=options.min_score,
         subreddits=_subreddits("subreddits", options.subreddits),
         exclude_subreddits=_subreddits("exclude_subreddits", options.exclude_subreddits),

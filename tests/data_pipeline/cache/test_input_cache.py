@@ -15,6 +15,7 @@ from data_pipeline.files import inputs, lines
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.reddit.filters import Selection
 from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.rules.message_rules import PAPER
 
 A_WHILE = 100
 
@@ -122,7 +123,12 @@ def test_a_dump_of_the_same_name_in_another_folder_is_not_done(done, path, tmp_p
 
 
 @pytest.mark.parametrize(
-    "asked", [{"min_score": 0}, {"min_characters": 1}, {"bots": frozenset({"someone"})}]
+    "asked",
+    [
+        {"min_score": 0},
+        {"messages": PAPER._replace(min_characters=1)},
+        {"bots": frozenset({"someone"})},
+    ],
 )
 def test_under_other_rules_it_is_not_done(done, path, asked):
     assert done._replace(selection=Selection(**asked)).find(as_found(path)) is None

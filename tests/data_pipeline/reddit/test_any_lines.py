@@ -16,11 +16,12 @@ from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
 from data_pipeline.reddit.join import Packer, pair_partition, partition_of
+from data_pipeline.rules.message_rules import PAPER
 
 SELECTIONS = (
     Selection(),
     Selection(
-        min_characters=2,
+        PAPER._replace(min_characters=2),
         min_score=1,
         subreddits=frozenset({"sub", "ß"}),
         exclude_subreddits=frozenset({"other"}),

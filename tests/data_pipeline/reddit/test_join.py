@@ -7,7 +7,7 @@ import pytest
 from data_pipeline.execution.shuffle import Block, Compressor
 from data_pipeline.reddit import join
 from data_pipeline.reddit.comment import Comment
-from data_pipeline.reddit.filters import THE_PAPERS
+from data_pipeline.reddit.filters import Rules, Selection
 from data_pipeline.reddit.join import (
     SUBPARTITIONS,
     OwnComments,
@@ -16,7 +16,7 @@ from data_pipeline.reddit.join import (
     subpartition_of,
 )
 
-NAMES = list(THE_PAPERS)
+NAMES = Rules(Selection()).names
 
 
 def blocks_of(*batches, partitions=1):

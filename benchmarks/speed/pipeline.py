@@ -5,7 +5,7 @@
 Copies of the dumps are written until there are enough comments, each with its own ids, so that
 no comment is a duplicate and each copy gives the pairs of the original. Then, in turn:
 
-1. the plain loop, on one core: Zstandard, orjson and our rules, nothing else;
+1. the plain loop of `plain_loop`, on one core: a fixed baseline;
 2. the job on one core, and
 3. on two, from the start of the command to COMPLETED.
 
@@ -30,11 +30,9 @@ from backports import zstd
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from data_pipeline.reddit.comment import parse_comment
-from data_pipeline.reddit.filters import Rules, Selection
+from benchmarks.speed.plain_loop import WINDOW
 
 REPOSITORY = Path(__file__).parents[2]
-WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
 ID_FIELDS = ("id", "parent_id", "link_id")
 IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
 """The text before the ids of a comment, of its parent and of its thread."""
@@ -46,18 +44,14 @@ def main() -> None:
     parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
     parser.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
     parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
-    parser.add_argument("--plain_loop", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.plain_loop:
-        plain_loop(found(arguments.dumps))
-        return
     if not found(arguments.dumps):
         parser.error(f"--dumps {arguments.dumps}: no such files; accepted are dumps, .zst")
     comments, paths = repeat(found(arguments.dumps), arguments)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
     many = f"{arguments.work}/dumps/RC_*.zst"
-    loop = ["-m", "benchmarks.speed.pipeline", "--plain_loop", "--dumps", many]
+    loop = ["-m", "benchmarks.speed.plain_loop", *paths]
     rows = []
     for name, cores, command in (
         ("plain loop", "0", loop),
@@ -109,16 +103,6 @@ def with_own_ids(line: bytes, copy: int) -> bytes:
     if found < len(ID_FIELDS):
         sys.exit(f"--dumps: {line[:200]!r} is no comment with {', '.join(ID_FIELDS)}")
     return renamed
-
-
-def plain_loop(paths: list[str]) -> None:
-    """The least work: decompress, parse, filter."""
-    rules, kept = Rules(Selection()), 0
-    for path in paths:
-        with zstd.open(path, options=WINDOW) as stream:
-            for line in stream:
-                kept += rules.that_drops(parse_comment(line)) is None
-    print(f"{kept:,} kept")
 
 
 def job(dumps: str, work: Path) -> list[str]:

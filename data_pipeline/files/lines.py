@@ -20,6 +20,7 @@ from backports import zstd
 
 from data_pipeline.files.filesystem import Tap, open_stored
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 
 BATCH_BYTES = 4 << 20
 """Decompressed bytes a batch: some thousands of lines."""
@@ -51,6 +52,15 @@ class LineBatch(NamedTuple):
     lines: list[bytes]
     too_long: dict[int, int]
     """Index in `lines` -> bytes, for lines of which only the start is here."""
+
+    def malformed(self, index: int, reason: str) -> MalformedLine:
+        """A line that could not be parsed, and why."""
+        line = self.lines[index]
+        if index in self.too_long:
+            # It was cut, so nothing can parse it.
+            reason = f"a line of {self.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
+            line = line[:KEPT_OF_TOO_LONG]
+        return MalformedLine(self.path, self.first_line + index, line, reason)
 
 
 def is_compressed(file: InputFile) -> bool:

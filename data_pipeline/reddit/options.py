@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
@@ -15,13 +15,15 @@ from data_pipeline.execution.acceptance import (
     limits_of,
 )
 from data_pipeline.files.filesystem import read_bytes
+from data_pipeline.pairing.join import SUBPARTITIONS
+from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs import splits
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format
 from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.reddit.source import RedditSource
 from data_pipeline.rules import options as rule_options
 
 _INPUT_BYTES_A_PARTITION = 32 << 20
@@ -83,20 +85,6 @@ class RedditOptions(rule_options.RuleOptions):
         return cls(**flags, limits=limits_of(arguments))
 
 
-class Settings(NamedTuple):
-    """What the graph depends on, made of the options and the input's size."""
-
-    sharding: Sharding
-    partitions: int
-    """Of the join; each worker holds one in memory."""
-    selection: Selection = Selection()
-    max_copies_of_pair: int | None = None
-    excluded: Excluded | None = None
-    limits: Limits = Limits()
-    description: dict[str, Any] = {}
-    """What of the options makes two jobs the same, as JSON."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the job's own options; all others go to Beam."""
     parser.add_argument(
@@ -149,7 +137,7 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
+def check(options: RedditOptions, *, stored_bytes: int) -> tuple[RedditSource, Settings]:
     """Checks the options; the input's size gives what they leave open.
 
     Raises:
@@ -172,10 +160,9 @@ def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
     )
     selection = _selection(options)
     excluded = Excluded(list(options.exclude_texts)) if options.exclude_texts else None
-    return Settings(
+    settings = Settings(
         sharding,
         partitions=min(partitions, SUBPARTITIONS),
-        selection=selection,
         max_copies_of_pair=options.max_copies_of_pair,
         excluded=excluded,
         limits=options.limits,
@@ -187,6 +174,7 @@ def check(options: RedditOptions, *, stored_bytes: int) -> Settings:
             **describe_limits(options.limits),
         },
     )
+    return RedditSource(selection), settings
 
 
 def _check_values(options: RedditOptions) -> None:

@@ -13,8 +13,9 @@ from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
 from data_pipeline.files import inputs, lines
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.reddit.source import RedditSource
 from data_pipeline.rules.message_rules import PAPER
 
 A_WHILE = 100
@@ -38,13 +39,13 @@ def path(write_dump, comment):
 @pytest.fixture
 def kept(tmp_path):
     """An uncompressed cache."""
-    return InputCache(str(tmp_path / "kept"), Selection(), compressed=False)
+    return InputCache(str(tmp_path / "kept"), RedditSource(Selection()), compressed=False)
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "compressed"])
 def done(tmp_path, path, request):
     """A cache that has the dump, compressed or not."""
-    made = InputCache(str(tmp_path / "cache"), Selection(), compressed=request.param)
+    made = InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=request.param)
     read(made, path)
     return made
 
@@ -131,7 +132,7 @@ def test_a_dump_of_the_same_name_in_another_folder_is_not_done(done, path, tmp_p
     ],
 )
 def test_under_other_rules_it_is_not_done(done, path, asked):
-    assert done._replace(selection=Selection(**asked)).find(as_found(path)) is None
+    assert done._replace(source=RedditSource(Selection(**asked))).find(as_found(path)) is None
 
 
 def test_after_another_version_of_the_program_it_is_not_done(done, path, monkeypatch):
@@ -185,7 +186,7 @@ def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept
 def test_beside_another_job_nothing_is_removed(kept, path):
     (Path(read(kept, path).folder) / "cached_input.json").unlink()
     unfinished = names_in(kept)
-    with InputCache(kept.folder, Selection(), compressed=False).in_use():
+    with InputCache(kept.folder, RedditSource(Selection()), compressed=False).in_use():
         read(kept, path)
         before = names_in(kept)
         (Path(read(kept, path).folder) / "cached_input.json").unlink()

@@ -39,7 +39,7 @@ def runner(request, monkeypatch):
     if request.param != "one process":
         monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTITIONS", 3)
     if request.param == "an engine":
-        monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
+        monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
 
 
 @pytest.mark.usefixtures("copies", "runner")

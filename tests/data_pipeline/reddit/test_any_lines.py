@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
 from data_pipeline.execution.shuffle import Block
 from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.pairing.join import Packer, pair_partition, partition_of
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.shards import Sharding, stored_columns
 from data_pipeline.reddit.comment import parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
-from data_pipeline.reddit.join import Packer, pair_partition, partition_of
 from data_pipeline.rules.message_rules import PAPER
 
 SELECTIONS = (

@@ -23,7 +23,7 @@ from data_pipeline.execution.shuffle import (
     as_row,
     read_pairs,
 )
-from data_pipeline.reddit.join import (
+from data_pipeline.pairing.join import (
     OwnComments,
     partition_of,
     read_own_comments,

@@ -32,14 +32,13 @@ from data_pipeline.execution.report import UNREADABLE, add_report
 from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Transport
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
+from data_pipeline.pairing.context import AddContextTurn
+from data_pipeline.pairing.join import pair_partition
+from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
 from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
-from data_pipeline.reddit.context import AddContextTurn
-from data_pipeline.reddit.filters import Rules
-from data_pipeline.reddit.join import pair_partition
-from data_pipeline.reddit.options import Settings
 
 _LOG = logging.getLogger(__name__)
 
@@ -130,7 +129,7 @@ def _collect_garbage_rarely() -> None:
 def _count(counts: Counter) -> None:
     """Adds counts to the runner's own metrics, to watch the job by."""
     for name, count in counts.items():
-        Metrics.counter("reddit", name).inc(count)
+        Metrics.counter("pairs", name).inc(count)
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
@@ -157,7 +156,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         >> beam.FlatMap(
             join,
             folder=plan.folder,
-            rule_names=Rules(settings.selection).names,
+            rule_names=list(plan.cache.source.rule_names),
             with_parents=settings.sharding.context_turns > 0,
         ).with_outputs(TALLY, main="pairs")
     )

@@ -17,9 +17,9 @@ from typing import Any
 from zlib import crc32
 
 import orjson
+import pyarrow as pa
 
 from data_pipeline.execution.shuffle import PAIRS_A_BATCH, Block, Pair, read_blocks
-from data_pipeline.reddit.comment import Comment
 
 SUBPARTITIONS = 1024
 
@@ -46,18 +46,18 @@ class Packer:
     def __init__(self) -> None:
         self._owns: list[list[Own]] = [[] for _ in range(SUBPARTITIONS)]
         self._replies: list[list[Reply]] = [[] for _ in range(SUBPARTITIONS)]
-        self.comments = 0
+        self.messages = 0
 
-    def add(self, comment: Comment, dropped_by: int | None) -> None:
-        """Adds a comment, with the index of the rule that drops it, if one does."""
-        own_id, parent, thread, subreddit, _, text, created, _, _ = comment
-        value: str | int = text if dropped_by is None else dropped_by
-        # subpartition_of, inlined: this runs once for each comment of Reddit.
-        self._owns[crc32(own_id.encode()) % SUBPARTITIONS].append((own_id, value, parent))
-        if parent is not None:
-            reply = (own_id, parent, value, thread, subreddit, created)
-            self._replies[crc32(parent.encode()) % SUBPARTITIONS].append(reply)
-        self.comments += 1
+    def add(self, messages: pa.RecordBatch) -> None:
+        """Adds messages."""
+        columns = (column.to_pylist() for column in messages.columns)
+        for own_id, parent, thread, group, text, created, dropped_by in zip(*columns, strict=True):
+            value: str | int = text if dropped_by is None else dropped_by
+            self._owns[subpartition_of(own_id)].append((own_id, value, parent))
+            if parent is not None:
+                reply = (own_id, parent, value, thread, group, created)
+                self._replies[subpartition_of(parent)].append(reply)
+        self.messages += messages.num_rows
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
         """(subpartition, two lines: columns of its own comments, columns of replies to them)."""

@@ -5,16 +5,16 @@ from collections import Counter
 import pytest
 
 from data_pipeline.execution.shuffle import Block, Compressor
-from data_pipeline.reddit import join
-from data_pipeline.reddit.comment import Comment
-from data_pipeline.reddit.filters import Rules, Selection
-from data_pipeline.reddit.join import (
+from data_pipeline.pairing import join
+from data_pipeline.pairing.join import (
     SUBPARTITIONS,
     OwnComments,
     Packer,
     partition_of,
     subpartition_of,
 )
+from data_pipeline.reddit.comment import Comment
+from data_pipeline.reddit.filters import Rules, Selection
 
 NAMES = Rules(Selection()).names
 

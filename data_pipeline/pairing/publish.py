@@ -25,14 +25,15 @@ from data_pipeline.execution.report import Report
 from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
-from data_pipeline.files.lines import read_line_batches
-from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.files.malformed_lines import MalformedLine
 from data_pipeline.files.output_folder import (
     DATA_CARD,
     DEAD_LETTERS,
     STATISTICS,
     OutputFolder,
 )
+from data_pipeline.messages.source import Source
+from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
     COPYPASTA_COPIES,
@@ -41,9 +42,6 @@ from data_pipeline.pairs.deduplication import (
 )
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS
-from data_pipeline.reddit.comment import FIELDS, parse_comment
-from data_pipeline.reddit.filters import Rules
-from data_pipeline.reddit.options import Settings
 
 Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
@@ -54,7 +52,7 @@ _PACKAGE = "conversational-embeddings"
 
 
 def publish(
-    output: OutputFolder, report: Report, inputs: Inputs, settings: Settings
+    output: OutputFolder, report: Report, inputs: Inputs, settings: Settings, source: Source
 ) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
@@ -64,9 +62,9 @@ def publish(
     options = settings.description
     names = _numbered(report.files, suffix=settings.sharding.format.suffix)
     outputs = {names[file.name]: file.describe() for file in report.files}
-    counts = _counts(report, settings)
+    counts = _counts(report, settings, source)
     try:
-        _accept(inputs, settings, counts)
+        _accept(inputs, settings, source, counts)
     except InputError:
         output.discard()
         raise
@@ -89,45 +87,38 @@ def publish(
     return counts
 
 
-def _accept(inputs: Inputs, settings: Settings, counts: dict[str, Any]) -> None:
+def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str, Any]) -> None:
     lines = [
         InputLines(
             manifest["counts"]["lines"],
             manifest["counts"]["malformed"],
-            partial(first_malformed, file),
+            partial(first_malformed, source, file),
         )
         for file, manifest in inputs
     ]
-    wanted = settings.selection.subreddits
-    unmatched = sorted(wanted.difference(*(manifest["subreddits"] for _, manifest in inputs)))
-    hints = []
-    if unmatched:
-        names = ", ".join(map(repr, unmatched))
-        hints.append(f"--subreddits: no comment is in {names}")
+    groups: frozenset[str] = frozenset().union(*(manifest["groups"] for _, manifest in inputs))
+    hints = source.hints(groups)
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
-    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=FIELDS, hints=hints)
+    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
 
 
-def first_malformed(file: InputFile) -> MalformedLine | None:
-    """The first malformed line of a dump, or None if there is none any more."""
+def first_malformed(source: Source, file: InputFile) -> MalformedLine | None:
+    """The first malformed line of an input, or None if there is none any more."""
     with suppress(UnreadableFileError):
-        for batch in read_line_batches(file, Tap()):
-            for number, line in enumerate(batch.lines, start=batch.first_line):
-                try:
-                    parse_comment(line)
-                except MalformedLineError as error:
-                    return MalformedLine(file.path, number, line, str(error))
+        for batch in source.read(file, Tap()):
+            if batch.malformed:
+                return batch.malformed[0]
     return None
 
 
-def _counts(report: Report, settings: Settings) -> dict[str, Any]:
+def _counts(report: Report, settings: Settings, source: Source) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
     counts = report.tally.get(COUNTS, Counter())
     statistics = {
         **{name: counts[name] for name in ("lines", "malformed", "duplicates", "comments")},
-        "dropped": {rule: counts[f"dropped/{rule}"] for rule in Rules(settings.selection).names},
+        "dropped": {rule: counts[f"dropped/{rule}"] for rule in source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
     if settings.excluded is not None:

@@ -1,8 +1,8 @@
 """The turns before an input, one at a time."""
 
 from data_pipeline.execution.shuffle import Pair
-from data_pipeline.reddit.context import add_turn
-from data_pipeline.reddit.join import OwnComments
+from data_pipeline.pairing.context import add_turn
+from data_pipeline.pairing.join import OwnComments
 
 
 def comments(**parents):

@@ -38,8 +38,9 @@ from data_pipeline.files.filesystem import (
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
-from data_pipeline.messages.source import MessageBatch, Source
-from data_pipeline.pairing.join import SUBPARTITIONS, Packer, partition_of
+from data_pipeline.messages.source import Layout, MessageBatch, Source
+from data_pipeline.pairing.join import SUBPARTITIONS, partition_of
+from data_pipeline.pairing.whole_rows import make_packer
 
 _LOG = logging.getLogger(__name__)
 MESSAGES_A_PACK = 100_000
@@ -208,7 +209,7 @@ def cache_input(
     FileSystems.mkdirs(folder)
     tap = Tap()
     with ExitStack() as files:
-        writer = _Writer(folder, files, compressed, max_dead_letters)
+        writer = _Writer(folder, files, compressed, max_dead_letters, source.layout)
         for batch in source.read(file, tap):
             watch(tap.size, writer.add(batch))
         writer.flush()
@@ -232,7 +233,14 @@ def cache_input(
 class _Writer:
     """Packs and counts the messages of one input file."""
 
-    def __init__(self, folder: str, stack: ExitStack, compressed: bool, max_dead_letters: int):
+    def __init__(
+        self,
+        folder: str,
+        stack: ExitStack,
+        compressed: bool,
+        max_dead_letters: int,
+        layout: Layout,
+    ):
         self._messages = COMPRESSED if compressed else PLAIN
         self._max_dead_letters = max_dead_letters
         self.files = {
@@ -245,7 +253,8 @@ class _Writer:
         """Index of the rule -> starts of the first texts that it dropped."""
         self.groups: frozenset[str] = frozenset()
         self._dead_letters = 0
-        self._packer = Packer()
+        self._layout = layout
+        self._packer = make_packer(layout)
         self._compress = Compressor() if compressed else bytes
 
     def add(self, batch: MessageBatch) -> Counter:
@@ -289,4 +298,4 @@ class _Writer:
             frames.append(frame)
         self.files[self._messages].write(b"".join(frames))
         self.files[INDEX].write(chunks.tobytes())
-        self._packer = Packer()
+        self._packer = make_packer(self._layout)

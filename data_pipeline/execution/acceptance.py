@@ -68,7 +68,7 @@ def add_option(
 ) -> None:
     """Declares the flag of a field of `options`, whose value there is the default."""
     if kind is not None:
-        settings["type"] = kind
+        settings = {"type": kind, "metavar": "N" if kind is int else "F"} | settings
     parser.add_argument(f"--{name}", help=text, default=getattr(options, name), **settings)
 
 

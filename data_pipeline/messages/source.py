@@ -5,6 +5,7 @@ Everything behind it, such as the join, the splits, the shards and the data card
 `MessageBatch`es and knows nothing of the format. So a new kind of input is a new source:
 
     class Lines(NamedTuple):
+        layout = Layout.LINKED
         rule_names = ("empty",)
         fields = ()
 
@@ -21,6 +22,7 @@ Everything behind it, such as the join, the splits, the shards and the data card
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -55,11 +57,36 @@ Strings are valid UTF-8, and no column but `parent`, `created` and `dropped_by` 
 """
 
 
+class Layout(Enum):
+    """How the messages of a source become pairs."""
+
+    LINKED = "linked"
+    """Each message names the one that it replies to."""
+    LINKED_THREADS = "linked without threads"
+    """The same, but `thread` is empty: the messages that replies connect are a thread."""
+    TURNS = "turns"
+    """Each message replies to the one before in its thread. Batches have one more column, `order`
+    (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
+    ROWS = "rows"
+    """Each row is a pair: batches have one more column, `input`, and `text` is the response."""
+
+
+ORDER = pa.field("order", pa.string(), nullable=False)
+INPUT = pa.field("input", pa.large_string(), nullable=False)
+SCHEMAS = {
+    Layout.LINKED: MESSAGES,
+    Layout.LINKED_THREADS: MESSAGES,
+    Layout.TURNS: MESSAGES.append(ORDER),
+    Layout.ROWS: MESSAGES.append(INPUT),
+}
+"""The columns of a batch."""
+
+
 class MessageBatch(NamedTuple):
     """Messages of consecutive lines (records, rows) of one file."""
 
     messages: pa.RecordBatch
-    """Of the schema `MESSAGES`; may be empty."""
+    """Of the layout's schema in `SCHEMAS`; may be empty."""
     lines: int
     """How many lines were read: the messages and the malformed ones."""
     malformed: Sequence[MalformedLine] = ()
@@ -70,6 +97,10 @@ class MessageBatch(NamedTuple):
 
 class Source(Protocol):
     """A kind of input. It is sent to workers, so it must be picklable, and comparable by value."""
+
+    @property
+    def layout(self) -> Layout:
+        """How its messages become pairs."""
 
     @property
     def rule_names(self) -> Sequence[str]:

@@ -32,9 +32,13 @@ from data_pipeline.execution.report import UNREADABLE, add_report
 from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Transport
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
+from data_pipeline.messages.source import Layout
 from data_pipeline.pairing.context import AddContextTurn
 from data_pipeline.pairing.join import pair_partition
+from data_pipeline.pairing.rows import pairs_of_rows
 from data_pipeline.pairing.settings import Settings
+from data_pipeline.pairing.threads import add_threads
+from data_pipeline.pairing.turns import LinkTurns
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
@@ -149,21 +153,8 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     comments = cached | "Send comments to their partitions" >> beam.FlatMap(
         partition_comments, partitions=settings.partitions, inline=plan.inline
     )
-    pairs, join_tally = (
-        comments
-        | "Group comments by partition" >> beam.GroupByKey()
-        | "Join replies to their parents"
-        >> beam.FlatMap(
-            join,
-            folder=plan.folder,
-            rule_names=list(plan.cache.source.rule_names),
-            with_parents=settings.sharding.context_turns > 0,
-        ).with_outputs(TALLY, main="pairs")
-    )
+    pairs, join_tally = _pair(comments, plan)
     tallies = [read_tally, join_tally]
-    for turn in range(settings.sharding.context_turns):
-        add_turn = AddContextTurn(plan.transport(), partitions=settings.partitions)
-        pairs = (pairs, comments) | f"Add context turn {turn}" >> add_turn
     selected = _select(pairs, plan)
     pairs = selected.pairs
     shards = _write_shards(pipeline, pairs, plan)
@@ -188,6 +179,37 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         files=files,
         examples=AsSingleton(few),
     )
+
+
+def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, beam.PCollection]:
+    """(partition, block of messages) -> batches of pairs, and their counts."""
+    settings, source = plan.settings, plan.cache.source
+    rule_names = list(source.rule_names)
+    if source.layout is Layout.ROWS:
+        pairs, tally = messages | "Make pairs of rows" >> beam.FlatMap(
+            pairs_of_rows, rule_names=rule_names
+        ).with_outputs(TALLY, main="pairs")
+        return pairs, tally
+    if source.layout is Layout.TURNS:
+        link = LinkTurns(plan.transport(), partitions=settings.partitions)
+        messages = messages | "Link the turns" >> link
+    pairs, tally = (
+        messages
+        | "Group comments by partition" >> beam.GroupByKey()
+        | "Join replies to their parents"
+        >> beam.FlatMap(
+            join,
+            folder=plan.folder,
+            rule_names=rule_names,
+            with_parents=settings.sharding.context_turns > 0,
+        ).with_outputs(TALLY, main="pairs")
+    )
+    for turn in range(settings.sharding.context_turns):
+        add_turn = AddContextTurn(plan.transport(), partitions=settings.partitions)
+        pairs = (pairs, messages) | f"Add context turn {turn}" >> add_turn
+    if source.layout is Layout.LINKED_THREADS:
+        pairs = add_threads(pairs)
+    return pairs, tally
 
 
 class _Selected(NamedTuple):

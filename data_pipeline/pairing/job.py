@@ -36,12 +36,15 @@ from data_pipeline.pairing.settings import Settings
 
 _LOG = logging.getLogger(__name__)
 
+Prepare = Callable[[list[InputFile]], tuple[Source, Settings]]
+"""Checks a command's options; makes the source of the files, and the settings."""
+
 
 def make_pairs(
     inputs: Sequence[str],
     output: str,
     *,
-    prepare: Callable[[list[InputFile]], tuple[Source, Settings]],
+    prepare: Prepare,
     cache: str | None = None,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
@@ -51,7 +54,7 @@ def make_pairs(
     Args:
       inputs: file names or patterns.
       output: the folder to write.
-      prepare: checks the command's options; makes the source of the files, and the settings.
+      prepare: makes the source of the files, and the settings.
       cache: a folder that keeps the read inputs for later jobs.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".

@@ -18,7 +18,7 @@ import unicodedata
 import xml.etree.ElementTree as ET
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -29,7 +29,7 @@ from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
 from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import read_bytes
-from data_pipeline.files.inputs import require_unicode
+from data_pipeline.files.inputs import GLOB_CHARACTERS, files_of, require_unicode
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4
@@ -69,6 +69,27 @@ class Excluded:
 
 def _digest(words: str) -> bytes:
     return hashlib.blake2b(words.encode(), digest_size=8).digest()
+
+
+def find_texts(values: Sequence[str]) -> list[str]:
+    """The files that names and patterns name, each once; those of a pattern in order.
+
+    Raises:
+      InputError: if a pattern matches no file.
+    """
+    found: list[str] = []
+    for value in values:
+        require_unicode("--exclude_texts", value)
+        matched = [value]
+        if set(value) & GLOB_CHARACTERS:
+            try:
+                matched = sorted(file.path for file in files_of(value))
+            except ValueError as error:  # no filesystem for such paths
+                raise InputError(f"--exclude_texts: {value!r}: {error}") from error
+            if not matched:
+                raise InputError(f"--exclude_texts: {value!r} matches no file")
+        found += matched
+    return list(dict.fromkeys(found))
 
 
 def read_texts(path: str) -> Iterator[str]:

@@ -19,6 +19,11 @@ PAIR = "pair"
 SPLIT_BY = (THREAD, PAIR)
 
 
+def stable_hash(text: str) -> int:
+    """64 bits of a text, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
 def split_of(
     *,
     thread: str,
@@ -30,8 +35,7 @@ def split_of(
 ) -> str:
     """The split of a pair; about `test_fraction` of all keys are test, and so on."""
     key = thread if split_by == THREAD else f"{input_id} {response_id}"
-    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
-    position = int.from_bytes(digest, "big")
+    position = stable_hash(key)
     if position < test_fraction * 2**64:
         return TEST
     if position < (test_fraction + validation_fraction) * 2**64:

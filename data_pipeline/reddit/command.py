@@ -4,6 +4,7 @@ python -m data_pipeline reddit --input 'dumps/RC_*.zst' --output pairs/ --runner
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from data_pipeline.execution.job import JobResult
 from data_pipeline.pairing.job import make_pairs
@@ -38,7 +39,7 @@ def run_reddit(
     return make_pairs(
         inputs,
         output,
-        prepare=lambda files: check(options, stored_bytes=sum(file.size for file in files)),
+        prepare=partial(check, options),
         cache=cache,
         overwrite=overwrite,
         beam_arguments=beam_arguments,

@@ -8,7 +8,7 @@ from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import LineBatch, read_line_batches
 from data_pipeline.files.malformed_lines import MalformedLineError
-from data_pipeline.messages.source import BatchBuilder, MessageBatch
+from data_pipeline.messages.source import BatchBuilder, Layout, MessageBatch
 from data_pipeline.reddit.comment import FIELDS, parse_comment, seconds
 from data_pipeline.reddit.filters import Rules, Selection
 
@@ -16,6 +16,7 @@ from data_pipeline.reddit.filters import Rules, Selection
 class RedditSource:
     """Comments of Pushshift dumps, judged by the rules of a selection."""
 
+    layout = Layout.LINKED
     fields = FIELDS
 
     def __init__(self, selection: Selection):

@@ -35,7 +35,7 @@ from data_pipeline.files.malformed_lines import (
     MalformedLineError,
 )
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
-from data_pipeline.pairs.decontamination import Excluded
+from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
     LABEL,
@@ -99,9 +99,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--exclude_texts",
         nargs="+",
         default=[],
-        metavar="FILE",
-        help="leave out pairs with a sentence of these evaluation sets: .txt, .csv, .tsv, .jsonl "
-        "or .xml, plain or .gz",
+        metavar="GLOB",
+        help="leave out pairs with a sentence of these evaluation sets (names or patterns): .txt, "
+        ".csv, .tsv, .jsonl or .xml, plain or .gz",
     )
     add_limits(parser)
 
@@ -136,7 +136,7 @@ def run_snli(
     options = {"command": "snli", "shards": shards, **describe_limits(limits)}
     if list(pair_ids) != ALL:
         options["pair_ids"] = list(pair_ids)
-    excluded = Excluded(list(exclude_texts)) if exclude_texts else None
+    excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
     files = find_inputs(inputs)

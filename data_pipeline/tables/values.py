@@ -67,10 +67,12 @@ def as_order(value: Any) -> float | int:
             value = float(value)
         except ValueError:
             return _timestamp(_parsed(value))
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        found = repr(value) if isinstance(value, float | Missing) else type(value).__name__
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        found = repr(value) if isinstance(value, Missing) else type(value).__name__
         raise ValueError(f"must be a number or a time, but is {found}")
-    return value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"must be a number or a time, but is {value}")
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def as_seconds(value: Any) -> int | None:

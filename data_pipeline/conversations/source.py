@@ -2,36 +2,28 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from data_pipeline.conversations.fields import Fields
+from data_pipeline.execution.columns import lengths_of
 from data_pipeline.files.filesystem import Tap, open_stored
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch
 from data_pipeline.pairs.splits import stable_hash
-from data_pipeline.rules.message_rules import Message, MessageRules
+from data_pipeline.rules.columns import dropped_by, masks
+from data_pipeline.rules.message_rules import MessageRules
 from data_pipeline.tables.reader import PARQUET, read_rows, suffix_of
 from data_pipeline.tables.rows import MISSING, Rows, TableFormat
 from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
 
+EMPTY = "empty"
+"""The rule that drops messages without a text; it is always on."""
 _READ_BYTES = 4 << 20
-
-
-class _Said(NamedTuple):
-    """What the rules look at."""
-
-    text: str
-    author: str
-
-
-def is_empty(message: Message) -> bool:
-    """It has no text."""
-    return not message.text
 
 
 class TableSource(NamedTuple):
@@ -47,7 +39,7 @@ class TableSource(NamedTuple):
     @property
     def rule_names(self) -> Sequence[str]:
         """`empty`, and those that are on."""
-        return ["empty", *self.rules.predicates()]
+        return [EMPTY, *self.rules.predicates()]
 
     @property
     def fields(self) -> Sequence[str]:
@@ -87,82 +79,86 @@ class _Reader:
     def __init__(self, source: TableSource, file: InputFile):
         self._source = source
         self._file = file
-        self._predicates: list[Callable[[Message], bool]] = [
-            is_empty,
-            *source.rules.predicates().values(),
-        ]
-        name = file.path if source.same_names else file.path.rpartition("/")[2]
-        self._name = name
-        self._roles = list(source.names.given())
-
-    @cached_property
-    def _message(self) -> Callable[[int, dict[str, Any]], tuple]:
-        return {
-            Layout.LINKED: self._linked,
-            Layout.LINKED_THREADS: self._linked,
-            Layout.TURNS: self._turn,
-            Layout.ROWS: self._row,
-        }[self._source.layout]
+        self._name = file.path if source.same_names else file.path.rpartition("/")[2]
+        self._roles = source.names.given()
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
         messages, malformed = [], list(rows.malformed)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
-                messages.append(self._message(number, dict(zip(self._roles, values, strict=True))))
+                row = dict(zip(self._roles, values, strict=True))
+                messages.append(self._message(number, row))
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
+        return MessageBatch(self._judged(messages), rows.total, malformed)
+
+    def _message(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        """The columns of a message, and its author.
+
+        Raises:
+          ValueError: if a field has a value of another kind, or none where one must be.
+        """
+        about = {
+            "group": self._field(row, "group", as_text) or "",
+            "created": as_seconds(row["time"]) if "time" in row else None,
+            "author": self._field(row, "author", as_text) or "",
+        }
+        match self._source.layout:
+            case Layout.ROWS:
+                return about | self._pair(number, row)
+            case Layout.TURNS:
+                return about | {
+                    "id": "",
+                    "thread": self._required(row, "thread", as_id),
+                    "order": str(self._field(row, "order", as_order)),
+                    "text": self._field(row, "text", as_text),
+                }
+            case layout:
+                has_threads = layout is Layout.LINKED
+                return about | {
+                    "id": self._required(row, "id", as_id),
+                    "parent": self._field(row, "parent", as_id),
+                    "thread": self._required(row, "thread", as_id) if has_threads else "",
+                    "text": self._field(row, "text", as_text),
+                }
+
+    def _pair(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        question = self._field(row, "input", as_text)
+        return {
+            "id": f"{self._name}:{number}",
+            # Rows with the same input are one thread, or the input could be in two splits.
+            "thread": self._field(row, "thread", as_id) or f"{stable_hash(question):016x}",
+            "input": question,
+            "text": self._field(row, "response", as_text),
+        }
+
+    def _judged(self, messages: list[dict[str, Any]]) -> pa.RecordBatch:
+        """The messages, with the index of the first rule that drops each."""
         schema = SCHEMAS[self._source.layout]
-        columns = list(zip(*messages, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(column, f.type) for column, f in zip(columns, schema, strict=True)]
-        batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
-        return MessageBatch(batch, rows.total, malformed)
+        columns = {
+            field.name: pa.array([message.get(field.name) for message in messages], field.type)
+            for field in schema
+        }
+        authors = pa.array([message["author"] for message in messages], pa.string())
+        columns["dropped_by"] = self._rule_of(columns["text"], authors)
+        if "input" in columns:
+            of_input = self._rule_of(columns["input"], authors)
+            # The text that a rule drops is the one to show.
+            columns["text"] = pc.if_else(of_input.is_valid(), columns["input"], columns["text"])
+            columns["dropped_by"] = pc.coalesce(of_input, columns["dropped_by"])
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
-    def _linked(self, number: int, row: dict[str, Any]) -> tuple:
-        own_id = self._required(row, "id", as_id)
-        parent = self._field(row, "parent", as_id)
-        has_threads = self._source.layout is Layout.LINKED
-        thread = self._required(row, "thread", as_id) if has_threads else ""
-        text, dropped_by = self._judged(row, "text")
-        return own_id, parent, thread, *self._about(row, text), dropped_by
-
-    def _turn(self, number: int, row: dict[str, Any]) -> tuple:
-        thread = self._required(row, "thread", as_id)
-        order = self._field(row, "order", as_order)
-        text, dropped_by = self._judged(row, "text")
-        return "", None, thread, *self._about(row, text), dropped_by, str(order)
-
-    def _row(self, number: int, row: dict[str, Any]) -> tuple:
-        own_id = f"{self._name}:{number}"
-        question, dropped_by = self._judged(row, "input")
-        response, also = self._judged(row, "response")
-        thread = self._field(row, "thread", as_id) or f"{stable_hash(question):016x}"
-        if dropped_by is None:
-            dropped_by, shown = also, response
-        else:
-            shown = question
-        return own_id, None, thread, *self._about(row, shown), dropped_by, question
-
-    def _about(self, row: dict[str, Any], text: str) -> tuple[str, str, int | None]:
-        group = self._field(row, "group", as_text) or ""
-        created = as_seconds(row["time"]) if "time" in row else None
-        return group, text, created
-
-    def _judged(self, row: dict[str, Any], role: str) -> tuple[str, int | None]:
-        """A text, and the index of the first rule that drops it."""
-        said = _Said(self._field(row, role, as_text), self._field(row, "author", as_text) or "")
-        for index, holds in enumerate(self._predicates):
-            if holds(said):
-                return said.text, index
-        return said.text, None
+    def _rule_of(self, texts: Any, authors: Any) -> Any:
+        found = {EMPTY: lengths_of(texts) == 0} | masks(self._source.rules, texts, authors)
+        return dropped_by(list(found.values()), rows=len(texts))
 
     def _required(self, row: dict[str, Any], role: str, convert: Callable[[Any], Any]) -> Any:
         value = self._field(row, role, convert)
         if value is None:
-            name = self._source.names.given()[role]
             found = "missing" if row[role] is MISSING else "empty"
-            raise ValueError(f"field {name!r} is {found}")
+            raise ValueError(f"field {self._roles[role]!r} is {found}")
         return value
 
     def _field(self, row: dict[str, Any], role: str, convert: Callable[[Any], Any]) -> Any:
@@ -172,11 +168,10 @@ class _Reader:
         try:
             return convert(row[role])
         except ValueError as error:
-            name = self._source.names.given()[role]
-            raise ValueError(f"field {name!r} {error}") from None
+            raise ValueError(f"field {self._roles[role]!r} {error}") from None
 
     def _malformed(self, number: int, values: tuple, reason: str) -> MalformedLine:
-        names = self._source.names.given().values()
+        names = self._roles.values()
         shown = {n: v for n, v in zip(names, values, strict=True) if v is not MISSING}
         raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
         return MalformedLine(self._file.path, number, raw[:KEPT_OF_TOO_LONG], reason)

@@ -49,13 +49,23 @@ class LineBatch(NamedTuple):
     path: str
     first_line: int
     """The number of the first line, from 1."""
-    lines: list[bytes]
+    content: bytes
+    """The lines with a line feed between two."""
     too_long: dict[int, int]
-    """Index in `lines` -> bytes, for lines of which only the start is here."""
+    """Index of a line -> its bytes, for lines of which only the start is here."""
 
-    def malformed(self, index: int, reason: str) -> MalformedLine:
-        """A line that could not be parsed, and why."""
-        line = self.lines[index]
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines, one by one."""
+        return self.content.split(b"\n")
+
+    @property
+    def number_of_lines(self) -> int:
+        """How many lines there are."""
+        return self.content.count(b"\n") + 1
+
+    def malformed(self, index: int, line: bytes, reason: str) -> MalformedLine:
+        """The line of this index could not be parsed, and why."""
         if index in self.too_long:
             # It was cut, so nothing can parse it.
             reason = f"a line of {self.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
@@ -176,29 +186,28 @@ def _streams(
 def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
     first_line, head, skipped = 1, b"", 0
     for chunk in chunks:
-        *lines, rest = chunk.split(b"\n")
-        if not lines:
+        end = chunk.rfind(b"\n")
+        if end < 0:
             # Still inside one line.
             if len(head) < MAX_LINE_BYTES:
-                head += rest
+                head += chunk
             else:
-                skipped += len(rest)
+                skipped += len(chunk)
             continue
-        if not skipped:
-            lines[0] = head + lines[0]
-            yield _batch(path, first_line, lines, size_of_first=len(lines[0]))
-        else:
-            size = len(head) + skipped + len(lines[0])
-            yield _batch(path, first_line, [head, *lines[1:]], size_of_first=size)
-        first_line += len(lines)
-        head, skipped = rest, 0
+        of_first = chunk.index(b"\n")
+        size = len(head) + skipped + of_first
+        # Of a line that is too long, only the head is kept.
+        content = head + chunk[of_first if skipped else 0 : end]
+        yield (batch := _batch(path, first_line, content, size_of_first=size))
+        first_line += batch.number_of_lines
+        head, skipped = chunk[end + 1 :], 0
     if head:
-        yield _batch(path, first_line, [head], size_of_first=len(head) + skipped)
+        yield _batch(path, first_line, head, size_of_first=len(head) + skipped)
 
 
-def _batch(path: str, first_line: int, lines: list[bytes], *, size_of_first: int) -> LineBatch:
+def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
     # Only the first line of a batch can be longer than a chunk.
     too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
     if first_line == 1:
-        lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-    return LineBatch(path, first_line, lines, too_long)
+        content = content.removeprefix(_BYTE_ORDER_MARK)
+    return LineBatch(path, first_line, content, too_long)

@@ -17,7 +17,6 @@ import gc
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -26,10 +25,10 @@ from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from data_pipeline.cache.cached_input import CachedInput
 from data_pipeline.cache.input_cache import InputCache
-from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe
+from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_of
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report
-from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Transport
+from data_pipeline.execution.shuffle import Block, PackBatches, Transport
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
 from data_pipeline.messages.source import Layout
@@ -42,7 +41,8 @@ from data_pipeline.pairing.turns import LinkTurns
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
-from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
+from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.pairs.shards import WriteLines, write_shard
 
 _LOG = logging.getLogger(__name__)
 
@@ -109,12 +109,12 @@ def join(
     *,
     folder: str,
     rule_names: list[str],
-    with_parents: bool,
+    context_turns: int,
 ) -> Iterator[Any]:
     """The blocks of one partition -> batches of pairs; tagged, their counts."""
     _collect_garbage_rarely()
     partition, blocks = element
-    for pairs, counts in pair_partition(blocks, rule_names=rule_names, with_parents=with_parents):
+    for pairs, counts in pair_partition(blocks, rule_names=rule_names, context_turns=context_turns):
         _count(counts)
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
@@ -170,7 +170,8 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         most=settings.limits.max_dead_letters,
     )
     files = (shards, letters, *selected.files) | "List the files written" >> beam.Flatten()
-    few = pairs | "Pick example pairs" >> beam.CombineGlobally(a_few)
+    some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
+    few = some | "Pick example pairs" >> beam.CombineGlobally(a_few)
     add_report(
         pipeline,
         plan.folder,
@@ -184,7 +185,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
 def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, beam.PCollection]:
     """(partition, block of messages) -> batches of pairs, and their counts."""
     settings, source = plan.settings, plan.cache.source
-    rule_names = list(source.rule_names)
+    rule_names, turns = list(source.rule_names), settings.sharding.context_turns
     if source.layout is Layout.ROWS:
         pairs, tally = messages | "Make pairs of rows" >> beam.FlatMap(
             pairs_of_rows, rule_names=rule_names
@@ -201,11 +202,13 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
             join,
             folder=plan.folder,
             rule_names=rule_names,
-            with_parents=settings.sharding.context_turns > 0,
+            context_turns=turns,
         ).with_outputs(TALLY, main="pairs")
     )
-    for turn in range(settings.sharding.context_turns):
-        add_turn = AddContextTurn(plan.transport(), partitions=settings.partitions)
+    for turn in range(turns):
+        add_turn = AddContextTurn(
+            plan.transport(), turn=turn, turns=turns, partitions=settings.partitions
+        )
         pairs = (pairs, messages) | f"Add context turn {turn}" >> add_turn
     if source.layout is Layout.LINKED_THREADS:
         pairs = add_threads(pairs)
@@ -229,7 +232,13 @@ def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
         tallies.append(tally)
     if settings.max_copies_of_pair is not None:
         most, partitions = settings.max_copies_of_pair, settings.partitions
-        pairs, tally = cap_copies(pairs, most, plan.transport(), partitions=partitions)
+        pairs, tally = cap_copies(
+            pairs,
+            most,
+            plan.transport(),
+            partitions=partitions,
+            schema=pairs_schema(settings.sharding.context_turns),
+        )
         tallies.append(tally)
     return _Selected(pairs, tallies, files)
 
@@ -238,9 +247,9 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
     """Writes the shard files, also the empty ones."""
     sharding = plan.settings.sharding
     rows = pairs | "Split and pack pairs by shard" >> beam.ParDo(
-        PackRows(plan.transport(), partial(_rows_by_shard, sharding=sharding))
+        PackBatches(plan.transport(), sharding.rows)
     )
-    nothing = [(shard, None) for shard in sharding.all_shards()]
+    nothing = [(shard, None) for shard in range(len(sharding.all_shards()))]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
     return (
         (rows, every_shard)
@@ -248,9 +257,3 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
         | "Group pairs by shard" >> beam.GroupByKey()
         | "Write the shards" >> beam.FlatMap(write_shard, folder=plan.folder, sharding=sharding)
     )
-
-
-def _rows_by_shard(pairs: list[Pair], *, sharding: Sharding) -> RowsByKey:
-    rows, counts = sharding.rows_by_shard(pairs)
-    _count(counts)
-    return rows

@@ -19,7 +19,8 @@ from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs import splits
 from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format
-from data_pipeline.pairs.shards import Sharding, stored_columns
+from data_pipeline.pairs.schema import stored_columns
+from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import CONTEXT
 from data_pipeline.rules import options as rule_options
 

@@ -22,7 +22,6 @@ from data_pipeline.card.statistics import (
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
 from data_pipeline.execution.report import Report
-from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.malformed_lines import MalformedLine
@@ -40,6 +39,7 @@ from data_pipeline.pairs.deduplication import (
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
+from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS
 
@@ -47,7 +47,6 @@ Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
-_EXAMPLE = ("input", "response", "context", "subreddit")
 _PACKAGE = "conversational-embeddings"
 
 
@@ -183,7 +182,7 @@ def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> d
     }
 
 
-def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
+def _card_of_pairs(examples: list[dict], tally: Tally) -> dict[str, Any]:
     copies, subreddits = tally.get(COPIES, Counter()), tally.get(SUBREDDITS, Counter())
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
     return {
@@ -198,9 +197,17 @@ def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
             "copypasta_characters": COPYPASTA_CHARACTERS,
             "copypasta_copies": COPYPASTA_COPIES,
         },
-        "example_pairs": [
-            {name: getattr(Pair(*row), name) for name in _EXAMPLE} for row in examples
-        ],
+        "example_pairs": list(map(_example, examples)),
+    }
+
+
+def _example(pair: dict[str, Any]) -> dict[str, Any]:
+    turns = (pair[name] for name in pair if name.startswith(CONTEXT.format("")))
+    return {
+        INPUT: pair[INPUT],
+        RESPONSE: pair[RESPONSE],
+        "context": [text for text in turns if text is not None],
+        SUBREDDIT: pair[SUBREDDIT],
     }
 
 

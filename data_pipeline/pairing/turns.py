@@ -6,31 +6,18 @@ by their order, and go on to the join like any other messages.
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apache_beam as beam
 import pyarrow as pa
 
+from data_pipeline.execution.columns import concat, decode
 from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
-from data_pipeline.messages.source import MESSAGES
+from data_pipeline.messages.source import MESSAGES, SCHEMAS, Layout
 from data_pipeline.pairing.join import Packer, partition_of
-from data_pipeline.pairing.whole_rows import read_whole_rows
 
-MESSAGES_A_BATCH = 100_000
-
-
-class Turn(NamedTuple):
-    """A row of `SCHEMAS[Layout.TURNS]`."""
-
-    id: str
-    parent: str | None
-    thread: str
-    group: str
-    text: str
-    created: int | None
-    dropped_by: int | None
-    order: str
+_TURNS = SCHEMAS[Layout.TURNS]
+_MESSAGES_A_BATCH = 100_000
 
 
 class LinkTurns(beam.PTransform):
@@ -51,51 +38,65 @@ class LinkTurns(beam.PTransform):
 
     def _link(self, element: tuple[int, Iterable[Block]]) -> Iterator[tuple[int, Block]]:
         _, blocks = element
-        turns = [
-            Turn(*row)
-            for packed in read_blocks(blocks)
-            for rows in read_whole_rows(packed)
-            for row in rows
-        ]
-        messages = link_turns(turns)
-        for start in range(0, len(messages), MESSAGES_A_BATCH):
-            yield from self._packed(messages[start : start + MESSAGES_A_BATCH])
-
-    def _packed(self, messages: list[tuple]) -> list[tuple[Any, Block]]:
-        columns = zip(*messages, strict=True)
-        arrays = [pa.array(column, f.type) for column, f in zip(columns, MESSAGES, strict=True)]
-        packer = Packer()
-        packer.add(pa.RecordBatch.from_arrays(arrays, schema=MESSAGES))
-        rows: dict[int, bytearray] = {}
-        for subpartition, some in packer.packed():
-            rows.setdefault(partition_of(subpartition, self._partitions), bytearray()).extend(some)
-        return pack(rows, self._transport)
+        batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, (_TURNS,))]
+        messages = link_turns(concat(batches, _TURNS))
+        for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
+            packer = Packer()
+            packer.add(messages.slice(start, _MESSAGES_A_BATCH))
+            rows: dict[int, bytearray] = {}
+            for subpartition, packed in packer.packed():
+                partition = partition_of(subpartition, self._partitions)
+                rows.setdefault(partition, bytearray()).extend(packed)
+            yield from pack(rows, self._transport)
 
 
-def link_turns(turns: list[Turn]) -> list[tuple]:
-    """Turns of whole threads, in reading order -> rows of `MESSAGES`, thread by thread.
+class _Turn(NamedTuple):
+    thread: str
+    order: float | int
+    written: str
+    """The order as the file has it."""
+    text: str
+    row: int
+
+
+def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
+    """Turns of whole threads, in reading order -> messages, thread by thread.
 
     A turn's id is THREAD:ORDER. Turns of one order stay in reading order, the later ones with a
     number behind their id; one with the same text is the same turn read twice, and gets the same
     id and parent.
     """
-    in_order = sorted(turns, key=lambda turn: (turn.thread, number(turn.order)))
-    messages = []
-    for thread, of_thread in groupby(in_order, key=attrgetter("thread")):
+    orders = turns.column("order").to_pylist()
+    columns = (turns.column("thread").to_pylist(), map(_number, orders), orders)
+    texts = turns.column("text").to_pylist()
+    rows = map(_Turn._make, zip(*columns, texts, range(len(texts)), strict=True))
+    ids: list[str] = []
+    parents: list[str | None] = []
+    taken: list[int] = []
+    for thread, of_thread in groupby(sorted(rows, key=_place), key=lambda turn: turn.thread):
         before = None
-        for _, of_order in groupby(of_thread, key=lambda turn: number(turn.order)):
-            ids: dict[str, tuple[str, str | None]] = {}
+        for _, of_order in groupby(of_thread, key=lambda turn: turn.order):
+            known: dict[str, tuple[str, str | None]] = {}
             for turn in of_order:
-                if turn.text not in ids:
-                    own_id = f"{thread}:{turn.order}" + (f"#{len(ids) + 1}" if ids else "")
-                    ids[turn.text] = own_id, before
+                if turn.text not in known:
+                    own_id = f"{thread}:{turn.written}" + (f"#{len(known) + 1}" if known else "")
+                    known[turn.text] = own_id, before
                     before = own_id
-                messages.append((*ids[turn.text], *turn[2:-1]))
-    return messages
+                own_id, parent = known[turn.text]
+                ids.append(own_id)
+                parents.append(parent)
+                taken.append(turn.row)
+    messages = turns.select(MESSAGES.names).take(pa.array(taken, pa.int64()))
+    made = {"id": pa.array(ids, pa.string()), "parent": pa.array(parents, pa.string())}
+    arrays = [made.get(name, messages.column(name)) for name in MESSAGES.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=MESSAGES)
 
 
-def number(order: str) -> float | int:
-    """The number that a turn's order is."""
+def _place(turn: _Turn) -> tuple[str, float | int]:
+    return turn.thread, turn.order
+
+
+def _number(order: str) -> float | int:
     try:
         return int(order)
     except ValueError:

@@ -6,47 +6,41 @@ join (`Packer`).
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-import orjson
 import pyarrow as pa
 
-from data_pipeline.messages.source import Layout
-from data_pipeline.pairing.join import SUBPARTITIONS, Packer, subpartition_of
+from data_pipeline.execution.columns import by_key, concat, crc32_of, encode
+from data_pipeline.messages.source import SCHEMAS, Layout
+from data_pipeline.pairing.join import SUBPARTITIONS, Packer
 
 
 class WholePacker:
     """Packs whole rows by the subpartition of one of their columns."""
 
-    def __init__(self, key: str):
+    def __init__(self, schema: pa.Schema, key: str):
+        self._schema = schema
         self._key = key
-        self._rows: list[list[tuple]] = [[] for _ in range(SUBPARTITIONS)]
+        self._batches: list[pa.RecordBatch] = []
         self.messages = 0
+        self.bytes = 0
 
     def add(self, messages: pa.RecordBatch) -> None:
         """Adds messages."""
-        keys = messages.column(self._key).to_pylist()
-        columns = (column.to_pylist() for column in messages.columns)
-        for key, row in zip(keys, zip(*columns, strict=True), strict=True):
-            self._rows[subpartition_of(key)].append(row)
+        self._batches.append(messages)
         self.messages += messages.num_rows
+        self.bytes += messages.nbytes
 
     def packed(self) -> Iterator[tuple[int, bytes]]:
-        """(subpartition, a line with its rows)."""
-        for subpartition, rows in enumerate(self._rows):
-            if rows:
-                yield subpartition, orjson.dumps(rows, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def read_whole_rows(packed: bytes) -> Iterator[list[list[Any]]]:
-    """The rows of a block, as they were packed."""
-    return map(orjson.loads, packed.splitlines())
+        """(subpartition, an Arrow message of its rows)."""
+        rows = concat(self._batches, self._schema)
+        for subpartition, some in by_key(rows, crc32_of(rows.column(self._key)) % SUBPARTITIONS):
+            yield subpartition, encode(some)
 
 
 def make_packer(layout: Layout) -> Packer | WholePacker:
     """What packs the messages of a source of this layout."""
     if layout is Layout.TURNS:
-        return WholePacker("thread")
+        return WholePacker(SCHEMAS[layout], "thread")
     if layout is Layout.ROWS:
-        return WholePacker("id")
+        return WholePacker(SCHEMAS[layout], "id")
     return Packer()

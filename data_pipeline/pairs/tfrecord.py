@@ -3,22 +3,24 @@
 Importing TensorFlow takes 8 s, for which neither the launcher of the Beam job nor its workers
 should wait. A test reads the records back with TensorFlow.
 
-The encoder is written by hand because of its speed: 2.1 microseconds a pair against 11.1 with
-protocol buffers. The decoder uses protocol buffers: 2.7 microseconds.
+The encoder is written by hand because of its speed: 0.9 microseconds a pair, with its checksum,
+against 11.1 with protocol buffers. The decoder uses protocol buffers: 2.7 microseconds.
 """
 
 import struct
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import repeat
-from operator import add
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import google_crc32c
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from google.protobuf import descriptor_pool, message_factory, text_format
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError
+
+from data_pipeline.execution.columns import lengths_of
 
 INPUT = "input"
 RESPONSE = "response"
@@ -85,35 +87,33 @@ def encode_example(features: Mapping[str, str | int]) -> bytes:
     return _header(1, len(entries)) + entries
 
 
-def encode_columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[bytes]:
+def encode_columns(names: Sequence[str], columns: Sequence[Any]) -> Any:
     """`encode_example` of each row of string columns, for millions of pairs.
 
-    Only code written in C runs once for each row.
+    Args:
+      names: of the features.
+      columns: Arrow arrays of strings without nulls, [rows] each.
+
+    Returns:
+      An Arrow array of large_binary, [rows].
     """
-    parts: list[Iterable[bytes]] = []
-    for before, column in zip(map(_before_strings, names), columns, strict=True):
-        encoded = list(map(str.encode, column))
-        parts += (map(before.__getitem__, map(len, encoded)), encoded)
-    entries = list(map(b"".join, zip(*parts, strict=True)))
-    headers = map(_header, repeat(1), map(len, entries))
-    return list(map(add, headers, entries))
+    parts, size = [], np.zeros(len(columns[0]), np.int64)
+    for name, column in zip(names, columns, strict=True):
+        lengths = lengths_of(column)
+        before = _of_sizes(partial(_before_value, name, _BYTES_LIST), lengths)
+        parts += [before, column.cast(pa.large_binary())]
+        size += lengths_of(before) + lengths
+    return _joined(_of_sizes(partial(_header, 1), size), *parts)
 
 
-class _BeforeStrings(dict[int, bytes]):
-    """Size of a string -> the bytes before it, in one feature."""
-
-    def __init__(self, name: str):
-        super().__init__()
-        self._name = name
-
-    def __missing__(self, size: int) -> bytes:
-        self[size] = _before_value(self._name, _BYTES_LIST, size)
-        return self[size]
+def _of_sizes(make: Callable[[int], bytes], sizes: np.ndarray) -> Any:
+    """The bytes that `make` gives for each of the sizes [rows], of which there are few."""
+    distinct, which = np.unique(sizes, return_inverse=True)
+    return pa.array(map(make, distinct.tolist()), pa.large_binary()).take(pa.array(which))
 
 
-@lru_cache(maxsize=64)
-def _before_strings(name: str) -> _BeforeStrings:
-    return _BeforeStrings(name)
+def _joined(*columns: Any) -> Any:
+    return pc.binary_join_element_wise(*columns, pa.scalar(b"", pa.large_binary()))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -145,30 +145,25 @@ def frame(record: bytes) -> bytes:
     return b"".join((_frame_header(len(record)), record, _checksum(record)))
 
 
-def frame_columns(names: Sequence[str], columns: Sequence[Sequence[str]]) -> list[bytes]:
-    """The rows of string columns, each as a record of a TFRecord file."""
+def frame_columns(names: Sequence[str], columns: Sequence[Any]) -> tuple[Any, np.ndarray]:
+    """The rows of string columns, each as a record of a TFRecord file, and their checksums.
+
+    Takes what `encode_columns` does; the checksums are uint32 [rows], as stored.
+    """
     records = encode_columns(names, columns)
-    checksums = np.fromiter(map(google_crc32c.value, records), np.uint32, len(records))
-    masked = _mask(checksums).astype(_CRC).tobytes()
-    behind = [masked[start : start + _CRC.itemsize] for start in range(0, len(masked), 4)]
-    headers = map(_frame_header, map(len, records))
-    return list(map(b"".join, zip(headers, records, behind, strict=True)))
+    values = map(google_crc32c.value, records.to_pylist())
+    checksums = _mask(np.fromiter(values, np.uint32, len(records))).astype(_CRC)
+    behind = pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(_CRC.itemsize), len(records), [None, pa.py_buffer(checksums.tobytes())]
+    )
+    headers = _of_sizes(_frame_header, lengths_of(records))
+    return _joined(headers, records, behind.cast(pa.large_binary())), checksums
 
 
 @lru_cache(maxsize=1 << 14)
 def _frame_header(size: int) -> bytes:
     length = _LENGTH.pack(size)
     return length + _checksum(length)
-
-
-def split_frames(frames: bytes) -> Iterator[bytes]:
-    """Splits joined frames; yields each whole frame."""
-    start = 0
-    while start < len(frames):
-        (length,) = _LENGTH.unpack_from(frames, start)
-        end = start + _HEADER_BYTES + length + _CRC.itemsize
-        yield frames[start:end]
-        start = end
 
 
 def frame_key(framed: bytes) -> bytes:

@@ -4,13 +4,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import LineBatch, read_line_batches
-from data_pipeline.files.malformed_lines import MalformedLineError
-from data_pipeline.messages.source import BatchBuilder, Layout, MessageBatch
-from data_pipeline.reddit.comment import FIELDS, parse_comment, seconds
+from data_pipeline.messages.source import MESSAGES, Layout, MessageBatch
+from data_pipeline.reddit.columns import parse_batch, seconds_of, texts_of, without_prefix
+from data_pipeline.reddit.comment import FIELDS, Fields
 from data_pipeline.reddit.filters import Rules, Selection
+from data_pipeline.rules.columns import dropped_by
 
 
 class RedditSource:
@@ -48,26 +52,33 @@ class RedditSource:
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the comments of a dump."""
         for batch in read_line_batches(file, tap):
-            yield self._judge(batch)
+            yield self.judge(batch)
 
-    def _judge(self, batch: LineBatch) -> MessageBatch:
-        builder, malformed = BatchBuilder(), []
-        subreddits: set[str] = set()
-        for index, line in enumerate(batch.lines):
-            try:
-                comment = parse_comment(line)
-            except MalformedLineError as error:
-                malformed.append(batch.malformed(index, str(error)))
-                continue
-            subreddits.add(comment.subreddit)
-            builder.add(
-                own_id=comment.id,
-                parent=comment.parent_comment,
-                thread=comment.thread,
-                group=comment.subreddit,
-                text=comment.text,
-                created=seconds(comment.created),
-                dropped_by=self._rules.that_drops(comment),
-            )
-        wanted = self._selection.subreddits & set(map(str.lower, subreddits))
-        return MessageBatch(builder.batch(), len(batch.lines), malformed, wanted)
+    def judge(self, batch: LineBatch) -> MessageBatch:
+        """The comments of some lines."""
+        comments, malformed = parse_batch(batch)
+        subreddits = [comment.subreddit for comment in comments]
+        wanted = self._selection.subreddits
+        groups = wanted & set(map(str.lower, set(subreddits))) if wanted else frozenset()
+        messages = self._messages(comments, pa.array(subreddits, pa.string()))
+        return MessageBatch(messages, len(comments) + len(malformed), malformed, groups)
+
+    def _messages(self, comments: list[Fields], subreddits: Any) -> pa.RecordBatch:
+        ids = pa.array([comment.id for comment in comments], pa.string())
+        parents, is_reply = without_prefix(
+            pa.array([comment.parent_id for comment in comments], pa.string())
+        )
+        texts = texts_of([comment.body for comment in comments])
+        masks = self._rules.masks(comments, texts, subreddits)
+        columns = {
+            "id": without_prefix(ids)[0],
+            "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),
+            "thread": pa.array([comment.link_id for comment in comments], pa.string()),
+            "group": subreddits,
+            "text": texts,
+            "created": seconds_of([comment.created_utc for comment in comments]),
+            "dropped_by": dropped_by(masks, rows=len(comments)),
+        }
+        return pa.RecordBatch.from_arrays(
+            [columns[name] for name in MESSAGES.names], schema=MESSAGES
+        )

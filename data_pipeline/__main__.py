@@ -199,8 +199,10 @@ def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     output = given.pop("output")
     match given.pop("command"):
         case "sample":
-            data_pipeline.write_sample(output, **given)
-            print(f"written to {output.rstrip('/')}; {output.rstrip('/')}/SAMPLE.txt describes it")
+            replaced = data_pipeline.write_sample(output, **given)
+            folder = output.rstrip("/")
+            what = "an earlier sample world is replaced in" if replaced else "written to"
+            print(f"{what} {folder}; {folder}/SAMPLE.txt describes it")
         case "snli":
             limits = limits_of(arguments)
             rest = {name: value for name, value in given.items() if name not in Limits._fields}

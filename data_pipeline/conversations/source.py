@@ -13,7 +13,7 @@ from data_pipeline.execution.columns import lengths_of
 from data_pipeline.files.filesystem import Tap, open_stored
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
-from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch
+from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.rules.columns import dropped_by, masks
 from data_pipeline.rules.message_rules import MessageRules
@@ -40,6 +40,11 @@ class TableSource(NamedTuple):
     def rule_names(self) -> Sequence[str]:
         """`empty`, and those that are on."""
         return [EMPTY, *self.rules.predicates()]
+
+    @property
+    def wording(self) -> Wording:
+        """Messages, or rows where each is a pair."""
+        return Wording(message="row" if self.layout is Layout.ROWS else "message")
 
     @property
     def fields(self) -> Sequence[str]:

@@ -6,6 +6,7 @@ Everything behind it, such as the join, the splits, the shards and the data card
 
     class Lines(NamedTuple):
         layout = Layout.LINKED
+        wording = Wording(name="a chat")
         rule_names = ("empty",)
         fields = ()
 
@@ -82,6 +83,16 @@ SCHEMAS = {
 """The columns of a batch."""
 
 
+class Wording(NamedTuple):
+    """What the data card calls a source and what is in it, in the singular."""
+
+    name: str = ""
+    """Empty for the names of the files."""
+    message: str = "message"
+    group: str = "group"
+    file: str = "file"
+
+
 class MessageBatch(NamedTuple):
     """Messages of consecutive lines (records, rows) of one file."""
 
@@ -105,6 +116,10 @@ class Source(Protocol):
     @property
     def rule_names(self) -> Sequence[str]:
         """The names of the rules that drop messages, in their order; at most 127."""
+
+    @property
+    def wording(self) -> Wording:
+        """What the data card calls it."""
 
     @property
     def fields(self) -> Sequence[str]:

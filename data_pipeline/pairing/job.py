@@ -90,7 +90,8 @@ def make_pairs(
         )
         plan = Plan(files, input_cache, folder.incomplete, inline=not local, settings=settings)
         with input_cache.in_use() if cache else nullcontext():
-            _LOG.info("pairing %d files, %.1f MB", len(files), stored_bytes / 1e6)
+            noun = "file" if len(files) == 1 else "files"
+            _LOG.info("pairing %d %s, %.1f MB", len(files), noun, stored_bytes / 1e6)
             _run(pipeline, plan, workers=workers, local=local)
             report = read_report(folder)
             inputs_read = [(file, _manifest(input_cache, file)) for file in files]

@@ -20,7 +20,7 @@ from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.files.malformed_lines import MalformedLine
 from data_pipeline.files.output_folder import DATA_CARD
-from data_pipeline.messages.source import Layout, MessageBatch, Source
+from data_pipeline.messages.source import Layout, MessageBatch, Source, Wording
 from data_pipeline.pairing.job import Prepare, make_pairs
 
 PAIRS = 3
@@ -44,6 +44,11 @@ class FirstMessages(NamedTuple):
     def rule_names(self) -> Sequence[str]:
         """Those of the source."""
         return self.source.rule_names
+
+    @property
+    def wording(self) -> Wording:
+        """That of the source."""
+        return self.source.wording
 
     @property
     def fields(self) -> Sequence[str]:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
 from typing import Any
 
 from data_pipeline.cache.cached_input import EXAMPLES
@@ -31,7 +32,7 @@ from data_pipeline.files.output_folder import (
     STATISTICS,
     OutputFolder,
 )
-from data_pipeline.messages.source import Source
+from data_pipeline.messages.source import Source, Wording
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
@@ -41,7 +42,7 @@ from data_pipeline.pairs.deduplication import (
 )
 from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.pairs.shards import ShardFile
-from data_pipeline.pairs.splits import SPLITS
+from data_pipeline.pairs.splits import SPLITS, TRAIN
 
 Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
@@ -69,7 +70,7 @@ def publish(
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     manifests = [manifest for _, manifest in inputs]
-    card = _card(report, manifests, options=options, counts=counts, outputs=outputs)
+    card = _card(report, manifests, source, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -99,8 +100,21 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
     hints = source.hints(groups)
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
     require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
+    _require_train_pairs(settings, counts, pairs=pairs)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
+
+
+def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: int) -> None:
+    sharding = settings.sharding
+    if counts[f"{TRAIN}_pairs"] or not pairs or settings.limits.allow_empty:
+        return
+    if sharding.test_fraction < 1:
+        raise InputError(
+            f"--test_fraction: {sharding.test_fraction:g} and --split_by {sharding.split_by} leave "
+            f"none of {pairs:,} pairs to train on; accepted are other values of both, or "
+            "--allow_empty"
+        )
 
 
 def first_malformed(source: Source, file: InputFile) -> MalformedLine | None:
@@ -143,6 +157,7 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
 def _card(
     report: Report,
     manifests: list[dict[str, Any]],
+    source: Source,
     *,
     options: dict[str, Any],
     counts: dict[str, Any],
@@ -152,12 +167,22 @@ def _card(
     return {
         "version": _version(),
         "made": datetime.now(UTC).date().isoformat(),
+        "source": _wording(manifests, source)._asdict(),
         "options": options,
         **_card_of_inputs(manifests, list(counts["dropped"])),
         "counts": counts,
         **_card_of_pairs(report.more["examples"], report.tally),
         "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
     }
+
+
+def _wording(manifests: list[dict[str, Any]], source: Source) -> Wording:
+    """What the card calls the source; one without a name has the names of its files."""
+    if source.wording.name:
+        return source.wording
+    names = [PurePath(manifest["input"]["path"]).name for manifest in manifests]
+    shown = names[0] if len(names) == 1 else f"{len(names):,} files, {names[0]} to {names[-1]}"
+    return source.wording._replace(name=shown)
 
 
 def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:

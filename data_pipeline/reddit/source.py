@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import LineBatch, read_line_batches
-from data_pipeline.messages.source import MESSAGES, Layout, MessageBatch
+from data_pipeline.messages.source import MESSAGES, Layout, MessageBatch, Wording
 from data_pipeline.reddit.columns import parse_batch, seconds_of, texts_of, without_prefix
 from data_pipeline.reddit.comment import FIELDS, Fields
 from data_pipeline.reddit.filters import Rules, Selection
@@ -21,6 +21,7 @@ class RedditSource:
     """Comments of Pushshift dumps, judged by the rules of a selection."""
 
     layout = Layout.LINKED
+    wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
     fields = FIELDS
 
     def __init__(self, selection: Selection):

@@ -21,13 +21,16 @@ MARKER = "SAMPLE.txt"
 _FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
 
 
-def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
+def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> bool:
     """Write the sample world into a folder; the same arguments give the same bytes.
 
     Args:
       output: the folder.
       comments: in the dump, at least 1.
       seed: of everything that is drawn at random.
+
+    Returns:
+      Whether it replaced an earlier sample world.
 
     Raises:
       InputError: if `comments` is less than 1, or the folder holds real data.
@@ -45,6 +48,7 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         )
     output.mkdir(parents=True, exist_ok=True)
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
+        replaced = marker.exists()
         marker.write_text(
             f"A sample world: {comments} comments, seed {seed}. None of it is real.\n"
         )
@@ -53,3 +57,4 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         nli.write(world, output / "nli", seed=seed)
         cqa.write(world, output / "semeval_cqa", seed=seed)
         dump.write(world, output / "reddit", comments=comments, seed=seed)
+    return replaced

@@ -86,14 +86,18 @@ class Wanted(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options."""
     parser.add_argument(
-        "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
+        "--shards",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how many files to write; default: %(default)s",
     )
     parser.add_argument(
         "--pair_ids",
         nargs="+",
         default=ALL,
         metavar="PATTERN",
-        help="keep only pairs with such a pairID, such as 'cad-*'; default: all",
+        help="keep only pairs whose pairID matches a pattern, such as 'cad-*'; default: all",
     )
     parser.add_argument(
         "--exclude_texts",

@@ -41,6 +41,15 @@ _TEXTS = {
     "vocabulary": "count the words and word pairs of pair files, for a model's vocabulary",
     "sample": "write a small generated forum, to try all commands on",
 }
+_USAGE = {
+    "reddit": "--input GLOB --output DIR [OPTIONS]",
+    "conversations": "--input GLOB --output DIR --text_field NAME\n"
+    "    (--id_field NAME --parent_field NAME | --thread_field NAME --order_field NAME) [OPTIONS]",
+    "pairs": "--input GLOB --output DIR --input_field NAME --response_field NAME\n    [OPTIONS]",
+    "snli": "--input GLOB --output DIR [OPTIONS]",
+    "vocabulary": "--input GLOB --output DIR [OPTIONS]",
+    "sample": "--output DIR [--comments N] [--seed S]",
+}
 _EXAMPLES = {
     "reddit": "--input 'dumps/RC_2015-*.zst' --output pairs/",
     "conversations": "--input 'chat/*.jsonl.gz' --output pairs/ --id_field message_id "
@@ -90,6 +99,7 @@ def _parsers() -> dict[str, argparse.ArgumentParser]:
             name,
             allow_abbrev=False,
             help=text,
+            usage=f"python -m data_pipeline {name} {_USAGE[name]}",
             description=f"{text[0].upper()}{text[1:]}.",
             epilog=_epilog(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -197,6 +197,27 @@ def test_turns_reply_to_the_one_before_in_any_files(make, write_table, tmp_path)
     assert {pair["thread_id"] for pair in pairs} == {"a", "b"}
 
 
+@pytest.mark.parametrize("runner", ["two workers", "an engine"])
+@pytest.mark.parametrize("kind", ["turns", "linked"])
+def test_contents_do_not_depend_on_the_runner(make, write_table, monkeypatch, runner, kind):
+    rows = [
+        {"talk": f"t{n % 7}", "turn": n, "n": n, "to": n - 7, "said": f"text {n}"}
+        for n in range(300)
+    ]
+    write_table("1.jsonl", rows[::2])
+    path = write_table("2.jsonl", rows[1::2])
+    fields = TURNS if kind == "turns" else LINKED
+    asked = ("conversations", "--input", f"{path.parent}/[12].jsonl", *fields, "--context_turns", 2)
+    expected = make(*asked)
+    assert len(expected[1]) == 293
+    monkeypatch.setattr("data_pipeline.pairing.options._MIN_PARTITIONS", 3)
+    if runner == "an engine":
+        monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
+    more = ("--direct_num_workers", 2) if runner == "two workers" else ()
+    _, pairs = make(*asked, *more, output="other")
+    assert pairs == expected[1]
+
+
 def test_turns_may_be_ordered_by_time(make, write_table):
     rows = [
         {"talk": 7, "turn": "2020-01-02T10:00:05+01:00", "said": "b"},
@@ -214,7 +235,7 @@ def test_a_complete_job_is_not_run_again_and_a_cache_is_used(make, write_table, 
     capsys.readouterr()
     assert make(*asked) == first
     assert "complete already" in capsys.readouterr().out
-    assert make(*asked, "--max_characters", 18, output="other")[0]["dropped"]["length"] == 2
+    assert make(*asked, "--max_characters", 18, output="other")[0]["dropped"]["length"] == 3
     assert make(*asked, "--test_fraction", 0, output="third")[0]["test_pairs"] == 0
     names = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
     assert len(names) == 2

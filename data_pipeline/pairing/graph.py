@@ -17,9 +17,12 @@ import gc
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import numpy as np
+import pyarrow as pa
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
@@ -42,7 +45,7 @@ from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
 from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.shards import WriteLines, write_shard
+from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
 
 _LOG = logging.getLogger(__name__)
 
@@ -247,7 +250,7 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
     """Writes the shard files, also the empty ones."""
     sharding = plan.settings.sharding
     rows = pairs | "Split and pack pairs by shard" >> beam.ParDo(
-        PackBatches(plan.transport(), sharding.rows)
+        PackBatches(plan.transport(), partial(_rows_by_shard, sharding=sharding))
     )
     nothing = [(shard, None) for shard in range(len(sharding.all_shards()))]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
@@ -257,3 +260,12 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
         | "Group pairs by shard" >> beam.GroupByKey()
         | "Write the shards" >> beam.FlatMap(write_shard, folder=plan.folder, sharding=sharding)
     )
+
+
+def _rows_by_shard(
+    pairs: pa.RecordBatch, *, sharding: Sharding
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    rows, shards = sharding.rows(pairs)
+    splits = np.repeat(list(sharding.shards_by_split()), list(sharding.shards_by_split().values()))
+    _count(Counter(f"{split}_pairs" for split in splits[shards].tolist()))
+    return rows, shards

@@ -17,7 +17,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
-from data_pipeline.pairs.tfrecord import GZIP_SUFFIX, frame_columns
+from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
+from data_pipeline.pairs.tfrecord_columns import frame_columns
 
 TFRECORD = "tfrecord"
 PARQUET = "parquet"

@@ -32,7 +32,7 @@ _DIGITS = 18
 
 def parse_batch(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
     """The comments of some lines, and the lines that are none."""
-    if _is_one_object_a_line(batch.content):
+    if _is_one_object_a_line(batch.content, batch.ends):
         try:
             comments = DECODER.decode_lines(batch.content)
             if len(comments) == batch.number_of_lines:
@@ -42,14 +42,17 @@ def parse_batch(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
     return _parse_one_by_one(batch)
 
 
-def _is_one_object_a_line(content: bytes) -> bool:
+def _is_one_object_a_line(content: bytes, ends: np.ndarray) -> bool:
     """Whether the lines are UTF-8, and each can be one JSON object and not a part of one.
 
     JSON has no line feed inside a string, and no object that starts behind another without a
     comma. So between `}` and `{` a line feed ends a value, and as many objects as lines are one
     on each.
     """
-    if not content.startswith(b"{") or content.count(b"}\n{") != content.count(b"\n"):
+    if not (content.startswith(b"{") and content.endswith(b"}")):
+        return False
+    data = np.frombuffer(content, np.uint8)
+    if not ((data[ends - 1] == ord("}")).all() and (data[ends + 1] == ord("{")).all()):
         return False
     if content.isascii():
         return True

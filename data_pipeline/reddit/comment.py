@@ -52,7 +52,7 @@ class Comment(NamedTuple):
     text: str
     """The body with HTML entities unescaped and outer white space stripped."""
     created: Any = None
-    """`created_utc` as in the dump; `seconds` parses it."""
+    """`created_utc` as in the dump, but None for lists and objects; `seconds` parses it."""
     score: Any = None
     """Upvotes less downvotes when the dump was made; `whole_number` parses it."""
     over_18: Any = None
@@ -101,7 +101,7 @@ def parse_comment(line: bytes) -> Comment:
         fields.subreddit,
         fields.author,
         html.unescape(fields.body).strip(),
-        fields.created_utc,
+        None if isinstance(fields.created_utc, list | dict) else fields.created_utc,
         fields.score,
         fields.over_18,
     )

@@ -5,15 +5,15 @@ import re
 from pathlib import Path
 
 import google_crc32c
-import orjson
 import pytest
 
 from data_pipeline.cache import cached_input, input_cache
 from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.execution.columns import decode
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
 from data_pipeline.files import inputs, lines
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.pairing.join import SUBPARTITIONS
+from data_pipeline.pairing.join import OWN, REPLIES, SUBPARTITIONS
 from data_pipeline.reddit.filters import Selection
 from data_pipeline.reddit.source import RedditSource
 from data_pipeline.rules.message_rules import PAPER
@@ -176,7 +176,7 @@ def names_in(kept):
 def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept, path):
     first, second, last = (Path(read(kept, path).folder) for _ in range(3))
     (first / "cached_input.json").unlink()
-    (first / "comments.jsonl.abc.partial").write_bytes(b"half")
+    (first / "messages.arrow.abc.partial").write_bytes(b"half")
     os.utime(second / "cached_input.json", (A_WHILE, A_WHILE))
     with kept.in_use():
         assert names_in(kept) == sorted([last.name, "_in_use"])
@@ -257,18 +257,18 @@ def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment
 def test_packs_and_partitions_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
     path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
     monkeypatch.setattr(lines, "BATCH_BYTES", 2000)
-    monkeypatch.setattr(cached_input, "COMMENTS_A_PACK", 50)
+    monkeypatch.setattr(cached_input, "MESSAGES_A_PACK", 50)
     cached = read(kept, path)
     for partitions in (1, 5, SUBPARTITIONS):
         found = blocks_of(cached, partitions=partitions, inline=True)
         assert all(len(block.data) == block.length for _, block in found)
         in_file = [(partition, block._replace(data=None)) for partition, block in found]
         assert blocks_of(cached, partitions=partitions, inline=False) == in_file
-        rows = sorted(line for _, block in found for line in block.data.splitlines())
-        ids = [own_id for line in rows for own_id in (orjson.loads(line) or [[]])[0]]
-        assert len(ids) == 600  # each comment for itself and for its parent
+        batches = [some for _, block in found for some in decode(block.data, (OWN, REPLIES))]
+        # Each comment for itself and for its parent.
+        assert [sum(some.num_rows for some in batches[side::2]) for side in (0, 1)] == [300, 300]
     content = b"".join(block.data for _, block in blocks_of(cached, partitions=1, inline=True))
-    assert Path(cached.folder, "comments.jsonl").read_bytes() == content
+    assert Path(cached.folder, "messages.arrow").read_bytes() == content
 
 
 def blocks_of(cached, **how):

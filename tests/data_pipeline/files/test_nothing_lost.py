@@ -264,7 +264,7 @@ def test_a_damaged_cached_input_is_refused_and_then_read_again(
 ):
     source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept", "--format", "jsonl")
     run(*source, "--output", tmp_path / "one")
-    (comments,) = (tmp_path / "kept").glob("RC_1.zst-*/comments.jsonl")
+    (comments,) = (tmp_path / "kept").glob("RC_1.zst-*/messages.arrow")
     whole = comments.read_bytes()
     assert b"what are the words" in whole
     comments.write_bytes(whole.replace(b"what are the words", b"XXXX are the wordz"))

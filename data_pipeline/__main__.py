@@ -209,10 +209,9 @@ def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     output = given.pop("output")
     match given.pop("command"):
         case "sample":
-            replaced = data_pipeline.write_sample(output, **given)
+            data_pipeline.write_sample(output, **given)
             folder = output.rstrip("/")
-            what = "an earlier sample world is replaced in" if replaced else "written to"
-            print(f"{what} {folder}; {folder}/SAMPLE.txt describes it")
+            print(f"written to {folder}; {folder}/SAMPLE.txt describes it")
         case "snli":
             limits = limits_of(arguments)
             rest = {name: value for name, value in given.items() if name not in Limits._fields}

@@ -7,6 +7,7 @@ or no content words and never reply to each other: only their replies show that 
     python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """
 
+import logging
 from pathlib import Path
 
 from data_pipeline.errors import InputError
@@ -15,22 +16,20 @@ from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 
 DEFAULT_COMMENTS = 80_000
+_LOG = logging.getLogger(__name__)
 
 MARKER = "SAMPLE.txt"
 """The file that tells a sample world from real data in the same layout."""
 _FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
 
 
-def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> bool:
+def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
     """Write the sample world into a folder; the same arguments give the same bytes.
 
     Args:
       output: the folder.
       comments: in the dump, at least 1.
       seed: of everything that is drawn at random.
-
-    Returns:
-      Whether it replaced an earlier sample world.
 
     Raises:
       InputError: if `comments` is less than 1, or the folder holds real data.
@@ -48,7 +47,8 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         )
     output.mkdir(parents=True, exist_ok=True)
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
-        replaced = marker.exists()
+        if marker.exists():
+            _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(
             f"A sample world: {comments} comments, seed {seed}. None of it is real.\n"
         )
@@ -57,4 +57,3 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         nli.write(world, output / "nli", seed=seed)
         cqa.write(world, output / "semeval_cqa", seed=seed)
         dump.write(world, output / "reddit", comments=comments, seed=seed)
-    return replaced

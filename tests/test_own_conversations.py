@@ -5,9 +5,12 @@ import json
 import pytest
 
 PRESET = "model/configs/presets/demo_dan.yaml"
-# A response scores by the words that it shares with the input, from the first step on.
+# Residual: a response scores by the words that it shares with the input, from the first step on.
 OVERRIDES = (
-    "task.model.response_network.residual=true,task.model.encoder.averaging.word_dropout=0.3"
+    "task.model.response_network.residual=true,"
+    "task.word_frequency_records=50000,task.word_cooccurrence_records=50000,"
+    "task.model.encoder.averaging.word_dropout=0.2,"
+    "task.model.encoder.averaging.bigram_dropout=0.9"
 )
 
 

@@ -150,10 +150,18 @@ class _Lines:
         self.number -= len(lines)
 
     def __next__(self) -> str:
-        line = self._again.popleft() if self._again else self._text.readline(MAX_ROW_CHARACTERS)
+        line = self._again.popleft() if self._again else self._read()
         if not line:
             raise StopIteration
         self.number += 1
+        return line
+
+    def _read(self) -> str:
+        """The next line; of one that is too long only the start."""
+        line = self._text.readline(MAX_ROW_CHARACTERS + 1)
+        rest = line if len(line) > MAX_ROW_CHARACTERS else ""
+        while rest and not rest.endswith(("\n", "\r")):
+            rest = self._text.readline(MAX_ROW_CHARACTERS)
         return line
 
     def of_rows(self) -> Iterator[str]:

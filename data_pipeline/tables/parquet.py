@@ -75,4 +75,7 @@ def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
     column = batch.column(batch.schema.get_field_index(path[0]))
     for name in path[1:]:
         column = pa.compute.struct_field(column, name)
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        # Python's times have microseconds.
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     return column

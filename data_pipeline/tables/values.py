@@ -7,6 +7,7 @@ A number in one file may be text in another, and pandas writes whole numbers bes
 import math
 import re
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 from data_pipeline.tables.rows import MISSING, Missing
@@ -30,8 +31,8 @@ def as_id(value: Any) -> str | None:
         return None
     if isinstance(value, bool):
         raise ValueError("must be text or a number, but is bool")
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, int | Decimal):
+        return as_id(str(value))
     if isinstance(value, float):
         if math.isnan(value):
             return None
@@ -56,6 +57,8 @@ def as_order(value: Any) -> float | int:
     Raises:
       ValueError: if it is none of these.
     """
+    if isinstance(value, Decimal):
+        value = float(value) if value % 1 else int(value)
     if isinstance(value, datetime | date):
         return _timestamp(value)
     if isinstance(value, str):

@@ -65,7 +65,11 @@ def test_each_format_and_compression_gives_the_same_rows(tmp_path, compress, kin
 
 def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     path = tmp_path / "f.parquet"
-    inner = [{"at": datetime(2020, 1, 2, tzinfo=UTC), "n": n} for n in range(5)]
+    at = datetime(2020, 1, 2, tzinfo=UTC)
+    inner = pa.array(
+        [{"at": at, "n": n} for n in range(5)],
+        pa.struct({"at": pa.timestamp("ns", "UTC"), "n": pa.int64()}),
+    )
     table = pa.table(
         {"id": [own for own, _ in TRICKY], "said": [t for _, t in TRICKY], "in": inner}
     )
@@ -111,6 +115,20 @@ def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatc
     assert values == [("1", "one"), *[(str(n), f"row {n}") for n in range(3, 100)]]
     assert numbers == [2, *range(4, 101)]
     assert [(line.number, line.line) for line in malformed] == [(3, b'2,"two')]
+
+
+def test_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
+    path = tmp_path / "f.csv"
+    path.write_text(f"id,said\n1,{'x' * 198}\n2,{'y,' * 500}\n3,three\n")
+    values, numbers, malformed = read(path)
+    assert values == [("3", "three")]
+    assert numbers == [4]
+    assert [line.number for line in malformed] == [2, 3]
+    path.write_text(f"id,said\n1,{'x' * 197}\n2,{'y' * 500}")
+    values, _, malformed = read(path)
+    assert values == [("1", "x" * 197)]
+    assert [line.number for line in malformed] == [3]
 
 
 def test_rows_of_another_width_and_other_bytes_are_malformed(tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -22,6 +23,8 @@ from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
         ("007", "007"),
         ("a.0", "a.0"),
         (2**70, str(2**70)),
+        (Decimal("12.00"), "12"),
+        (Decimal("1.5"), "1.5"),
         (0, "0"),
         ("", None),
         ("  ", None),
@@ -54,7 +57,15 @@ def test_texts_are_stripped_and_numbers_are_text():
 
 
 def test_orders_are_numbers_or_times():
-    ordered = [-1, "2", 2.5, "3e0", "10", date(1970, 1, 1), "1970-01-01T00:01:00+00:00"]
+    ordered = [
+        Decimal(-1),
+        "2",
+        Decimal("2.5"),
+        "3e0",
+        "10",
+        date(1970, 1, 1),
+        "1970-01-01T00:01:00+00:00",
+    ]
     values = [as_order(value) for value in ordered]
     assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
     assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1

@@ -11,7 +11,8 @@ python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,9 @@ _EXAMPLES = {
     "vocabulary": "--input 'pairs/train-*' --output vocabulary/",
     "sample": "--output world/ --comments 80000",
 }
+_UNUSED = ("pandas", "pymongo")
+"""What Beam imports where it is installed and these commands do not use: a fifth of the time that
+Beam takes to import."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -84,12 +88,12 @@ def _parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command, and under an empty name the parser of all."""
     # On import Beam warns of every cloud whose client is not installed.
     logging.disable(logging.WARNING)
-    from data_pipeline import sample
-    from data_pipeline.conversations import options as conversations
-    from data_pipeline.reddit import options as reddit
-    from data_pipeline.snli import command as snli
-    from data_pipeline.vocabulary import command as vocabulary
-
+    with _left_out(_UNUSED):
+        from data_pipeline import sample
+        from data_pipeline.conversations import options as conversations
+        from data_pipeline.reddit import options as reddit
+        from data_pipeline.snli import command as snli
+        from data_pipeline.vocabulary import command as vocabulary
     logging.disable(logging.NOTSET)
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -113,6 +117,18 @@ def _parsers() -> dict[str, argparse.ArgumentParser]:
     vocabulary.add_arguments(parsers["vocabulary"])
     _add_sample_arguments(parsers["sample"], comments=sample.DEFAULT_COMMENTS)
     return parsers
+
+
+@contextmanager
+def _left_out(modules: Sequence[str]) -> Iterator[None]:
+    """Makes modules that are not imported yet look like ones that are not installed."""
+    absent = [name for name in modules if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
 
 
 def _epilog(name: str) -> str:

@@ -7,9 +7,11 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
 
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.errors import InputError
+from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import choose_workers, quiet_processes, require_memory
 from data_pipeline.execution.progress import Watch
@@ -92,7 +94,7 @@ def make_pairs(
         with input_cache.in_use() if cache else nullcontext():
             noun = "file" if len(files) == 1 else "files"
             _LOG.info("pairing %d %s, %.1f MB", len(files), noun, stored_bytes / 1e6)
-            _run(pipeline, plan, workers=workers, local=local)
+            _run(pipeline, plan, beam_options, workers=workers)
             report = read_report(folder)
             inputs_read = [(file, _manifest(input_cache, file)) for file in files]
             return publish(folder, report, inputs_read, settings, source)
@@ -107,7 +109,9 @@ def _manifest(cache: InputCache, file: InputFile) -> dict[str, Any]:
     return cached.about
 
 
-def _run(pipeline: beam.Pipeline, plan: Plan, *, workers: int, local: bool) -> None:
+def _run(
+    pipeline: beam.Pipeline, plan: Plan, beam_options: PipelineOptions, *, workers: int
+) -> None:
     """Runs the graph, with a progress bar.
 
     Raises:
@@ -119,9 +123,10 @@ def _run(pipeline: beam.Pipeline, plan: Plan, *, workers: int, local: bool) -> N
     try:
         with (
             quiet_processes(workers) as stream,
+            forked_workers(pipeline, beam_options),
             Watch(plan.folder, stored_bytes=stored_bytes, partitions=partitions, stream=stream),
         ):
-            run_pipeline(pipeline, local=local)
+            run_pipeline(pipeline, local=is_local(beam_options))
     except DamagedFileError as error:
         path = str(error)
         plan.cache.forget(path)

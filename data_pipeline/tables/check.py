@@ -1,5 +1,6 @@
 """Whether the fields that a user names are there, by the first rows, before a job starts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -19,6 +20,9 @@ from data_pipeline.tables.rows import MISSING, TableFormat
 CHECKED_ROWS = 10_000
 """Rows at the start of a file that are looked at."""
 _SHOWN_FIELDS = 20
+_Counts = Counter[str | None]
+_ROWS = None
+"""The key of the number of rows among counts by field."""
 _FORM = TableFormat()
 
 
@@ -41,6 +45,8 @@ def check_fields(
       InputError: if a field is missing or empty; names the flag, and the fields that there are.
     """
     found: dict[str, None] = {}
+    filled: _Counts = Counter()
+    everything = True
     for file in files:
         try:
             there = _fields_of(file, form, [*required.values(), *optional.values()])
@@ -52,10 +58,15 @@ def check_fields(
         for flag, name in (required if in_json else required | optional).items():
             if there and name not in there:
                 raise _missing(flag, file, name, there, form)
-        _check_filled(file, required, there, form)
+        counts = _count_filled(file, [*required.values(), *optional.values()], form)
+        _require_filled(file, required, counts, there)
+        filled += counts
+        everything = everything and counts[_ROWS] < CHECKED_ROWS
     for flag, name in optional.items():
         if found and name not in found:
             raise _missing(flag, files[0], name, list(found), form)
+        if everything and filled[_ROWS] and not filled[name]:
+            raise _empty(flag, files[0], name, f"all {filled[_ROWS]:,} rows", list(found))
 
 
 def _missing(
@@ -67,22 +78,34 @@ def _missing(
     )
 
 
-def _check_filled(
-    file: InputFile, required: dict[str, str], there: Sequence[str], form: TableFormat
-) -> None:
-    names = list(required.values())
+def _empty(flag: str, file: InputFile, name: str, rows: str, there: Sequence[str]) -> InputError:
+    names = ", ".join(map(repr, there[:_SHOWN_FIELDS]))
+    return InputError(
+        f"--{flag}: {file.path}: the field {name!r} is empty in {rows}; its fields are {names}"
+    )
+
+
+def _count_filled(file: InputFile, names: Sequence[str], form: TableFormat) -> _Counts:
+    """In how many of the first rows each field is filled, and how many rows were looked at."""
     batches = read_rows(file, names, tap=Tap(), form=form)
     try:
         rows = list(islice((row for some in batches for row in some.values), CHECKED_ROWS))
     except UnreadableFileError as error:
         raise InputError(str(error)) from error
-    for position, (flag, name) in enumerate(required.items()):
-        filled = sum(is_filled(row[position]) for row in rows)
-        if 2 * filled < len(rows):
-            raise InputError(
-                f"--{flag}: {file.path}: the field {name!r} is empty in {len(rows) - filled:,} of "
-                f"the first {len(rows):,} rows; its fields are "
-                + ", ".join(map(repr, there[:_SHOWN_FIELDS]))
+    counts: _Counts = Counter({_ROWS: len(rows)})
+    for position, name in enumerate(names):
+        counts[name] = sum(is_filled(row[position]) for row in rows)
+    return counts
+
+
+def _require_filled(
+    file: InputFile, required: dict[str, str], counts: _Counts, there: Sequence[str]
+) -> None:
+    rows = counts[_ROWS]
+    for flag, name in required.items():
+        if 2 * counts[name] < rows:
+            raise _empty(
+                flag, file, name, f"{rows - counts[name]:,} of the first {rows:,} rows", there
             )
 
 

@@ -86,6 +86,14 @@ def test_a_field_that_is_mostly_empty_is_named(refused, write_table):
     )
 
 
+def test_a_parent_that_no_message_has_is_named(refused, write_table):
+    path = write_table("c.jsonl", [{"id": n, "to": None, "said": "words"} for n in range(9)])
+    assert refused("conversations", "--input", path, *LINKED) == (
+        f"--parent_field: {path}: the field 'to' is empty in all 9 rows; its fields are "
+        "'id', 'to', 'said'"
+    )
+
+
 def test_a_field_that_a_later_file_lacks_is_named(refused, write_table, tmp_path):
     for n in range(12):
         write_table(f"{n:02}.csv", ROWS if n < 11 else [{"id": 1, "to": 2, "text": "words"}])

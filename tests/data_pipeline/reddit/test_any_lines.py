@@ -242,7 +242,7 @@ def test_pairs_of_anything_can_be_stored_in_every_format(lines):
     _, batches = join(read(batch_of(lines), source)[1], source.rule_names, partitions=3)
     for name in FORMATS:
         form = make_format(name, names=stored_columns(1), gzipped=False)
-        sharding = Sharding("thread", 0.5, 3, 2, form, 1, None, None)
+        sharding = Sharding("thread", 0.5, 3, 2, form, 1, None)
         for pairs in batches:
             rows, shards = sharding.rows(pairs)
             assert len(shards) == rows.num_rows == pairs.num_rows

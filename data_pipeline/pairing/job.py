@@ -50,6 +50,7 @@ def make_pairs(
     cache: str | None = None,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
+    bytes_a_file: int | None = None,
 ) -> JobResult:
     """Makes input-response pairs of the messages of some files, with an Apache Beam job.
 
@@ -60,6 +61,7 @@ def make_pairs(
       cache: a folder that keeps the read inputs for later jobs.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
+      bytes_a_file: about as much of each file is read; None for all of it.
 
     Raises:
       InputError: if an input, the output or an option is invalid, or no pair is found.
@@ -67,8 +69,10 @@ def make_pairs(
     """
     beam_options = pipeline_options(list(beam_arguments))
     files = find_inputs(inputs)
-    stored_bytes = sum(file.size for file in files)
-    source, settings = prepare(files)
+    most = bytes_a_file
+    parts = [file if most is None else file._replace(size=min(file.size, most)) for file in files]
+    stored_bytes = sum(part.size for part in parts)
+    source, settings = prepare(parts)
     folder = OutputFolder(output)
     if cache is not None:
         require_folder_name("--cache", cache)
@@ -81,7 +85,7 @@ def make_pairs(
         workers = 1
         if local:
             workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
-            require_memory(files, partitions=settings.partitions, workers=workers)
+            require_memory(parts, partitions=settings.partitions, workers=workers)
         pipeline = make_pipeline(beam_options)
         folder.start()
         input_cache = InputCache(

@@ -27,6 +27,8 @@ PAIRS = 3
 DROPPED = 10
 MALFORMED = 3
 _SHOWN_CHARACTERS = 300
+_BYTES_A_MESSAGE = 1000
+"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
 
 class FirstMessages(NamedTuple):
@@ -149,8 +151,13 @@ def preview(
 
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
         output = str(Path(folder) / "pairs")
-        one = ["--direct_num_workers=1", *beam_arguments]
-        result = make_pairs(inputs, output, prepare=of_first, beam_arguments=one)
+        result = make_pairs(
+            inputs,
+            output,
+            prepare=of_first,
+            beam_arguments=[*beam_arguments, "--runner=DirectRunner", "--direct_num_workers=1"],
+            bytes_a_file=messages * _BYTES_A_MESSAGE,
+        )
         card = json.loads((Path(output) / f"{DATA_CARD}.json").read_text())
     dropped, malformed = _left_out(sources[0], find_inputs(inputs))
     pairs = card["example_pairs"][:PAIRS]

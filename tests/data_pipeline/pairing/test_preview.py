@@ -55,6 +55,17 @@ def test_reddit_has_it_too(write_dump, comment, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["RC.gz"]
 
 
+def test_large_inputs_and_engines_do_not_matter(chat, capsys, monkeypatch):
+    def require_memory(files, **_):
+        assert [file.size for file in files] == [10_000]
+
+    monkeypatch.setattr("data_pipeline.pairing.job.require_memory", require_memory)
+    chat.write_bytes(chat.read_bytes() + b"\n" * 20_000)
+    asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "10")
+    main([*asked, "--runner", "FlinkRunner", "--direct_num_workers", "7"])
+    assert "nothing written: the first 10 messages" in capsys.readouterr().out
+
+
 def test_no_pair_is_an_error_behind_what_was_found(chat, capsys):
     asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "1")
     with pytest.raises(SystemExit) as raised:

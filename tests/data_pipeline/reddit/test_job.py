@@ -85,6 +85,7 @@ def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
     run(
         *("--input", f"{tmp_path}/RC_*", "--output", output),
         *("--train_shards", 3, "--test_shards", 2, "--test_fraction", 0.5, "--split_by", "pair"),
+        "--allow_empty",
     )
     assert sorted(path.name for path in output.iterdir()) == [
         "COMPLETED",

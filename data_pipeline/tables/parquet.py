@@ -24,7 +24,7 @@ def read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     with _open(file) as table:
         paths = [_path_of(name, table.schema_arrow, file.path) for name in names]
         columns = list(dict.fromkeys(".".join(path) for path in paths))
-        for batch in table.iter_batches(ROWS_A_BATCH, columns=columns):
+        for batch in table.iter_batches(ROWS_A_BATCH, columns=columns, use_threads=False):
             values = [_column(batch, path).to_pylist() for path in paths]
             rows = list(zip(*values, strict=True))
             yield Rows(list(range(first, first + len(rows))), rows, [])

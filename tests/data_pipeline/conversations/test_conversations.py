@@ -81,6 +81,8 @@ def test_the_card_speaks_of_messages_and_names_the_source(make, write_table, tmp
     assert "<title>Data card: 2 pairs from chat.jsonl</title>" in page
     said = " ".join(page.split())
     assert "2 pairs of a message and a reply to it, taken from 7 messages in 1 file," in said
+    assert "<dt>groups</dt>" not in page
+    assert "<dt>months</dt>" not in page
     for word in ("Reddit", "comment", "ubreddit"):
         assert word not in page.partition("<h2>Options</h2>")[0]
 

@@ -43,7 +43,7 @@ from data_pipeline.pairing.join import SUBPARTITIONS, partition_of
 from data_pipeline.pairing.whole_rows import make_packer
 
 _LOG = logging.getLogger(__name__)
-MESSAGES_A_PACK = 100_000
+MESSAGES_A_PACK = 300_000
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
 DROPPED_LETTERS = "dead_letters_left_out"
@@ -291,11 +291,9 @@ class _Writer:
     def flush(self) -> None:
         """Writes the packed messages."""
         chunks = np.zeros(SUBPARTITIONS, CHUNK)
-        frames = []
         for subpartition, rows in self._packer.packed():
             frame = self._compress(rows)
             chunks[subpartition] = len(frame), google_crc32c.value(frame)
-            frames.append(frame)
-        self.files[self._messages].write(b"".join(frames))
+            self.files[self._messages].write(frame)
         self.files[INDEX].write(chunks.tobytes())
         self._packer = make_packer(self._layout)

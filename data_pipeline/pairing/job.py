@@ -37,6 +37,8 @@ from data_pipeline.pairing.publish import publish
 from data_pipeline.pairing.settings import Settings
 
 _LOG = logging.getLogger(__name__)
+_LARGE = 256 << 20
+"""Bytes as stored, which take a minute."""
 
 Prepare = Callable[[list[InputFile]], tuple[Source, Settings]]
 """Checks a command's options; makes the source of the files, and the settings."""
@@ -98,12 +100,28 @@ def make_pairs(
         with input_cache.in_use() if cache else nullcontext():
             noun = "file" if len(files) == 1 else "files"
             _LOG.info("pairing %d %s, %.1f MB", len(files), noun, stored_bytes / 1e6)
+            _tell_of_a_large_file(parts, workers=workers)
             _run(pipeline, plan, beam_options, workers=workers)
             report = read_report(folder)
             inputs_read = [(file, _manifest(input_cache, file)) for file in files]
             return publish(folder, report, inputs_read, settings, source)
 
     return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+
+
+def _tell_of_a_large_file(files: list[InputFile], *, workers: int) -> None:
+    """Logs that one file bounds the time: a file is read by one process."""
+    largest = max(files, key=lambda file: file.size)
+    share = sum(file.size for file in files) / workers
+    if workers > 1 and largest.size > max(_LARGE, share):
+        _LOG.info(
+            "%s has %.1f GB, more than the %.1f GB of each of %d processes: one process reads it, "
+            "and takes the longest (docs/engines.md)",
+            largest.path,
+            largest.size / 1e9,
+            share / 1e9,
+            workers,
+        )
 
 
 def _manifest(cache: InputCache, file: InputFile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reddit dumps and NLI files in, TFRecords of pairs out.
+"""Reddit dumps, any conversations and NLI files in, TFRecords of pairs out.
 
     from data_pipeline import RedditOptions, read_pairs, run_reddit, write_sample
 
@@ -19,6 +19,20 @@ Each name below is what a command of `python -m data_pipeline` calls:
 ... )
 >>> result.statistics["lines"], result.statistics["pairs"]
 (300, 165)
+>>> with open(f"{folder}/talk.csv", "w") as file:
+...     _ = file.write("day,turn,text\\nmonday,1,Hello?\\nmonday,2,Hi!\\nmonday,3,Bye.\\n")
+>>> options = data_pipeline.ConversationOptions(
+...     thread_field="day", order_field="turn", text_field="text", test_fraction=0
+... )
+>>> data_pipeline.run_conversations(
+...     [f"{folder}/talk.csv"], f"{folder}/talk", options=options
+... ).statistics["train_pairs"]
+2
+>>> options = data_pipeline.RowOptions(input_field="day", response_field="text", test_fraction=0)
+>>> data_pipeline.run_pairs(
+...     [f"{folder}/talk.csv"], f"{folder}/rows", options=options
+... ).statistics["train_pairs"]
+3
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
 ['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']
@@ -39,6 +53,10 @@ _MODULES = {
     "write_sample": "data_pipeline.sample",
     "run_reddit": "data_pipeline.reddit.command",
     "RedditOptions": "data_pipeline.reddit.options",
+    "run_conversations": "data_pipeline.conversations.command",
+    "ConversationOptions": "data_pipeline.conversations.options",
+    "run_pairs": "data_pipeline.conversations.command",
+    "RowOptions": "data_pipeline.conversations.options",
     "run_snli": "data_pipeline.snli.command",
     "count_vocabulary": "data_pipeline.vocabulary.command",
     "tokenize": "data_pipeline.vocabulary.tokenizer",

@@ -1,90 +1,166 @@
 """The commands of the package; each calls the public function of `data_pipeline` that it names.
 
-python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 python -m data_pipeline reddit --input 'GLOB[,GLOB...]' --output DIR [...]
+python -m data_pipeline conversations --input 'GLOB' --output DIR --text_field NAME [...]
+python -m data_pipeline pairs --input 'GLOB' --output DIR --input_field NAME --response_field NAME
 python -m data_pipeline snli --input snli_1.0_train.jsonl.gz --output DIR [--shards N]
 python -m data_pipeline vocabulary --input 'pairs/train-*' --output DIR [--min_count N] [...]
+python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 """
 
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from data_pipeline.errors import InputError
 from data_pipeline.execution.interrupts import run_until_interrupted
 
+if TYPE_CHECKING:
+    from data_pipeline.pairing.job import Prepare
+
 _WITHOUT_BEAM = ("sample", "snli")
 """Commands that take no options of Beam's."""
+_PAIRING = ("reddit", "conversations", "pairs")
+"""Commands that make pairs of messages."""
+_TABLES = ".jsonl, .csv or .tsv, plain, .gz, .bz2, .xz or .zst; or .parquet"
+_INPUTS = {
+    "reddit": "comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem",
+    "conversations": _TABLES,
+    "pairs": _TABLES,
+    "snli": "SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst",
+    "vocabulary": "pair files: .tfrecord, .jsonl or .parquet",
+}
+_TEXTS = {
+    "reddit": "make input-response pairs of Reddit comment dumps",
+    "conversations": "make input-response pairs of any messages: JSON lines, CSV, TSV or Parquet",
+    "pairs": "make input-response pairs of tables that have a pair in each row",
+    "snli": "convert SNLI's files into labelled pairs of sentences, as TFRecord",
+    "vocabulary": "count the words and word pairs of pair files, for a model's vocabulary",
+    "sample": "write a small generated forum, to try all commands on",
+}
+_USAGE = {
+    "reddit": "--input GLOB --output DIR [OPTIONS]",
+    "conversations": "--input GLOB --output DIR --text_field NAME\n"
+    "    (--id_field NAME --parent_field NAME | --thread_field NAME --order_field NAME) [OPTIONS]",
+    "pairs": "--input GLOB --output DIR --input_field NAME --response_field NAME\n    [OPTIONS]",
+    "snli": "--input GLOB --output DIR [OPTIONS]",
+    "vocabulary": "--input GLOB --output DIR [OPTIONS]",
+    "sample": "--output DIR [--comments N] [--seed S]",
+}
+_EXAMPLES = {
+    "reddit": "--input 'dumps/RC_2015-*.zst' --output pairs/",
+    "conversations": "--input 'chat/*.jsonl.gz' --output pairs/ --id_field message_id "
+    "--parent_field in_reply_to --text_field said",
+    "pairs": "--input tickets.csv --output pairs/ --input_field question --response_field answer",
+    "snli": "--input snli_1.0_train.jsonl.gz --output nli/",
+    "vocabulary": "--input 'pairs/train-*' --output vocabulary/",
+    "sample": "--output world/ --comments 80000",
+}
+_UNUSED = ("pandas", "pymongo")
+"""What Beam imports where it is installed and these commands do not use: a fifth of the time that
+Beam takes to import."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs one command; an error that the user can fix is one line and exit status 1."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
-    parser = _parser()
-    arguments, beam_arguments = parser.parse_known_args(argv)
+    parsers = _parsers()
+    arguments, beam_arguments = parsers[""].parse_known_args(argv)
     try:
         if beam_arguments and arguments.command in _WITHOUT_BEAM:
             raise InputError(f"unknown arguments: {' '.join(beam_arguments)}")
-        _run(arguments, beam_arguments)
+        if arguments.command in _PAIRING:
+            if arguments.output is None and arguments.sample is None:
+                parsers[arguments.command].error("the following arguments are required: --output")
+            _make_pairs(arguments, beam_arguments)
+        else:
+            _run(arguments, beam_arguments)
     except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command, and under an empty name the parser of all."""
     # On import Beam warns of every cloud whose client is not installed.
     logging.disable(logging.WARNING)
-    from data_pipeline import sample
-    from data_pipeline.reddit import options
-    from data_pipeline.snli import command as snli
-    from data_pipeline.vocabulary import command as vocabulary
-
+    with _left_out(_UNUSED):
+        from data_pipeline import sample
+        from data_pipeline.conversations import options as conversations
+        from data_pipeline.reddit import options as reddit
+        from data_pipeline.snli import command as snli
+        from data_pipeline.vocabulary import command as vocabulary
     logging.disable(logging.NOTSET)
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    beam = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."
-    texts = {
-        "reddit": "Reddit dumps -> TFRecord pairs",
-        "snli": "SNLI files -> TFRecord pairs with labels",
-        "vocabulary": "pair files -> counts of their words and bigrams",
-        "sample": "make a sample world",
-    }
-    parsers = {
-        name: commands.add_parser(
+    parsers = {"": parser}
+    for name, text in _TEXTS.items():
+        parsers[name] = commands.add_parser(
             name,
             allow_abbrev=False,
             help=text,
-            epilog=None if name in _WITHOUT_BEAM else beam,
+            usage=f"python -m data_pipeline {name} {_USAGE[name]}",
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=_epilog(name),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        for name, text in texts.items()
-    }
-    for name, inputs in (
-        ("reddit", "comment dumps, plain, .gz, .bz2, .xz or .zst, local or on a Beam filesystem"),
-        ("snli", "SNLI's .jsonl or .txt files, plain, .gz, .bz2, .xz or .zst"),
-        ("vocabulary", "output files of reddit or snli: .tfrecord, .jsonl or .parquet"),
-    ):
-        _add_common_arguments(parsers[name], inputs=inputs)
-    options.add_arguments(parsers["reddit"])
+        if name in _INPUTS:
+            _add_common_arguments(parsers[name], name)
+    reddit.add_arguments(parsers["reddit"])
+    conversations.add_conversation_arguments(parsers["conversations"])
+    conversations.add_row_arguments(parsers["pairs"])
     snli.add_arguments(parsers["snli"])
     vocabulary.add_arguments(parsers["vocabulary"])
     _add_sample_arguments(parsers["sample"], comments=sample.DEFAULT_COMMENTS)
-    return parser
+    return parsers
 
 
-def _add_common_arguments(parser: argparse.ArgumentParser, *, inputs: str) -> None:
-    """Declares `--input`, described by `inputs`, `--output` and `--overwrite`."""
+@contextmanager
+def _left_out(modules: Sequence[str]) -> Iterator[None]:
+    """Makes modules that are not imported yet look like ones that are not installed."""
+    absent = [name for name in modules if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
+def _epilog(name: str) -> str:
+    example = f"example:\n  python -m data_pipeline {name} {_EXAMPLES[name]}"
+    if name in _WITHOUT_BEAM:
+        return example
+    return f"{example}\n\nAny Beam pipeline option is accepted too, such as --runner=FlinkRunner."
+
+
+def _add_common_arguments(parser: argparse.ArgumentParser, name: str) -> None:
+    """Declares `--input`, `--output`, `--overwrite`, and `--sample` of commands that make pairs."""
     parser.add_argument(
         "--input",
         required=True,
         nargs="+",  # for a pattern that the shell has already expanded
         metavar="GLOB[,GLOB...]",
-        help=inputs,
+        help=_INPUTS[name],
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    parser.add_argument(
+        "--output", required=name not in _PAIRING, metavar="DIR", help="the folder to write"
+    )
     parser.add_argument(
         "--overwrite", action="store_true", help="replace the output of another job"
     )
+    if name in _PAIRING:
+        parser.add_argument(
+            "--sample",
+            type=int,
+            metavar="N",
+            help="read only the first N messages of each file, print what they give, and write "
+            "nothing",
+        )
 
 
 def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> None:
@@ -96,7 +172,48 @@ def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> 
         metavar="N",
         help="comments in the dump, millions for load tests; default: %(default)s",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default: %(default)s")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="of all random draws; default: %(default)s"
+    )
+
+
+def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
+    """Calls the command's function, or shows what the first messages give."""
+    import data_pipeline
+    from data_pipeline.conversations.options import check_conversations, check_rows
+    from data_pipeline.pairing.preview import preview
+    from data_pipeline.reddit.options import check
+
+    prepare: Prepare
+    run: Callable[..., Any]
+    options: Any
+    match arguments.command:
+        case "reddit":
+            run, options = data_pipeline.run_reddit, data_pipeline.RedditOptions.of(arguments)
+            prepare = partial(check, options)
+        case "conversations":
+            options = data_pipeline.ConversationOptions.of(arguments)
+            run, prepare = data_pipeline.run_conversations, partial(check_conversations, options)
+        case _:
+            options = data_pipeline.RowOptions.of(arguments)
+            run, prepare = data_pipeline.run_pairs, partial(check_rows, options)
+    if arguments.sample is not None:
+        preview(
+            arguments.input,
+            messages=arguments.sample,
+            prepare=prepare,
+            beam_arguments=beam_arguments,
+        ).print()
+        return
+    result = run(
+        arguments.input,
+        arguments.output,
+        options=options,
+        cache=arguments.cache,
+        overwrite=arguments.overwrite,
+        beam_arguments=beam_arguments,
+    )
+    result.print(more=f"; {result.folder.rstrip('/')}/data_card.html describes it")
 
 
 def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
@@ -109,16 +226,8 @@ def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     match given.pop("command"):
         case "sample":
             data_pipeline.write_sample(output, **given)
-        case "reddit":
-            result = data_pipeline.run_reddit(
-                arguments.input,
-                output,
-                options=data_pipeline.RedditOptions.of(arguments),
-                cache=arguments.cache,
-                overwrite=arguments.overwrite,
-                beam_arguments=beam_arguments,
-            )
-            result.print(more=f"; {result.folder}/data_card.html describes it")
+            folder = output.rstrip("/")
+            print(f"written to {folder}; {folder}/SAMPLE.txt describes it")
         case "snli":
             limits = limits_of(arguments)
             rest = {name: value for name, value in given.items() if name not in Limits._fields}

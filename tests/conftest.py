@@ -55,6 +55,12 @@ def four_steps():
 
 
 @pytest.fixture(scope="session")
+def command():
+    """Runs `python -m COMMAND` as a user does."""
+    return lambda *arguments: run("-m", *arguments)
+
+
+@pytest.fixture(scope="session")
 def sample_world():
     """A function that makes a sample world in a folder."""
 

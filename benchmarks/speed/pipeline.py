@@ -1,15 +1,18 @@
-"""The Beam job beside a plain Python loop, on real dumps: speed, memory, growth.
+"""The Beam job beside a plain Python loop, on real dumps: speed, memory, growth, start.
 
-    python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst' --comments 2000000
+    python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst'
 
-Copies of the dumps are written until there are enough comments, each with its own ids, so that
-no comment is a duplicate and each copy gives the pairs of the original. Then, in turn:
+For each number of comments, copies of the dumps are written until there are enough, each with its
+own ids, so that no comment is a duplicate and each copy gives the pairs of the original. Then, in
+turn:
 
-1. the plain loop, on one core: Zstandard, orjson and our rules, nothing else;
+1. the plain loop of `plain_loop`, on one core: a fixed baseline;
 2. the job on one core, and
-3. on two, from the start of the command to COMPLETED.
+3. on two, from the start of the command to COMPLETED;
+4. the plain loop again.
 
-Prints comments per second, the ratios, and the peak memory over all processes of the job.
+Prints comments per second, the ratios, and the peak memory over all processes of the job. At last
+a job of 1,000 comments: its seconds, and those from its start to the first byte read.
 """
 
 import argparse
@@ -21,6 +24,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,11 +34,13 @@ from backports import zstd
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from data_pipeline.reddit.comment import parse_comment
-from data_pipeline.reddit.filters import Rules, Selection
+from benchmarks.speed.plain_loop import WINDOW
 
 REPOSITORY = Path(__file__).parents[2]
-WINDOW = {zstd.DecompressionParameter.window_log_max: 31}
+SMALL = 1_000
+"""The comments of the job that shows how long it takes to start."""
+PATIENCE = 60
+"""Seconds."""
 ID_FIELDS = ("id", "parent_id", "link_id")
 IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
 """The text before the ids of a comment, of its parent and of its thread."""
@@ -44,35 +50,69 @@ def main() -> None:
     """Writes the dumps, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
-    parser.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
+    parser.add_argument(
+        "--comments",
+        type=at_least(1),
+        nargs="+",
+        default=[2_000_000, 10_000_000],
+        metavar="N",
+        help="how many, for one table each; default: %(default)s",
+    )
     parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
-    parser.add_argument("--plain_loop", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.plain_loop:
-        plain_loop(found(arguments.dumps))
-        return
-    if not found(arguments.dumps):
+    dumps = found(arguments.dumps)
+    if not dumps:
         parser.error(f"--dumps {arguments.dumps}: no such files; accepted are dumps, .zst")
-    comments, paths = repeat(found(arguments.dumps), arguments)
+    for wanted in arguments.comments:
+        compare(dumps, arguments.work, wanted)
+    start(dumps, arguments.work)
+
+
+def compare(dumps: list[str], work: Path, wanted: int) -> None:
+    """Prints the table of one number of comments."""
+    comments, paths = repeat(dumps, work, wanted)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
-    many = f"{arguments.work}/dumps/RC_*.zst"
-    loop = ["-m", "benchmarks.speed.pipeline", "--plain_loop", "--dumps", many]
+    loop = ["-m", "benchmarks.speed.plain_loop", *paths]
     rows = []
     for name, cores, command in (
         ("plain loop", "0", loop),
-        ("job, one core", "0", job(many, arguments.work)),
-        ("job, two cores", "0,1", job(many, arguments.work)),
+        ("job, one core", "0", job(work)),
+        ("job, two cores", "0,1", job(work)),
         ("plain loop again", "0", loop),
     ):
-        shutil.rmtree(arguments.work / "pairs", ignore_errors=True)
+        shutil.rmtree(work / "pairs", ignore_errors=True)
         seconds, peak = measure(command, cores)
         rows.append((name, seconds, comments / seconds, peak / 2**30))
     first = (rows[0][2] + rows[-1][2]) / 2
     table = [(*row, row[2] / first) for row in rows]
     header = ("", "seconds", "comments/s", "peak GiB", "of the plain loop")
     print(tabulate(table, header, floatfmt=("", ".1f", ",.0f", ".2f", ".2f"), intfmt=","))
-    print(f"two cores against one: {rows[2][2] / rows[1][2]:.2f}")
+    print(f"two cores against one: {rows[2][2] / rows[1][2]:.2f}\n", flush=True)
+
+
+def start(dumps: list[str], work: Path) -> None:
+    """Prints how long a small job takes, and how much of that it takes to start."""
+    repeat(dumps, work, SMALL)
+    rows = []
+    for cores in ("0", "0,1"):
+        shutil.rmtree(work / "pairs", ignore_errors=True)
+        with ThreadPoolExecutor() as pool:
+            first = pool.submit(seconds_to_first_byte, work / "pairs")
+            seconds, _ = measure(job(work), cores)
+        rows.append((len(cores.split(",")), seconds, first.result()))
+    header = ("cores", f"{SMALL:,} comments, s", "to the first byte, s")
+    print(tabulate(rows, header, floatfmt=".2f"))
+
+
+def seconds_to_first_byte(output: Path) -> float:
+    """How long from now until the job makes the folder of what it reads from a dump."""
+    began = time.perf_counter()
+    while not any(output.glob("_incomplete/*/inputs/*")):
+        if time.perf_counter() - began > PATIENCE:
+            sys.exit(f"{output}: no dump was read in {PATIENCE} seconds")
+        time.sleep(0.005)
+    return time.perf_counter() - began
 
 
 def found(pattern: str) -> list[str]:
@@ -81,20 +121,20 @@ def found(pattern: str) -> list[str]:
     return sorted(str(path) for path in Path(folder).glob(name) if path.suffix == ".zst")
 
 
-def repeat(dumps: list[str], arguments: argparse.Namespace) -> tuple[int, list[str]]:
+def repeat(dumps: list[str], work: Path, wanted: int) -> tuple[int, list[str]]:
     """Writes copies of dumps with their own ids; returns the number of comments and the files."""
-    folder = arguments.work / "dumps"
+    folder = work / "dumps"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     comments, paths = 0, []
     for number, dump in enumerate(cycle(dumps)):
-        if comments >= arguments.comments:
+        if comments >= wanted:
             break
         copy = number // len(dumps)
         path = folder / f"RC_{copy:03d}-{Path(dump).name}"
         before = comments
         with zstd.open(dump, options=WINDOW) as read, zstd.open(path, "wb") as written:
-            for line in islice(read, arguments.comments - comments):
+            for line in islice(read, wanted - comments):
                 written.write(with_own_ids(line, copy))
                 comments += 1
         if comments == before:
@@ -111,19 +151,10 @@ def with_own_ids(line: bytes, copy: int) -> bytes:
     return renamed
 
 
-def plain_loop(paths: list[str]) -> None:
-    """The least work: decompress, parse, filter."""
-    rules, kept = Rules(Selection()), 0
-    for path in paths:
-        with zstd.open(path, options=WINDOW) as stream:
-            for line in stream:
-                kept += rules.that_drops(parse_comment(line)) is None
-    print(f"{kept:,} kept")
-
-
-def job(dumps: str, work: Path) -> list[str]:
+def job(work: Path) -> list[str]:
     """The command of the Beam job."""
-    return ["-m", "data_pipeline", "reddit", "--input", dumps, "--output", f"{work}/pairs"]
+    many = f"{work}/dumps/RC_*.zst"
+    return ["-m", "data_pipeline", "reddit", "--input", many, "--output", f"{work}/pairs"]
 
 
 def measure(command: list[str], cores: str) -> tuple[float, int]:

@@ -1,7 +1,7 @@
-"""One input file as it was read: comments parsed, filtered and packed for the join.
+"""One input file as it was read: messages parsed, judged and packed for the join.
 
     RC_2015-02.zst-KEY-ID/
-        comments.jsonl        the packed comments; or .zst
+        messages.arrow        the packed messages; or .zst
         partitions.index      where each subpartition's rows are in there, and their checksums
         dead_letters.jsonl    the malformed lines
         cached_input.json     the manifest, written last: without it the folder is unfinished
@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import google_crc32c
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
@@ -34,21 +36,20 @@ from data_pipeline.files.filesystem import (
     write_file,
 )
 from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.lines import MAX_LINE_BYTES, LineBatch, read_line_batches
-from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine, MalformedLineError
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
-from data_pipeline.reddit.comment import parse_comment
-from data_pipeline.reddit.filters import Rules, Selection
-from data_pipeline.reddit.join import SUBPARTITIONS, Packer, partition_of
+from data_pipeline.messages.source import Layout, MessageBatch, Source
+from data_pipeline.pairing.join import SUBPARTITIONS, partition_of
+from data_pipeline.pairing.whole_rows import make_packer
 
 _LOG = logging.getLogger(__name__)
-COMMENTS_A_PACK = 100_000
+MESSAGES_A_PACK = 300_000
 EXAMPLES = 3
-"""Examples of dropped comments that are kept for each rule."""
+"""Examples of dropped messages that are kept for each rule."""
 DROPPED_LETTERS = "dead_letters_left_out"
 """Among the counts: malformed lines that are not among the dead letters."""
-PLAIN = "comments.jsonl"
-COMPRESSED = "comments.jsonl.zst"
+PLAIN = "messages.arrow"
+COMPRESSED = "messages.arrow.zst"
 INDEX = "partitions.index"
 DEAD_LETTERS = "dead_letters.jsonl"
 MANIFEST = "cached_input.json"
@@ -64,7 +65,7 @@ _SHAPE = {
     "counts": {"lines": int, "malformed": int},
     "malformed_reasons": Each(int),
     "dropped_examples": Each(list),
-    "subreddits": list,
+    "groups": list,
     "outputs": Each({"bytes": int, "crc32c": str}),
     _CHECKSUM: str,
 }
@@ -183,7 +184,7 @@ def cache_input(
     file: InputFile,
     folder: str,
     *,
-    selection: Selection,
+    source: Source,
     rules: dict[str, Any],
     compressed: bool,
     max_dead_letters: int,
@@ -194,9 +195,9 @@ def cache_input(
     Args:
       file: the input.
       folder: to write.
-      selection: the optional rules.
-      rules: the manifest's entry about rules and program.
-      compressed: whether to compress comments: half the bytes for an engine to move, for a tenth
+      source: reads it.
+      rules: the manifest's entry about source and program.
+      compressed: whether to compress messages: half the bytes for an engine to move, for a tenth
         of the time.
       max_dead_letters: how many malformed lines are kept; all are counted.
       watch: called now and then with the stored bytes read so far and the counts since the last
@@ -206,11 +207,11 @@ def cache_input(
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
     FileSystems.mkdirs(folder)
-    tap, the_rules = Tap(), Rules(selection)
+    tap = Tap()
     with ExitStack() as files:
-        writer = _Writer(folder, files, compressed, max_dead_letters, selection.subreddits)
-        for batch in read_line_batches(file, tap):
-            watch(tap.size, writer.add(batch, the_rules))
+        writer = _Writer(folder, files, compressed, max_dead_letters, source.layout)
+        for batch in source.read(file, tap):
+            watch(tap.size, writer.add(batch))
         writer.flush()
     about = {
         "input": file.describe(tap),
@@ -218,9 +219,9 @@ def cache_input(
         "counts": writer.counts,
         "malformed_reasons": writer.reasons,
         "dropped_examples": {
-            the_rules.names[rule]: writer.examples[rule] for rule in writer.examples
+            source.rule_names[rule]: writer.examples[rule] for rule in writer.examples
         },
-        "subreddits": sorted(writer.subreddits),
+        "groups": sorted(writer.groups),
         "outputs": {
             name: {"bytes": file.size, "crc32c": file.crc32c} for name, file in writer.files.items()
         },
@@ -230,7 +231,7 @@ def cache_input(
 
 
 class _Writer:
-    """Packs and counts the comments of one input file."""
+    """Packs and counts the messages of one input file."""
 
     def __init__(
         self,
@@ -238,78 +239,61 @@ class _Writer:
         stack: ExitStack,
         compressed: bool,
         max_dead_letters: int,
-        subreddits: frozenset[str],
+        layout: Layout,
     ):
-        self._comments = COMPRESSED if compressed else PLAIN
+        self._messages = COMPRESSED if compressed else PLAIN
         self._max_dead_letters = max_dead_letters
-        self._wanted = subreddits
         self.files = {
             name: stack.enter_context(NewFile(FileSystems.join(folder, name)))
-            for name in (self._comments, INDEX, DEAD_LETTERS)
+            for name in (self._messages, INDEX, DEAD_LETTERS)
         }
         self.counts: Counter = Counter(lines=0, malformed=0)
         self.reasons: Counter = Counter()
         self.examples: dict[int, list[str]] = {}
         """Index of the rule -> starts of the first texts that it dropped."""
-        self.subreddits: set[str] = set()
-        """Those of `--subreddits` that have a comment, kept or not."""
+        self.groups: frozenset[str] = frozenset()
         self._dead_letters = 0
-        self._packer = Packer()
+        self._layout = layout
+        self._packer = make_packer(layout)
         self._compress = Compressor() if compressed else bytes
 
-    def add(self, batch: LineBatch, rules: Rules) -> Counter:
-        """Adds the comments of some lines; returns `lines` and `malformed`."""
-        malformed = 0
-        names: set[str] = set()
-        that_drops, add = rules.that_drops, self._packer.add
-        for index, line in enumerate(batch.lines):
-            try:
-                comment = parse_comment(line)
-            except MalformedLineError as error:
-                malformed += 1
-                self._add_dead_letter(batch, index, str(error))
-                continue
-            if self._wanted:
-                names.add(comment.subreddit)
-            rule = that_drops(comment)
-            if rule is not None:
-                self._keep_example(rule, comment.text)
-            add(comment, rule)
-        if self._packer.comments >= COMMENTS_A_PACK:
+    def add(self, batch: MessageBatch) -> Counter:
+        """Adds a batch; returns its `lines` and `malformed`."""
+        for line in batch.malformed:
+            self._add_dead_letter(line)
+        self._keep_examples(batch.messages)
+        self.groups |= batch.groups
+        self._packer.add(batch.messages)
+        if self._packer.messages >= MESSAGES_A_PACK:
             self.flush()
-        self.subreddits |= self._wanted & set(map(str.lower, names))
-        counts = Counter(lines=len(batch.lines), malformed=malformed)
+        counts = Counter(lines=batch.lines, malformed=len(batch.malformed))
         self.counts.update(counts)
         return counts
 
-    def _keep_example(self, rule: int, text: str) -> None:
-        examples = self.examples.setdefault(rule, [])
-        if len(examples) < EXAMPLES:
-            examples.append(text[:KEPT_OF_TOO_LONG])
+    def _keep_examples(self, messages: pa.RecordBatch) -> None:
+        rules = messages.column("dropped_by")
+        texts = messages.column("text")
+        for rule in pc.unique(rules.drop_null()).to_pylist():
+            examples = self.examples.setdefault(rule, [])
+            if len(examples) < EXAMPLES:
+                found = pc.indices_nonzero(pc.equal(rules, rule))[: EXAMPLES - len(examples)]
+                examples += [text[:KEPT_OF_TOO_LONG] for text in texts.take(found).to_pylist()]
 
-    def _add_dead_letter(self, batch: LineBatch, index: int, reason: str) -> None:
-        line = batch.lines[index]
-        if index in batch.too_long:
-            # It was cut, so it is not JSON any more.
-            reason = f"a line of {batch.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
-            line = line[:KEPT_OF_TOO_LONG]
+    def _add_dead_letter(self, line: MalformedLine) -> None:
         # Without the column at which the JSON ended, or there are as many reasons as lines.
-        self.reasons[reason.partition(":")[0]] += 1
+        self.reasons[line.reason.partition(":")[0]] += 1
         if self._dead_letters == self._max_dead_letters:
             self.counts[DROPPED_LETTERS] += 1
             return
         self._dead_letters += 1
-        malformed = MalformedLine(batch.path, batch.first_line + index, line, reason)
-        self.files[DEAD_LETTERS].write(malformed.as_dead_letter())
+        self.files[DEAD_LETTERS].write(line.as_dead_letter())
 
     def flush(self) -> None:
-        """Writes the packed comments."""
+        """Writes the packed messages."""
         chunks = np.zeros(SUBPARTITIONS, CHUNK)
-        frames = []
         for subpartition, rows in self._packer.packed():
             frame = self._compress(rows)
             chunks[subpartition] = len(frame), google_crc32c.value(frame)
-            frames.append(frame)
-        self.files[self._comments].write(b"".join(frames))
+            self.files[self._messages].write(frame)
         self.files[INDEX].write(chunks.tobytes())
-        self._packer = Packer()
+        self._packer = make_packer(self._layout)

@@ -39,10 +39,10 @@ from data_pipeline.execution.acceptance import Limits
 from data_pipeline.files.claim import NO_LOCKS
 from data_pipeline.files.filesystem import delete_files, is_remote, remove_if_empty
 from data_pipeline.files.inputs import InputFile
-from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.messages.source import Source
+from data_pipeline.pairing.join import SUBPARTITIONS
 
-VERSION = 3
+VERSION = 4
 """Raise it when the same input file is to give another cached input than before."""
 IN_USE = "_in_use"
 
@@ -51,9 +51,9 @@ class InputCache(NamedTuple):
     """The folder, and what a cached input must be to be used."""
 
     folder: str
-    selection: Selection
+    source: Source
     compressed: bool
-    """Whether comments are compressed when a file is read; both kinds can be used together."""
+    """Whether messages are compressed when a file is read; both kinds can be used together."""
     max_dead_letters: int = Limits().max_dead_letters
 
     @contextmanager
@@ -77,11 +77,11 @@ class InputCache(NamedTuple):
         return FileSystems.join(self.folder, name)
 
     def rules(self) -> dict[str, Any]:
-        """The manifest's entry about the rules and this program."""
+        """The manifest's entry about the source and this program."""
         return {
             "version": VERSION,
             "subpartitions": SUBPARTITIONS,
-            "selection": self.selection.describe(),
+            "source": dict(self.source.describe()),
         }
 
     def find(self, file: InputFile) -> CachedInput | None:
@@ -113,7 +113,7 @@ class InputCache(NamedTuple):
         return cache_input(
             file,
             f"{self._prefix(file)}{uuid.uuid4().hex}",
-            selection=self.selection,
+            source=self.source,
             rules=self.rules(),
             compressed=self.compressed,
             max_dead_letters=self.max_dead_letters,

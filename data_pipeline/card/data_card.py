@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.files.output_folder import DEAD_LETTERS
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
-from data_pipeline.reddit.filters import MAX_CHARACTERS, MIN_PERCENT_LETTERS, PREFIXES
+from data_pipeline.rules.message_rules import PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,8 @@ SHOWN_SUBREDDITS = 20
 NAME_CHARACTERS = 24
 """A longer name beside a bar is cut; Reddit's own have 21 characters at most."""
 
+REDDIT = {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"}
+"""What a card without `source` speaks of."""
 FUNNEL = ("lines", "comments", "kept", "replies", "pairs")
 WHOLE = {
     "malformed": "lines",
@@ -64,17 +66,17 @@ def render(card: dict[str, Any]) -> str:
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
     counts = card["counts"]
+    words = REDDIT | card.get("source", {})
     return template.render(
         card=card,
+        words=words,
         counts=counts,
         written=sum(pairs for _, pairs in written(counts)),
         purposes=written(counts),
         dead_letters_left_out=dead_letters_left_out(card),
-        charts=charts(card),
-        steps=steps(counts),
-        max_characters=MAX_CHARACTERS,
-        min_percent_letters=MIN_PERCENT_LETTERS,
-        prefixes=PREFIXES,
+        charts=charts(card, words["message"]),
+        steps=steps(counts, words["message"]),
+        rules=rules(card["options"]),
         dated=_dated(card["months"]),
         undated=sum(pairs for month, pairs in card["months"] if month == UNKNOWN),
         lengths=[
@@ -86,6 +88,27 @@ def render(card: dict[str, Any]) -> str:
         bin_width=BIN,
         shown_subreddits=SHOWN_SUBREDDITS,
     )
+
+
+def rules(options: dict[str, Any]) -> dict[str, str]:
+    """What each rule of a job with these options drops, in words."""
+    values = PAPER.describe_all() | options
+    letters = "letters and marks" if values["letters_and_marks"] else "letters"
+    names = " or ".join(f"“{part}”" for part in values["drop_authors_containing"])
+    return {
+        "deleted": "its text is empty, [deleted] or [removed]",
+        "empty": "its text is empty",
+        "length": f"{(values['max_characters'] or 0) + 1} characters or more",
+        "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% {letters} or less",
+        "prefix": "starts with " + " or ".join(values["drop_prefixes"]),
+        "bot": f"the author's name contains {names}",
+        "min_characters": "fewer characters than asked for",
+        "min_score": "a lower score than asked for, or none",
+        "subreddits": "in none of the subreddits asked for",
+        "exclude_subreddits": "in a subreddit to be left out",
+        "bots": "the author is on the list of bots",
+        "over_18": "marked as for adults only",
+    }
 
 
 def share(part: int, whole: int) -> str:
@@ -128,13 +151,16 @@ def dead_letters_left_out(card: dict[str, Any]) -> int:
     return malformed - next(stored, malformed)
 
 
-def steps(counts: dict[str, Any]) -> list[tuple[str, int, str]]:
+def steps(counts: dict[str, Any], message: str = "comment") -> list[tuple[str, int, str]]:
     """(name, count, share) of every count in the card's order; the rules' drops are one."""
+    named = {"comments": f"{message}s"}
     flat = counts | {"dropped": sum(counts["dropped"].values())}
     shares = {
-        name: f"{share(flat[name], flat[of])} of {of}" for name, of in WHOLE.items() if name in flat
+        name: f"{share(flat[name], flat[of])} of {named.get(of, of)}"
+        for name, of in WHOLE.items()
+        if name in flat
     }
-    return [(name, count, shares.get(name, "")) for name, count in flat.items()]
+    return [(named.get(name, name), count, shares.get(name, "")) for name, count in flat.items()]
 
 
 def half_below(bins: Sequence[Sequence[int]]) -> int | None:
@@ -147,13 +173,17 @@ def half_below(bins: Sequence[Sequence[int]]) -> int | None:
     return None
 
 
-def charts(card: dict[str, Any]) -> dict[str, str | None]:
+def charts(card: dict[str, Any], message: str = "comment") -> dict[str, str | None]:
     """Name -> chart as an SVG document, or None if there is nothing to draw."""
     inputs, responses = card["input_characters"], card["response_characters"]
     end = BIN + max((edge for edge, _ in [*inputs, *responses]), default=0)
     counts = [(name, card["counts"][name]) for name in FUNNEL]
     lines = card["counts"]["lines"]
-    funnel = [(name, count, f"{count:,} ({share(count, lines)})") for name, count in counts]
+    named = {"comments": f"{message}s"}
+    funnel = [
+        (named.get(name, name), count, f"{count:,} ({share(count, lines)})")
+        for name, count in counts
+    ]
     subreddits = [
         (_short(name), pairs, f"{pairs:,}") for name, pairs in card["subreddits"][:SHOWN_SUBREDDITS]
     ]

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
-from zlib import crc32
 
-from data_pipeline.execution.shuffle import Pair
-from data_pipeline.reddit import comment
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.execution.columns import crc32_of
+from data_pipeline.pairs.schema import CREATED, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID, SUBREDDIT
 
 Tally = dict[str, Counter]
 """Name of a histogram -> counts."""
@@ -30,6 +33,8 @@ BIN = 10
 UNKNOWN = "unknown"
 """The month of a reply without a time."""
 _DAY = 86_400
+_LAST_SECOND = 2**33
+"""Times from this one on (in the year 2242) are unknown."""
 _FEW = 5
 
 
@@ -42,39 +47,55 @@ def add_up(tallies: Iterable[Tally]) -> Tally:
     return total
 
 
-def describe(pairs: list[Pair]) -> Tally:
+def describe(pairs: pa.RecordBatch) -> Tally:
     """Histograms of a batch of pairs."""
     return {
-        INPUT_CHARACTERS: _binned(Counter([len(pair.input) for pair in pairs])),
-        RESPONSE_CHARACTERS: _binned(Counter([len(pair.response) for pair in pairs])),
-        SUBREDDITS: Counter([pair.subreddit for pair in pairs]),
-        MONTHS: _months([pair.created for pair in pairs]),
+        INPUT_CHARACTERS: _binned(pairs.column(INPUT)),
+        RESPONSE_CHARACTERS: _binned(pairs.column(RESPONSE)),
+        SUBREDDITS: _counted(pairs.column(SUBREDDIT)),
+        MONTHS: _months(pairs.column(CREATED)),
     }
 
 
-def a_few(batches: Iterable[list[Pair]]) -> list[Pair]:
-    """The pairs with the lowest hashes: as good as random, and the same on every runner."""
-    pairs = (pair for batch in batches for pair in batch)
-    return heapq.nsmallest(
-        _FEW, pairs, key=lambda pair: (crc32(pair.response_id.encode()), pair.response_id)
+def _binned(texts: Any) -> Counter:
+    bins, counts = np.unique(pc.utf8_length(texts).to_numpy() // BIN, return_counts=True)
+    return Counter(
+        {str(each * BIN): n for each, n in zip(bins.tolist(), counts.tolist(), strict=True)}
     )
 
 
-def _binned(lengths: Counter) -> Counter:
-    bins: Counter = Counter()
-    for length, count in lengths.items():
-        bins[str(length // BIN * BIN)] += count
-    return bins
+def _counted(values: Any) -> Counter:
+    return Counter({each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()})
 
 
-def _months(times: list[Any]) -> Counter:
-    seconds = [comment.seconds(time) for time in times]
-    days = Counter([None if time is None else time // _DAY for time in seconds])
+def _months(times: Any) -> Counter:
+    is_known = pc.and_(pc.greater_equal(times, 0), pc.less(times, _LAST_SECOND))
     months: Counter = Counter()
-    for day, count in days.items():
+    for day, count in _counted(pc.divide(pc.if_else(is_known, times, None), _DAY)).items():
         month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
         months[month] += count
     return months
+
+
+def some_of(pairs: pa.RecordBatch) -> list[dict[str, Any]]:
+    """The pairs of a batch that may be among the `a_few` of all batches."""
+    hashes = crc32_of(pairs.column(RESPONSE_ID))
+    if len(hashes) > _FEW:
+        low = np.flatnonzero(hashes <= np.partition(hashes, _FEW - 1)[_FEW - 1])
+        pairs, hashes = pairs.take(pa.array(low)), hashes[low]
+    rows = zip(hashes.tolist(), pairs.to_pylist(), strict=True)
+    return _lowest({"hash": each, **row} for each, row in rows)
+
+
+def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The pairs with the lowest hashes: as good as random, and the same on every runner."""
+    return _lowest(pair for batch in batches for pair in batch)
+
+
+def _lowest(pairs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return heapq.nsmallest(
+        _FEW, pairs, key=lambda pair: (pair["hash"], pair[RESPONSE_ID], pair[INPUT_ID])
+    )
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:

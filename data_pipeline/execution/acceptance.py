@@ -42,7 +42,7 @@ class InputLines(NamedTuple):
 
 def add_limits(parser: argparse._ActionsContainer) -> None:
     """Declares the options of `Limits`."""
-    add = partial(add_option, parser, Limits)
+    add = partial(add_option, parser, Limits())
     add(
         "max_malformed",
         "fail if a larger share of the lines is malformed, in [0, 1]; default: %(default)s",
@@ -66,11 +66,10 @@ def add_option(
     kind: type | None = None,
     **settings: Any,
 ) -> None:
-    """Declares the flag of a field of `options`, a named tuple's class, with its default."""
+    """Declares the flag of a field of `options`, whose value there is the default."""
     if kind is not None:
-        settings["type"] = kind
-    default = options._field_defaults[name]
-    parser.add_argument(f"--{name}", help=text, default=default, **settings)
+        settings = {"type": kind, "metavar": "N" if kind is int else "F"} | settings
+    parser.add_argument(f"--{name}", help=text, default=getattr(options, name), **settings)
 
 
 def add_allow_empty(parser: argparse._ActionsContainer) -> None:

@@ -26,7 +26,7 @@ class JobResult(NamedTuple):
             return
         rows = as_table(self.statistics)
         print(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
-        print(f"written to {self.folder}{more}")
+        print(f"written to {self.folder.rstrip('/')}{more}")
 
 
 def run_job(

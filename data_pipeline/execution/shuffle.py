@@ -1,4 +1,4 @@
-"""Pairs, and blocks of rows: what the stages of this pipeline hand on.
+"""Blocks of rows: what the stages of a pipeline hand on.
 
 Beam spends some 10 microseconds on an element, so an element is not a row but a block: all rows
 that one worker has for one key. A block holds its bytes inline, which is how an engine shuffles
@@ -7,8 +7,7 @@ so there blocks stay in files, and the input may be larger than the memory.
 """
 
 import uuid
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from typing import Any, NamedTuple, Self
@@ -16,16 +15,14 @@ from typing import Any, NamedTuple, Self
 import apache_beam as beam
 import google_crc32c
 import numpy as np
-import orjson
+import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
+from data_pipeline.execution.columns import by_key, concat, encode
 from data_pipeline.files.filesystem import NewFile, open_stored
 
-PAIRS_A_BATCH = 500
-"""Stages hand on as many at once, so that a comment with a million replies, all in one
-partition, does not fill the memory."""
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""
 FLUSH_BYTES = 32 << 20
@@ -39,24 +36,6 @@ _OPTIONS: dict[int, int] = {
 }
 
 RowsByKey = Mapping[Any, bytes | bytearray]
-
-
-class Pair(NamedTuple):
-    """A kept comment and a kept reply to it; thread, subreddit and time are the reply's."""
-
-    input: str
-    response: str
-    input_id: str
-    response_id: str
-    thread_id: str
-    subreddit: str
-    created: Any
-    """`created_utc` as in the dump."""
-    before_input: str | None
-    """The id of the comment that the input, or the last of `context`, replies to."""
-    context: Sequence[str] = ()
-    """Texts of the context turns before the input, the nearest first."""
-    context_ids: Sequence[str] = ()
 
 
 class Block(NamedTuple):
@@ -135,23 +114,31 @@ class Transport(NamedTuple):
         return FileBlocks(FileSystems.join(self.folder, f"{name}.blocks"))
 
 
-class PackRows(beam.DoFn):
-    """Batches of anything -> (key, block of rows) elements."""
+class PackBatches(beam.DoFn):
+    """Arrow batches of one schema -> (key, block of their rows with this key) elements."""
 
-    def __init__(self, transport: Transport, rows_by_key: Callable[[Any], RowsByKey]):
+    def __init__(
+        self,
+        transport: Transport,
+        keyed: Callable[[pa.RecordBatch], tuple[pa.RecordBatch, np.ndarray]],
+    ):
+        """`keyed` makes of an element a batch and the keys of its rows: integers, 0 or more."""
         self._transport = transport
-        self._rows_by_key = rows_by_key
+        self._keyed = keyed
 
     def start_bundle(self) -> None:
         """Starts with nothing packed."""
-        self._rows: dict[Hashable, bytearray] = defaultdict(bytearray)
+        self._batches: list[pa.RecordBatch] = []
+        self._keys: list[np.ndarray] = []
         self._bytes = 0
 
-    def process(self, batch: Any) -> Iterator[Any]:
+    def process(self, element: pa.RecordBatch) -> Iterator[Any]:
         """Packs a batch; yields blocks when enough is packed."""
-        for key, rows in self._rows_by_key(batch).items():
-            self._rows[key] += rows
-            self._bytes += len(rows)
+        batch, keys = self._keyed(element)
+        if batch.num_rows:
+            self._batches.append(batch)
+            self._keys.append(keys)
+            self._bytes += batch.nbytes
         if self._bytes >= FLUSH_BYTES:
             yield from self._flush()
 
@@ -159,10 +146,20 @@ class PackRows(beam.DoFn):
         """Yields the rest."""
         yield from map(GlobalWindows.windowed_value, self._flush())
 
-    def _flush(self) -> list[tuple[Hashable, Block]]:
-        packed = pack(self._rows, self._transport)
+    def _flush(self) -> list[tuple[int, Block]]:
+        packed = pack_batches(self._batches, self._keys, self._transport)
         self.start_bundle()
         return packed
+
+
+def pack_batches(
+    batches: Sequence[pa.RecordBatch], keys: Sequence[np.ndarray], transport: Transport
+) -> list[tuple[int, Block]]:
+    """(key, block) for each key that has rows."""
+    if not batches:
+        return []
+    together = by_key(concat(batches, batches[0].schema), np.concatenate(keys))
+    return pack({key: encode(batch) for key, batch in together}, transport)
 
 
 def pack(rows_by_key: RowsByKey, transport: Transport) -> list[tuple[Any, Block]]:
@@ -213,21 +210,3 @@ def _frames(data: bytes) -> Iterator[bytes]:
         size = zstd.get_frame_size(rest)
         yield zstd.ZstdDecompressor().decompress(rest[:size])
         rest = rest[size:]
-
-
-def as_row(pair: Pair) -> bytes:
-    """A pair as a row of a block."""
-    # orjson does not serialize named tuples itself.
-    return orjson.dumps(tuple(pair), option=orjson.OPT_APPEND_NEWLINE)
-
-
-def read_pairs(blocks: Iterable[Block]) -> Iterator[list[Pair]]:
-    """The pairs of blocks of such rows, in batches."""
-    pairs: list[Pair] = []
-    for rows in read_blocks(blocks):
-        for line in rows.splitlines():
-            pairs.append(Pair(*orjson.loads(line)))
-            if len(pairs) == PAIRS_A_BATCH:
-                yield pairs
-                pairs = []
-    yield pairs

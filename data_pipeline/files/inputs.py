@@ -15,7 +15,7 @@ from apache_beam.io.filesystems import FileSystems
 from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import Tap, file_crc32c, full_path, is_remote
 
-_GLOB_CHARACTERS = set("*?[")
+GLOB_CHARACTERS = set("*?[")
 
 
 class UnreadableFileError(Exception):
@@ -85,14 +85,14 @@ def _patterns(value: str) -> list[str]:
     """A value of `--input` as a whole if it names files, else its parts between commas."""
     if "," in value:
         with suppress(ValueError):  # parts on different filesystems
-            if _files_of(value):
+            if files_of(value):
                 return [value]
     return list(filter(None, map(str.strip, value.split(","))))
 
 
 def _match(pattern: str) -> list[FileMetadata]:
     try:
-        files = _files_of(pattern)
+        files = files_of(pattern)
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"--input: {pattern!r}: {error}") from error
     if not files:
@@ -103,7 +103,7 @@ def _match(pattern: str) -> list[FileMetadata]:
     return files
 
 
-def _files_of(pattern: str) -> list[FileMetadata]:
+def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names; a file of exactly this name comes before a pattern.
 
     Raises:
@@ -155,7 +155,7 @@ def require_folder_name(option: str, path: str) -> None:
     if not path:
         raise InputError(f"{option}: '' names no folder")
     require_unicode(option, path)
-    if set(path) & _GLOB_CHARACTERS:
+    if set(path) & GLOB_CHARACTERS:
         # Beam takes every path that it lists or deletes for a pattern.
         raise InputError(f"{option}: {path!r} is a pattern; name a folder without *, ? and [")
     try:

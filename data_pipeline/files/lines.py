@@ -16,10 +16,12 @@ from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
+import numpy as np
 from backports import zstd
 
 from data_pipeline.files.filesystem import Tap, open_stored
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 
 BATCH_BYTES = 4 << 20
 """Decompressed bytes a batch: some thousands of lines."""
@@ -28,6 +30,7 @@ MAX_LINE_BYTES = 16 << 20
 The longest comments have 10,000 characters, their lines not a hundredth of this."""
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
+_LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {
     ".gz": b"\x1f\x8b",
@@ -48,9 +51,30 @@ class LineBatch(NamedTuple):
     path: str
     first_line: int
     """The number of the first line, from 1."""
-    lines: list[bytes]
+    content: bytes
+    """The lines with a line feed between two."""
+    ends: np.ndarray
+    """Where these line feeds are in it, ascending."""
     too_long: dict[int, int]
-    """Index in `lines` -> bytes, for lines of which only the start is here."""
+    """Index of a line -> its bytes, for lines of which only the start is here."""
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The lines, one by one."""
+        return self.content.split(b"\n")
+
+    @property
+    def number_of_lines(self) -> int:
+        """How many lines there are."""
+        return len(self.ends) + 1
+
+    def malformed(self, index: int, line: bytes, reason: str) -> MalformedLine:
+        """The line of this index could not be parsed, and why."""
+        if index in self.too_long:
+            # It was cut, so nothing can parse it.
+            reason = f"a line of {self.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
+            line = line[:KEPT_OF_TOO_LONG]
+        return MalformedLine(self.path, self.first_line + index, line, reason)
 
 
 def is_compressed(file: InputFile) -> bool:
@@ -64,10 +88,19 @@ def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineB
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
+    yield from _split_lines(file.path, read_chunks(file, tap or Tap()))
+
+
+def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
+    """Yields the decompressed contents of a file in parts of any size, read through `tap`.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    """
     path = file.path
     try:
         with closing(open_stored(path)) as raw:
-            yield from _split_lines(path, _decompress(file, (tap or Tap()).on(raw)))
+            yield from _decompress(file, tap.on(raw))
     except _CORRUPT as error:
         raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:
@@ -157,29 +190,30 @@ def _streams(
 def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
     first_line, head, skipped = 1, b"", 0
     for chunk in chunks:
-        *lines, rest = chunk.split(b"\n")
-        if not lines:
+        end = chunk.rfind(b"\n")
+        if end < 0:
             # Still inside one line.
             if len(head) < MAX_LINE_BYTES:
-                head += rest
+                head += chunk
             else:
-                skipped += len(rest)
+                skipped += len(chunk)
             continue
-        if not skipped:
-            lines[0] = head + lines[0]
-            yield _batch(path, first_line, lines, size_of_first=len(lines[0]))
-        else:
-            size = len(head) + skipped + len(lines[0])
-            yield _batch(path, first_line, [head, *lines[1:]], size_of_first=size)
-        first_line += len(lines)
-        head, skipped = rest, 0
+        of_first = chunk.index(b"\n")
+        size = len(head) + skipped + of_first
+        # Of a line that is too long, only the head is kept.
+        content = head + chunk[of_first if skipped else 0 : end]
+        yield (batch := _batch(path, first_line, content, size_of_first=size))
+        first_line += batch.number_of_lines
+        head, skipped = chunk[end + 1 :], 0
     if head:
-        yield _batch(path, first_line, [head], size_of_first=len(head) + skipped)
+        yield _batch(path, first_line, head, size_of_first=len(head) + skipped)
 
 
-def _batch(path: str, first_line: int, lines: list[bytes], *, size_of_first: int) -> LineBatch:
+def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
     # Only the first line of a batch can be longer than a chunk.
     too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
     if first_line == 1:
-        lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-    return LineBatch(path, first_line, lines, too_long)
+        content = content.removeprefix(_BYTE_ORDER_MARK)
+    # numpy finds them three times as fast as bytes.count.
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _LINE_FEED)
+    return LineBatch(path, first_line, content, ends, too_long)

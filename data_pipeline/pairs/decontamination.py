@@ -18,22 +18,24 @@ import unicodedata
 import xml.etree.ElementTree as ET
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import orjson
+import pyarrow as pa
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
-from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import read_bytes
-from data_pipeline.files.inputs import require_unicode
+from data_pipeline.files.inputs import GLOB_CHARACTERS, files_of, require_unicode
+from data_pipeline.pairs.schema import INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4
 """Shorter normalized texts (a score, a "yes") exclude nothing."""
+_LISTED = [INPUT, RESPONSE, INPUT_ID, RESPONSE_ID]
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -69,6 +71,27 @@ class Excluded:
 
 def _digest(words: str) -> bytes:
     return hashlib.blake2b(words.encode(), digest_size=8).digest()
+
+
+def find_texts(values: Sequence[str]) -> list[str]:
+    """The files that names and patterns name, each once; those of a pattern in order.
+
+    Raises:
+      InputError: if a pattern matches no file.
+    """
+    found: list[str] = []
+    for value in values:
+        require_unicode("--exclude_texts", value)
+        matched = [value]
+        if set(value) & GLOB_CHARACTERS:
+            try:
+                matched = sorted(file.path for file in files_of(value))
+            except ValueError as error:  # no filesystem for such paths
+                raise InputError(f"--exclude_texts: {value!r}: {error}") from error
+            if not matched:
+                raise InputError(f"--exclude_texts: {value!r} matches no file")
+        found += matched
+    return list(dict.fromkeys(found))
 
 
 def read_texts(path: str) -> Iterator[str]:
@@ -126,28 +149,21 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def decontaminate(pairs: list[Pair], *, excluded: Excluded) -> Iterator[Any]:
+def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]:
     """Yields the pairs without a text of an evaluation set.
 
     Tagged, it yields lines of `excluded-*.jsonl` and their count.
     """
-    kept, lines = [], bytearray()
-    for pair in pairs:
-        found = excluded.find(pair.input) or excluded.find(pair.response)
-        if found is None:
-            kept.append(pair)
-        else:
-            lines += orjson.dumps(
-                {
-                    "file": found,
-                    "input": pair.input,
-                    "response": pair.response,
-                    "input_id": pair.input_id,
-                    "response_id": pair.response_id,
-                },
-                option=orjson.OPT_APPEND_NEWLINE,
-            )
-    yield kept
-    if lines:
-        yield TaggedOutput(EXCLUDED, bytes(lines))
-        yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(pairs) - len(kept))})
+    texts = (pairs.column(name).to_pylist() for name in (INPUT, RESPONSE))
+    found = [excluded.find(one) or excluded.find(other) for one, other in zip(*texts, strict=True)]
+    files = pa.array(found, pa.string())
+    yield pairs.filter(files.is_null())
+    if files.null_count == len(found):
+        return
+    removed = pairs.filter(files.is_valid()).select(_LISTED).to_pylist()
+    lines = [
+        orjson.dumps({"file": file, **row}, option=orjson.OPT_APPEND_NEWLINE)
+        for file, row in zip(files.drop_null().to_pylist(), removed, strict=True)
+    ]
+    yield TaggedOutput(EXCLUDED, b"".join(lines))
+    yield TaggedOutput(TALLY, {COUNTS: Counter(excluded=len(lines))})

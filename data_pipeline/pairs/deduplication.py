@@ -4,8 +4,7 @@ A copy of a pair has the same input and the same response. Copypasta is a long r
 occurs in several pairs.
 """
 
-from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -14,20 +13,14 @@ from zlib import crc32
 import apache_beam as beam
 import google_crc32c
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
-from data_pipeline.execution.shuffle import (
-    PAIRS_A_BATCH,
-    Block,
-    PackRows,
-    Pair,
-    RowsByKey,
-    Transport,
-    as_row,
-    read_blocks,
-    read_pairs,
-)
+from data_pipeline.execution.columns import concat, decode, lengths_of, pieces
+from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
+from data_pipeline.pairs.schema import INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 
 COPYPASTA_CHARACTERS = 50
 """A shorter response may recur without having been pasted."""
@@ -36,61 +29,88 @@ COPYPASTA_COPIES = 3
 DUPLICATE_PAIRS = "duplicate_pairs"
 COPYPASTA_REPLIES = "copypasta_replies"
 
-_HASH = np.dtype("<u8")
-_PAIRS, _RESPONSES = "pairs", "responses"
+_PAIRS_A_BATCH = 10_000
+_HASHES = pa.schema([pa.field("hash", pa.uint64())])
+_PAIRS, _RESPONSES = 0, 1
 
 
-def _hash_of_pair(pair: Pair) -> int:
-    return crc32(pair.input.encode()) << 32 | crc32(pair.response.encode())
+def hashes_of(texts: Any) -> np.ndarray:
+    """64 bits of each text, the same on every machine; two checksums are cheaper than a digest."""
+    encoded = texts.cast(pa.large_binary()).to_pylist()
+    high = np.fromiter(map(crc32, encoded), np.uint64, len(encoded))
+    low = np.fromiter(map(google_crc32c.value, encoded), np.uint64, len(encoded))
+    return high << np.uint64(32) | low
+
+
+def _hashes_of_pairs(pairs: pa.RecordBatch) -> np.ndarray:
+    # No text holds a byte 0xff, so no two pairs of texts are joined alike.
+    between = pa.scalar(b"\xff", pa.large_binary())
+    texts = (pairs.column(name).cast(pa.large_binary()) for name in (INPUT, RESPONSE))
+    return hashes_of(pc.binary_join_element_wise(*texts, between))
 
 
 def cap_copies(
-    pairs: beam.PCollection, most: int, transport: Transport, *, partitions: int
+    pairs: beam.PCollection,
+    most: int,
+    transport: Transport,
+    *,
+    partitions: int,
+    schema: pa.Schema,
 ) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of pairs -> the same with the first `most` of equal pairs, by the replies' ids.
 
     The second collection holds the tallies of `copies_dropped`.
     """
-    rows = PackRows(transport, partial(_rows_by_text, partitions=partitions))
+    rows = PackBatches(transport, partial(_by_text, partitions=partitions))
     kept, tally = (
         pairs
         | "Pack pairs by text" >> beam.ParDo(rows)
         | "Group equal pairs" >> beam.GroupByKey()
         | "Keep the first copies"
-        >> beam.FlatMap(_keep_first, most=most).with_outputs(TALLY, main="kept")
+        >> beam.FlatMap(_keep_first, most=most, schema=schema).with_outputs(TALLY, main="kept")
     )
     return kept, tally
 
 
-def _rows_by_text(pairs: list[Pair], *, partitions: int) -> RowsByKey:
-    rows: dict[int, bytearray] = defaultdict(bytearray)
-    for pair in pairs:
-        rows[_hash_of_pair(pair) % partitions] += as_row(pair)
-    return rows
+def _by_text(pairs: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    return pairs, (_hashes_of_pairs(pairs) % np.uint64(partitions)).astype(np.int64)
 
 
-def _keep_first(element: tuple[int, Iterable[Block]], *, most: int) -> Iterator[Any]:
+def _keep_first(
+    element: tuple[int, Iterable[Block]], *, most: int, schema: pa.Schema
+) -> Iterator[Any]:
     _, blocks = element
-    pairs = [pair for batch in read_pairs(blocks) for pair in batch]
-    pairs.sort(key=lambda pair: (pair.response_id, pair.input_id))
-    copies: Counter = Counter()
-    kept: list[Pair] = []
-    for pair in pairs:
-        words = pair.input, pair.response
-        copies[words] += 1
-        if copies[words] <= most:
-            kept.append(pair)
-    for start in range(0, len(kept), PAIRS_A_BATCH):
-        yield kept[start : start + PAIRS_A_BATCH]
-    dropped = len(pairs) - len(kept)
+    batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, [schema])]
+    pairs = concat(batches, schema)
+    pairs = pairs.sort_by([(RESPONSE_ID, "ascending"), (INPUT_ID, "ascending")])
+    kept = pairs.filter(pa.array(_copies_before(pairs) < most))
+    sizes = sum(lengths_of(kept.column(name)) for name in (INPUT, RESPONSE))
+    for piece in pieces(np.asarray(sizes), rows=_PAIRS_A_BATCH):
+        yield kept.slice(piece.start, piece.stop - piece.start)
+    dropped = pairs.num_rows - kept.num_rows
     yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
+
+
+def _copies_before(pairs: pa.RecordBatch) -> np.ndarray:
+    """How many equal pairs come before each pair [rows]."""
+    inputs, responses = (
+        pairs.column(name).dictionary_encode().indices.to_numpy().astype(np.int64)
+        for name in (INPUT, RESPONSE)
+    )
+    same = inputs << 32 | responses
+    order = np.argsort(same, kind="stable")
+    grouped = same[order]
+    first = np.searchsorted(grouped, grouped)
+    copies = np.empty(len(same), np.int64)
+    copies[order] = np.arange(len(same)) - first
+    return copies
 
 
 def count_copies(
     pairs: beam.PCollection, transport: Transport, *, partitions: int
 ) -> beam.PCollection:
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
-    rows = PackRows(transport, partial(_hashes_by_partition, partitions=partitions))
+    rows = PackBatches(transport, partial(_hashes_by_partition, partitions=partitions))
     return (
         pairs
         | "Hash the texts" >> beam.ParDo(rows)
@@ -99,28 +119,26 @@ def count_copies(
     )
 
 
-def _hashes_by_partition(pairs: list[Pair], *, partitions: int) -> RowsByKey:
-    hashes: dict[tuple[str, int], array] = defaultdict(lambda: array("Q"))
-    for pair in pairs:
-        words = _hash_of_pair(pair)
-        hashes[_PAIRS, words % partitions].append(words)
-        if len(pair.response) >= COPYPASTA_CHARACTERS:
-            # 64 bits, the same on every machine; two checksums are cheaper than a digest.
-            text = pair.response.encode()
-            response = crc32(text) << 32 | google_crc32c.value(text)
-            hashes[_RESPONSES, response % partitions].append(response)
-    # Always little-endian, since another machine may count.
-    return {
-        key: bytearray(np.asarray(some, np.uint64).astype(_HASH).tobytes())
-        for key, some in hashes.items()
-    }
+def _hashes_by_partition(
+    pairs: pa.RecordBatch, *, partitions: int
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The hashes, and their keys: twice the partition, and one more for responses."""
+    responses = pairs.column(RESPONSE)
+    long = responses.filter(pc.greater_equal(pc.utf8_length(responses), COPYPASTA_CHARACTERS))
+    hashes = _hashes_of_pairs(pairs), hashes_of(long)
+    keys = [
+        (some % np.uint64(partitions)).astype(np.int64) * 2 + kind
+        for kind, some in zip((_PAIRS, _RESPONSES), hashes, strict=True)
+    ]
+    batch = pa.RecordBatch.from_arrays([pa.array(np.concatenate(hashes))], schema=_HASHES)
+    return batch, np.concatenate(keys)
 
 
-def _count(element: tuple[tuple[str, int], Iterable[Block]]) -> Tally:
-    (kind, _), blocks = element
-    hashes = np.frombuffer(b"".join(read_blocks(blocks)), _HASH)
-    _, copies = np.unique(hashes, return_counts=True)
-    if kind == _PAIRS:
+def _count(element: tuple[int, Iterable[Block]]) -> Tally:
+    key, blocks = element
+    batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, [_HASHES])]
+    _, copies = np.unique(concat(batches, _HASHES).column("hash").to_numpy(), return_counts=True)
+    if key % 2 == _PAIRS:
         return {COPIES: Counter({DUPLICATE_PAIRS: int(copies.sum()) - len(copies)})}
     pasted = int(copies[copies >= COPYPASTA_COPIES].sum())
     return {COPIES: Counter({COPYPASTA_REPLIES: pasted})}

@@ -4,28 +4,27 @@ A pair's shard is a hash of its reply's id; a shard with more records than `--re
 becomes several files. Files are numbered when all are written (`publish`).
 """
 
-import zlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.shuffle import Block, Pair, read_blocks
+from data_pipeline.execution.columns import bytes_of, concat, crc32_of, decode, offsets_of
+from data_pipeline.execution.shuffle import Block, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
-from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_of
-from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES
+from data_pipeline.pairs.schema import RESPONSE_ID, stored_columns
+from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_keys, split_of
 
+ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary())])
+"""A pair on its way to its shard: what orders it there, and its format's bytes."""
 Shard = tuple[str, int]
 """Its split, and its index among the shards of this split."""
-
-
-def stored_columns(context_turns: int) -> list[str]:
-    """Names of the stored features of a pair."""
-    return [*FEATURES, *map(CONTEXT.format, range(context_turns))]
 
 
 class ShardFile(NamedTuple):
@@ -70,62 +69,81 @@ class Sharding(NamedTuple):
             for index in range(shards)
         ]
 
-    def rows_by_shard(self, pairs: list[Pair]) -> tuple[dict[Shard, bytes], Counter]:
-        """Shard -> its rows, and how many pairs each split has: `train_pairs` and so on."""
-        if not pairs:
-            return {}, Counter()
-        columns = list(zip(*pairs, strict=True))
-        shards = self.shards_by_split()
-        rows: dict[Shard, list[bytes]] = defaultdict(list)
-        counts: Counter = Counter()
-        for row, pair in zip(self.format.rows(self._stored(columns)), pairs, strict=True):
-            split = self._split_of(pair)
-            rows[split, zlib.crc32(pair.response_id.encode()) % shards[split]].append(row)
-            counts[f"{split}_pairs"] += 1
-        return {shard: b"".join(some) for shard, some in rows.items()}, counts
+    def rows(self, pairs: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
+        """The rows of pairs, of the schema `ROWS`, and the index of their shards [rows].
 
-    def _stored(self, columns: list[tuple]) -> list[Sequence[str]]:
-        """All columns of pairs -> the `stored_columns`."""
-        *_, contexts, _ = columns
-        return [
-            *columns[: len(FEATURES)],
-            *(
-                [context[turn] if turn < len(context) else "" for context in contexts]
-                for turn in range(self.context_turns)
-            ),
+        The index is into `all_shards`.
+        """
+        columns = [pairs.column(name) for name in stored_columns(self.context_turns)]
+        rows, checksums = self.format.rows([pc.fill_null(column, "") for column in columns])
+        # As a number that sorts as the stored bytes do.
+        keys = pa.array(checksums.astype("<u4").view(">u4").astype(np.uint32))
+        batch = pa.RecordBatch.from_arrays([keys, rows], schema=ROWS)
+        shards = np.array(list(self.shards_by_split().values()))
+        first = np.cumsum(shards) - shards
+        splits = self._splits(pairs)
+        hashes = crc32_of(pairs.column(RESPONSE_ID)).astype(np.int64)
+        return batch, first[splits] + hashes % np.maximum(shards, 1)[splits]
+
+    def _splits(self, pairs: pa.RecordBatch) -> np.ndarray:
+        """The index of each pair's split in `shards_by_split`, [rows]."""
+        index = {split: number for number, split in enumerate(self.shards_by_split())}
+        keys = split_keys(pairs, self.split_by).dictionary_encode()
+        splits = [
+            index[
+                split_of(
+                    key,
+                    test_fraction=self.test_fraction,
+                    validation_fraction=self.validation_fraction,
+                )
+            ]
+            for key in keys.dictionary.to_pylist()
         ]
+        return np.array(splits, np.int64)[keys.indices.to_numpy()]
 
-    def _split_of(self, pair: Pair) -> str:
-        return split_of(
-            thread=pair.thread_id,
-            input_id=pair.input_id,
-            response_id=pair.response_id,
-            split_by=self.split_by,
-            test_fraction=self.test_fraction,
-            validation_fraction=self.validation_fraction,
-        )
-
-    def cut(self, rows: list[bytes]) -> Iterator[list[bytes]]:
-        """The rows of a shard, file by file; a shard without rows is one file."""
-        most = self.records_a_file or len(rows) or 1
-        yield rows[:most]
-        for start in range(most, len(rows), most):
-            yield rows[start : start + most]
+    def cut(self, records: int) -> Iterator[slice]:
+        """The records of each file of a shard; a shard without records is one file."""
+        most = self.records_a_file or records or 1
+        for start in range(0, max(records, 1), most):
+            yield slice(start, min(start + most, records))
 
 
 def write_shard(
-    element: tuple[Shard, Iterable[Block | None]], *, folder: str, sharding: Sharding
+    element: tuple[int, Iterable[Block | None]], *, folder: str, sharding: Sharding
 ) -> Iterator[ShardFile]:
-    """(shard, blocks of its rows) -> its files; a second try writes the same files."""
-    (split, index), blocks = element
+    """(index of a shard, blocks of its rows) -> its files; a second try writes the same files."""
+    shard, blocks = element
+    split, index = sharding.all_shards()[shard]
     form = sharding.format
     there = (block for block in blocks if block is not None)
-    rows = [row for joined in read_blocks(there) for row in form.split(joined)]
-    rows.sort(key=form.key)
-    for number, in_file in enumerate(sharding.cut(rows)):
+    rows = concat(
+        [batch for joined in read_blocks(there) for batch in decode(joined, [ROWS])], ROWS
+    )
+    order = _order(rows)
+    for number, part in enumerate(sharding.cut(len(order))):
         name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
-        file = write_file(FileSystems.join(folder, name), form.file(in_file))
+        in_file = rows.column("row").take(pa.array(order[part]))
+        file = write_file(FileSystems.join(folder, name), form.file(_joined(in_file)))
         yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
+
+
+def _order(rows: pa.RecordBatch) -> np.ndarray:
+    """The order of rows in their file: by checksum, then by the row itself."""
+    keys = rows.column("key").to_numpy()
+    order = np.argsort(keys, kind="stable")
+    in_order = keys[order]
+    (same,) = np.nonzero(in_order[1:] == in_order[:-1])
+    for start in same[np.diff(same, prepend=-2) > 1].tolist():
+        end = int(np.searchsorted(in_order, in_order[start], side="right"))
+        tied = order[start:end].tolist()
+        order[start:end] = sorted(tied, key=lambda row: rows.column("row")[row].as_py())
+    return order
+
+
+def _joined(rows: Any) -> bytes:
+    """All bytes of an Arrow array of large_binary."""
+    offsets = offsets_of(rows)
+    return bytes_of(rows)[offsets[0] : offsets[-1]].tobytes()
 
 
 class WriteLines(beam.PTransform):

@@ -6,6 +6,13 @@ without a validation set, which is taken from train.
 """
 
 import hashlib
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.pairs.schema import INPUT_ID, RESPONSE_ID, THREAD_ID
 
 TRAIN = "train"
 VALIDATION = "validation"
@@ -19,19 +26,22 @@ PAIR = "pair"
 SPLIT_BY = (THREAD, PAIR)
 
 
-def split_of(
-    *,
-    thread: str,
-    input_id: str,
-    response_id: str,
-    split_by: str,
-    test_fraction: float,
-    validation_fraction: float,
-) -> str:
-    """The split of a pair; about `test_fraction` of all keys are test, and so on."""
-    key = thread if split_by == THREAD else f"{input_id} {response_id}"
-    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
-    position = int.from_bytes(digest, "big")
+def stable_hash(text: str) -> int:
+    """64 bits of a text, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
+    """What the hash of each pair is taken of, strings [rows]."""
+    if split_by == THREAD:
+        return pairs.column(THREAD_ID)
+    return pc.binary_join_element_wise(pairs.column(INPUT_ID), pairs.column(RESPONSE_ID), " ")
+
+
+@lru_cache(maxsize=1 << 16)
+def split_of(key: str, *, test_fraction: float, validation_fraction: float) -> str:
+    """The split of a key; about `test_fraction` of all keys are test, and so on."""
+    position = stable_hash(key)
     if position < test_fraction * 2**64:
         return TEST
     if position < (test_fraction + validation_fraction) * 2**64:

@@ -7,9 +7,9 @@ few comments need them parsed.
 """
 
 import html
-from operator import itemgetter
 from typing import Any, NamedTuple
 
+import msgspec
 import orjson
 
 from data_pipeline.files.malformed_lines import MalformedLineError
@@ -19,9 +19,24 @@ COMMENT_PREFIX = "t1_"
 LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are invalid."""
 
-_get_fields = itemgetter(*FIELDS)
-_NESTED = (list, dict)
-_ALL_STRINGS = (str,) * len(FIELDS)
+
+class Fields(msgspec.Struct, gc=False):
+    """The fields of a line that are used: `FIELDS`, and others that may be anything."""
+
+    id: str
+    parent_id: str
+    link_id: str
+    subreddit: str
+    author: str
+    body: str
+    created_utc: Any = None
+    score: Any = None
+    over_18: Any = None
+
+
+DECODER = msgspec.json.Decoder(Fields)
+"""Three times as fast as orjson, since it makes nothing of the other fields. It does not check
+that these are UTF-8."""
 
 
 class Comment(NamedTuple):
@@ -44,42 +59,51 @@ class Comment(NamedTuple):
     """Whether the dump marks it as for adults only; few dumps have this field."""
 
 
-def parse_comment(line: bytes) -> Comment:
+def parse_fields(line: bytes) -> Fields:
     """Parses one line of a dump.
 
     Raises:
       MalformedLineError: if the line is not a JSON object with all of `FIELDS` as strings.
     """
     try:
+        line.decode()
+        return DECODER.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _parse_again(line)
+
+
+def _parse_again(line: bytes) -> Fields:
+    """Parses what msgspec does not, such as a field that is there twice; or says what is wrong."""
+    try:
         fields = orjson.loads(line)
-        values = _get_fields(fields)
     except orjson.JSONDecodeError as error:
         raise MalformedLineError(f"not JSON: {error}") from None
-    except (KeyError, TypeError, IndexError):
-        raise MalformedLineError(_what_is_wrong(fields)) from None
-    own_id, parent, thread, subreddit, author, body = values
-    kinds = type(own_id), type(parent), type(thread), type(subreddit), type(author), type(body)
-    if kinds != _ALL_STRINGS:
+    if not isinstance(fields, dict) or not all(
+        isinstance(fields.get(name), str) for name in FIELDS
+    ):
         raise MalformedLineError(_what_is_wrong(fields))
-    get = fields.get
-    created = get("created_utc")
-    if type(created) in _NESTED:
-        # Not a time, and JSON may be nested deeper than can be serialized again.
-        created = None
-    is_reply = parent.startswith(COMMENT_PREFIX)
-    # _make takes half the time of Comment(...).
-    return Comment._make(
-        (
-            own_id.removeprefix(COMMENT_PREFIX),
-            parent.removeprefix(COMMENT_PREFIX) if is_reply else None,
-            thread,
-            subreddit,
-            author,
-            html.unescape(body).strip(),
-            created,
-            get("score"),
-            get("over_18"),
-        )
+    used: dict[str, Any] = {name: fields.get(name) for name in Fields.__struct_fields__}
+    return Fields(**used)
+
+
+def parse_comment(line: bytes) -> Comment:
+    """Parses one line of a dump; the rules on single comments and the tests look at this.
+
+    Raises:
+      MalformedLineError: if the line is not a JSON object with all of `FIELDS` as strings.
+    """
+    fields = parse_fields(line)
+    is_reply = fields.parent_id.startswith(COMMENT_PREFIX)
+    return Comment(
+        fields.id.removeprefix(COMMENT_PREFIX),
+        fields.parent_id.removeprefix(COMMENT_PREFIX) if is_reply else None,
+        fields.link_id,
+        fields.subreddit,
+        fields.author,
+        html.unescape(fields.body).strip(),
+        None if isinstance(fields.created_utc, list | dict) else fields.created_utc,
+        fields.score,
+        fields.over_18,
     )
 
 

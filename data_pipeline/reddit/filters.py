@@ -1,25 +1,25 @@
-"""The rules that drop comments (Yang et al. 2018, section 3), and optional ones.
+"""Which comments are dropped, and by which rule.
 
-A comment is dropped by the first rule that holds, in the order of `Rules.names`. The paper
-states `length`, `alphabetic`, `prefix` and `bot`; `deleted` comes first, so that comments that
-the site removed are counted apart. The optional rules come after the paper's and are off by
-default.
+The rules apply in a fixed order, and a comment counts for the first that holds. `deleted` comes
+first, so that comments that the site removed are counted apart; then the rules of every kind of
+message (`data_pipeline.rules`), which are the paper's by default; then Reddit's own, which are off
+by default.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from data_pipeline.reddit.comment import Comment, whole_number
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-MAX_CHARACTERS = 350
-"""A comment of this many characters or more is dropped."""
-MIN_PERCENT_LETTERS = 70
-"""A comment with this percentage of letters among all characters, or less, is dropped."""
-PREFIXES = ("https", "/r/", "@")
+from data_pipeline.execution.columns import values_of
+from data_pipeline.reddit.comment import Comment, Fields, whole_number
+from data_pipeline.rules.columns import masks
+from data_pipeline.rules.message_rules import PAPER, MessageRules
 
 _NOTHING_LEFT = frozenset(("", "[deleted]", "[removed]"))
-_ASCII_BUT_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 
 def is_deleted(comment: Comment) -> bool:
@@ -27,45 +27,10 @@ def is_deleted(comment: Comment) -> bool:
     return comment.text in _NOTHING_LEFT
 
 
-def is_too_long(comment: Comment) -> bool:
-    """It has `MAX_CHARACTERS` characters or more."""
-    return len(comment.text) >= MAX_CHARACTERS
-
-
-def has_few_letters(comment: Comment) -> bool:
-    """Its letters (`str.isalpha`) are `MIN_PERCENT_LETTERS` of its characters or less."""
-    text = comment.text
-    # Most comments are ASCII; removing bytes is five times as fast as isalpha.
-    if text.isascii():
-        letters = len(text.encode().translate(None, _ASCII_BUT_LETTERS))
-    else:
-        letters = sum(map(str.isalpha, text))
-    return 100 * letters <= MIN_PERCENT_LETTERS * len(text)
-
-
-def starts_like_a_link(comment: Comment) -> bool:
-    """It starts with a link, a subreddit or a user."""
-    return comment.text.startswith(PREFIXES)
-
-
-def is_by_a_bot(comment: Comment) -> bool:
-    """Its author's name contains "bot", in any case."""
-    return "bot" in comment.author.lower()
-
-
-THE_PAPERS: dict[str, Callable[[Comment], bool]] = {
-    "deleted": is_deleted,
-    "length": is_too_long,
-    "alphabetic": has_few_letters,
-    "prefix": starts_like_a_link,
-    "bot": is_by_a_bot,
-}
-
-
 class Selection(NamedTuple):
-    """The settings of the optional rules; by default all are off."""
+    """The settings of the rules; by default the paper's are on and Reddit's own off."""
 
-    min_characters: int = 0
+    messages: MessageRules = PAPER
     min_score: int | None = None
     subreddits: frozenset[str] = frozenset()
     """Lower case; empty for all."""
@@ -76,21 +41,20 @@ class Selection(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection."""
-        return {
+        own = self._asdict()
+        del own["messages"]
+        return self.messages.describe() | {
             name: sorted(value) if isinstance(value, frozenset) else value
-            for name, value in self._asdict().items()
+            for name, value in own.items()
         }
 
 
 class Rules:
-    """The paper's rules, then the optional rules that are on."""
+    """The rules that are on: `deleted`, those of every message, then Reddit's own."""
 
     def __init__(self, selection: Selection):
+        self._selection = selection
         optional: dict[str, tuple[Any, Callable[[Comment], bool]]] = {
-            "min_characters": (
-                selection.min_characters,
-                lambda comment: len(comment.text) < selection.min_characters,
-            ),
             "min_score": (
                 selection.min_score is not None,
                 lambda comment: _score(comment) < (selection.min_score or 0),
@@ -109,13 +73,42 @@ class Rules:
             ),
             "over_18": (
                 selection.drop_over_18,
-                lambda comment: comment.over_18 in (True, "true"),
+                is_over_18,
             ),
         }
-        rules = THE_PAPERS | {name: holds for name, (is_on, holds) in optional.items() if is_on}
+        rules: dict[str, Callable[[Comment], bool]] = {"deleted": is_deleted}
+        rules |= selection.messages.predicates()
+        rules |= {name: holds for name, (is_on, holds) in optional.items() if is_on}
         self._rules = list(rules.values())
         self.names = list(rules)
         """Names of the rules, in the order in which they apply."""
+
+    def masks(self, comments: Sequence[Fields], texts: Any, subreddits: Any) -> list[np.ndarray]:
+        """Whether each rule drops each comment: booleans [rows], in the order of `names`.
+
+        Args:
+          comments: as parsed.
+          texts: unescaped and stripped, Arrow's large_string [rows].
+          subreddits: Arrow's string [rows].
+        """
+        selection = self._selection
+        authors = pa.array([comment.author for comment in comments], pa.string())
+        nothing_left = pa.array(sorted(_NOTHING_LEFT), pa.large_string())
+        found = {"deleted": values_of(pc.is_in(texts, value_set=nothing_left))}
+        found |= masks(selection.messages, texts, authors)
+        if "min_score" in self.names:
+            least = selection.min_score or 0
+            found["min_score"] = _booleans(_score(comment) < least for comment in comments)
+        if selection.subreddits:
+            found["subreddits"] = ~_lower_case_is_in(subreddits, selection.subreddits)
+        if selection.exclude_subreddits:
+            excluded = _lower_case_is_in(subreddits, selection.exclude_subreddits)
+            found["exclude_subreddits"] = excluded
+        if selection.bots:
+            found["bots"] = _lower_case_is_in(authors, selection.bots)
+        if selection.drop_over_18:
+            found["over_18"] = _booleans(is_over_18(comment) for comment in comments)
+        return [found[name] for name in self.names]
 
     def that_drops(self, comment: Comment) -> int | None:
         """The index of the first rule that holds, or None for a comment to keep."""
@@ -125,7 +118,23 @@ class Rules:
         return None
 
 
-def _score(comment: Comment) -> float:
+def is_over_18(comment: Comment | Fields) -> bool:
+    """Whether the dump marks it as for adults only."""
+    return comment.over_18 in (True, "true")
+
+
+def _booleans(values: Iterable[bool]) -> np.ndarray:
+    return np.fromiter(values, bool)
+
+
+def _lower_case_is_in(names: Any, wanted: frozenset[str]) -> np.ndarray:
+    """Whether the lower case of each name is among the wanted [rows]."""
+    encoded = names.dictionary_encode()
+    is_wanted = [name.lower() in wanted for name in encoded.dictionary.to_pylist()]
+    return np.array(is_wanted, bool)[encoded.indices.to_numpy()]
+
+
+def _score(comment: Comment | Fields) -> float:
     """Its score; where the dump has none, less than any."""
     score = whole_number(comment.score)
     return -math.inf if score is None else score

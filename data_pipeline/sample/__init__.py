@@ -7,6 +7,7 @@ or no content words and never reply to each other: only their replies show that 
     python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """
 
+import logging
 from pathlib import Path
 
 from data_pipeline.errors import InputError
@@ -15,6 +16,7 @@ from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 
 DEFAULT_COMMENTS = 80_000
+_LOG = logging.getLogger(__name__)
 
 MARKER = "SAMPLE.txt"
 """The file that tells a sample world from real data in the same layout."""
@@ -45,6 +47,8 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         )
     output.mkdir(parents=True, exist_ok=True)
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
+        if marker.exists():
+            _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(
             f"A sample world: {comments} comments, seed {seed}. None of it is real.\n"
         )

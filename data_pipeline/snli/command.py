@@ -35,7 +35,7 @@ from data_pipeline.files.malformed_lines import (
     MalformedLineError,
 )
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
-from data_pipeline.pairs.decontamination import Excluded
+from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
     LABEL,
@@ -86,22 +86,26 @@ class Wanted(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's options."""
     parser.add_argument(
-        "--shards", type=int, default=1, metavar="N", help="files to write; default: %(default)s"
+        "--shards",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how many files to write; default: %(default)s",
     )
     parser.add_argument(
         "--pair_ids",
         nargs="+",
         default=ALL,
         metavar="PATTERN",
-        help="keep only pairs with such a pairID, such as 'cad-*'; default: all",
+        help="keep only pairs whose pairID matches a pattern, such as 'cad-*'; default: all",
     )
     parser.add_argument(
         "--exclude_texts",
         nargs="+",
         default=[],
-        metavar="FILE",
-        help="leave out pairs with a sentence of these evaluation sets: .txt, .csv, .tsv, .jsonl "
-        "or .xml, plain or .gz",
+        metavar="GLOB",
+        help="leave out pairs with a sentence of these evaluation sets (names or patterns): .txt, "
+        ".csv, .tsv, .jsonl or .xml, plain or .gz",
     )
     add_limits(parser)
 
@@ -136,7 +140,7 @@ def run_snli(
     options = {"command": "snli", "shards": shards, **describe_limits(limits)}
     if list(pair_ids) != ALL:
         options["pair_ids"] = list(pair_ids)
-    excluded = Excluded(list(exclude_texts)) if exclude_texts else None
+    excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
     files = find_inputs(inputs)

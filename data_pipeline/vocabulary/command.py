@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--min_bigram_count",
         type=int,
         metavar="N",
-        help="the same for bigrams; default: as --min_count",
+        help="drop bigrams (two words in a row) seen fewer than N times; default: as --min_count",
     )
     add_allow_empty(parser)
 

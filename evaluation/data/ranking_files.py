@@ -1,13 +1,17 @@
 """Test pairs of the data pipeline, in which the true response is to be found."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evaluation.data import tfrecords
 from evaluation.data.files import Source, existing
 from evaluation.errors import InputError
 
-FEATURES = ("input", "response", "input_id", "response_id")
+TEXTS = ("input", "response")
+IDS = ("input_id", "response_id")
+FEATURES = (*TEXTS, *IDS)
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,22 @@ def find(path: Path) -> list[Source]:
 
 
 def read(source: Source) -> RankingData:
-    """Read every pair. Single shards may be empty: a small data set leaves some so."""
+    """Read every pair. Single shards may be empty: a small data set leaves some so.
+
+    A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
+    """
     pairs = [
-        Pair(*tfrecords.texts(features, FEATURES, place=place))
+        _pair(features, place=place, made=f"{path.name}:{number}")
         for path in source.files
-        for features, place in tfrecords.read(path)
+        for number, (features, place) in enumerate(tfrecords.read(path), start=1)
     ]
     if not pairs:
         raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
     return RankingData(source.name, pairs)
+
+
+def _pair(features: Mapping[str, Any], *, place: str, made: str) -> Pair:
+    if not any(name in features for name in IDS):
+        texts = tfrecords.texts(features, TEXTS, place=place)
+        return Pair(*texts, *(f"{made}:{name}" for name in TEXTS))
+    return Pair(*tfrecords.texts(features, FEATURES, place=place))

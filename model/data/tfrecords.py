@@ -16,6 +16,8 @@ from model.errors import InputError
 _COMPLETED = "COMPLETED"
 """The manifest that `python -m data_pipeline` writes beside its files."""
 _AT_ONCE = 1000
+_OTHER_KINDS = {".jsonl": "JSON lines", ".parquet": "Parquet"}
+"""Suffix -> name of the formats in which pairs may be stored too."""
 _OPERATION = re.compile(
     r"\{\{.*?\}\}|\[\[.*?\]\]|\[Op:\w+\]|Error in user-defined function .*?: (?=Name:)| name: ?$"
 )
@@ -47,6 +49,12 @@ def find_files(name: str, config: schema.Data) -> list[str]:
         files += matched
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
+    other = next((file for file in files if _kind_of(file) in _OTHER_KINDS), None)
+    if other is not None:
+        raise InputError(
+            f"{name}.input_path: {other!r} is {_OTHER_KINDS[_kind_of(other)]}, and training reads "
+            "TFRecord; run the command of data_pipeline that made it again with --format tfrecord"
+        )
     files.sort(key=lambda path: (PurePath(path).name, path))
     held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
     if config.is_training and held_out:
@@ -54,6 +62,10 @@ def find_files(name: str, config: schema.Data) -> list[str]:
             f"{name}.input_path: {held_out[0]!r} is test data; training never reads it"
         )
     return files
+
+
+def _kind_of(file: str) -> str:
+    return PurePath(file.removesuffix(tfrecord.GZIP_SUFFIX)).suffix
 
 
 def compression_of(files: list[str]) -> str:

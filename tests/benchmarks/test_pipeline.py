@@ -1,12 +1,15 @@
 """The dumps that the pipeline's benchmark makes, and how it ends without any."""
 
-import argparse
 import json
 
 import pytest
 from backports import zstd
 
-from benchmarks.speed import pipeline
+from benchmarks.speed import pipeline, plain_loop
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.reddit.filters import Selection
+from data_pipeline.reddit.source import RedditSource
 
 COMMENTS = (
     {"id": "c1", "parent_id": "t3_s", "link_id": "t3_s", "body": 'says "id": "c1"'},
@@ -20,8 +23,7 @@ def repeat(tmp_path):
         (tmp_path / "RC_1.zst").write_bytes(zstd.compress(b"".join(one + b"\n" for one in lines)))
         (tmp_path / "RC_1.bz2").touch()
         found = pipeline.found(f"{tmp_path}/RC_*")
-        given = argparse.Namespace(work=tmp_path / "work", comments=comments)
-        count, paths = pipeline.repeat(found, given)
+        count, paths = pipeline.repeat(found, tmp_path / "work", comments)
         assert count == comments
         return [json.loads(line) for path in paths for line in zstd.open(path)]
 
@@ -59,3 +61,34 @@ def test_a_pattern_without_dumps_is_told(capsys, monkeypatch):
 def test_a_command_that_fails_says_why():
     with pytest.raises(SystemExit, match=r"(?s)no money.*ended with 1"):
         pipeline.measure(["-c", "import sys; sys.exit('no money')"], "0")
+
+
+def test_the_baseline_keeps_what_the_job_keeps(tmp_path, capsys, monkeypatch):
+    bodies = ["some words", "[deleted]", "1234567890", "https words", "x" * 350, "words &amp; é"]
+    lines = [
+        {
+            **COMMENTS[0],
+            "id": f"c{number}",
+            "subreddit": "s",
+            "author": "robot" if number % 2 else "someone",
+            "body": body,
+        }
+        for number, body in enumerate(bodies * 2 + ["some words"])
+    ]
+    path = tmp_path / "RC_1.zst"
+    path.write_bytes(zstd.compress(b"".join(json.dumps(one).encode() + b"\n" for one in lines)))
+    monkeypatch.setattr("sys.argv", ["plain_loop", str(path)])
+    plain_loop.main()
+    source = RedditSource(Selection())
+    batches = source.read(InputFile(str(path), path.stat().st_size), Tap())
+    kept = sum(batch.messages.column("dropped_by").null_count for batch in batches)
+    assert capsys.readouterr().out == f"{kept} kept\n"
+    assert kept == 3
+
+
+def test_the_first_byte_is_when_a_dump_gets_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "PATIENCE", 0.01)
+    with pytest.raises(SystemExit, match="no dump was read"):
+        pipeline.seconds_to_first_byte(tmp_path)
+    (tmp_path / "_incomplete" / "x" / "inputs" / "RC").mkdir(parents=True)
+    assert pipeline.seconds_to_first_byte(tmp_path) < 1

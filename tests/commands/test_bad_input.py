@@ -171,6 +171,24 @@ CASES = [
     Case("an unknown runner", f"{REDDIT} {{ready}}/world/reddit/RC_* --runner NoSuchRunner"),
     Case("a store without its client", f"{REDDIT} nosuch://bucket/RC_*"),
     Case(
+        "conversations without parents",
+        "data_pipeline conversations --input t.jsonl --output out --id_field ticket "
+        "--text_field answer",
+        file("t.jsonl", lines(*[TICKET] * 3)),
+    ),
+    Case(
+        "a field that no row has",
+        "data_pipeline pairs --input t.jsonl --output out --input_field question "
+        "--response_field reply",
+        file("t.jsonl", lines(*[TICKET] * 3)),
+    ),
+    Case(
+        "a CSV file without a header",
+        "data_pipeline pairs --input t.csv --output out --input_field question "
+        "--response_field answer",
+        file("t.csv", b"7,where is it,over there\n8,when,now\n"),
+    ),
+    Case(
         "NLI lines of another form",
         "data_pipeline snli --input n.jsonl --output out",
         file("n.jsonl", lines(*[TICKET] * 3)),

@@ -3,20 +3,20 @@
 import orjson
 import pytest
 
-from data_pipeline.cache import cached_input
+from data_pipeline.reddit import source
 
 
 @pytest.fixture
 def reads(monkeypatch):
     """The names of the dumps that jobs read, as they read them."""
     names = []
-    read_line_batches = cached_input.read_line_batches
+    read_line_batches = source.read_line_batches
 
     def spy(file, tap):
         names.append(file.path.rsplit("/", 1)[1])
         return read_line_batches(file, tap)
 
-    monkeypatch.setattr(cached_input, "read_line_batches", spy)
+    monkeypatch.setattr(source, "read_line_batches", spy)
     return names
 
 
@@ -80,11 +80,11 @@ def test_other_rules_read_anew(run, world, reads, tmp_path):
 def test_what_an_engine_kept_serves_this_machine(run, world, reads, tmp_path, monkeypatch):
     source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept")
     with monkeypatch.context() as patched:
-        patched.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
+        patched.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
         run(*source, "--output", tmp_path / "one")
     run(*source, "--output", tmp_path / "two")
     assert sorted(reads) == ["RC_1.zst", "RC_2.bz2"]
-    assert len(list((tmp_path / "kept").rglob("comments.jsonl.zst"))) == 2
+    assert len(list((tmp_path / "kept").rglob("messages.arrow.zst"))) == 2
     for shard in (tmp_path / "one").glob("t*-of-*"):
         assert shard.read_bytes() == (tmp_path / "two" / shard.name).read_bytes()
 

@@ -5,16 +5,18 @@ import re
 from pathlib import Path
 
 import google_crc32c
-import orjson
 import pytest
 
 from data_pipeline.cache import cached_input, input_cache
 from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.execution.columns import decode
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
 from data_pipeline.files import inputs, lines
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.pairing.join import OWN, REPLIES, SUBPARTITIONS
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.join import SUBPARTITIONS
+from data_pipeline.reddit.source import RedditSource
+from data_pipeline.rules.message_rules import PAPER
 
 A_WHILE = 100
 
@@ -37,13 +39,13 @@ def path(write_dump, comment):
 @pytest.fixture
 def kept(tmp_path):
     """An uncompressed cache."""
-    return InputCache(str(tmp_path / "kept"), Selection(), compressed=False)
+    return InputCache(str(tmp_path / "kept"), RedditSource(Selection()), compressed=False)
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "compressed"])
 def done(tmp_path, path, request):
     """A cache that has the dump, compressed or not."""
-    made = InputCache(str(tmp_path / "cache"), Selection(), compressed=request.param)
+    made = InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=request.param)
     read(made, path)
     return made
 
@@ -122,10 +124,15 @@ def test_a_dump_of_the_same_name_in_another_folder_is_not_done(done, path, tmp_p
 
 
 @pytest.mark.parametrize(
-    "asked", [{"min_score": 0}, {"min_characters": 1}, {"bots": frozenset({"someone"})}]
+    "asked",
+    [
+        {"min_score": 0},
+        {"messages": PAPER._replace(min_characters=1)},
+        {"bots": frozenset({"someone"})},
+    ],
 )
 def test_under_other_rules_it_is_not_done(done, path, asked):
-    assert done._replace(selection=Selection(**asked)).find(as_found(path)) is None
+    assert done._replace(source=RedditSource(Selection(**asked))).find(as_found(path)) is None
 
 
 def test_after_another_version_of_the_program_it_is_not_done(done, path, monkeypatch):
@@ -169,7 +176,7 @@ def names_in(kept):
 def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept, path):
     first, second, last = (Path(read(kept, path).folder) for _ in range(3))
     (first / "cached_input.json").unlink()
-    (first / "comments.jsonl.abc.partial").write_bytes(b"half")
+    (first / "messages.arrow.abc.partial").write_bytes(b"half")
     os.utime(second / "cached_input.json", (A_WHILE, A_WHILE))
     with kept.in_use():
         assert names_in(kept) == sorted([last.name, "_in_use"])
@@ -179,7 +186,7 @@ def test_a_job_alone_with_the_folder_removes_unfinished_readings_and_copies(kept
 def test_beside_another_job_nothing_is_removed(kept, path):
     (Path(read(kept, path).folder) / "cached_input.json").unlink()
     unfinished = names_in(kept)
-    with InputCache(kept.folder, Selection(), compressed=False).in_use():
+    with InputCache(kept.folder, RedditSource(Selection()), compressed=False).in_use():
         read(kept, path)
         before = names_in(kept)
         (Path(read(kept, path).folder) / "cached_input.json").unlink()
@@ -250,18 +257,18 @@ def test_examples_of_what_is_dropped_are_few_and_short(kept, write_dump, comment
 def test_packs_and_partitions_cut_the_same_rows(kept, write_dump, comment, monkeypatch):
     path = write_dump("RC", [comment(f"c{n}", f"t1_c{n // 2}") for n in range(300)])
     monkeypatch.setattr(lines, "BATCH_BYTES", 2000)
-    monkeypatch.setattr(cached_input, "COMMENTS_A_PACK", 50)
+    monkeypatch.setattr(cached_input, "MESSAGES_A_PACK", 50)
     cached = read(kept, path)
     for partitions in (1, 5, SUBPARTITIONS):
         found = blocks_of(cached, partitions=partitions, inline=True)
         assert all(len(block.data) == block.length for _, block in found)
         in_file = [(partition, block._replace(data=None)) for partition, block in found]
         assert blocks_of(cached, partitions=partitions, inline=False) == in_file
-        rows = sorted(line for _, block in found for line in block.data.splitlines())
-        ids = [own_id for line in rows for own_id in (orjson.loads(line) or [[]])[0]]
-        assert len(ids) == 600  # each comment for itself and for its parent
+        batches = [some for _, block in found for some in decode(block.data, (OWN, REPLIES))]
+        # Each comment for itself and for its parent.
+        assert [sum(some.num_rows for some in batches[side::2]) for side in (0, 1)] == [300, 300]
     content = b"".join(block.data for _, block in blocks_of(cached, partitions=1, inline=True))
-    assert Path(cached.folder, "comments.jsonl").read_bytes() == content
+    assert Path(cached.folder, "messages.arrow").read_bytes() == content
 
 
 def blocks_of(cached, **how):

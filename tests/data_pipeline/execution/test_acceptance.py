@@ -12,6 +12,7 @@ from data_pipeline.execution.acceptance import Limits
 from data_pipeline.execution.shuffle import DamagedFileError
 from data_pipeline.files.inputs import find_inputs
 from data_pipeline.reddit.filters import Selection
+from data_pipeline.reddit.source import RedditSource
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_dead_letters_beyond_the_limit_are_counted(
 
 def test_dead_letters_of_a_dump_are_read_one_by_one(write_dump, tmp_path):
     path = write_dump("RC", [b"1", b"2", b"3"])
-    cache = InputCache(str(tmp_path / "cache"), Selection(), compressed=False)
+    cache = InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=False)
     cached = cache.read(*find_inputs([str(path)]), lambda *_: None)
     letters = cached.dead_letters()
     assert json.loads(next(letters))["line"] == 1

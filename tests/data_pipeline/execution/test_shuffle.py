@@ -1,68 +1,78 @@
-"""Pairs on their way between two stages."""
+"""Batches on their way between two stages."""
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from data_pipeline.execution import shuffle
-from data_pipeline.execution.shuffle import PackRows, Pair, Transport, as_row, read_pairs
+from data_pipeline.execution.columns import decode
+from data_pipeline.execution.shuffle import PackBatches, Transport, read_blocks
+
+SCHEMA = pa.schema([("text", pa.large_string()), ("number", pa.int64()), ("id", pa.string())])
 
 
-def pair(number, *, thread="t"):
-    texts = (f"question\n{number}\u2028", f"answer {number}")
-    return Pair(*texts, "c1", f"r{number}", thread, "s", number, "c0", ["earlier"], ["c0"])
+def batch(numbers):
+    rows = [
+        {"text": f"text\n{n}\u2028", "number": n, "id": None if n % 3 else "i"} for n in numbers
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def rows_by_thread(pairs):
-    rows = {}
-    for one in pairs:
-        rows[one.thread_id] = rows.get(one.thread_id, b"") + as_row(one)
-    return rows
+def by_last_digit(some):
+    return some, some.column("number").to_numpy() % 10
 
 
-@pytest.fixture(params=[True, False])
+@pytest.fixture(params=[True, False], ids=["inline", "in files"])
 def packer(request, tmp_path):
-    packer = PackRows(Transport(str(tmp_path), inline=request.param), rows_by_thread)
+    packer = PackBatches(Transport(str(tmp_path), inline=request.param), by_last_digit)
     packer.start_bundle()
     return packer
 
 
 def packed(packer, *batches):
     """The elements yielded for each batch, then those at the end of the bundle."""
-    early = [element for pairs in batches for element in packer.process(pairs)]
+    early = [element for some in batches for element in packer.process(some)]
     return early, [windowed.value for windowed in packer.finish_bundle()]
 
 
-def pairs_of(block):
-    return [pair for pairs in read_pairs([block]) for pair in pairs]
+def rows_of(*blocks):
+    return [
+        row
+        for rows in read_blocks(blocks)
+        for some in decode(rows, [SCHEMA])
+        for row in some.to_pylist()
+    ]
 
 
-@pytest.mark.parametrize("count", [0, 1, 499, 500, 501, 1000, 1234])
-def test_every_pair_arrives_once_and_in_order(packer, count):
-    pairs = [pair(number) for number in range(count)]
-    early, late = packed(packer, pairs[:700], pairs[700:])
+@pytest.mark.parametrize("count", [0, 1, 499, 1234])
+def test_every_row_arrives_once_under_its_key_and_in_order(packer, count):
+    rows = batch(range(count))
+    early, late = packed(packer, rows.slice(0, 700), rows.slice(700))
     assert early == []
-    assert [key for key, _ in late] == ["t"] * (count > 0)
-    pieces = list(read_pairs(block for _, block in late))
-    assert [one for piece in pieces for one in piece] == pairs
-    assert [len(piece) for piece in pieces] == [500] * (count // 500) + [count % 500]
-
-
-def test_pairs_of_one_key_are_together(packer):
-    _, late = packed(packer, [pair(0), pair(1, thread="u")], [pair(2, thread="u"), pair(3)])
-    found = {key: pairs_of(block) for key, block in late}
-    assert found == {
-        "t": [pair(0), pair(3)],
-        "u": [pair(1, thread="u"), pair(2, thread="u")],
-    }
+    assert sorted(key for key, _ in late) == list(range(min(count, 10)))
+    for key, block in late:
+        assert rows_of(block) == [row for row in rows.to_pylist() if row["number"] % 10 == key]
 
 
 def test_a_worker_lets_go_of_its_rows_when_there_are_enough(packer, monkeypatch):
-    batch = [pair(0), pair(1)]
-    enough = 2 * sum(len(as_row(one)) for one in batch)
+    rows = batch([0, 10])
+    enough = 2 * rows.nbytes
     monkeypatch.setattr(shuffle, "FLUSH_BYTES", enough)
-    early, late = packed(packer, batch, batch, batch)
-    assert [pairs_of(block) for _, block in early] == [batch + batch]
-    assert [pairs_of(block) for _, block in late] == [batch]
+    early, late = packed(packer, rows, rows, rows)
+    assert [rows_of(block) for _, block in early] == [rows.to_pylist() * 2]
+    assert [rows_of(block) for _, block in late] == [rows.to_pylist()]
     monkeypatch.setattr(shuffle, "FLUSH_BYTES", enough + 1)
     packer.start_bundle()
-    early, late = packed(packer, batch, batch)
-    assert (early, [pairs_of(block) for _, block in late]) == ([], [batch + batch])
+    early, late = packed(packer, rows, rows)
+    assert (early, [rows_of(block) for _, block in late]) == ([], [rows.to_pylist() * 2])
+
+
+def test_keys_beyond_16_bits_are_kept_apart(tmp_path):
+    keys = np.array([70_000, 3, 70_000])
+    packer = PackBatches(Transport(str(tmp_path), inline=True), lambda some: (some, keys))
+    packer.start_bundle()
+    _, late = packed(packer, batch([1, 2, 4]))
+    assert {key: [row["number"] for row in rows_of(block)] for key, block in late} == {
+        3: [2],
+        70_000: [1, 4],
+    }

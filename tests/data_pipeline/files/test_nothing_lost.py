@@ -264,12 +264,12 @@ def test_a_damaged_cached_input_is_refused_and_then_read_again(
 ):
     source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept", "--format", "jsonl")
     run(*source, "--output", tmp_path / "one")
-    (comments,) = (tmp_path / "kept").glob("RC_1.zst-*/comments.jsonl")
+    (comments,) = (tmp_path / "kept").glob("RC_1.zst-*/messages.arrow")
     whole = comments.read_bytes()
     assert b"what are the words" in whole
     comments.write_bytes(whole.replace(b"what are the words", b"XXXX are the wordz"))
     with monkeypatch.context() as patched:
-        patched.setattr("data_pipeline.reddit.command.is_local", lambda _: not on_engine)
+        patched.setattr("data_pipeline.pairing.job.is_local", lambda _: not on_engine)
         message = fails(*source, "--output", tmp_path / "two")
     assert f"{comments} has changed since it was written" in message
     assert not (tmp_path / "two" / "COMPLETED").exists()

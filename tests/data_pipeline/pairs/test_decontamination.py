@@ -3,11 +3,11 @@
 import gzip
 
 import orjson
+import pyarrow as pa
 import pytest
 from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.errors import InputError
-from data_pipeline.execution.shuffle import Pair
 from data_pipeline.pairs.decontamination import (
     EXCLUDED,
     Excluded,
@@ -15,6 +15,7 @@ from data_pipeline.pairs.decontamination import (
     normalize,
     read_texts,
 )
+from data_pipeline.pairs.schema import pairs_schema
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,14 @@ def test_pairs_are_removed_by_either_text_and_listed(tmp_path):
     assert len(excluded) == 1  # scores and very short texts exclude nothing
 
     def pair(text, response):
-        return Pair(text, response, "i", f"r {text}", "t", "s", None, None)
+        ids = {"input_id": "i", "response_id": f"r {text}", "thread_id": "t", "subreddit": "s"}
+        return {"input": text, "response": response, **ids}
 
     kept = pair("A man is playing golf", "yes")
     pairs = [pair("a MAN is playing", "yes"), kept, pair("What is he doing?", "A man: is playing")]
-    outputs = list(decontaminate(pairs, excluded=excluded))
-    assert outputs[0] == [kept]
+    batch = pa.RecordBatch.from_pylist(pairs, schema=pairs_schema(0))
+    outputs = list(decontaminate(batch, excluded=excluded))
+    assert outputs[0].to_pylist() == batch.slice(1, 1).to_pylist()
     (lines,) = [
         out.value for out in outputs if isinstance(out, TaggedOutput) and out.tag == EXCLUDED
     ]

@@ -48,11 +48,12 @@ def fails(path):
 def test_what_the_job_stores_is_read_back(tmp_path, name, gzipped):
     form = make_format(name, names=FEATURES, gzipped=gzipped)
     columns = zip(*[[*pair, "i", "r", "t", "s"] for pair in PAIRS], strict=True)
-    rows = form.rows(list(columns))
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    rows = b"".join(form.rows(arrays)[0].to_pylist())
     path = tmp_path / f"train-00000-of-00001{form.suffix}"
     path.write_bytes(form.file(rows))
     assert read(path) == PAIRS
-    path.write_bytes(form.file([]))
+    path.write_bytes(form.file(b""))
     assert read(path) == []
 
 

@@ -1,20 +1,19 @@
 """From pairs to files: which shard, which rows in which file, and what is said of a file."""
 
+from collections import Counter
+
 import apache_beam as beam
 import google_crc32c
 import orjson
+import pyarrow as pa
 import pytest
 from apache_beam.testing.util import assert_that, equal_to
 
-from data_pipeline.execution.shuffle import InlineBlocks, Pair
+from data_pipeline.execution.columns import encode
+from data_pipeline.execution.shuffle import InlineBlocks
 from data_pipeline.pairs.formats import make_format
-from data_pipeline.pairs.shards import (
-    ShardFile,
-    Sharding,
-    WriteLines,
-    stored_columns,
-    write_shard,
-)
+from data_pipeline.pairs.schema import pairs_schema, stored_columns
+from data_pipeline.pairs.shards import ROWS, ShardFile, Sharding, WriteLines, write_shard
 
 
 def sharding(**replaced):
@@ -33,12 +32,25 @@ def sharding(**replaced):
 
 
 def pair(number, *, thread="t3_1", context=()):
-    ids = (f"i{number}", f"r{number}")
-    return Pair(f"question {number}", f"answer {number}", *ids, thread, "s", 7, None, context)
+    return {
+        "input": f"question {number}",
+        "response": f"answer {number}",
+        "input_id": f"i{number}",
+        "response_id": f"r{number}",
+        "thread_id": thread,
+        "subreddit": "s",
+        **{f"context/{turn}": text for turn, text in enumerate(context)},
+    }
 
 
-def responses(rows):
-    return [orjson.loads(row)["response_id"] for row in rows.splitlines()]
+def rows_by_shard(split, pairs):
+    """Shard -> its rows as dicts, in the order of the pairs."""
+    batch = pa.RecordBatch.from_pylist(pairs, schema=pairs_schema(split.context_turns))
+    rows, shards = split.rows(batch)
+    found = {}
+    for row, shard in zip(rows.column("row").to_pylist(), shards.tolist(), strict=True):
+        found.setdefault(split.all_shards()[shard], []).append(orjson.loads(row))
+    return found
 
 
 def test_validation_is_a_split_only_where_it_is_asked_for():
@@ -59,8 +71,8 @@ def test_a_pair_goes_to_the_shard_of_its_reply_on_the_split_of_its_thread():
     # and of t3_1 0.854. Computed once with zlib and hashlib.
     pairs = [pair(n) for n in range(8)] + [pair(0, thread="t3_6"), pair(0, thread="t3_9")]
     split = sharding(validation_fraction=0.2, validation_shards=3)
-    rows, counts = split.rows_by_shard(pairs)
-    assert {shard: responses(some) for shard, some in rows.items()} == {
+    found = rows_by_shard(split, pairs).items()
+    assert {shard: [row["response_id"] for row in rows] for shard, rows in found} == {
         ("train", 0): ["r5", "r7"],
         ("train", 1): ["r1", "r3"],
         ("train", 2): ["r4", "r6"],
@@ -68,16 +80,14 @@ def test_a_pair_goes_to_the_shard_of_its_reply_on_the_split_of_its_thread():
         ("test", 1): ["r0"],
         ("validation", 2): ["r0"],
     }
-    assert counts == {"train_pairs": 8, "test_pairs": 1, "validation_pairs": 1}
-    assert sharding().rows_by_shard([]) == ({}, {})
+    assert rows_by_shard(sharding(), []) == {}
 
 
 def test_a_row_has_the_features_of_its_pair_and_the_turns_asked_for():
     with_turns = sharding(context_turns=2)
     one, two, three = ("a",), ("b", "c"), ("d", "e", "f")
-    rows, _ = with_turns.rows_by_shard([pair(0, context=turns) for turns in ((), one, two, three)])
-    (joined,) = rows.values()
-    found = [orjson.loads(row) for row in joined.splitlines()]
+    pairs = [pair(0, context=turns) for turns in ((), one, two, three)]
+    (found,) = rows_by_shard(with_turns, pairs).values()
     assert [(row["context/0"], row["context/1"]) for row in found] == [
         ("", ""),
         ("a", ""),
@@ -100,43 +110,54 @@ def test_a_row_has_the_features_of_its_pair_and_the_turns_asked_for():
 def test_by_pair_the_split_is_of_both_ids(thread):
     # blake2b-64 of b"c10 r10" is 0.064 of 2**64, computed once with hashlib.
     pairs = [
-        pair(0, thread=thread)._replace(input_id=input_id, response_id=response_id)
+        pair(0, thread=thread) | {"input_id": input_id, "response_id": response_id}
         for input_id, response_id in (("c10", "r10"), ("r10", "c10"), ("c1", "r10"))
     ]
-    _, counts = sharding(split_by="pair").rows_by_shard(pairs)
-    assert counts == {"test_pairs": 1, "train_pairs": 2}
+    found = rows_by_shard(sharding(split_by="pair"), pairs)
+    counts = Counter(split for (split, _), rows in found.items() for _ in rows)
+    assert counts == {"test": 1, "train": 2}
 
 
 @pytest.mark.parametrize(
     ("limits", "files"),
     [
-        ({}, [[b"aa", b"bb", b"c", b"dddd", b"e"]]),
-        ({"records_a_file": 2}, [[b"aa", b"bb"], [b"c", b"dddd"], [b"e"]]),
-        ({"records_a_file": 5}, [[b"aa", b"bb", b"c", b"dddd", b"e"]]),
+        ({}, [slice(0, 5)]),
+        ({"records_a_file": 2}, [slice(0, 2), slice(2, 4), slice(4, 5)]),
+        ({"records_a_file": 5}, [slice(0, 5)]),
     ],
 )
 def test_a_shard_is_cut_where_a_file_would_be_too_large(limits, files):
-    assert list(sharding(**limits).cut([b"aa", b"bb", b"c", b"dddd", b"e"])) == files
+    assert list(sharding(**limits).cut(5)) == files
 
 
 def test_a_shard_without_rows_is_one_empty_file():
-    assert list(sharding(records_a_file=1).cut([])) == [[]]
+    for limits in ({}, {"records_a_file": 1}):
+        assert list(sharding(**limits).cut(0)) == [slice(0, 0)]
+
+
+def block_of(rows):
+    keys = [int.from_bytes(checksum(row), "big") for row in rows]
+    arrays = [pa.array(keys, pa.uint32()), pa.array(rows, pa.large_binary())]
+    return InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+
+
+def checksum(row):
+    return google_crc32c.value(row).to_bytes(4, "little")
 
 
 def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
     rows = [b'{"a":%d}\n' % number for number in range(5)]
     written = {}
     for order in (rows, rows[::-1]):
-        blocks = [InlineBlocks("w").append(b"".join(some)) for some in (order[:3], order[3:])]
-        element = ("train", 7), [blocks[0], None, blocks[1]]
-        files = list(
-            write_shard(element, folder=str(tmp_path), sharding=sharding(records_a_file=2))
-        )
+        blocks = [block_of(some) for some in (order[:3], order[3:])]
+        split = sharding(records_a_file=2, train_shards=8)
+        element = split.all_shards().index(("train", 7)), [blocks[0], None, blocks[1]]
+        files = list(write_shard(element, folder=str(tmp_path), sharding=split))
         contents = [(tmp_path / file.name).read_bytes() for file in files]
         written[order[0]] = files, contents
     assert written[rows[0]] == written[rows[-1]]
     # In the order of their CRC-32C, little endian.
-    by_checksum = sorted(rows, key=lambda row: google_crc32c.value(row).to_bytes(4, "little"))
+    by_checksum = sorted(rows, key=checksum)
     assert b"".join(contents) == b"".join(by_checksum)
     assert [file.name for file in files] == [f"train-00007-0000{n}.jsonl" for n in range(3)]
     assert [file.records for file in files] == [2, 2, 1]
@@ -147,6 +168,14 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
             "crc32c": f"{google_crc32c.value(content):08x}",
             "records": content.count(b"\n"),
         }
+
+
+def test_rows_of_one_checksum_are_in_the_order_of_their_bytes(tmp_path):
+    rows = [b"b\n", b"a\n", b"c\n", b"a\n"]
+    arrays = [pa.array([5, 5, 1, 5], pa.uint32()), pa.array(rows, pa.large_binary())]
+    block = InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+    (file,) = write_shard((0, [block]), folder=str(tmp_path), sharding=sharding())
+    assert (tmp_path / file.name).read_bytes() == b"c\na\na\nb\n"
 
 
 def test_lines_come_into_one_file_in_order(tmp_path):

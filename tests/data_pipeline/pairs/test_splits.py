@@ -1,6 +1,11 @@
 """The split: stable, by thread or by pair."""
 
-from data_pipeline.pairs.splits import SPLIT_BY, SPLITS, split_of
+import pyarrow as pa
+
+from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.pairs.splits import SPLIT_BY, SPLITS, split_keys, split_of
+
+SCHEMA = pairs_schema(0)
 
 
 def is_test(split_by, fraction, thread="t", input_id="i", response_id="r"):
@@ -8,14 +13,11 @@ def is_test(split_by, fraction, thread="t", input_id="i", response_id="r"):
 
 
 def where(split_by, fraction, thread="t", input_id="i", response_id="r", *, validation=0.0):
-    return split_of(
-        thread=thread,
-        input_id=input_id,
-        response_id=response_id,
-        split_by=split_by,
-        test_fraction=fraction,
-        validation_fraction=validation,
-    )
+    pair = {"input": "", "response": "", "input_id": input_id, "response_id": response_id}
+    pair |= {"thread_id": thread, "subreddit": ""}
+    batch = pa.RecordBatch.from_pylist([pair], schema=SCHEMA)
+    (key,) = split_keys(batch, split_by).to_pylist()
+    return split_of(key, test_fraction=fraction, validation_fraction=validation)
 
 
 def test_the_names_that_options_and_files_have():

@@ -1,14 +1,14 @@
 """The bytes that TensorFlow reads back."""
 
+import pyarrow as pa
 import tensorflow as tf
 
 from data_pipeline.pairs.tfrecord import (
     FEATURES,
-    encode_columns,
     encode_example,
     frame,
-    split_frames,
 )
+from data_pipeline.pairs.tfrecord_columns import encode_columns, frame_columns
 
 PAIR = {name: f"{name} – ü\n" + "long " * 60 for name in FEATURES}
 
@@ -29,15 +29,21 @@ def test_tensorflow_reads_what_is_written(tmp_path):
             assert example.features.feature[name].bytes_list.value == [PAIR[name].encode()]
 
 
-def test_joined_frames_come_apart_again():
-    frames = [frame(bytes([n]) * n * 50) for n in range(5)]
-    assert list(split_frames(b"".join(frames))) == frames
-
-
 def test_strings_and_integers_are_encoded_alike():
     other = dict.fromkeys(PAIR, "") | {"input": "x" * 200}
-    columns = list(zip(PAIR.values(), other.values(), strict=True))
-    assert encode_columns(list(PAIR), columns) == [encode_example(PAIR), encode_example(other)]
+    columns = [
+        pa.array([PAIR[name], other[name]], pa.large_string() if name == "input" else pa.string())
+        for name in PAIR
+    ]
+    expected = [encode_example(PAIR), encode_example(other)]
+    assert encode_columns(list(PAIR), columns).to_pylist() == expected
+    frames, checksums = frame_columns(list(PAIR), columns)
+    assert frames.to_pylist() == list(map(frame, expected))
+    stored = [int.from_bytes(framed[-4:], "little") for framed in map(frame, expected)]
+    assert checksums.tolist() == stored
+    # Of a slice too, whose bytes do not begin where its buffers do.
+    frames, _ = frame_columns(list(PAIR), [column[1:] for column in columns])
+    assert frames.to_pylist() == [frame(expected[1])]
     example = tf.train.Example.FromString(encode_example({"label": 300, "text": "ü"}))
     assert example.features.feature["label"].int64_list.value == [300]
     assert example.features.feature["text"].bytes_list.value == ["ü".encode()]

@@ -6,6 +6,7 @@ import pytest
 from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.reddit.comment import Comment, parse_comment, seconds, whole_number
 from data_pipeline.reddit.filters import Rules, Selection
+from data_pipeline.rules.message_rules import PAPER
 
 FIELDS = {
     "id": "c2",
@@ -110,8 +111,8 @@ def test_the_first_rule_that_holds_drops(text, author, rule):
     assert dropped_by(comment(text, author)) == rule
 
 
-def dropped_by(comment, **asked):
-    rules = Rules(Selection(**asked))
+def dropped_by(comment, min_characters=0, **asked):
+    rules = Rules(Selection(PAPER._replace(min_characters=min_characters), **asked))
     index = rules.that_drops(comment)
     return None if index is None else rules.names[index]
 

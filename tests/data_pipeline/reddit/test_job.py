@@ -10,12 +10,13 @@ import tensorflow as tf
 
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.files.inputs import find_inputs
+from data_pipeline.pairing.graph import Plan, build
+from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import FEATURES
 from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.options import Settings
-from data_pipeline.reddit.pipeline import Plan, build
+from data_pipeline.reddit.source import RedditSource
 
 
 def pairs_in(folder, side):
@@ -84,6 +85,7 @@ def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
     run(
         *("--input", f"{tmp_path}/RC_*", "--output", output),
         *("--train_shards", 3, "--test_shards", 2, "--test_fraction", 0.5, "--split_by", "pair"),
+        "--allow_empty",
     )
     assert sorted(path.name for path in output.iterdir()) == [
         "COMPLETED",
@@ -108,10 +110,10 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.reddit.options._MIN_PARTITIONS", 5)
+    monkeypatch.setattr("data_pipeline.pairing.options._MIN_PARTITIONS", 5)
     run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
     # As an engine has it: the rows go through the runner.
-    monkeypatch.setattr("data_pipeline.reddit.command.is_local", lambda _: False)
+    monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
     run(*source, "--output", tmp_path / "four", "--train_shards", 16, "--test_shards", 5)
     shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
     names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
@@ -223,7 +225,7 @@ def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     sharding = Sharding("thread", 0.1, 2, 1, form, 0, None)
     plan = Plan(
         find_inputs([f"{tmp_path}/RC_*"]),
-        InputCache(str(tmp_path / "cache"), Selection(), compressed=True),
+        InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=True),
         folder=str(folder),
         inline=True,
         settings=Settings(sharding, partitions=3),

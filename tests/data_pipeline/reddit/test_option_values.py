@@ -23,6 +23,10 @@ import pytest
         (["--context_turns", "-1"], "--context_turns: -1 is not 0 or more"),
         (["--context_turns", "101"], "--context_turns: 101 is not 0 to 100"),
         (["--direct_num_workers", "-2"], "--direct_num_workers: -2 is not 0 or more"),
+        (["--max_characters", "0"], "--max_characters: 0 is not 1 or more"),
+        (["--min_letter_share", "1"], "--min_letter_share: 1.0 is not in [0, 1)"),
+        (["--drop_prefixes", ","], "--drop_prefixes: ',' names none"),
+        (["--rules", "none", "--letters_and_marks"], "--letters_and_marks: no rule counts letters"),
         (["--min_characters", "-1"], "--min_characters: -1 is not 0 or more"),
         (["--max_copies_of_pair", "0"], "--max_copies_of_pair: 0 is not 1 or more"),
         (["--subreddits", ", ,"], "--subreddits: ', ,' names none"),
@@ -130,6 +134,42 @@ def test_rules_are_counted_in_their_order_each_comment_once(
         "over_18": 1,
     }
     assert (statistics["kept"], statistics["pairs"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "dropped", "pairs", "words"),
+    [
+        (["--rules", "none"], {"deleted": 1}, 3, "[deleted] or [removed]"),
+        (
+            ["--rules", "none", "--max_characters", 13],
+            {"deleted": 1, "length": 1},
+            2,
+            ">14 characters or more",
+        ),
+        (
+            ["--min_letter_share", "0.5", "--drop_prefixes", "Dear ", "--max_characters", 20],
+            {"deleted": 1, "length": 0, "alphabetic": 1, "prefix": 1, "bot": 1},
+            0,
+            ">50% letters or less",
+        ),
+    ],
+)
+def test_the_papers_rules_are_options(
+    run, write_dump, comment, tmp_path, statistics_of, options, dropped, pairs, words
+):
+    rows = [
+        comment("c1", body="How old?"),
+        comment("c2", "t1_c1", body="I am 20 years old", author="a_bot"),
+        comment("c3", "t1_c1", body="20"),
+        comment("c4", "t1_c1", body="Dear reader"),
+        comment("c5", "t1_c1", body="[deleted]"),
+    ]
+    out = tmp_path / "out"
+    run("--input", write_dump("RC", rows), "--output", out, "--allow_empty", *options)
+    statistics = statistics_of(out)
+    assert statistics["dropped"] == dropped
+    assert statistics["pairs"] == pairs
+    assert words in (out / "data_card.html").read_text()
 
 
 def test_all_of_them_are_off_by_default(run, world, tmp_path, statistics_of):

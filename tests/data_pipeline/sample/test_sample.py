@@ -14,6 +14,7 @@ import pytest
 from backports import zstd
 
 from data_pipeline import sample
+from data_pipeline.__main__ import main
 from data_pipeline.errors import InputError
 from data_pipeline.reddit.comment import MalformedLineError, parse_comment
 from data_pipeline.reddit.filters import Rules, Selection
@@ -148,9 +149,14 @@ def test_real_data_is_not_overwritten(tmp_path):
     assert not (tmp_path / "reddit").exists()
 
 
-def test_a_sample_world_may_be_made_again(tmp_path):
-    sample.write_sample(tmp_path, comments=10)
-    sample.write_sample(tmp_path, comments=20)
+def test_a_sample_world_may_be_made_again_and_says_so(tmp_path, caplog, capsys):
+    with caplog.at_level("INFO"):
+        main(["sample", "--output", f"{tmp_path}/", "--comments", "10"])
+        assert "replacing" not in caplog.text
+        main(["sample", "--output", f"{tmp_path}/", "--comments", "20"])
+    assert f"replacing an earlier sample world in {tmp_path}" in caplog.text
+    written = f"written to {tmp_path}; {tmp_path}/SAMPLE.txt describes it\n"
+    assert capsys.readouterr().out == 2 * written
     assert "20 comments" in (tmp_path / "SAMPLE.txt").read_text()
 
 

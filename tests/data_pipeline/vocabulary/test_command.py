@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 
 from data_pipeline.__main__ import main
@@ -33,7 +34,9 @@ def write_pairs(tmp_path):
             gzipped=name.endswith(".gz"),
         )
         path = tmp_path / name
-        path.write_bytes(form.file(form.rows(list(zip(*pairs, strict=True)) or [(), ()])))
+        columns = list(zip(*pairs, strict=True)) or [(), ()]
+        rows, _ = form.rows([pa.array(column, pa.string()) for column in columns])
+        path.write_bytes(form.file(b"".join(rows.to_pylist())))
         return path
 
     return write

@@ -57,6 +57,24 @@ def test_reads_every_test_shard(tmp_path):
     assert len(ranking_files.read(single).pairs) == 2
 
 
+def test_records_without_ids_get_them_from_their_place(tmp_path):
+    none = {"input_id": None, "response_id": None}
+    path = write_records(tmp_path / "test-0.tfrecord", [example(pair(n), **none) for n in range(2)])
+    (source,) = ranking_files.find(path)
+    assert ranking_files.read(source).pairs == [
+        ranking_files.Pair(
+            f"question {n}",
+            f"answer {n}",
+            f"test-0.tfrecord:{n + 1}:input",
+            f"test-0.tfrecord:{n + 1}:response",
+        )
+        for n in range(2)
+    ]
+    write_records(path, [example(pair(0), input_id=None)])
+    with pytest.raises(InputError, match="feature 'input_id' has 0 byte strings"):
+        ranking_files.read(source)
+
+
 def test_bad_files_are_named(tmp_path):
     def read(path):
         (source,) = ranking_files.find(path)

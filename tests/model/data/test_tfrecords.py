@@ -61,6 +61,24 @@ def test_test_files_are_not_trained_on(pairs_folder):
         find_files("task.train_data", data(f"{pairs_folder}/t*", is_training=True))
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("train-0.jsonl", "JSON lines"),
+        ("train-0.jsonl.gz", "JSON lines"),
+        ("train-0.parquet", "Parquet"),
+    ],
+)
+def test_pairs_in_another_format_are_one_line_that_says_what_to_do(tmp_path, name, kind):
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(InputError) as raised:
+        find_files("task.train_data", data(tmp_path / "train-*"))
+    assert str(raised.value) == (
+        f"task.train_data.input_path: '{tmp_path / name}' is {kind}, and training reads TFRecord; "
+        "run the command of data_pipeline that made it again with --format tfrecord"
+    )
+
+
 def test_records_are_counted_by_reading(pairs_folder, zipped_folder):
     for folder, name in ((pairs_folder, "tfrecord"), (zipped_folder, "tfrecord.gz")):
         assert count_records("x", f"{folder}/train-00001-of-00002.{name}") == 200

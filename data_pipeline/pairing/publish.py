@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
 from typing import Any
 
 from data_pipeline.cache.cached_input import EXAMPLES
@@ -22,39 +23,36 @@ from data_pipeline.card.statistics import (
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
 from data_pipeline.execution.report import Report
-from data_pipeline.execution.shuffle import Pair
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
-from data_pipeline.files.lines import read_line_batches
-from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.files.malformed_lines import MalformedLine
 from data_pipeline.files.output_folder import (
     DATA_CARD,
     DEAD_LETTERS,
     STATISTICS,
     OutputFolder,
 )
+from data_pipeline.messages.source import Source, Wording
+from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
     COPYPASTA_COPIES,
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
+from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.pairs.shards import ShardFile
-from data_pipeline.pairs.splits import SPLITS
-from data_pipeline.reddit.comment import FIELDS, parse_comment
-from data_pipeline.reddit.filters import Rules
-from data_pipeline.reddit.options import Settings
+from data_pipeline.pairs.splits import SPLITS, TRAIN
 
 Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
-_EXAMPLE = ("input", "response", "context", "subreddit")
 _PACKAGE = "conversational-embeddings"
 
 
 def publish(
-    output: OutputFolder, report: Report, inputs: Inputs, settings: Settings
+    output: OutputFolder, report: Report, inputs: Inputs, settings: Settings, source: Source
 ) -> dict[str, Any]:
     """Publishes what the job wrote aside, and returns its statistics.
 
@@ -64,15 +62,15 @@ def publish(
     options = settings.description
     names = _numbered(report.files, suffix=settings.sharding.format.suffix)
     outputs = {names[file.name]: file.describe() for file in report.files}
-    counts = _counts(report, settings)
+    counts = _counts(report, settings, source)
     try:
-        _accept(inputs, settings, counts)
+        _accept(inputs, settings, source, counts)
     except InputError:
         output.discard()
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     manifests = [manifest for _, manifest in inputs]
-    card = _card(report, manifests, options=options, counts=counts, outputs=outputs)
+    card = _card(report, manifests, source, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -89,45 +87,51 @@ def publish(
     return counts
 
 
-def _accept(inputs: Inputs, settings: Settings, counts: dict[str, Any]) -> None:
+def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str, Any]) -> None:
     lines = [
         InputLines(
             manifest["counts"]["lines"],
             manifest["counts"]["malformed"],
-            partial(first_malformed, file),
+            partial(first_malformed, source, file),
         )
         for file, manifest in inputs
     ]
-    wanted = settings.selection.subreddits
-    unmatched = sorted(wanted.difference(*(manifest["subreddits"] for _, manifest in inputs)))
-    hints = []
-    if unmatched:
-        names = ", ".join(map(repr, unmatched))
-        hints.append(f"--subreddits: no comment is in {names}")
+    groups: frozenset[str] = frozenset().union(*(manifest["groups"] for _, manifest in inputs))
+    hints = source.hints(groups)
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
-    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=FIELDS, hints=hints)
+    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
+    _require_train_pairs(settings, counts, pairs=pairs)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
 
 
-def first_malformed(file: InputFile) -> MalformedLine | None:
-    """The first malformed line of a dump, or None if there is none any more."""
+def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: int) -> None:
+    sharding = settings.sharding
+    if counts[f"{TRAIN}_pairs"] or not pairs or settings.limits.allow_empty:
+        return
+    if sharding.test_fraction < 1:
+        raise InputError(
+            f"--test_fraction: {sharding.test_fraction:g} and --split_by {sharding.split_by} leave "
+            f"none of {pairs:,} pairs to train on; accepted are other values of both, or "
+            "--allow_empty"
+        )
+
+
+def first_malformed(source: Source, file: InputFile) -> MalformedLine | None:
+    """The first malformed line of an input, or None if there is none any more."""
     with suppress(UnreadableFileError):
-        for batch in read_line_batches(file, Tap()):
-            for number, line in enumerate(batch.lines, start=batch.first_line):
-                try:
-                    parse_comment(line)
-                except MalformedLineError as error:
-                    return MalformedLine(file.path, number, line, str(error))
+        for batch in source.read(file, Tap()):
+            if batch.malformed:
+                return batch.malformed[0]
     return None
 
 
-def _counts(report: Report, settings: Settings) -> dict[str, Any]:
+def _counts(report: Report, settings: Settings, source: Source) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
     counts = report.tally.get(COUNTS, Counter())
     statistics = {
         **{name: counts[name] for name in ("lines", "malformed", "duplicates", "comments")},
-        "dropped": {rule: counts[f"dropped/{rule}"] for rule in Rules(settings.selection).names},
+        "dropped": {rule: counts[f"dropped/{rule}"] for rule in source.rule_names},
         **{name: counts[name] for name in ("kept", "replies", "pairs")},
     }
     if settings.excluded is not None:
@@ -153,6 +157,7 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
 def _card(
     report: Report,
     manifests: list[dict[str, Any]],
+    source: Source,
     *,
     options: dict[str, Any],
     counts: dict[str, Any],
@@ -162,12 +167,22 @@ def _card(
     return {
         "version": _version(),
         "made": datetime.now(UTC).date().isoformat(),
+        "source": _wording(manifests, source)._asdict(),
         "options": options,
         **_card_of_inputs(manifests, list(counts["dropped"])),
         "counts": counts,
         **_card_of_pairs(report.more["examples"], report.tally),
         "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
     }
+
+
+def _wording(manifests: list[dict[str, Any]], source: Source) -> Wording:
+    """What the card calls the source; one without a name has the names of its files."""
+    if source.wording.name:
+        return source.wording
+    names = [PurePath(manifest["input"]["path"]).name for manifest in manifests]
+    shown = names[0] if len(names) == 1 else f"{len(names):,} files, {names[0]} to {names[-1]}"
+    return source.wording._replace(name=shown)
 
 
 def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
@@ -192,7 +207,7 @@ def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> d
     }
 
 
-def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
+def _card_of_pairs(examples: list[dict], tally: Tally) -> dict[str, Any]:
     copies, subreddits = tally.get(COPIES, Counter()), tally.get(SUBREDDITS, Counter())
     ranked = sorted(subreddits.items(), key=lambda item: (-item[1], item[0]))
     return {
@@ -207,9 +222,17 @@ def _card_of_pairs(examples: list[list], tally: Tally) -> dict[str, Any]:
             "copypasta_characters": COPYPASTA_CHARACTERS,
             "copypasta_copies": COPYPASTA_COPIES,
         },
-        "example_pairs": [
-            {name: getattr(Pair(*row), name) for name in _EXAMPLE} for row in examples
-        ],
+        "example_pairs": list(map(_example, examples)),
+    }
+
+
+def _example(pair: dict[str, Any]) -> dict[str, Any]:
+    turns = (pair[name] for name in pair if name.startswith(CONTEXT.format("")))
+    return {
+        INPUT: pair[INPUT],
+        RESPONSE: pair[RESPONSE],
+        "context": [text for text in turns if text is not None],
+        SUBREDDIT: pair[SUBREDDIT],
     }
 
 

@@ -2,21 +2,24 @@
 
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 
 from data_pipeline.execution.shuffle import Block, Compressor
-from data_pipeline.reddit import join
-from data_pipeline.reddit.comment import Comment
-from data_pipeline.reddit.filters import THE_PAPERS
-from data_pipeline.reddit.join import (
+from data_pipeline.messages.source import MESSAGES
+from data_pipeline.pairing import join
+from data_pipeline.pairing.join import (
+    OWN,
     SUBPARTITIONS,
-    OwnComments,
+    OwnMessages,
     Packer,
     partition_of,
+    partitions_of,
     subpartition_of,
 )
+from data_pipeline.reddit.filters import Rules, Selection
 
-NAMES = list(THE_PAPERS)
+NAMES = Rules(Selection()).names
 
 
 def blocks_of(*batches, partitions=1):
@@ -24,8 +27,7 @@ def blocks_of(*batches, partitions=1):
     compress, found = Compressor(), {}
     for source, offset, comments in batches:
         packer = Packer()
-        for some, rule in comments:
-            packer.add(some, None if rule is None else NAMES.index(rule))
+        packer.add(messages(comments))
         by_partition = {}
         for subpartition, rows in packer.packed():
             by_partition.setdefault(partition_of(subpartition, partitions), []).append(
@@ -40,8 +42,8 @@ def blocks_of(*batches, partitions=1):
 def pair_partition(blocks):
     """All pairs and counts of one partition at once."""
     pairs, counts = [], Counter()
-    for some, counted in join.pair_partition(blocks, rule_names=NAMES, with_parents=False):
-        pairs += some
+    for some, counted in join.pair_partition(blocks, rule_names=NAMES, context_turns=0):
+        pairs += some.to_pylist()
         counts.update(counted)
     return pairs, +counts
 
@@ -52,11 +54,26 @@ def one_partition(*batches):
 
 
 def comment(own_id, parent=None, *, text=None, thread="t", created=None):
-    return Comment(own_id, parent, thread, "sub", "author", text or f"text of {own_id}", created)
+    return {
+        "id": own_id,
+        "parent": parent,
+        "thread": thread,
+        "group": "sub",
+        "text": text or f"text of {own_id}",
+        "created": created,
+    }
+
+
+def messages(comments):
+    """A batch of (comment, name of the rule that drops it, or None)."""
+    rows = [
+        row | {"dropped_by": None if rule is None else NAMES.index(rule)} for row, rule in comments
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=MESSAGES)
 
 
 def ids(pairs):
-    return [(pair.input_id, pair.response_id) for pair in pairs]
+    return [(pair["input_id"], pair["response_id"]) for pair in pairs]
 
 
 def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
@@ -67,7 +84,16 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
         )
     )
     assert ids(pairs) == [("c1", "c2"), ("c2", "c3")]
-    assert pairs[0][:6] == ("text of c1", "text of c2", "c1", "c2", "y", "sub")
+    assert pairs[0] == {
+        "input": "text of c1",
+        "response": "text of c2",
+        "input_id": "c1",
+        "response_id": "c2",
+        "thread_id": "y",
+        "subreddit": "sub",
+        "created": None,
+        "before_input": None,
+    }
     assert counts == {"comments": 3, "kept": 3, "replies": 2, "pairs": 2}
 
 
@@ -85,7 +111,7 @@ def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
     early = ("a", 9, [(comment("c2", "c1", text="early"), None)])
     for batches in ([parent, late, early], [early, late, parent]):
         pairs, counts = pair_partition(one_partition(*batches))
-        assert [pair.response for pair in pairs] == ["early"]
+        assert [pair["response"] for pair in pairs] == ["early"]
         assert counts["duplicates"] == 1
         assert counts["comments"] == 2
 
@@ -147,10 +173,16 @@ def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
     replies = [(comment(f"r{n}", "c1"), None) for n in range(95)]
     batches = [("a", n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
-    pieces = list(
-        join.pair_partition(one_partition(*batches), rule_names=NAMES, with_parents=False)
-    )
-    assert [len(pairs) for pairs, _ in pieces] == [0, *[10] * 9, 5]
+    pieces = list(join.pair_partition(one_partition(*batches), rule_names=NAMES, context_turns=0))
+    assert [pairs.num_rows for pairs, _ in pieces] == [0, 0, *[10] * 9, 5]
+
+
+def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
+    rows = [(comment("c1", text="x" * (1 << 20)), None)]
+    rows += [(comment(f"r{n}", "c1"), None) for n in range(40)]
+    found = join.pair_partition(one_partition(("a", 1, rows)), rule_names=NAMES, context_turns=0)
+    sizes = [pairs.num_rows for pairs, _ in found]
+    assert sizes == [0, 0, 16, 16, 8]
 
 
 @pytest.mark.parametrize("replies", [1, 400, 401, 499, 500, 501, 1000, 2500])
@@ -174,32 +206,45 @@ def test_counts_of_a_partition_add_up_over_its_pieces(monkeypatch):
     assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
 
 
-def test_a_pair_has_the_replys_time_and_the_parents_parent_where_asked():
+def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
     rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
-    for with_parents, before in ((True, ["c1", None]), (False, [None, None])):
-        found = join.pair_partition(
-            one_partition(("a", 1, [(row, None) for row in rows])),
-            rule_names=NAMES,
-            with_parents=with_parents,
-        )
-        pairs = {pair.response_id: pair for some, _ in found for pair in some}
-        assert (pairs["c3"].created, pairs["c2"].created) == (9, 4)
-        assert [pairs[reply].before_input for reply in ("c3", "c2")] == before
+    found = join.pair_partition(
+        one_partition(("a", 1, [(row, None) for row in rows])), rule_names=NAMES, context_turns=1
+    )
+    pairs = {pair["response_id"]: pair for some, _ in found for pair in some.to_pylist()}
+    assert (pairs["c3"]["created"], pairs["c2"]["created"]) == (9, 4)
+    assert [pairs[reply]["before_input"] for reply in ("c3", "c2")] == ["c1", None]
+    assert (pairs["c3"]["context/0"], pairs["c3"]["context_id/0"]) == (None, None)
 
 
-def test_parents_are_of_the_lines_that_count():
-    own = OwnComments(with_parents=True)
-    own.add(["c1", "c2", "c1"], ["one", 3, "again"], ["c0", None, "c9"])
-    own.add(["c2", "c3"], ["two", "three"], ["c9", "c1"])
-    assert own.parents == {"c1": "c0", "c2": None, "c3": "c1"}
-    assert own.values == {"c1": "one", "c2": 3, "c3": "three"}
-    assert own.duplicates == 2
-    assert OwnComments(with_parents=False).parents is None
+def test_parents_and_texts_are_of_the_messages_that_count():
+    rows = [
+        {"id": "c1", "parent": "c0", "text": "one"},
+        {"id": "c2", "dropped_by": 3},
+        {"id": "c1", "parent": "c9", "text": "again"},
+        {"id": "c2", "parent": "c9", "text": "two"},
+        {"id": "c3", "parent": "c1", "text": "three"},
+    ]
+    batch = pa.RecordBatch.from_pylist(rows, schema=OWN)
+    own = OwnMessages([batch.slice(0, 3), batch.slice(3)])
+    found = own.rows_of(pa.array(["c1", "c2", "c3", "c4"]))
+    assert own.parents(found).to_pylist() == ["c0", None, "c1", None]
+    assert own.texts(found).to_pylist() == ["one", None, "three", None]
+    assert own.are_kept(found).tolist() == [True, False, True, False]
+    assert own.text_bytes(found).tolist() == [3, 0, 5, 0]
+    assert own.count(NAMES) == {"duplicates": 2, "comments": 3, "kept": 2, f"dropped/{NAMES[3]}": 1}
 
 
 def test_a_packer_counts_what_was_added():
     packer = Packer()
-    assert packer.comments == 0
-    packer.add(comment("c1"), None)
-    packer.add(comment("c2", "c1"), 0)
-    assert packer.comments == 2
+    assert packer.messages == 0
+    packer.add(messages([(comment("c1"), None)]))
+    packer.add(messages([(comment("c2", "c1"), NAMES[0]), (comment("c3"), None)]))
+    assert packer.messages == 3
+
+
+def test_ids_of_a_column_go_to_the_partitions_of_the_ids():
+    some = ["", "c1", "ü", "x" * 100]
+    for partitions in (1, 7, SUBPARTITIONS):
+        expected = [partition_of(subpartition_of(each), partitions) for each in some]
+        assert partitions_of(pa.array(some), partitions).tolist() == expected

@@ -21,25 +21,31 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import numpy as np
+import pyarrow as pa
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
 from data_pipeline.cache.cached_input import CachedInput
 from data_pipeline.cache.input_cache import InputCache
-from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe
+from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_of
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report
-from data_pipeline.execution.shuffle import Block, PackRows, Pair, RowsByKey, Transport
+from data_pipeline.execution.shuffle import Block, PackBatches, Transport
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
+from data_pipeline.messages.source import Layout
+from data_pipeline.pairing.context import AddContextTurn
+from data_pipeline.pairing.join import pair_partition
+from data_pipeline.pairing.rows import pairs_of_rows
+from data_pipeline.pairing.settings import Settings
+from data_pipeline.pairing.threads import add_threads
+from data_pipeline.pairing.turns import LinkTurns
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
+from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
-from data_pipeline.reddit.context import AddContextTurn
-from data_pipeline.reddit.filters import Rules
-from data_pipeline.reddit.join import pair_partition
-from data_pipeline.reddit.options import Settings
 
 _LOG = logging.getLogger(__name__)
 
@@ -106,12 +112,12 @@ def join(
     *,
     folder: str,
     rule_names: list[str],
-    with_parents: bool,
+    context_turns: int,
 ) -> Iterator[Any]:
     """The blocks of one partition -> batches of pairs; tagged, their counts."""
     _collect_garbage_rarely()
     partition, blocks = element
-    for pairs, counts in pair_partition(blocks, rule_names=rule_names, with_parents=with_parents):
+    for pairs, counts in pair_partition(blocks, rule_names=rule_names, context_turns=context_turns):
         _count(counts)
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
@@ -130,7 +136,7 @@ def _collect_garbage_rarely() -> None:
 def _count(counts: Counter) -> None:
     """Adds counts to the runner's own metrics, to watch the job by."""
     for name, count in counts.items():
-        Metrics.counter("reddit", name).inc(count)
+        Metrics.counter("pairs", name).inc(count)
 
 
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
@@ -150,21 +156,8 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     comments = cached | "Send comments to their partitions" >> beam.FlatMap(
         partition_comments, partitions=settings.partitions, inline=plan.inline
     )
-    pairs, join_tally = (
-        comments
-        | "Group comments by partition" >> beam.GroupByKey()
-        | "Join replies to their parents"
-        >> beam.FlatMap(
-            join,
-            folder=plan.folder,
-            rule_names=Rules(settings.selection).names,
-            with_parents=settings.sharding.context_turns > 0,
-        ).with_outputs(TALLY, main="pairs")
-    )
+    pairs, join_tally = _pair(comments, plan)
     tallies = [read_tally, join_tally]
-    for turn in range(settings.sharding.context_turns):
-        add_turn = AddContextTurn(plan.transport(), partitions=settings.partitions)
-        pairs = (pairs, comments) | f"Add context turn {turn}" >> add_turn
     selected = _select(pairs, plan)
     pairs = selected.pairs
     shards = _write_shards(pipeline, pairs, plan)
@@ -180,7 +173,8 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         most=settings.limits.max_dead_letters,
     )
     files = (shards, letters, *selected.files) | "List the files written" >> beam.Flatten()
-    few = pairs | "Pick example pairs" >> beam.CombineGlobally(a_few)
+    some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
+    few = some | "Pick example pairs" >> beam.CombineGlobally(a_few)
     add_report(
         pipeline,
         plan.folder,
@@ -189,6 +183,39 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         files=files,
         examples=AsSingleton(few),
     )
+
+
+def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, beam.PCollection]:
+    """(partition, block of messages) -> batches of pairs, and their counts."""
+    settings, source = plan.settings, plan.cache.source
+    rule_names, turns = list(source.rule_names), settings.sharding.context_turns
+    if source.layout is Layout.ROWS:
+        pairs, tally = messages | "Make pairs of rows" >> beam.FlatMap(
+            pairs_of_rows, rule_names=rule_names
+        ).with_outputs(TALLY, main="pairs")
+        return pairs, tally
+    if source.layout is Layout.TURNS:
+        link = LinkTurns(plan.transport(), partitions=settings.partitions)
+        messages = messages | "Link the turns" >> link
+    pairs, tally = (
+        messages
+        | "Group comments by partition" >> beam.GroupByKey()
+        | "Join replies to their parents"
+        >> beam.FlatMap(
+            join,
+            folder=plan.folder,
+            rule_names=rule_names,
+            context_turns=turns,
+        ).with_outputs(TALLY, main="pairs")
+    )
+    for turn in range(turns):
+        add_turn = AddContextTurn(
+            plan.transport(), turn=turn, turns=turns, partitions=settings.partitions
+        )
+        pairs = (pairs, messages) | f"Add context turn {turn}" >> add_turn
+    if source.layout is Layout.LINKED_THREADS:
+        pairs = add_threads(pairs)
+    return pairs, tally
 
 
 class _Selected(NamedTuple):
@@ -208,7 +235,13 @@ def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
         tallies.append(tally)
     if settings.max_copies_of_pair is not None:
         most, partitions = settings.max_copies_of_pair, settings.partitions
-        pairs, tally = cap_copies(pairs, most, plan.transport(), partitions=partitions)
+        pairs, tally = cap_copies(
+            pairs,
+            most,
+            plan.transport(),
+            partitions=partitions,
+            schema=pairs_schema(settings.sharding.context_turns),
+        )
         tallies.append(tally)
     return _Selected(pairs, tallies, files)
 
@@ -217,9 +250,9 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
     """Writes the shard files, also the empty ones."""
     sharding = plan.settings.sharding
     rows = pairs | "Split and pack pairs by shard" >> beam.ParDo(
-        PackRows(plan.transport(), partial(_rows_by_shard, sharding=sharding))
+        PackBatches(plan.transport(), partial(_rows_by_shard, sharding=sharding))
     )
-    nothing = [(shard, None) for shard in sharding.all_shards()]
+    nothing = [(shard, None) for shard in range(len(sharding.all_shards()))]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing)
     return (
         (rows, every_shard)
@@ -229,7 +262,10 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
     )
 
 
-def _rows_by_shard(pairs: list[Pair], *, sharding: Sharding) -> RowsByKey:
-    rows, counts = sharding.rows_by_shard(pairs)
-    _count(counts)
-    return rows
+def _rows_by_shard(
+    pairs: pa.RecordBatch, *, sharding: Sharding
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    rows, shards = sharding.rows(pairs)
+    splits = np.repeat(list(sharding.shards_by_split()), list(sharding.shards_by_split().values()))
+    _count(Counter(f"{split}_pairs" for split in splits[shards].tolist()))
+    return rows, shards

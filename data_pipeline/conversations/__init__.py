@@ -1,0 +1,1 @@
+"""Anybody's conversations in, messages or pairs out: the sources of three kinds of table."""

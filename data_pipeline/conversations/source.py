@@ -1,0 +1,182 @@
+"""Tables of messages, turns or pairs as sources: the fields of each row, judged by the rules."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.conversations.fields import Fields
+from data_pipeline.execution.columns import lengths_of
+from data_pipeline.files.filesystem import Tap, open_stored
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
+from data_pipeline.pairs.splits import stable_hash
+from data_pipeline.rules.columns import dropped_by, masks
+from data_pipeline.rules.message_rules import MessageRules
+from data_pipeline.tables.reader import PARQUET, read_rows, suffix_of
+from data_pipeline.tables.rows import MISSING, Rows, TableFormat
+from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
+
+EMPTY = "empty"
+"""The rule that drops messages without a text; it is always on."""
+_READ_BYTES = 4 << 20
+
+
+class TableSource(NamedTuple):
+    """Rows of tables as messages."""
+
+    layout: Layout
+    names: Fields
+    rules: MessageRules
+    form: TableFormat
+    same_names: bool = False
+    """Whether two inputs have one file name, so that ids of rows need the whole path."""
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """`empty`, and those that are on."""
+        return [EMPTY, *self.rules.predicates()]
+
+    @property
+    def wording(self) -> Wording:
+        """Messages, or rows where each is a pair."""
+        return Wording(message="row" if self.layout is Layout.ROWS else "message")
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The names of the fields asked for."""
+        return list(self.names.given().values())
+
+    def describe(self) -> dict[str, Any]:
+        """Everything but the files."""
+        return {
+            "source": self.layout.value,
+            "fields": self.names.given(),
+            "rules": self.rules.describe_all(),
+            "form": self.form._asdict(),
+            "same_names": self.same_names,
+        }
+
+    def hints(self, groups: frozenset[str]) -> list[str]:
+        """None: nothing is asked of groups."""
+        return []
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields the messages of a table."""
+        reader = _Reader(self, file)
+        for rows in read_rows(file, self.fields, tap=tap, form=self.form):
+            yield reader.batch(rows)
+        if suffix_of(file.path, self.form) in PARQUET:
+            # Read from the end, and again from the start for its checksum.
+            with closing(open_stored(file.path)) as raw:
+                tap.on(raw)
+                while tap.read(_READ_BYTES):
+                    pass
+
+
+class _Reader:
+    """Makes messages of the rows of one file."""
+
+    def __init__(self, source: TableSource, file: InputFile):
+        self._source = source
+        self._file = file
+        self._name = file.path if source.same_names else file.path.rpartition("/")[2]
+        self._roles = source.names.given()
+
+    def batch(self, rows: Rows) -> MessageBatch:
+        """The messages of some rows."""
+        messages, malformed = [], list(rows.malformed)
+        for number, values in zip(rows.numbers, rows.values, strict=True):
+            try:
+                row = dict(zip(self._roles, values, strict=True))
+                messages.append(self._message(number, row))
+            except ValueError as error:
+                malformed.append(self._malformed(number, values, str(error)))
+        malformed.sort(key=lambda line: line.number)
+        return MessageBatch(self._judged(messages), rows.total, malformed)
+
+    def _message(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        """The columns of a message, and its author.
+
+        Raises:
+          ValueError: if a field has a value of another kind, or none where one must be.
+        """
+        about = {
+            "group": self._field(row, "group", as_text) or "",
+            "created": as_seconds(row["time"]) if "time" in row else None,
+            "author": self._field(row, "author", as_text) or "",
+        }
+        match self._source.layout:
+            case Layout.ROWS:
+                return about | self._pair(number, row)
+            case Layout.TURNS:
+                return about | {
+                    "id": "",
+                    "thread": self._required(row, "thread", as_id),
+                    "order": str(self._field(row, "order", as_order)),
+                    "text": self._field(row, "text", as_text),
+                }
+            case layout:
+                has_threads = layout is Layout.LINKED
+                return about | {
+                    "id": self._required(row, "id", as_id),
+                    "parent": self._field(row, "parent", as_id),
+                    "thread": self._required(row, "thread", as_id) if has_threads else "",
+                    "text": self._field(row, "text", as_text),
+                }
+
+    def _pair(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+        question = self._field(row, "input", as_text)
+        return {
+            "id": f"{self._name}:{number}",
+            # Rows with the same input are one thread, or the input could be in two splits.
+            "thread": self._field(row, "thread", as_id) or f"{stable_hash(question):016x}",
+            "input": question,
+            "text": self._field(row, "response", as_text),
+        }
+
+    def _judged(self, messages: list[dict[str, Any]]) -> pa.RecordBatch:
+        """The messages, with the index of the first rule that drops each."""
+        schema = SCHEMAS[self._source.layout]
+        columns = {
+            field.name: pa.array([message.get(field.name) for message in messages], field.type)
+            for field in schema
+        }
+        authors = pa.array([message["author"] for message in messages], pa.string())
+        columns["dropped_by"] = self._rule_of(columns["text"], authors)
+        if "input" in columns:
+            of_input = self._rule_of(columns["input"], authors)
+            # The text that a rule drops is the one to show.
+            columns["text"] = pc.if_else(of_input.is_valid(), columns["input"], columns["text"])
+            columns["dropped_by"] = pc.coalesce(of_input, columns["dropped_by"])
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+    def _rule_of(self, texts: Any, authors: Any) -> Any:
+        found = {EMPTY: lengths_of(texts) == 0} | masks(self._source.rules, texts, authors)
+        return dropped_by(list(found.values()), rows=len(texts))
+
+    def _required(self, row: dict[str, Any], role: str, convert: Callable[[Any], Any]) -> Any:
+        value = self._field(row, role, convert)
+        if value is None:
+            found = "missing" if row[role] is MISSING else "empty"
+            raise ValueError(f"field {self._roles[role]!r} is {found}")
+        return value
+
+    def _field(self, row: dict[str, Any], role: str, convert: Callable[[Any], Any]) -> Any:
+        """The value of a field; None if the source has no field for this."""
+        if role not in row:
+            return None
+        try:
+            return convert(row[role])
+        except ValueError as error:
+            raise ValueError(f"field {self._roles[role]!r} {error}") from None
+
+    def _malformed(self, number: int, values: tuple, reason: str) -> MalformedLine:
+        names = self._roles.values()
+        shown = {n: v for n, v in zip(names, values, strict=True) if v is not MISSING}
+        raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
+        return MalformedLine(self._file.path, number, raw[:KEPT_OF_TOO_LONG], reason)

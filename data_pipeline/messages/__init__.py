@@ -1,0 +1,1 @@
+"""Messages: what every source of conversations yields, and how a source is written."""

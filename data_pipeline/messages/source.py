@@ -1,0 +1,189 @@
+"""The boundary between input files and the job: a `Source` yields batches of messages.
+
+A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of its messages.
+Everything behind it, such as the join, the splits, the shards and the data card, takes only
+`MessageBatch`es and knows nothing of the format. So a new kind of input is a new source:
+
+    class Lines(NamedTuple):
+        layout = Layout.LINKED
+        wording = Wording(name="a chat")
+        rule_names = ("empty",)
+        fields = ()
+
+        def describe(self):
+            return {"source": "lines"}
+
+        def read(self, file, tap):
+            for batch in read_line_batches(file, tap):
+                ...
+                yield MessageBatch(record_batch, lines=len(batch.lines), malformed=[])
+
+        def hints(self, groups):
+            return []
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
+
+MESSAGES = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("parent", pa.string()),
+        pa.field("thread", pa.string(), nullable=False),
+        pa.field("group", pa.string(), nullable=False),
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("created", pa.int64()),
+        pa.field("dropped_by", pa.int8()),
+    ]
+)
+"""The columns of messages, one row a message, in the order of the file.
+
+id: unique over all files of a job; of two messages with one id the first in reading order counts.
+parent: the id of the message that it replies to; null if it replies to none.
+thread: the conversation; with `--split_by thread` all of it is in one split.
+group: what the data card counts by (Reddit: the subreddit); empty if there is none.
+text: as it is to be stored: unescaped and stripped.
+created: seconds since 1970, UTC; null if unknown.
+dropped_by: an index into `Source.rule_names`; null if the message is kept. Dropped messages are
+  yielded too: they are counted, and nothing pairs with them.
+
+Strings are valid UTF-8, and no column but `parent`, `created` and `dropped_by` has nulls.
+"""
+
+
+class Layout(Enum):
+    """How the messages of a source become pairs."""
+
+    LINKED = "linked"
+    """Each message names the one that it replies to."""
+    LINKED_THREADS = "linked without threads"
+    """The same, but `thread` is empty: the messages that replies connect are a thread."""
+    TURNS = "turns"
+    """Each message replies to the one before in its thread. Batches have one more column, `order`
+    (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
+    ROWS = "rows"
+    """Each row is a pair: batches have one more column, `input`, and `text` is the response."""
+
+
+ORDER = pa.field("order", pa.string(), nullable=False)
+INPUT = pa.field("input", pa.large_string(), nullable=False)
+SCHEMAS = {
+    Layout.LINKED: MESSAGES,
+    Layout.LINKED_THREADS: MESSAGES,
+    Layout.TURNS: MESSAGES.append(ORDER),
+    Layout.ROWS: MESSAGES.append(INPUT),
+}
+"""The columns of a batch."""
+
+
+class Wording(NamedTuple):
+    """What the data card calls a source and what is in it, in the singular."""
+
+    name: str = ""
+    """Empty for the names of the files."""
+    message: str = "message"
+    group: str = "group"
+    file: str = "file"
+
+
+class MessageBatch(NamedTuple):
+    """Messages of consecutive lines (records, rows) of one file."""
+
+    messages: pa.RecordBatch
+    """Of the layout's schema in `SCHEMAS`; may be empty."""
+    lines: int
+    """How many lines were read: the messages and the malformed ones."""
+    malformed: Sequence[MalformedLine] = ()
+    """The lines that are no message, in order."""
+    groups: frozenset[str] = frozenset()
+    """Those groups that `Source.hints` asks about and that occur here, if it asks."""
+
+
+class Source(Protocol):
+    """A kind of input. It is sent to workers, so it must be picklable, and comparable by value."""
+
+    @property
+    def layout(self) -> Layout:
+        """How its messages become pairs."""
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """The names of the rules that drop messages, in their order; at most 127."""
+
+    @property
+    def wording(self) -> Wording:
+        """What the data card calls it."""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The fields that a line must have, to tell what a wrong file lacks."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """What the messages of a file depend on besides the file, as JSON.
+
+        It keys the cache of read inputs: two sources with equal descriptions must yield equal
+        messages of equal files.
+        """
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields the messages of a file, some thousands a batch, in order.
+
+        The whole file must be read through `tap`, which computes the checksum of its bytes as
+        stored: `open_stored`, or `read_line_batches`, which also decompresses.
+
+        Raises:
+          UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+        """
+
+    def hints(self, groups: frozenset[str]) -> list[str]:
+        """Reasons for having few pairs or none, to warn of.
+
+        Args:
+          groups: the union of `MessageBatch.groups` over all files.
+        """
+
+
+class BatchBuilder:
+    """Collects messages one at a time, for sources that are not columnar."""
+
+    def __init__(self) -> None:
+        self._columns: list[list] = [[] for _ in MESSAGES]
+
+    def add(
+        self,
+        *,
+        own_id: str,
+        parent: str | None,
+        thread: str,
+        group: str,
+        text: str,
+        created: int | None,
+        dropped_by: int | None,
+    ) -> None:
+        """Adds a message.
+
+        Raises:
+          MalformedLineError: if a string is not UTF-8 (it has a lone surrogate).
+        """
+        row = (own_id, parent, thread, group, text, created, dropped_by)
+        try:
+            "".join(filter(None, row[:5])).encode()
+        except UnicodeEncodeError as error:
+            raise MalformedLineError("not UTF-8: a lone surrogate") from error
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(value)
+
+    def batch(self) -> pa.RecordBatch:
+        """The messages added so far."""
+        arrays = [
+            pa.array(column, field.type)
+            for column, field in zip(self._columns, MESSAGES, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=MESSAGES)

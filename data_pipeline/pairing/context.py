@@ -1,0 +1,119 @@
+"""Context turns: what the input of a pair replies to, what that replies to, and so on.
+
+Each turn is one more join of the pairs with the messages, by the parent of the last known turn.
+So a chain may run through any number of threads and files; it ends where a message is missing or
+dropped or closes a cycle, and after `--context_turns`.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.typehints import no_annotations
+
+from data_pipeline.execution.columns import decode, pieces, values_of
+from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
+from data_pipeline.pairing.join import (
+    PAIRS_A_BATCH,
+    OwnMessages,
+    partitions_of,
+    read_messages,
+)
+from data_pipeline.pairs.schema import (
+    BEFORE_INPUT,
+    CONTEXT,
+    CONTEXT_ID,
+    INPUT_ID,
+    RESPONSE_ID,
+    pairs_schema,
+)
+
+_COMPLETE = "complete"
+
+
+class AddContextTurn(beam.PTransform):
+    """(batches of pairs, the join's messages) -> the pairs, with one more turn where known."""
+
+    def __init__(self, transport: Transport, *, turn: int, turns: int, partitions: int):
+        super().__init__()
+        self._transport = transport
+        self._turn = turn
+        self._schema = pairs_schema(turns)
+        self._partitions = partitions
+
+    @no_annotations  # Beam has no type hint for several collections
+    def expand(
+        self, pairs_and_messages: tuple[beam.PCollection, beam.PCollection]
+    ) -> beam.PCollection:
+        """Joins once more; yields batches of pairs."""
+        pairs, messages = pairs_and_messages
+        waiting, complete = pairs | "Separate pairs without an earlier message" >> beam.FlatMap(
+            _separate_complete
+        ).with_outputs(_COMPLETE, main="waiting")
+        rows = waiting | "Pack pairs by the earlier message" >> beam.ParDo(
+            PackBatches(self._transport, partial(_by_partition, partitions=self._partitions))
+        )
+        joined = (
+            {"messages": messages, "pairs": rows}
+            | "Group pairs with messages" >> beam.CoGroupByKey()
+            | "Add the turn to the pairs"
+            >> beam.FlatMap(_add_turn, turn=self._turn, schema=self._schema)
+        )
+        return (joined, complete) | "Merge all pairs" >> beam.Flatten()
+
+
+def _separate_complete(pairs: pa.RecordBatch) -> Iterator[Any]:
+    is_waiting = pairs.column(BEFORE_INPUT).is_valid()
+    yield pairs.filter(is_waiting)
+    yield TaggedOutput(_COMPLETE, pairs.filter(pc.invert(is_waiting)))
+
+
+def _by_partition(pairs: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    return pairs, partitions_of(pairs.column(BEFORE_INPUT), partitions)
+
+
+def _add_turn(
+    element: tuple[int, dict[str, Iterable[Block]]], *, turn: int, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    _, blocks = element
+    waiting = list(blocks["pairs"])
+    if waiting:
+        own, _ = read_messages(blocks["messages"])
+        for rows in read_blocks(waiting):
+            for pairs in decode(rows, [schema]):
+                yield from add_turn(pairs, own, turn=turn)
+
+
+def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[pa.RecordBatch]:
+    """The pairs with the text of `BEFORE_INPUT` as context turn `turn`, where there is one.
+
+    Yields them in batches of at most `PAIRS_A_BATCH`.
+    """
+    rows = own.rows_of(pairs.column(BEFORE_INPUT))
+    for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
+        some = pairs.slice(piece.start, piece.stop - piece.start)
+        yield _with_turn(some, own, rows[piece.start : piece.stop], turn=turn)
+
+
+def _with_turn(pairs: pa.RecordBatch, own: OwnMessages, rows: Any, *, turn: int) -> pa.RecordBatch:
+    before = pairs.column(BEFORE_INPUT)
+    seen = [RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))]
+    new = own.are_kept(rows)
+    for name in seen:
+        new &= ~values_of(pc.equal(before, pairs.column(name)))
+    rows = pc.if_else(pa.array(new), rows, None)
+    found = {
+        BEFORE_INPUT: own.parents(rows),
+        CONTEXT.format(turn): own.texts(rows),
+        CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
+    }
+    columns = [
+        found.get(name, column)
+        for name, column in zip(pairs.schema.names, pairs.columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=pairs.schema)

@@ -1,0 +1,158 @@
+"""Any source's job: check the folders, run the Beam graph, publish the pairs."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.errors import InputError
+from data_pipeline.execution.forked_workers import forked_workers
+from data_pipeline.execution.job import JobResult, run_job
+from data_pipeline.execution.local_machine import choose_workers, quiet_processes, require_memory
+from data_pipeline.execution.progress import Watch
+from data_pipeline.execution.report import read_report
+from data_pipeline.execution.runner import (
+    is_local,
+    make_pipeline,
+    pipeline_options,
+    run_pipeline,
+)
+from data_pipeline.execution.shuffle import DamagedFileError
+from data_pipeline.files.filesystem import full_path
+from data_pipeline.files.inputs import (
+    InputFile,
+    find_inputs,
+    require_apart,
+    require_folder_name,
+)
+from data_pipeline.files.output_folder import OutputFolder
+from data_pipeline.messages.source import Source
+from data_pipeline.pairing.graph import Plan, build
+from data_pipeline.pairing.publish import publish
+from data_pipeline.pairing.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_LARGE = 256 << 20
+"""Bytes as stored, which take a minute."""
+
+Prepare = Callable[[list[InputFile]], tuple[Source, Settings]]
+"""Checks a command's options; makes the source of the files, and the settings."""
+
+
+def make_pairs(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    prepare: Prepare,
+    cache: str | None = None,
+    overwrite: bool = False,
+    beam_arguments: Sequence[str] = (),
+    bytes_a_file: int | None = None,
+) -> JobResult:
+    """Makes input-response pairs of the messages of some files, with an Apache Beam job.
+
+    Args:
+      inputs: file names or patterns.
+      output: the folder to write.
+      prepare: makes the source of the files, and the settings.
+      cache: a folder that keeps the read inputs for later jobs.
+      overwrite: whether to replace the output of another job.
+      beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
+      bytes_a_file: about as much of each file is read; None for all of it.
+
+    Raises:
+      InputError: if an input, the output or an option is invalid, or no pair is found.
+      ClaimedError: if another job works in the output folder.
+    """
+    beam_options = pipeline_options(list(beam_arguments))
+    files = find_inputs(inputs)
+    most = bytes_a_file
+    parts = [file if most is None else file._replace(size=min(file.size, most)) for file in files]
+    stored_bytes = sum(part.size for part in parts)
+    source, settings = prepare(parts)
+    folder = OutputFolder(output)
+    if cache is not None:
+        require_folder_name("--cache", cache)
+        if full_path(cache) == full_path(output):
+            raise InputError(f"--cache: {cache!r} is --output; name another folder")
+    require_apart({"--output": output, **({"--cache": cache} if cache else {})}, files)
+
+    def work() -> dict[str, Any]:
+        local = is_local(beam_options)
+        workers = 1
+        if local:
+            workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+            require_memory(parts, partitions=settings.partitions, workers=workers)
+        pipeline = make_pipeline(beam_options)
+        folder.start()
+        input_cache = InputCache(
+            cache or FileSystems.join(folder.incomplete, "inputs"),
+            source,
+            compressed=not local,
+            max_dead_letters=settings.limits.max_dead_letters,
+        )
+        plan = Plan(files, input_cache, folder.incomplete, inline=not local, settings=settings)
+        with input_cache.in_use() if cache else nullcontext():
+            noun = "file" if len(files) == 1 else "files"
+            _LOG.info("pairing %d %s, %.1f MB", len(files), noun, stored_bytes / 1e6)
+            _tell_of_a_large_file(parts, workers=workers)
+            _run(pipeline, plan, beam_options, workers=workers)
+            report = read_report(folder)
+            inputs_read = [(file, _manifest(input_cache, file)) for file in files]
+            return publish(folder, report, inputs_read, settings, source)
+
+    return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+
+
+def _tell_of_a_large_file(files: list[InputFile], *, workers: int) -> None:
+    """Logs that one file bounds the time: a file is read by one process."""
+    largest = max(files, key=lambda file: file.size)
+    share = sum(file.size for file in files) / workers
+    if workers > 1 and largest.size > max(_LARGE, share):
+        _LOG.info(
+            "%s has %.1f GB, more than the %.1f GB of each of %d processes: one process reads it, "
+            "and takes the longest (docs/engines.md)",
+            largest.path,
+            largest.size / 1e9,
+            share / 1e9,
+            workers,
+        )
+
+
+def _manifest(cache: InputCache, file: InputFile) -> dict[str, Any]:
+    cached = cache.find(file)
+    if cached is None:
+        raise InputError(f"--input: {file.path!r} changed while it was read")
+    return cached.about
+
+
+def _run(
+    pipeline: beam.Pipeline, plan: Plan, beam_options: PipelineOptions, *, workers: int
+) -> None:
+    """Runs the graph, with a progress bar.
+
+    Raises:
+      InputError: if the job failed for a reason that the user can fix.
+    """
+    build(pipeline, plan)
+    stored_bytes = sum(file.size for file in plan.inputs)
+    partitions = plan.settings.partitions
+    try:
+        with (
+            quiet_processes(workers) as stream,
+            forked_workers(pipeline, beam_options),
+            Watch(plan.folder, stored_bytes=stored_bytes, partitions=partitions, stream=stream),
+        ):
+            run_pipeline(pipeline, local=is_local(beam_options))
+    except DamagedFileError as error:
+        path = str(error)
+        plan.cache.forget(path)
+        raise InputError(
+            f"{path} has changed since it was written: its checksum differs. The same command "
+            "reads that input file again"
+        ) from error

@@ -1,0 +1,192 @@
+"""`--sample N`: the job on the first messages of each file, printed and not written.
+
+The job is the whole one, in a temporary folder, so that what is printed is what it would write.
+"""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tabulate import tabulate
+
+from data_pipeline.card.data_card import cut
+from data_pipeline.card.statistics import as_table
+from data_pipeline.errors import InputError
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.files.malformed_lines import MalformedLine
+from data_pipeline.files.output_folder import DATA_CARD
+from data_pipeline.messages.source import Layout, MessageBatch, Source, Wording
+from data_pipeline.pairing.job import Prepare, make_pairs
+
+PAIRS = 3
+DROPPED = 10
+MALFORMED = 3
+_SHOWN_CHARACTERS = 300
+_BYTES_A_MESSAGE = 1000
+"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
+
+
+class FirstMessages(NamedTuple):
+    """A source that ends after the first messages of each file."""
+
+    source: Any
+    messages: int
+
+    @property
+    def layout(self) -> Layout:
+        """That of the source."""
+        return self.source.layout
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """Those of the source."""
+        return self.source.rule_names
+
+    @property
+    def wording(self) -> Wording:
+        """That of the source."""
+        return self.source.wording
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Those of the source."""
+        return self.source.fields
+
+    def describe(self) -> Mapping[str, Any]:
+        """The source, and how many messages."""
+        return {**self.source.describe(), "first_messages": self.messages}
+
+    def hints(self, groups: frozenset[str]) -> list[str]:
+        """Those of the source."""
+        return self.source.hints(groups)
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields the first messages, and the malformed lines of their batches."""
+        left = self.messages
+        for batch in self.source.read(file, tap):
+            messages = batch.messages.slice(0, left)
+            left -= messages.num_rows
+            lines = messages.num_rows + len(batch.malformed)
+            yield batch._replace(messages=messages, lines=lines)
+            if not left:
+                return
+
+
+class Preview(NamedTuple):
+    """What the first messages of each file give."""
+
+    messages: int
+    statistics: dict[str, Any]
+    pairs: list[dict[str, Any]]
+    dropped: list[tuple[str, str]]
+    """Rule and text of messages that were dropped, of each rule some."""
+    malformed: list[MalformedLine]
+
+    def print(self) -> None:
+        """Prints the statistics, some pairs, and what was left out.
+
+        Raises:
+          InputError: if there is no pair.
+        """
+        rows = as_table(self.statistics)
+        print(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
+        for pair in self.pairs:
+            for turn in reversed(pair["context"]):
+                print(f"\nbefore    {_shown(turn)}", end="")
+            print(f"\ninput     {_shown(pair['input'])}\nresponse  {_shown(pair['response'])}")
+        for title, rows in (
+            ("dropped by", self.dropped),
+            (
+                "malformed",
+                [
+                    (line.reason, line.line.decode(errors="backslashreplace"))
+                    for line in self.malformed
+                ],
+            ),
+        ):
+            if rows:
+                print()
+            for reason, text in rows:
+                print(f"{title} {reason}: {_shown(text)}")
+        print(f"\nnothing written: the first {self.messages:,} messages of each file")
+        if not self.pairs:
+            raise InputError(
+                f"--sample: no pairs among the first {self.messages:,} messages of each file"
+            )
+
+
+def preview(
+    inputs: Sequence[str],
+    *,
+    messages: int,
+    prepare: Prepare,
+    beam_arguments: Sequence[str] = (),
+) -> Preview:
+    """Makes pairs of the first messages of each file, and writes nothing.
+
+    Args:
+      inputs: file names or patterns.
+      messages: of each file, at least 1.
+      prepare: as for `make_pairs`.
+      beam_arguments: Beam's pipeline options.
+
+    Raises:
+      InputError: if an input or an option is invalid.
+    """
+    if messages < 1:
+        raise InputError(f"--sample: {messages} is not 1 or more")
+    sources: list[Source] = []
+
+    def of_first(files: list[InputFile]) -> tuple[Source, Any]:
+        source, settings = prepare(files)
+        first = FirstMessages(source, messages)
+        sources.append(first)
+        limits = settings.limits._replace(allow_empty=True)
+        return first, settings._replace(limits=limits)
+
+    with tempfile.TemporaryDirectory(prefix="sample-") as folder:
+        output = str(Path(folder) / "pairs")
+        result = make_pairs(
+            inputs,
+            output,
+            prepare=of_first,
+            beam_arguments=[*beam_arguments, "--runner=DirectRunner", "--direct_num_workers=1"],
+            bytes_a_file=messages * _BYTES_A_MESSAGE,
+        )
+        card = json.loads((Path(output) / f"{DATA_CARD}.json").read_text())
+    dropped, malformed = _left_out(sources[0], find_inputs(inputs))
+    pairs = card["example_pairs"][:PAIRS]
+    return Preview(messages, result.statistics, pairs, dropped, malformed)
+
+
+def _left_out(
+    source: Source, files: list[InputFile]
+) -> tuple[list[tuple[str, str]], list[MalformedLine]]:
+    """(rule, text) of some dropped messages, those of rare rules first; some malformed lines."""
+    seen: Counter = Counter()
+    dropped: list[tuple[int, int, str]] = []
+    malformed: list[MalformedLine] = []
+    for file in files:
+        try:
+            for batch in source.read(file, Tap()):
+                malformed += batch.malformed
+                rules = batch.messages.column("dropped_by").to_pylist()
+                for row, rule in enumerate(rules):
+                    if rule is not None and seen[rule] < DROPPED:
+                        text = batch.messages.column("text")[row].as_py()
+                        dropped.append((seen[rule], rule, text))
+                        seen[rule] += 1
+        except UnreadableFileError as error:
+            raise InputError(str(error)) from error
+    # The first of each rule, then the second of each, and so on.
+    chosen = sorted(islice(sorted(dropped), DROPPED), key=lambda one: (one[1], one[0]))
+    return [(source.rule_names[rule], text) for _, rule, text in chosen], malformed[:MALFORMED]
+
+
+def _shown(text: str) -> str:
+    return cut(text, _SHOWN_CHARACTERS)

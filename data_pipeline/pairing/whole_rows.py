@@ -1,0 +1,46 @@
+"""Messages packed whole: rows that must come together, or need no join.
+
+Turns are packed by thread, since only a whole thread says which turn is before which. Rows that
+are pairs already are packed by their id, to divide the work. All other messages are packed for the
+join (`Packer`).
+"""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from data_pipeline.execution.columns import by_key, concat, crc32_of, encode
+from data_pipeline.messages.source import SCHEMAS, Layout
+from data_pipeline.pairing.join import SUBPARTITIONS, Packer
+
+
+class WholePacker:
+    """Packs whole rows by the subpartition of one of their columns."""
+
+    def __init__(self, schema: pa.Schema, key: str):
+        self._schema = schema
+        self._key = key
+        self._batches: list[pa.RecordBatch] = []
+        self.messages = 0
+        self.bytes = 0
+
+    def add(self, messages: pa.RecordBatch) -> None:
+        """Adds messages."""
+        self._batches.append(messages)
+        self.messages += messages.num_rows
+        self.bytes += messages.nbytes
+
+    def packed(self) -> Iterator[tuple[int, bytes]]:
+        """(subpartition, an Arrow message of its rows)."""
+        rows = concat(self._batches, self._schema)
+        for subpartition, some in by_key(rows, crc32_of(rows.column(self._key)) % SUBPARTITIONS):
+            yield subpartition, encode(some)
+
+
+def make_packer(layout: Layout) -> Packer | WholePacker:
+    """What packs the messages of a source of this layout."""
+    if layout is Layout.TURNS:
+        return WholePacker(SCHEMAS[layout], "thread")
+    if layout is Layout.ROWS:
+        return WholePacker(SCHEMAS[layout], "id")
+    return Packer()

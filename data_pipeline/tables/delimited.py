@@ -1,0 +1,238 @@
+"""CSV and TSV: a header, then rows of as many fields.
+
+Python's `csv` reads them. It takes 0.9 microseconds for a row of 4 fields where pyarrow takes 0.5,
+but says which line it does not understand, and the rest of the file can still be read.
+"""
+
+import csv
+import io
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.files.lines import COMPRESSIONS, read_chunks
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.tables.rows import ROWS_A_BATCH, Rows, TableFormat
+
+DELIMITERS = (",", "\t", ";", "|")
+"""Tried on a header where no delimiter was given."""
+MAX_ROW_CHARACTERS = 1 << 20
+"""A longer row is malformed: a quote that is never closed must not take in the whole file."""
+
+
+def read_delimited(
+    file: InputFile, names: Sequence[str], tap: Tap, form: TableFormat
+) -> Iterator[Rows]:
+    """Yields the fields of all rows; empty lines are no rows.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened, is truncated or corrupt, or its header
+        lacks a field.
+    """
+    table = _Table(file, tap, form, names)
+    positions = [table.position(name) for name in names]
+    rows = Rows([], [], [])
+    for number, row in table.rows():
+        if isinstance(row, MalformedLine):
+            rows.malformed.append(row)
+        else:
+            rows.numbers.append(number)
+            rows.values.append(tuple([row[position] for position in positions]))
+        if rows.total >= ROWS_A_BATCH:
+            yield rows
+            rows = Rows([], [], [])
+    yield rows
+
+
+def read_header(file: InputFile, form: TableFormat, names: Sequence[str]) -> list[str]:
+    """The names of the fields.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened or has no header.
+    """
+    return _Table(file, Tap(), form, names).header
+
+
+class _Table:
+    """A file that is read row by row."""
+
+    def __init__(self, file: InputFile, tap: Tap, form: TableFormat, names: Sequence[str]):
+        self._path = file.path
+        self._lines = _Lines(read_chunks(file, tap))
+        self._form = form
+        first = next(self._lines, "")
+        self._lines.put_back([first])
+        if "\0" in first or first.startswith(("\ufffe", "\udcff\udcfe", "\udcfe\udcff")):
+            raise UnreadableFileError(
+                f"{file.path}: it is UTF-16 text or binary data; accepted is UTF-8 text"
+            )
+        self._delimiter = form.delimiter or _delimiter_of(file, first, names)
+        _, header = next(self._parsed(), (0, []))
+        if isinstance(header, MalformedLine) or not any(header):
+            raise UnreadableFileError(
+                f"{file.path}: it has no header; the first line names the fields"
+            )
+        self.header = [name.strip() for name in header]
+
+    def position(self, name: str) -> int:
+        if name not in self.header:
+            raise UnreadableFileError(no_field(self._path, name, self.header, is_header=True))
+        return self.header.index(name)
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        """(line, fields, or why there are none) of each row after the header."""
+        width = len(self.header)
+        for number, row in self._parsed():
+            if isinstance(row, list) and len(row) != width:
+                reason = f"{len(row)} fields; the header has {width}"
+                line = self._delimiter.join(row)
+                yield number, self._malformed(number, line, reason)
+            elif isinstance(row, list) and any(map(_is_not_utf8, row)):
+                line = self._delimiter.join(row)
+                yield number, self._malformed(number, line, "it is not UTF-8")
+            else:
+                yield number, row
+
+    def _parsed(self) -> Iterator[tuple[int, Any]]:
+        csv.field_size_limit(MAX_ROW_CHARACTERS)
+        while True:
+            self._lines.start_row()
+            number = self._lines.number
+            reader = csv.reader(
+                self._lines.of_rows(),
+                delimiter=self._delimiter,
+                quoting=csv.QUOTE_MINIMAL if self._form.quotes else csv.QUOTE_NONE,
+                strict=True,
+            )
+            try:
+                for row in reader:
+                    if row:
+                        yield number, row
+                    self._lines.start_row()
+                    number = self._lines.number
+            except csv.Error as error:
+                # Lines that the row took in beyond its first are read again as rows of their own.
+                first, *rest = self._lines.row
+                self._lines.put_back(rest)
+                yield number, self._malformed(number, first.rstrip("\r\n"), _reason(error))
+                continue
+            return
+
+    def _malformed(self, number: int, line: str, reason: str) -> MalformedLine:
+        raw = line.encode(errors="surrogateescape")
+        kept = raw if len(raw) <= MAX_ROW_CHARACTERS else raw[:KEPT_OF_TOO_LONG]
+        return MalformedLine(self._path, number, kept, reason)
+
+
+class _Lines:
+    """The lines of a file with their ends; those of the row being read can be put back."""
+
+    def __init__(self, chunks: Iterator[bytes]):
+        stream = io.BufferedReader(_Chunks(chunks), 1 << 20)
+        # Bytes that are not UTF-8 become surrogates, and their row malformed.
+        self._text = io.TextIOWrapper(
+            stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        )
+        self._again: deque[str] = deque()
+        self.row: list[str] = []
+        """The lines that the row being read consists of so far."""
+        self.number = 1
+        """The number of the next line."""
+
+    def start_row(self) -> None:
+        self.row.clear()
+
+    def put_back(self, lines: list[str]) -> None:
+        self._again.extendleft(reversed(lines))
+        self.number -= len(lines)
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else self._read()
+        if not line:
+            raise StopIteration
+        self.number += 1
+        return line
+
+    def _read(self) -> str:
+        """The next line; of one that is too long only the start."""
+        line = self._text.readline(MAX_ROW_CHARACTERS + 1)
+        rest = line if len(line) > MAX_ROW_CHARACTERS else ""
+        while rest and not rest.endswith(("\n", "\r")):
+            rest = self._text.readline(MAX_ROW_CHARACTERS)
+        return line
+
+    def of_rows(self) -> Iterator[str]:
+        characters = 0
+        row = self.row
+        while line := next(self, ""):
+            characters = len(line) + (characters if row else 0)
+            row.append(line)
+            if characters > MAX_ROW_CHARACTERS:
+                raise csv.Error("field larger than field limit")
+            yield line
+
+
+class _Chunks(io.RawIOBase):
+    """A binary stream of chunks."""
+
+    def __init__(self, chunks: Iterator[bytes]):
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def _delimiter_of(file: InputFile, header: str, names: Sequence[str]) -> str:
+    """A tab for `.tsv`, else the one that makes most of the wanted names, then most fields."""
+    suffixes = [suffix.lower() for suffix in PurePath(file.path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    if suffixes[-1:] == [".tsv"]:
+        return "\t"
+
+    def found(delimiter: str) -> tuple[int, int]:
+        fields = next(csv.reader([header], delimiter=delimiter), [])
+        return len({name.strip() for name in fields} & set(names)), len(fields)
+
+    return max(DELIMITERS, key=found)
+
+
+def _is_not_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _reason(error: csv.Error) -> str:
+    words = str(error)
+    if "field limit" in words or "unexpected end" in words:
+        return (
+            "a quote is not closed; pass --no_quotes if quotes are part of the text "
+            f"(at most {MAX_ROW_CHARACTERS} characters a row are read)"
+        )
+    if "expected after" in words:
+        return "text follows a closing quote; pass --no_quotes if quotes are part of the text"
+    return f"not CSV: {words}"
+
+
+def no_field(path: str, name: str, names: Sequence[str], *, is_header: bool = False) -> str:
+    """The error of a field that a file does not have."""
+    source = "the first line must name the fields, and names" if is_header else "its fields are"
+    return f"{path}: no field {name!r}; {source} {', '.join(map(repr, names)) or 'none'}"

@@ -1,0 +1,101 @@
+"""Values of fields, as files of any format have them, -> ids, texts, numbers and times.
+
+A number in one file may be text in another, and pandas writes whole numbers beside missing ones as
+12.0: as ids, 12, 12.0, "12" and "12.0" are the same.
+"""
+
+import math
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from data_pipeline.tables.rows import MISSING, Missing
+
+_WHOLE = re.compile(r"(-?\d+)\.0+")
+_LAST_SECOND = 2**33
+"""Times from this one on (in the year 2242) are no seconds since 1970."""
+
+
+def as_id(value: Any) -> str | None:
+    """An id; None where there is none.
+
+    Raises:
+      ValueError: if it is neither text nor a number.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        whole = _WHOLE.fullmatch(text)
+        return (whole[1] if whole else text) or None
+    if value is None or value is MISSING:
+        return None
+    if isinstance(value, bool):
+        raise ValueError("must be text or a number, but is bool")
+    if isinstance(value, int | Decimal):
+        return as_id(str(value))
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() else str(value)
+    raise ValueError(f"must be text or a number, but is {type(value).__name__}")
+
+
+def as_text(value: Any) -> str:
+    """A text without outer white space; empty where there is none.
+
+    Raises:
+      ValueError: if it is neither text nor a number.
+    """
+    if isinstance(value, str):
+        return value.strip()
+    return as_id(value) or ""
+
+
+def as_order(value: Any) -> float | int:
+    """A number to sort by: of a number, a number as text, or a time.
+
+    Raises:
+      ValueError: if it is none of these.
+    """
+    if isinstance(value, Decimal):
+        value = float(value) if value % 1 else int(value)
+    if isinstance(value, datetime | date):
+        return _timestamp(value)
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        try:
+            value = float(value)
+        except ValueError:
+            return _timestamp(_parsed(value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        found = repr(value) if isinstance(value, Missing) else type(value).__name__
+        raise ValueError(f"must be a number or a time, but is {found}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"must be a number or a time, but is {value}")
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def as_seconds(value: Any) -> int | None:
+    """Whole seconds since 1970, UTC, or None for an invalid time."""
+    try:
+        number = as_order(value)
+    except ValueError:
+        return None
+    return int(number) if 0 <= number < _LAST_SECOND else None
+
+
+def _parsed(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"must be a number or a time, but is {text[:60]!r}") from None
+
+
+def _timestamp(value: date) -> float:
+    """Seconds since 1970; a time without a zone is UTC."""
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()

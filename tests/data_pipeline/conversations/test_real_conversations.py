@@ -1,0 +1,79 @@
+"""Real conversations that are not Reddit's, every count against a few lines of Python."""
+
+import csv
+import gzip
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(real_data):
+    found = real_data / "conversations"
+    if not found.is_dir():
+        pytest.skip("the real data hold no conversations")
+    return found
+
+
+def test_every_count_of_linked_messages(make, folder):
+    path = folder / "ubuntu_irc.jsonl.gz"
+    statistics, pairs = make(
+        *("conversations", "--input", path, "--id_field", "message_id", "--text_field", "said"),
+        *("--parent_field", "in_reply_to", "--thread_field", "day", "--author_field", "nick"),
+    )
+    rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+    said = {row["message_id"]: row["said"].strip() for row in rows if row["said"].strip()}
+    replies = [r for r in rows if r["message_id"] in said and r.get("in_reply_to")]
+    answered = [r for r in replies if r["in_reply_to"] in said]
+    assert (len(rows), len(replies)) == (63_029, 56_721)
+    splits = Counter(train=statistics.pop("train_pairs"), test=statistics.pop("test_pairs"))
+    assert splits.total() == len(answered)
+    assert 0.05 < splits["test"] / len(answered) < 0.15
+    assert statistics == {
+        "lines": len(rows),
+        "malformed": 0,
+        "duplicates": 0,
+        "comments": len(rows),
+        "dropped": {"empty": len(rows) - len(said)},
+        "kept": len(said),
+        "replies": len(replies),
+        "pairs": len(answered),
+    }
+    expected = [
+        (said[r["in_reply_to"]], said[r["message_id"]], r["message_id"], r["day"]) for r in answered
+    ]
+    assert sorted(expected) == sorted(
+        (p["input"], p["response"], p["response_id"], p["thread_id"]) for p in pairs
+    )
+
+
+def test_every_count_of_turns(make, folder):
+    path = folder / "self_dialogue.csv.gz"
+    statistics, pairs = make(
+        *("conversations", "--input", path, "--thread_field", "dialogue"),
+        *("--order_field", "turn", "--text_field", "text"),
+    )
+    text = gzip.decompress(path.read_bytes()).decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    dialogues = {}
+    for row in rows:
+        dialogues.setdefault(row["dialogue"], []).append((int(row["turn"]), row["text"].strip()))
+    turns = [[text for _, text in sorted(dialogue)] for dialogue in dialogues.values()]
+    assert all(text for dialogue in turns for text in dialogue)
+    adjacent = [two for dialogue in turns for two in pairwise(dialogue)]
+    assert (len(rows), len(dialogues), len(adjacent)) == (375_384, 24_249, 351_135)
+    assert statistics.pop("train_pairs") + statistics.pop("test_pairs") == len(adjacent)
+    assert statistics == {
+        "lines": len(rows),
+        "malformed": 0,
+        "duplicates": 0,
+        "comments": len(rows),
+        "dropped": {"empty": 0},
+        "kept": len(rows),
+        "replies": len(adjacent),
+        "pairs": len(adjacent),
+    }
+    assert sorted(adjacent) == sorted((pair["input"], pair["response"]) for pair in pairs)

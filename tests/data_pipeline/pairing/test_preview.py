@@ -1,0 +1,83 @@
+"""`--sample N`: what the first messages give, and nothing is written."""
+
+import json
+import re
+
+import pytest
+
+from data_pipeline.__main__ import main
+
+
+@pytest.fixture
+def chat(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    rows = [
+        {"n": n, "to": n - 1, "said": "x" * (n % 40) if n % 5 else f"message {n}", "day": n // 100}
+        for n in range(1, 400)
+    ]
+    rows[10:10] = ["no object"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+OPTIONS = ("--id_field", "n", "--parent_field", "to", "--text_field", "said")
+
+
+def test_it_prints_statistics_pairs_and_dropped_messages(chat, tmp_path, capsys):
+    before = sorted(tmp_path.rglob("*"))
+    asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "100")
+    main([*asked, "--max_characters", "30", "--min_characters", "3"])
+    assert sorted(tmp_path.rglob("*")) == before
+    said = capsys.readouterr().out
+    rows = dict(line.rsplit(maxsplit=1) for line in said.splitlines()[1:12])
+    # Of 1 to 100, 80 are runs of x: 31 to 39 less 35 twice, and 1, 2, 41, 42, 81 and 82.
+    assert rows["lines"] == "101"
+    assert rows["malformed"] == "1"
+    assert rows["comments"] == "100"
+    assert rows["dropped: length"] == "16"
+    assert rows["dropped: min_characters"] == "6"
+    assert said.count("\ninput     ") == said.count("\nresponse  ") == 3
+    dropped = [line for line in said.splitlines() if line.startswith("dropped by ")]
+    assert len(dropped) == 10
+    assert dropped[0] == f"dropped by length: {'x' * 31}"
+    assert dropped[5:] == [f"dropped by min_characters: {x}" for x in ("x", "xx") * 2 + ("x",)]
+    assert 'malformed not a JSON object but str: "no object"' in said
+    assert said.endswith("nothing written: the first 100 messages of each file\n")
+
+
+def test_reddit_has_it_too(write_dump, comment, tmp_path, capsys):
+    rows = [comment("c0"), *[comment(f"c{n}", f"t1_c{n - 1}") for n in range(1, 50)]]
+    rows.append(comment("d", body="[deleted]"))
+    main(["reddit", "--input", str(write_dump("RC.gz", rows)), "--sample", "20"])
+    said = capsys.readouterr().out
+    assert "dropped by" not in said
+    assert re.search(r"^pairs +19$", said, flags=re.MULTILINE)
+    assert [path.name for path in tmp_path.iterdir()] == ["RC.gz"]
+
+
+def test_large_inputs_and_engines_do_not_matter(chat, capsys, monkeypatch):
+    def require_memory(files, **_):
+        assert [file.size for file in files] == [10_000]
+
+    monkeypatch.setattr("data_pipeline.pairing.job.require_memory", require_memory)
+    chat.write_bytes(chat.read_bytes() + b"\n" * 20_000)
+    asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "10")
+    main([*asked, "--runner", "FlinkRunner", "--direct_num_workers", "7"])
+    assert "nothing written: the first 10 messages" in capsys.readouterr().out
+
+
+def test_no_pair_is_an_error_behind_what_was_found(chat, capsys):
+    asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "1")
+    with pytest.raises(SystemExit) as raised:
+        main([*asked])
+    assert raised.value.code == (
+        "error: --sample: no pairs among the first 1 messages of each file"
+    )
+    assert "comments" in capsys.readouterr().out
+
+
+def test_without_it_an_output_is_required(chat, capsys):
+    with pytest.raises(SystemExit) as raised:
+        main(["conversations", "--input", str(chat), *OPTIONS])
+    assert raised.value.code == 2
+    assert "the following arguments are required: --output" in capsys.readouterr().err

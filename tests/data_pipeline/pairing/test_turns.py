@@ -1,0 +1,49 @@
+"""Turns to messages with ids and parents, by hand."""
+
+import pyarrow as pa
+
+from data_pipeline.messages.source import MESSAGES, SCHEMAS, Layout
+from data_pipeline.pairing.turns import link_turns
+
+
+def linked(*turns):
+    rows = [
+        {"id": "", "thread": thread, "group": "", "text": text, "order": order}
+        for thread, order, text in turns
+    ]
+    batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[Layout.TURNS])
+    messages = link_turns(batch)
+    assert messages.schema == MESSAGES
+    return [(row["id"], row["parent"], row["text"]) for row in messages.to_pylist()]
+
+
+def test_turns_are_ordered_as_numbers_within_their_thread():
+    assert linked(("b", "10", "x"), ("a", "3", "y"), ("b", "9.5", "z"), ("b", "-1", "w")) == [
+        ("a:3", None, "y"),
+        ("b:-1", None, "w"),
+        ("b:9.5", "b:-1", "z"),
+        ("b:10", "b:9.5", "x"),
+    ]
+
+
+def test_turns_of_one_order_stay_in_reading_order_and_copies_are_one():
+    assert linked(
+        ("a", "1", "first"), ("a", "1", "also"), ("a", "1", "first"), ("a", "2", "last")
+    ) == [
+        ("a:1", None, "first"),
+        ("a:1#2", "a:1", "also"),
+        ("a:1", None, "first"),
+        ("a:2", "a:1#2", "last"),
+    ]
+
+
+def test_large_numbers_are_exact():
+    large = 2**60
+    assert [own for own, _, _ in linked(("a", str(large + 1), "y"), ("a", str(large), "x"))] == [
+        f"a:{large}",
+        f"a:{large + 1}",
+    ]
+
+
+def test_no_turns_are_no_messages():
+    assert linked() == []

@@ -1,0 +1,265 @@
+"""Files of every format -> the same rows; what is broken is a dead letter or one error."""
+
+import json
+import math
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from data_pipeline.errors import InputError
+from data_pipeline.files.filesystem import Tap
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.tables import delimited
+from data_pipeline.tables.check import check_fields
+from data_pipeline.tables.reader import read_rows, suffix_of
+from data_pipeline.tables.rows import MISSING, ROWS_A_BATCH, TableFormat
+
+NAMES = ["id", "said"]
+TRICKY = [
+    ("1", "plain"),
+    ("2", 'a "quoted" word, and a comma'),
+    ("3", "two\nlines; and\r\na third|"),
+    ("4", "\ttab and ünïcode \u2028"),
+    ("5", ""),
+]
+
+
+def file_of(path):
+    return InputFile(str(path), path.stat().st_size)
+
+
+def read(path, names=NAMES, form=TableFormat()):  # noqa: B008
+    batches = list(read_rows(file_of(path), names, tap=Tap(), form=form))
+    values = [row for batch in batches for row in batch.values]
+    numbers = [number for batch in batches for number in batch.numbers]
+    malformed = [line for batch in batches for line in batch.malformed]
+    return values, numbers, malformed
+
+
+def as_csv(rows, delimiter=",", end="\r\n"):
+    def quoted(text):
+        return '"' + text.replace('"', '""') + '"'
+
+    lines = [delimiter.join(["id", "other", "said"])]
+    lines += [delimiter.join([own, "x", quoted(text)]) for own, text in rows]
+    return end.join([*lines, ""]).encode()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("kind", [".jsonl", ".csv", ".tsv"])
+def test_each_format_and_compression_gives_the_same_rows(tmp_path, compress, kind, suffix):
+    if kind == ".jsonl":
+        rows = [json.dumps({"said": text, "id": own}) for own, text in TRICKY]
+        content = "\n".join(rows).encode()
+    else:
+        content = as_csv(TRICKY, "\t" if kind == ".tsv" else ",")
+    path = tmp_path / f"f{kind}{suffix}"
+    path.write_bytes(compress[suffix](content))
+    values, numbers, malformed = read(path)
+    assert values == TRICKY
+    assert malformed == []
+    assert numbers == ([1, 2, 3, 4, 5] if kind == ".jsonl" else [2, 3, 4, 7, 8])
+
+
+def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
+    path = tmp_path / "f.parquet"
+    at = datetime(2020, 1, 2, tzinfo=UTC)
+    inner = pa.array(
+        [{"at": at, "n": n} for n in range(5)],
+        pa.struct({"at": pa.timestamp("ns", "UTC"), "n": pa.int64()}),
+    )
+    table = pa.table(
+        {"id": [own for own, _ in TRICKY], "said": [t for _, t in TRICKY], "in": inner}
+    )
+    pa.parquet.write_table(table, path, row_group_size=2)
+    assert read(path)[:2] == (TRICKY, [1, 2, 3, 4, 5])
+    assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_the_delimiter_is_found_by_the_header(tmp_path, delimiter):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + as_csv(TRICKY, delimiter, end="\n"))
+    assert read(path)[0] == TRICKY
+
+
+def test_another_delimiter_is_given(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_bytes(as_csv(TRICKY, ":"))
+    assert read(path, form=TableFormat(delimiter=":"))[0] == TRICKY
+
+
+def test_quotes_may_be_text(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
+    rows = [("1", '"Well", he said'), ("2", 'the 5" disk'), ("3", '"')]
+    assert read(path, form=TableFormat(quotes=False))[0] == rows
+    values, _, malformed = read(path)
+    assert values == [("2", 'the 5" disk')]
+    assert [(line.number, line.line) for line in malformed] == [
+        (2, b'1\t"Well", he said'),
+        (4, b'3\t"'),
+    ]
+    assert "--no_quotes" in malformed[0].reason
+    assert "--no_quotes" in malformed[1].reason
+
+
+def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
+    path = tmp_path / "f.csv"
+    rows = "".join(f"{n},row {n}\n" for n in range(3, 100))
+    path.write_text(f'id,said\n1,one\n2,"two\n{rows}')
+    values, numbers, malformed = read(path)
+    assert values == [("1", "one"), *[(str(n), f"row {n}") for n in range(3, 100)]]
+    assert numbers == [2, *range(4, 101)]
+    assert [(line.number, line.line) for line in malformed] == [(3, b'2,"two')]
+
+
+def test_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
+    path = tmp_path / "f.csv"
+    path.write_text(f"id,said\n1,{'x' * 198}\n2,{'y,' * 500}\n3,three\n")
+    values, numbers, malformed = read(path)
+    assert values == [("3", "three")]
+    assert numbers == [4]
+    assert [line.number for line in malformed] == [2, 3]
+    path.write_text(f"id,said\n1,{'x' * 197}\n2,{'y' * 500}")
+    values, _, malformed = read(path)
+    assert values == [("1", "x" * 197)]
+    assert [line.number for line in malformed] == [3]
+
+
+def test_rows_of_another_width_and_other_bytes_are_malformed(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"id,said\n1\n2,two,more\n\n3,\xff\n4,four\n")
+    values, numbers, malformed = read(path)
+    assert (values, numbers) == ([("4", "four")], [6])
+    assert [(line.number, line.line, line.reason) for line in malformed] == [
+        (2, b"1", "1 fields; the header has 2"),
+        (3, b"2,two,more", "3 fields; the header has 2"),
+        (5, b"3,\xff", "it is not UTF-8"),
+    ]
+
+
+def test_json_may_be_nested_and_broken(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(
+        b'\xef\xbb\xbf{"id": 1, "m": {"t": {"x": "deep"}}, "m.t.y": "plain"}\n'
+        b'{"id": 2, "m": 5}\n\n[1]\n{"id": \n{"id": 3, "m": {"t": {"x": null}}}\n'
+    )
+    values, numbers, malformed = read(path, ["id", "m.t.x", "m.t.y"])
+    assert values == [(1, "deep", "plain"), (2, MISSING, MISSING), (3, None, MISSING)]
+    assert numbers == [1, 2, 6]
+    assert [line.number for line in malformed] == [4, 5]
+    assert malformed[0].reason == "not a JSON object but list"
+    assert malformed[1].reason.startswith("not JSON: ")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_large_files_come_in_batches(tmp_path, kind):
+    path = tmp_path / f"f.{kind}"
+    rows = [{"id": str(n), "said": "x"} for n in range(2 * ROWS_A_BATCH + 1)]
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif kind == "csv":
+        path.write_text("id,said\n" + "".join(f"{row['id']},x\n" for row in rows))
+    else:
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    batches = list(read_rows(file_of(path), NAMES, tap=Tap()))
+    assert max(len(batch.values) for batch in batches) == ROWS_A_BATCH
+    assert sum(batch.total for batch in batches) == 2 * ROWS_A_BATCH + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "f.csv",
+            b"a,b\n1,2\n",
+            "no field 'id'; the first line must name the fields, and names 'a', 'b'",
+        ),
+        ("f.csv", b"", "it has no header; the first line names the fields"),
+        ("f.csv", "id,said\n".encode("utf-16"), "it is UTF-16 text or binary data"),
+        ("f.csv.gz", b"id,said\n", "truncated or corrupt"),
+        ("f.parquet", b"id,said\n", "truncated or corrupt"),
+        ("f.jsonl", b"\x1f\x8b\x08", "it is a .gz file; its name must end in .gz"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_error(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFileError) as raised:
+        read(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_parquet_file_without_a_column_is_one_error(tmp_path):
+    path = tmp_path / "f.parquet"
+    pa.parquet.write_table(pa.table({"id": [1], "m": [{"t": "x"}]}), path)
+    with pytest.raises(UnreadableFileError, match=r"no field 'said'; its fields are 'id', 'm\.t'"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["f", "f.txt", "f.gz", "f.parquet.gz", "f.xlsx"])
+def test_a_name_must_say_the_format(name):
+    with pytest.raises(InputError, match=f"--input: '{name}' does not say by its name how to read"):
+        suffix_of(name)
+
+
+def check(path, required, optional=()):
+    check_fields(
+        [file_of(each) for each in ([path] if not isinstance(path, list) else path)],
+        required={f"{name}_field": name for name in required},
+        optional={f"{name}_field": name for name in optional},
+    )
+
+
+def test_fields_are_checked_before_the_job(tmp_path):
+    path = tmp_path / "f.jsonl"
+    rows = [{"id": n, "text": "  " if n % 3 else "said", "m": {"to": 1}} for n in range(9)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    check(path, ["id"], ["m.to"])
+    with pytest.raises(InputError) as raised:
+        check(path, ["id", "said"])
+    assert str(raised.value) == (
+        f"--said_field: {path}: no field 'said'; its fields are 'id', 'text', 'm', 'm.to'"
+    )
+    with pytest.raises(InputError) as raised:
+        check(path, ["id", "text"])
+    assert str(raised.value) == (
+        f"--text_field: {path}: the field 'text' is empty in 6 of the first 9 rows; its fields are "
+        "'id', 'text', 'm', 'm.to'"
+    )
+    check(path, ["id"], ["text"])
+    with pytest.raises(InputError, match=r"--to_field: .*: no field 'to'; its fields are"):
+        check(path, ["id"], ["to"])
+
+
+def test_an_optional_field_of_json_need_not_be_in_every_file(tmp_path):
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_text('{"id": 1}\n')
+    other.write_text('{"id": 2, "to": 1}\n')
+    check([one, other], ["id"], ["to"])
+    with pytest.raises(InputError, match=r"--to_field: .*1\.jsonl: no field 'to'"):
+        check([one], ["id"], ["to"])
+
+
+def test_a_csv_without_a_header_says_so(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("1,hello\n2,there\n")
+    with pytest.raises(InputError) as raised:
+        check(path, ["id"])
+    assert "the first line must name the fields, and names '1', 'hello'" in str(raised.value)
+
+
+def test_nan_is_no_value(tmp_path):
+    path = tmp_path / "f.parquet"
+    pa.parquet.write_table(pa.table({"id": [1.0, math.nan, None]}), path)
+    values = [row[0] for row in read(path, ["id"])[0]]
+    assert values[0] == 1.0
+    assert math.isnan(values[1])
+    assert values[2] is None

@@ -1,0 +1,94 @@
+"""Values as files have them, to ids, texts, orders and times, by hand."""
+
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from data_pipeline.tables.rows import MISSING
+from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
+
+
+@pytest.mark.parametrize(
+    ("value", "own_id"),
+    [
+        (12, "12"),
+        (12.0, "12"),
+        ("12", "12"),
+        (" 12.0 ", "12"),
+        ("-3.00", "-3"),
+        (12.5, "12.5"),
+        ("12.5", "12.5"),
+        ("007", "007"),
+        ("a.0", "a.0"),
+        (2**70, str(2**70)),
+        (Decimal("12.00"), "12"),
+        (Decimal("1.5"), "1.5"),
+        (0, "0"),
+        ("", None),
+        ("  ", None),
+        (None, None),
+        (MISSING, None),
+        (math.nan, None),
+    ],
+)
+def test_ids_may_be_numbers_or_text(value, own_id):
+    assert as_id(value) == own_id
+
+
+@pytest.mark.parametrize("value", [True, [1], {"a": 1}, b"x"])
+def test_an_id_is_nothing_else(value):
+    kind = type(value).__name__
+    with pytest.raises(ValueError, match=f"must be text or a number, but is {kind}"):
+        as_id(value)
+    with pytest.raises(ValueError, match="must be text or a number"):
+        as_text(value)
+
+
+def test_texts_are_stripped_and_numbers_are_text():
+    assert [as_text(v) for v in (" a b\n", 20, None, MISSING, "12.0")] == [
+        "a b",
+        "20",
+        "",
+        "",
+        "12.0",
+    ]
+
+
+def test_orders_are_numbers_or_times():
+    ordered = [
+        Decimal(-1),
+        "2",
+        Decimal("2.5"),
+        "3e0",
+        "10",
+        date(1970, 1, 1),
+        "1970-01-01T00:01:00+00:00",
+    ]
+    values = [as_order(value) for value in ordered]
+    assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
+    assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1
+    assert as_order("2020-01-02 03:04:05") == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("first", "'first'"),
+        (None, "NoneType"),
+        (MISSING, "missing"),
+        (True, "bool"),
+        (math.nan, "nan"),
+    ],
+)
+def test_what_has_no_order_says_so(value, found):
+    with pytest.raises(ValueError, match=f"must be a number or a time, but is {found}"):
+        as_order(value)
+
+
+def test_seconds_are_whole_and_of_our_time():
+    assert [as_seconds(v) for v in (5.9, "7", "1970-01-02", -1, 2**33, "soon", None)] == [
+        *(5, 7, 86_400),
+        *[None] * 4,
+    ]

@@ -58,8 +58,8 @@ lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
-engines: $(INSTALLED)  ## Flink, Beam's job server for it and Prism into .engines/, for the tests that need them
-	$(RUN) tests/engines/fetch.py
+engines: $(INSTALLED)  ## Flink, Spark, Beam's job server for each and Prism into .engines/, for the tests
+	$(RUN) -m tests.engines.fetch
 
 # Constants and defaults of each module that are tried; 0 for all.
 SAMPLE ?= 8

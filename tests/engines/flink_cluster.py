@@ -106,6 +106,7 @@ class FlinkCluster:
         """Ends all processes."""
         processes.stop(*self.groups)
         self.task_managers.clear()
+        self.job_manager = 0
 
     @property
     def groups(self) -> list[int]:
@@ -165,24 +166,32 @@ class FlinkCluster:
         last = max(jobs, key=lambda job: job["start-time"])
         return self.get(f"/jobs/{last['jid']}")[field]
 
-    def start_job_manager(self) -> None:
-        """Starts the JobManager, at the address that the TaskManagers know if there are any."""
+    def _start_job_manager(self) -> None:
         folder = self._configure("jobmanager")
-        self.job_manager = self._java(
-            "jobmanager", _JOB_HEAP, _JOB_MANAGER, "--configDir", folder
+        self.job_manager = self._java("jobmanager", _JOB_HEAP, _JOB_MANAGER, "--configDir", folder)
+        processes.wait_until(
+            lambda: self._answers() or not processes.is_alive(self.job_manager),
+            seconds=_SECONDS_TO_START,
+            what=f"the JobManager at {self.rest} (logs in {self.folder})",
         )
-        self._await(self._answers, what=f"the JobManager at {self.rest}")
+
+    def _start_task_manager(self, name: str) -> None:
+        folder = self._configure(name)
+        heap = _FRAMEWORK_HEAP + self._task_heap
+        self.task_managers[name] = self._java(name, heap, _TASK_MANAGER, "--configDir", folder)
 
     def _start(self) -> None:
         self._rpc, rest = processes.free_ports(2)
         self.rest = f"http://localhost:{rest}"
-        self.start_job_manager()
-        for number in range(TASK_MANAGERS):
-            name = f"taskmanager-{number}"
-            self.task_managers[name] = self._java(
-                *(name, _FRAMEWORK_HEAP + self._task_heap, _TASK_MANAGER),
-                *("--configDir", self._configure(name)),
-            )
+        self.repair()
+
+    def repair(self) -> None:
+        """Starts what does not run, and waits until all parts know each other."""
+        if not (self.job_manager and processes.is_alive(self.job_manager)):
+            self._start_job_manager()
+        for name in (f"taskmanager-{number}" for number in range(TASK_MANAGERS)):
+            if not (name in self.task_managers and processes.is_alive(self.task_managers[name])):
+                self._start_task_manager(name)
         self._await(
             lambda: self.registered() == TASK_MANAGERS,
             what=f"{TASK_MANAGERS} TaskManagers at {self.rest}",

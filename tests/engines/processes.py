@@ -108,7 +108,7 @@ def python_workers(group: int) -> list[int]:
     return [
         process.pid
         for process in psutil.process_iter(["cmdline"])
-        if "apache_beam.runners.worker.sdk_worker_main" in (process.info["cmdline"] or [])
+        if any(part.endswith("/beam_worker") for part in process.info["cmdline"] or [])
         and _group_of(process.pid) == group
     ]
 

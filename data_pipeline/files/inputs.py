@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apache_beam.io.filesystem import FileMetadata
+from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import Tap, file_crc32c, full_path, is_remote
+from data_pipeline.files.filesystem import Tap, file_crc32c, full_path, is_remote, reason_of
 
 _GLOB_CHARACTERS = set("*?[")
 
@@ -95,6 +95,8 @@ def _match(pattern: str) -> list[FileMetadata]:
         files = _files_of(pattern)
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"--input: {pattern!r}: {error}") from error
+    except BeamIOError as error:
+        raise InputError(f"--input: {pattern!r}: {reason_of(error)}") from error
     if not files:
         raise InputError(
             f"--input: {pattern!r} matches no file; accepted are file names and patterns, "

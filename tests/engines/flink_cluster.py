@@ -123,6 +123,8 @@ class FlinkCluster:
             f"--parallelism={TASK_MANAGERS}",
             "--environment_type=PROCESS",
             f"--environment_config={json.dumps({'command': str(WORKER)})}",
+            # Python workers serve one stage after the other; else each stage starts its own.
+            "--environment_cache_millis=60000",
         )
 
     def get(self, path: str) -> Any:
@@ -266,7 +268,7 @@ class FlinkCluster:
             *JAVA_OPTIONS,
             f"-Djava.io.tmpdir={folder / 'scratch'}",
             f"-Dlog4j.configurationFile={folder / 'log4j.properties'}",
-            *("-cp", f"{FLINK / 'lib'}/*", main, *arguments),
+            *("-cp", f"{FLINK / 'lib'}/*:{FLINK_JOB_SERVER}", main, *arguments),
             log=self.folder / f"{name}.log",
             folder=folder,
             environment=processes.worker_environment(self._code),

@@ -124,7 +124,7 @@ class FlinkCluster:
             "--environment_type=PROCESS",
             f"--environment_config={json.dumps({'command': str(WORKER)})}",
             # Python workers serve one stage after the other; else each stage starts its own.
-            "--environment_cache_millis=60000",
+            "--environment_cache_millis=2000",
         )
 
     def get(self, path: str) -> Any:

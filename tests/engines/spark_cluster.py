@@ -88,13 +88,17 @@ class SparkCluster:
         """The number of workers that the master knows to be alive."""
         return sum(worker["state"] == "ALIVE" for worker in self._get()["workers"])
 
+    def python_workers(self) -> list[int]:
+        """The Python workers of all executors."""
+        return [
+            worker
+            for group in self.workers.values()
+            for worker in processes.python_workers(group)
+        ]
+
     def busy_worker(self) -> int:
         """The process group of a worker whose executor runs."""
-        return next(
-            group
-            for group in self.workers.values()
-            if processes.is_alive(group) and processes.python_workers(group)
-        )
+        return os.getpgid(self.python_workers()[0])
 
     def _get(self) -> Any:
         with urllib.request.urlopen(f"{self._page}/json/", timeout=5) as answer:

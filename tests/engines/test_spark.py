@@ -1,5 +1,8 @@
 """The job on a real Spark: what it writes is what the local runner writes, whatever is killed."""
 
+import os
+import signal
+
 import pytest
 
 from tests.engines import fetch, processes
@@ -55,3 +58,19 @@ def test_a_worker_killed_changes_nothing(
     processes.wait_until(
         lambda: cluster.alive() == WORKERS - 1, seconds=60, what="the loss is seen"
     )
+
+
+def test_a_python_worker_killed_ends_the_command_in_one_line_and_the_next_run_completes(
+    cluster, start_job, run_job, wait_for_stage, tmp_path, contents, expected
+):
+    output = tmp_path / "out"
+    job = start_job(output, *cluster.options)
+    wait_for_stage(output, "read")
+    os.kill(cluster.python_workers()[0], signal.SIGKILL)
+    said, _ = job.communicate(timeout=180)
+    assert job.returncode == 1, said
+    assert "Traceback" not in said
+    assert said.splitlines()[-1].startswith("error: the job stopped: "), said
+    status, said = run_job(output, *cluster.options)
+    assert status == 0, said
+    assert contents(output) == expected

@@ -101,7 +101,7 @@ ablations: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the r
 PEER_PYTHON ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
-benchmark: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
+benchmark: $(INSTALLED) $(WORKFLOW_INSTALLED) engines  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
 	@$(call workflow,benchmark)
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md

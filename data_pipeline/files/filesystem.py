@@ -4,6 +4,7 @@ The one place that writes files: under another name first, which is renamed when
 """
 
 import json
+import logging
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,6 +19,11 @@ from apache_beam.io.filesystem import BeamIOError, CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from data_pipeline.files.s3_client import share_client
+
+# Here, since workers import this module too.
+share_client()
+
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20
@@ -29,6 +35,12 @@ def reach_object_stores(options: PipelineOptions | None = None) -> None:
     Must come before the first access: Beam itself does it only when a job starts.
     """
     FileSystems.set_options(options or PipelineOptions([]))
+    # Beam logs the traceback of each error that it then raises.
+    logging.getLogger().addFilter(_is_not_of_s3)
+
+
+def _is_not_of_s3(record: logging.LogRecord) -> bool:
+    return record.module != "s3io"
 
 
 def reason_of(error: BeamIOError) -> str:
@@ -177,8 +189,8 @@ def _write_empty_object(path: str) -> None:
         return
     # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
     bucket, key = parse_s3_path(path)
-    client = S3IO(options=FileSystems.get_filesystem(path)._options).client.client
-    client.put_object(Bucket=bucket, Key=key, Body=b"")
+    options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
+    S3IO(options=options).client.client.put_object(Bucket=bucket, Key=key, Body=b"")
 
 
 def write_file(path: str, content: bytes) -> NewFile:

@@ -44,7 +44,10 @@ _OPENED = (
 )
 JAVA_OPTIONS = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED)
 """Java 17 closes packages that Flink reaches into."""
-_FRAMEWORK_HEAP, _JOB_HEAP = 128, 512
+_FRAMEWORK_HEAP, _OFF_HEAP, _NETWORK, _JOB_HEAP = 128, 128, 192, 512
+"""MiB. `_OFF_HEAP` is for Flink itself, and once more for the job: Beam's gRPC takes it."""
+_DIRECT = f"-XX:MaxDirectMemorySize={2 * _OFF_HEAP + _NETWORK}m"
+"""Else Java allows as much as the heap, and a TaskManager of a small heap ends at once."""
 TASK_HEAP = 384
 """MiB of a TaskManager for the job's own objects: the grouped values among them."""
 
@@ -55,12 +58,12 @@ def _sizes(task_heap: int) -> dict[str, str]:
         "taskmanager.numberOfTaskSlots": str(SLOTS),
         "taskmanager.cpu.cores": "1",
         "taskmanager.memory.framework.heap.size": f"{_FRAMEWORK_HEAP}m",
-        "taskmanager.memory.framework.off-heap.size": "128m",
+        "taskmanager.memory.framework.off-heap.size": f"{_OFF_HEAP}m",
         "taskmanager.memory.task.heap.size": f"{task_heap}m",
-        "taskmanager.memory.task.off-heap.size": "128m",
+        "taskmanager.memory.task.off-heap.size": f"{_OFF_HEAP}m",
         "taskmanager.memory.managed.size": "256m",
-        "taskmanager.memory.network.min": "192m",
-        "taskmanager.memory.network.max": "192m",
+        "taskmanager.memory.network.min": f"{_NETWORK}m",
+        "taskmanager.memory.network.max": f"{_NETWORK}m",
         "taskmanager.memory.jvm-metaspace.size": "192m",
         "taskmanager.memory.jvm-overhead.min": "192m",
         "taskmanager.memory.jvm-overhead.max": "192m",
@@ -264,7 +267,7 @@ class FlinkCluster:
         folder = self.folder / name
         return processes.start(
             "java",
-            f"-Xmx{heap}m",
+            *(f"-Xmx{heap}m", _DIRECT),
             *JAVA_OPTIONS,
             f"-Djava.io.tmpdir={folder / 'scratch'}",
             f"-Dlog4j.configurationFile={folder / 'log4j.properties'}",

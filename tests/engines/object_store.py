@@ -26,7 +26,7 @@ class ObjectStore:
 
     def __init__(self) -> None:
         self._application = DomainDispatcherApplication(create_backend_app)
-        self._held: tuple[str, str, threading.Event] | None = None
+        self._held: tuple[Callable[[str], bool], threading.Event] | None = None
         self._go_on = threading.Event()
 
     def __enter__(self) -> "ObjectStore":
@@ -60,11 +60,14 @@ class ObjectStore:
             "AWS_DEFAULT_REGION": _REGION,
         }
 
-    def hold(self, method: str, part_of_key: str) -> threading.Event:
-        """Holds back requests of a method for such keys; returns what the first of them sets."""
+    def hold(self, which: Callable[[str], bool]) -> threading.Event:
+        """Holds back some requests; returns what the first of them sets.
+
+        `which` says whether to hold back one such as "PUT /bucket/key?partNumber=1".
+        """
         arrived = threading.Event()
         self._go_on.clear()
-        self._held = (method, part_of_key, arrived)
+        self._held = (which, arrived)
         return arrived
 
     def let_go(self) -> None:
@@ -75,6 +78,10 @@ class ObjectStore:
     def upload(self, file: Path, key: str) -> None:
         """Stores a file."""
         self.client.upload_file(str(file), BUCKET, key)
+
+    def has(self, key: str) -> bool:
+        """Whether there is an object of this name."""
+        return self.client.list_objects_v2(Bucket=BUCKET, Prefix=key)["KeyCount"] > 0
 
     def objects(self, folder: str) -> dict[str, bytes]:
         """Name below a folder -> contents."""
@@ -88,8 +95,9 @@ class ObjectStore:
 
     def _answer(self, environ: dict[str, Any], start: Callable) -> Iterable[bytes]:
         if self._held is not None:
-            method, part_of_key, arrived = self._held
-            if environ["REQUEST_METHOD"] == method and part_of_key in environ["PATH_INFO"]:
+            which, arrived = self._held
+            request = "{REQUEST_METHOD} {PATH_INFO}?{QUERY_STRING}".format_map(environ)
+            if which(request):
                 arrived.set()
                 self._go_on.wait()
                 start("503 Slow Down", [("Content-Length", "0")])

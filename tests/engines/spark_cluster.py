@@ -91,9 +91,7 @@ class SparkCluster:
     def python_workers(self) -> list[int]:
         """The Python workers of all executors."""
         return [
-            worker
-            for group in self.workers.values()
-            for worker in processes.python_workers(group)
+            worker for group in self.workers.values() for worker in processes.python_workers(group)
         ]
 
     def busy_worker(self) -> int:

@@ -37,8 +37,8 @@ from benchmarks.speed.pipeline import REPOSITORY, found, job, repeat
 from tests.engines.fetch import FLINK, FLINK_JOB_SERVER
 from tests.engines.flink_cluster import TASK_HEAP, FlinkCluster
 
-SMALL_TASK_HEAP = 64
-"""MiB a TaskManager; the rows of two million comments that the join groups are 214 MB."""
+SMALL_TASK_HEAP = 96
+"""MiB a TaskManager; the rows of two million comments that the join groups are 211 MB."""
 _MIB = 2**20
 _PARTS, _CHARACTERS = 5, 110
 

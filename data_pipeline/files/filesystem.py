@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import google_crc32c
+from apache_beam.io.aws.clients.s3 import boto3_client
 from apache_beam.io.aws.clients.s3.messages import S3ClientError
 from apache_beam.io.aws.s3io import S3IO, parse_s3_path
 from apache_beam.io.filesystem import BeamIOError, CompressionTypes
@@ -41,6 +42,28 @@ def reach_object_stores(options: PipelineOptions | None = None) -> None:
 
 def _is_not_of_s3(record: logging.LogRecord) -> bool:
     return record.module != "s3io"
+
+
+def require_reachable(path: str) -> None:
+    """Asks an S3 once whether it has the bucket and lets this process in.
+
+    Beam itself asks again for eight minutes.
+
+    Raises:
+      OSError: if not; in one line.
+    """
+    if not path.startswith("s3://") or boto3_client.boto3 is None:
+        return
+    bucket, _ = parse_s3_path(path, object_optional=True)
+    try:
+        _s3_client(path).list_objects_v2(Bucket=bucket, MaxKeys=1)
+    except Exception as error:  # botocore's have no base that is there without it
+        raise OSError(str(error)) from error
+
+
+def _s3_client(path: str) -> Any:
+    options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
+    return S3IO(options=options).client.client
 
 
 def reason_of(error: BeamIOError) -> str:
@@ -189,8 +212,7 @@ def _write_empty_object(path: str) -> None:
         return
     # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
     bucket, key = parse_s3_path(path)
-    options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
-    S3IO(options=options).client.client.put_object(Bucket=bucket, Key=key, Body=b"")
+    _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
 
 
 def write_file(path: str, content: bytes) -> NewFile:

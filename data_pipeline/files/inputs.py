@@ -13,7 +13,14 @@ from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import Tap, file_crc32c, full_path, is_remote, reason_of
+from data_pipeline.files.filesystem import (
+    Tap,
+    file_crc32c,
+    full_path,
+    is_remote,
+    reason_of,
+    require_reachable,
+)
 
 _GLOB_CHARACTERS = set("*?[")
 
@@ -64,6 +71,8 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
         Beam does not reach.
     """
     found: dict[str, InputFile] = {}
+    for value in values:
+        _require_reachable(value)
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
         for file in sorted(_match(pattern), key=lambda file: file.path):
             require_unicode("--input", file.path)
@@ -79,6 +88,14 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     for each in found.values():
         once.setdefault(each.full_path, each)
     return list(once.values())
+
+
+def _require_reachable(value: str) -> None:
+    for part in map(str.strip, value.split(",")):
+        try:
+            require_reachable(part)
+        except (OSError, ValueError) as error:
+            raise InputError(f"--input: {part!r}: {error}") from error
 
 
 def _patterns(value: str) -> list[str]:

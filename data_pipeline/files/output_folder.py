@@ -34,6 +34,7 @@ from data_pipeline.files.filesystem import (
     read_bytes,
     reason_of,
     remove_if_empty,
+    require_reachable,
     write_file,
     write_object,
 )
@@ -78,6 +79,10 @@ class OutputFolder:
           ClaimedError: if another job works in it.
           InputError: if it cannot be written.
         """
+        try:
+            require_reachable(self.path)
+        except OSError as error:
+            raise self._unwritable(error) from error
         is_new = not FileSystems.exists(self.path)
         try:
             with ExitStack() as stack:

@@ -33,6 +33,8 @@ WORKER = REPOSITORY / "deploy" / "beam_worker"
 _TRIES = 3
 """Somebody else may take a port between the moment it is chosen and the moment Java listens."""
 _SECONDS_TO_START = 60
+_EXIT = "-XX:+ExitOnOutOfMemoryError"
+"""In a thread of Beam's gRPC the error would go unnoticed, and the job wait for ever."""
 _JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 _TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 _CONFIGURATION = REPOSITORY / "deploy" / "flink" / "config.yaml"
@@ -267,7 +269,7 @@ class FlinkCluster:
         folder = self.folder / name
         return processes.start(
             "java",
-            *(f"-Xmx{heap}m", _DIRECT),
+            *(f"-Xmx{heap}m", _DIRECT, _EXIT),
             *JAVA_OPTIONS,
             f"-Djava.io.tmpdir={folder / 'scratch'}",
             f"-Dlog4j.configurationFile={folder / 'log4j.properties'}",

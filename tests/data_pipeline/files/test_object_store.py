@@ -1,4 +1,4 @@
-"""Files on an object store: an S3 in this process (moto's), reached as Beam reaches the real one."""
+"""Files on an object store: moto's S3 in this process, reached as Beam reaches a real one."""
 
 import boto3
 import pytest
@@ -9,6 +9,7 @@ from data_pipeline.execution.runner import pipeline_options
 from data_pipeline.files import filesystem
 from data_pipeline.files.filesystem import NewFile, names_in, read_bytes, write_file, write_object
 from data_pipeline.files.inputs import find_inputs
+from data_pipeline.files.output_folder import OutputFolder
 
 FOLDER = "s3://bucket/folder"
 
@@ -72,8 +73,12 @@ def test_what_the_store_refuses_is_an_error_of_one_line(store, caplog):
     with pytest.raises(OSError, match=r"NoSuchBucket.*The specified bucket does not exist$"):
         write_object("s3://no-bucket/file", b"1")
     assert not caplog.records
-    with pytest.raises(InputError, match=r"^--input: 's3://no-bucket/\*' matches no file; [^\n]+$"):
+    with pytest.raises(InputError, match=r"^--input: 's3://no-bucket/\*': [^\n]+ does not exist$"):
         find_inputs(["s3://no-bucket/*"])
+    folder = OutputFolder("s3://no-bucket/out")
+    reason = r"^--output: 's3://no-bucket/out' cannot be written: [^\n]+ does not exist$"
+    with pytest.raises(InputError, match=reason), folder.claimed():
+        pass
 
 
 def test_one_client_serves_all_accesses(store, monkeypatch):

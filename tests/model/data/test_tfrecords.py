@@ -58,8 +58,8 @@ def test_compressed_and_plain_files_do_not_mix():
 def test_files_on_an_object_store_must_be_copied_first():
     reason = (
         r"^task.train_data.input_path: 's3://bucket/pairs/train-\*': TensorFlow \S+ cannot "
-        r"read s3://; copy the files \(such as with 'aws s3 sync s3://bucket/pairs pairs'\) or mount "
-        r"the bucket, and name the local path$"
+        r"read s3://; copy the files \(such as with 'aws s3 sync s3://bucket/pairs pairs'\) or "
+        r"mount the bucket, and name the local path$"
     )
     with pytest.raises(InputError, match=reason):
         find_files("task.train_data", data("s3://bucket/pairs/train-*"))

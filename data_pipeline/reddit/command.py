@@ -90,7 +90,10 @@ def run_reddit(
         )
         plan = Plan(files, input_cache, folder.incomplete, inline=not local, settings=settings)
         with input_cache.in_use() if cache else nullcontext():
-            _LOG.info("pairing %d files, %.1f MB", len(files), stored_bytes / 1e6)
+            _LOG.info(
+                "pairing %d files, %.1f MB, in %s",
+                *(len(files), stored_bytes / 1e6, settings.describe_partitions()),
+            )
             _run(pipeline, plan, workers=workers, local=local)
             report = read_report(folder)
             inputs_read = [(file, _manifest(input_cache, file)) for file in files]

@@ -90,6 +90,13 @@ class Settings(NamedTuple):
     description: dict[str, Any] = {}
     """What of the options makes two jobs the same, as JSON."""
 
+    def describe_partitions(self) -> str:
+        """How many partitions there are, and why."""
+        return (
+            f"{self.partitions} partitions (one for each {_INPUT_BYTES_A_PARTITION >> 20} MiB of "
+            f"input, {_MIN_PARTITIONS} to {SUBPARTITIONS:,})"
+        )
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the job's own options; all others go to Beam."""

@@ -109,12 +109,16 @@ class SparkCluster:
             "master", _MASTER, *("--host", "localhost", "--port", port, "--webui-port", page)
         )
         self._await(self._answers, what="the master")
-        for number in range(WORKERS):
-            name = f"worker-{number}"
-            self.workers[name] = self._java(
-                *(name, _WORKER, "--host", "localhost", "--webui-port", 0),
-                *("--cores", 1, "--memory", "1g", "--work-dir", self.folder / name, self.master),
-            )
+        self.repair()
+
+    def repair(self) -> None:
+        """Starts the workers that do not run, and waits until the master knows them."""
+        for name in (f"worker-{number}" for number in range(WORKERS)):
+            if not (name in self.workers and processes.is_alive(self.workers[name])):
+                self.workers[name] = self._java(
+                    *(name, _WORKER, "--host", "localhost", "--webui-port", 0, "--cores", 1),
+                    *("--memory", "1g", "--work-dir", self.folder / name, self.master),
+                )
         self._await(lambda: self.alive() == WORKERS, what=f"{WORKERS} workers")
 
     def _await(self, condition: Any, *, what: str) -> None:
@@ -128,7 +132,7 @@ class SparkCluster:
 
     def _java(self, name: str, main: str, *arguments: object) -> int:
         folder = self.folder / name
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         return processes.start(
             *("java", "-Xmx512m", f"-Djava.io.tmpdir={folder}", "-cp", f"{SPARK / 'jars'}/*"),
             *(main, *arguments),

@@ -17,13 +17,20 @@ def spark(need):
     need("Spark", "Beam's job server for Spark")
 
 
-@pytest.fixture
-def cluster(spark, installed, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def only_cluster(spark, installed, tmp_path_factory):
     """A standalone cluster whose workers have this project's wheel."""
-    with SparkCluster(tmp_path / "cluster", code=installed) as running:
-        for name, value in running.environment.items():
-            monkeypatch.setenv(name, value)
+    with SparkCluster(tmp_path_factory.mktemp("cluster"), code=installed) as running:
         yield running
+
+
+@pytest.fixture
+def cluster(only_cluster, monkeypatch):
+    """The cluster with all of its workers, whatever an earlier test killed."""
+    only_cluster.repair()
+    for name, value in only_cluster.environment.items():
+        monkeypatch.setenv(name, value)
+    return only_cluster
 
 
 def test_embedded_spark_writes_the_same_files(spark, run_job, tmp_path, contents, expected):
@@ -60,7 +67,7 @@ def test_a_worker_killed_changes_nothing(
     )
 
 
-def test_a_python_worker_killed_ends_the_command_in_one_line_and_the_next_run_completes(
+def test_a_python_worker_killed_changes_nothing_or_the_next_run_completes(
     cluster, start_job, run_job, wait_for_stage, tmp_path, contents, expected
 ):
     output = tmp_path / "out"
@@ -68,9 +75,11 @@ def test_a_python_worker_killed_ends_the_command_in_one_line_and_the_next_run_co
     wait_for_stage(output, "read")
     os.kill(cluster.python_workers()[0], signal.SIGKILL)
     said, _ = job.communicate(timeout=180)
-    assert job.returncode == 1, said
+    # Spark tries again at once, and may get the dead worker each time.
     assert "Traceback" not in said
-    assert said.splitlines()[-1].startswith("error: the job stopped: "), said
-    status, said = run_job(output, *cluster.options)
-    assert status == 0, said
+    if job.returncode:
+        assert said.splitlines()[-1].startswith("error: the job stopped: "), said
+        assert not (output / "COMPLETED").exists()
+        job_again, said = run_job(output, *cluster.options)
+        assert job_again == 0, said
     assert contents(output) == expected

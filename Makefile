@@ -65,8 +65,8 @@ lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 
-engines: $(INSTALLED)  ## Flink, Beam's job server for it and Prism into .engines/, for the tests that need them
-	$(RUN) tests/engines/fetch.py
+engines: $(INSTALLED)  ## Flink, Spark, Beam's job server for each and Prism into .engines/, for the tests
+	$(RUN) -m tests.engines.fetch
 
 # Constants and defaults of each module that are tried; 0 for all.
 SAMPLE ?= 8
@@ -111,7 +111,7 @@ ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choi
 PEER_PYTHON ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
-benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
+benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED) engines  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
 	@$(call workflow,benchmark)
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md

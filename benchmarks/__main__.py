@@ -56,6 +56,11 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
             ("--dumps", given.dumps, "--comments", str(given.comments)),
         ),
         Benchmark(
+            "The job on Flink beside the local runner",
+            "speed.engines",
+            ("--dumps", given.dumps, "--comments", str(given.comments)),
+        ),
+        Benchmark(
             "Training beside StaticEmbedding and all-MiniLM-L6-v2",
             "speed.training",
             ("--pairs", pairs, "--steps", "600", *peer),

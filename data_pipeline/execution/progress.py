@@ -16,7 +16,7 @@ from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
-from data_pipeline.files.filesystem import read_bytes
+from data_pipeline.files.filesystem import read_bytes, write_object
 
 SECONDS_BETWEEN_NOTES = 1.0
 _SECONDS_BETWEEN_LINES = 10.0
@@ -37,8 +37,7 @@ class Note:
         now = time.monotonic()
         if finished or now - self._written > SECONDS_BETWEEN_NOTES:
             self._written = now
-            with FileSystems.create(self._path, mime_type="application/json") as stream:
-                stream.write(json.dumps([done, lines]).encode())
+            write_object(self._path, json.dumps([done, lines]).encode())
 
 
 class Watch:

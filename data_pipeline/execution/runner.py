@@ -14,6 +14,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions,
 
 from data_pipeline.errors import InputError
 from data_pipeline.execution.shuffle import DamagedFileError
+from data_pipeline.files.filesystem import reach_object_stores
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
 LOCAL_RUNNER = "FnApiRunner"
@@ -24,6 +25,7 @@ _DAMAGED = re.compile(
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception)\b.*)$", re.MULTILINE)
 _DETAILS = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """How gRPC says why a connection to an engine broke."""
+_SECRETS = ("--s3_access_key_id", "--s3_secret_access_key", "--s3_session_token")
 _STATES = "apache_beam.runners.portability.portable_runner"
 
 
@@ -36,6 +38,7 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     for before, argument in itertools.pairwise(["", *beam_arguments]):
         if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
             raise InputError(f"unexpected argument {argument!r}; every option begins with --")
+    _refuse_secrets(beam_arguments)
     options = PipelineOptions(beam_arguments)
     workers = options.view_as(DirectOptions).direct_num_workers
     if workers < 0:
@@ -56,7 +59,20 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
                 f"unknown option --{min(unknown)}; accepted are the ones that --help lists and "
                 "Beam's pipeline options"
             )
+    reach_object_stores(options)
     return options
+
+
+def _refuse_secrets(beam_arguments: list[str]) -> None:
+    """Refuses credentials on the command line: claims, engines and workers write it into logs."""
+    for argument in beam_arguments:
+        name = argument.partition("=")[0]
+        if name in _SECRETS:
+            raise InputError(
+                f"{name}: credentials are not accepted on the command line, which logs show; set "
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, here and where workers run, or give "
+                "the machines a role"
+            )
 
 
 def is_local(options: PipelineOptions) -> bool:

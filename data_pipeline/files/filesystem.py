@@ -4,20 +4,75 @@ The one place that writes files: under another name first, which is renamed when
 """
 
 import json
+import logging
 import uuid
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import google_crc32c
-from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.aws.clients.s3 import boto3_client
+from apache_beam.io.aws.clients.s3.messages import S3ClientError
+from apache_beam.io.aws.s3io import S3IO, parse_s3_path
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes
 from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from data_pipeline.files.s3_client import share_client
+
+# Here, since workers import this module too.
+share_client()
 
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20
+
+
+def reach_object_stores(options: PipelineOptions | None = None) -> None:
+    """Tells Beam's filesystems the options by which they reach their servers.
+
+    Must come before the first access: Beam itself does it only when a job starts.
+    """
+    FileSystems.set_options(options or PipelineOptions([]))
+    # Beam logs the traceback of each error that it then raises.
+    logging.getLogger().addFilter(_is_not_of_s3)
+
+
+def _is_not_of_s3(record: logging.LogRecord) -> bool:
+    return record.module != "s3io"
+
+
+def require_reachable(path: str) -> None:
+    """Asks an S3 once whether it has the bucket and lets this process in.
+
+    Beam itself asks again for eight minutes.
+
+    Raises:
+      OSError: if not; in one line.
+    """
+    if not path.startswith("s3://") or boto3_client.boto3 is None:
+        return
+    bucket, _ = parse_s3_path(path, object_optional=True)
+    try:
+        _s3_client(path).list_objects_v2(Bucket=bucket, MaxKeys=1)
+    except Exception as error:  # botocore's have no base that is there without it
+        raise OSError(str(error)) from error
+
+
+def _s3_client(path: str) -> Any:
+    options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
+    return S3IO(options=options).client.client
+
+
+def reason_of(error: BeamIOError) -> str:
+    """Why a filesystem failed, in one line: what the store's own library says, and what to do."""
+    causes = list((error.exception_details or {}).values()) or [error]
+    reason = str(causes[0]).partition("\n")[0]
+    if "dependencies are not installed" in reason:
+        return f"{reason} Install apache-beam[aws] for s3://, apache-beam[gcp] for gs://"
+    return reason
 
 
 def is_remote(path: str) -> bool:
@@ -30,15 +85,31 @@ def full_path(path: str) -> str:
     return path if is_remote(path) else str(Path(path).resolve())
 
 
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Raises the error of an object store's client, which is of its own kind, as an OSError."""
+    try:
+        yield
+    except S3ClientError as error:
+        raise OSError(error.message) from error
+
+
 def open_stored(path: str) -> BinaryIO:
     """Opens a file to read its bytes as stored, without decompression."""
-    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+    with _as_os_error():
+        return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file, as stored."""
-    with open_stored(path) as stream:
+    with _as_os_error(), open_stored(path) as stream:
         return stream.read()
+
+
+def write_object(path: str, content: bytes) -> None:
+    """Writes an object whole, in place of one that is there."""
+    with _as_os_error(), FileSystems.create(path, mime_type="application/json") as stream:
+        stream.write(content)
 
 
 def as_json(value: Any) -> bytes:
@@ -95,14 +166,22 @@ class NewFile:
         self._checksum = google_crc32c.Checksum()
         # No two attempts at a file share a name.
         self._aside = f"{path}.{uuid.uuid4().hex}{PARTIAL}"
-        self._stream = FileSystems.create(self._aside, mime_type="application/octet-stream")
+        # An object is begun with its first bytes: a store may not take an upload without any.
+        self._stream: BinaryIO | None = None if is_remote(path) else self._create()
+
+    def _create(self) -> BinaryIO:
+        with _as_os_error():
+            return FileSystems.create(self._aside, mime_type="application/octet-stream")
 
     def __enter__(self) -> Self:
         return self
 
     def write(self, data: bytes) -> int:
         """Appends bytes; returns how many."""
-        self._stream.write(data)
+        if data:
+            self._stream = self._stream or self._create()
+            with _as_os_error():
+                self._stream.write(data)
         self._checksum.update(data)
         self.size += len(data)
         return len(data)
@@ -115,11 +194,25 @@ class NewFile:
     def __exit__(
         self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
     ) -> None:
-        self._stream.close()
+        if self._stream is None:
+            if error is None:
+                _write_empty_object(self.path)
+            return
+        with _as_os_error():
+            self._stream.close()
         if error is None:
             FileSystems.rename([self._aside], [self.path])
         else:
             FileSystems.delete([self._aside])
+
+
+def _write_empty_object(path: str) -> None:
+    if not path.startswith("s3://"):
+        FileSystems.create(path, mime_type="application/octet-stream").close()
+        return
+    # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
+    bucket, key = parse_s3_path(path)
+    _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
 
 
 def write_file(path: str, content: bytes) -> NewFile:

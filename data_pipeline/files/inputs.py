@@ -9,11 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apache_beam.io.filesystem import FileMetadata
+from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import Tap, file_crc32c, full_path, is_remote
+from data_pipeline.files.filesystem import (
+    Tap,
+    file_crc32c,
+    full_path,
+    is_remote,
+    reason_of,
+    require_reachable,
+)
 
 GLOB_CHARACTERS = set("*?[")
 
@@ -64,6 +71,8 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
         Beam does not reach.
     """
     found: dict[str, InputFile] = {}
+    for value in values:
+        _require_reachable(value)
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
         for file in sorted(_match(pattern), key=lambda file: file.path):
             require_unicode("--input", file.path)
@@ -81,6 +90,14 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     return list(once.values())
 
 
+def _require_reachable(value: str) -> None:
+    for part in map(str.strip, value.split(",")):
+        try:
+            require_reachable(part)
+        except (OSError, ValueError) as error:
+            raise InputError(f"--input: {part!r}: {error}") from error
+
+
 def _patterns(value: str) -> list[str]:
     """A value of `--input` as a whole if it names files, else its parts between commas."""
     if "," in value:
@@ -95,6 +112,8 @@ def _match(pattern: str) -> list[FileMetadata]:
         files = files_of(pattern)
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"--input: {pattern!r}: {error}") from error
+    except BeamIOError as error:
+        raise InputError(f"--input: {pattern!r}: {reason_of(error)}") from error
     if not files:
         raise InputError(
             f"--input: {pattern!r} matches no file; accepted are file names and patterns, "

@@ -19,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePath
 from typing import Any
 
+from apache_beam.io.filesystem import BeamIOError
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
@@ -31,8 +32,11 @@ from data_pipeline.files.filesystem import (
     is_remote,
     names_in,
     read_bytes,
+    reason_of,
     remove_if_empty,
+    require_reachable,
     write_file,
+    write_object,
 )
 from data_pipeline.files.inputs import InputFile, require_folder_name
 from data_pipeline.files.manifests import COMPLETED_SHAPE, differences_of, parse_manifest
@@ -75,6 +79,10 @@ class OutputFolder:
           ClaimedError: if another job works in it.
           InputError: if it cannot be written.
         """
+        try:
+            require_reachable(self.path)
+        except OSError as error:
+            raise self._unwritable(error) from error
         is_new = not FileSystems.exists(self.path)
         try:
             with ExitStack() as stack:
@@ -98,7 +106,8 @@ class OutputFolder:
                 remove_if_empty(self.path)
 
     def _unwritable(self, error: OSError) -> InputError:
-        return InputError(f"--output: {self.path!r} cannot be written: {error}")
+        reason = reason_of(error) if isinstance(error, BeamIOError) else error
+        return InputError(f"--output: {self.path!r} cannot be written: {reason}")
 
     def is_done(self, inputs: Sequence[InputFile], options: dict[str, Any]) -> bool:
         """Whether this same job has completed here.
@@ -275,8 +284,7 @@ class _ObjectStore:
 
     def write(self, path: str, content: bytes) -> None:
         # Not renamed: object stores replace an object whole.
-        with FileSystems.create(path, mime_type="application/json") as stream:
-            stream.write(content)
+        write_object(path, content)
 
     def delete(self, path: str) -> None:
         FileSystems.delete([path])

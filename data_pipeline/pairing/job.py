@@ -33,6 +33,7 @@ from data_pipeline.files.inputs import (
 from data_pipeline.files.output_folder import OutputFolder
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
+from data_pipeline.pairing.options import describe_partitions
 from data_pipeline.pairing.publish import publish
 from data_pipeline.pairing.settings import Settings
 
@@ -99,7 +100,11 @@ def make_pairs(
         plan = Plan(files, input_cache, folder.incomplete, inline=not local, settings=settings)
         with input_cache.in_use() if cache else nullcontext():
             noun = "file" if len(files) == 1 else "files"
-            _LOG.info("pairing %d %s, %.1f MB", len(files), noun, stored_bytes / 1e6)
+            in_partitions = describe_partitions(settings.partitions)
+            _LOG.info(
+                "pairing %d %s, %.1f MB, in %s",
+                *(len(files), noun, stored_bytes / 1e6, in_partitions),
+            )
             _tell_of_a_large_file(parts, workers=workers)
             _run(pipeline, plan, beam_options, workers=workers)
             report = read_report(folder)

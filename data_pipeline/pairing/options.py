@@ -225,3 +225,11 @@ def _describe_storage(options: PairOptions, sharding: Sharding) -> dict[str, Any
         description["validation_fraction"] = options.validation_fraction
         description["validation_shards"] = sharding.validation_shards
     return description
+
+
+def describe_partitions(partitions: int) -> str:
+    """How many partitions there are, and why, for the log."""
+    return (
+        f"{partitions} partitions (one for each {_INPUT_BYTES_A_PARTITION >> 20} MiB of input, "
+        f"{_MIN_PARTITIONS} to {SUBPARTITIONS:,})"
+    )

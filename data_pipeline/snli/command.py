@@ -26,7 +26,7 @@ from data_pipeline.execution.acceptance import (
     warn_of_left_out,
 )
 from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.files.filesystem import Tap, as_json, write_file
+from data_pipeline.files.filesystem import Tap, as_json, reach_object_stores, write_file
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
 from data_pipeline.files.lines import MAX_LINE_BYTES
 from data_pipeline.files.malformed_lines import (
@@ -143,6 +143,7 @@ def run_snli(
     excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
+    reach_object_stores()
     files = find_inputs(inputs)
     folder = OutputFolder(output)
     require_apart({"--output": output}, files)

@@ -40,7 +40,7 @@ def find_files(name: str, config: schema.Data) -> list[str]:
     patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
     files: list[str] = []
     for pattern in filter(None, map(str.strip, patterns)):
-        matched = tf.io.gfile.glob(pattern)
+        matched = _matched(name, pattern)
         if not matched:
             raise InputError(
                 f"{name}.input_path: {pattern!r} matches no file; accepted are patterns "
@@ -66,6 +66,19 @@ def find_files(name: str, config: schema.Data) -> list[str]:
 
 def _kind_of(file: str) -> str:
     return PurePath(file.removesuffix(tfrecord.GZIP_SUFFIX)).suffix
+
+
+def _matched(name: str, pattern: str) -> list[str]:
+    try:
+        return tf.io.gfile.glob(pattern)
+    except tf.errors.UnimplementedError as error:
+        scheme, _, path = pattern.partition("://")
+        folder = dirname(path)
+        raise InputError(
+            f"{name}.input_path: {pattern!r}: TensorFlow {tf.__version__} cannot read "
+            f"{scheme}://; copy the files (such as with 'aws s3 sync {scheme}://{folder} "
+            f"{PurePath(folder).name}') or mount the bucket, and name the local path"
+        ) from error
 
 
 def compression_of(files: list[str]) -> str:

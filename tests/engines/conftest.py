@@ -104,6 +104,20 @@ def start_job(dumps):
 
 
 @pytest.fixture
+def wait_for_stage():
+    """Returns when a job has noted the first work of a stage, `read` or `join`."""
+
+    def wait(output, stage):
+        processes.wait_until(
+            lambda: list(output.glob(f"_incomplete/*/{stage}-*")),
+            seconds=_SECONDS_A_JOB,
+            what=f"the job's first {stage}",
+        )
+
+    return wait
+
+
+@pytest.fixture
 def run_job(start_job):
     """Runs the job to its end and returns its exit status and all it said."""
 

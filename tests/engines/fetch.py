@@ -1,10 +1,11 @@
 """Fetches the engines that the tests run the job on, each at one version, into `.engines/`.
 
-    python tests/engines/fetch.py      # what `make engines` runs
+    python -m tests.engines.fetch      # what `make engines` runs
 
-Flink comes as its PyPI package of jars, Beam's job server for it from Maven, and Prism, Beam's
-own engine in Go, from its Go module. What is there already is left alone. What cannot be had,
-because a program is missing or a registry does not have it, is noted in
+Flink and Spark come as the packages of jars that the Python index has. Beam's job server for each
+is built from its parts with Maven (deploy/flink/pom.xml, deploy/spark/pom.xml) and started once to
+check it. Prism, Beam's own engine in Go, comes as its Go module. What is there already is left
+alone. What cannot be had, because a program is missing or a registry does not answer, is noted in
 `.engines/missing.json`, and the tests that need it skip with that reason.
 """
 
@@ -16,58 +17,123 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-FLINK_VERSION = "1.20.5"
-"""Its 1.20 is the last series with long support; Beam's job server is made for each series."""
-FLINK_SERIES = FLINK_VERSION.rpartition(".")[0]
-BEAM_VERSION = version("apache-beam")
-MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
+from tests.engines import processes
 
-FOLDER = Path(__file__).parents[2] / ".engines"
+FLINK_VERSION = "1.19.3"
+FLINK_SERIES = FLINK_VERSION.rpartition(".")[0]
+SPARK_VERSION = "3.5.9"
+JOB_SERVER_VERSION = "2.62.0"
+"""Beam's, of the newest runners of which the registry has every part."""
+BEAM_VERSION = version("apache-beam")
+
+REPOSITORY = Path(__file__).parents[2]
+FOLDER = REPOSITORY / ".engines"
 FLINK = FOLDER / f"flink-{FLINK_VERSION}"
-JOB_SERVER = FOLDER / f"beam-runners-flink-{FLINK_SERIES}-job-server-{BEAM_VERSION}.jar"
+SPARK = FOLDER / f"spark-{SPARK_VERSION}"
+FLINK_JOB_SERVER = FOLDER / f"flink-{FLINK_SERIES}-job-server-{JOB_SERVER_VERSION}.jar"
+SPARK_JOB_SERVER = FOLDER / f"spark-{SPARK_VERSION}-job-server-{JOB_SERVER_VERSION}.jar"
 PRISM = FOLDER / f"prism-{BEAM_VERSION}"
 MISSING = FOLDER / "missing.json"
 """Name of a thing -> why it could not be had."""
 
-_MINUTES = 10 * 60
+_TRIES = 3
+_SECONDS_BETWEEN_TRIES = 5
+_SECONDS_OF_A_PROGRAM = 10 * 60
+_SECONDS_TO_START = 60
+_PACKAGES = {"java": "a Java 17 runtime", "mvn": "Maven 3.8 or newer", "go": "Go"}
+"""What to install where a program is missing."""
 
 
 class NotToBeHadError(Exception):
     """Why something could not be fetched, in one line."""
 
 
+class NoProgramError(NotToBeHadError):
+    """A program is missing, and trying again will not help."""
+
+
 def fetch_flink(target: Path) -> None:
-    """Flink's jars, out of the source package that carries them to PyPI."""
+    """Flink's jars, out of the source package that carries them."""
+    with _unpacked(f"apache-flink-libraries=={FLINK_VERSION}") as package:
+        (package / "deps").rename(target)
+
+
+def fetch_spark(target: Path) -> None:
+    """Spark's jars, out of the source package that carries them."""
+    with _unpacked(f"pyspark=={SPARK_VERSION}") as package:
+        (package / "deps").rename(target)
+
+
+@contextmanager
+def _unpacked(requirement: str) -> Iterator[Path]:
+    """The unpacked source package of a requirement, in a folder that goes afterwards."""
     _need("java")
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         _run(
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
-            *("--no-binary", ":all:", "--dest", scratch),
-            f"apache-flink-libraries=={FLINK_VERSION}",
+            *("--no-binary", ":all:", "--dest", scratch, requirement),
         )
         (package,) = Path(scratch).glob("*.tar.gz")
         with tarfile.open(package) as archive:
             archive.extractall(scratch, filter="data")
-        (unpacked,) = Path(scratch).glob("*/deps")
-        unpacked.rename(target)
+        (unpacked,) = (path for path in Path(scratch).iterdir() if path.is_dir())
+        yield unpacked
 
 
-def fetch_job_server(target: Path) -> None:
+def build_flink_job_server(target: Path) -> None:
     """The program that turns a Beam job into a Flink job."""
-    _need("java")
-    _need("mvn")
-    artifact = f"org.apache.beam:{target.name.removesuffix(f'-{BEAM_VERSION}.jar')}:{BEAM_VERSION}"
+    _build_job_server(target, "flink", f"-Dflink.series={FLINK_SERIES}")
+
+
+def build_spark_job_server(target: Path) -> None:
+    """The program that runs a Beam job as a Spark driver."""
+    _build_job_server(target, "spark", f"-Dspark.version={SPARK_VERSION}")
+
+
+def _build_job_server(target: Path, engine: str, version_of_engine: str) -> None:
+    for program in ("java", "mvn"):
+        _need(program)
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         # -U: asks again for what was not there the last time.
         _run(
-            *("mvn", "--batch-mode", "--quiet", "-U", MAVEN_COPY),
-            *(f"-Dartifact={artifact}", f"-DoutputDirectory={scratch}"),
+            *("mvn", "--batch-mode", "--quiet", "-U", "package"),
+            *("--file", str(REPOSITORY / "deploy" / engine / "pom.xml")),
+            *(f"-Dbeam.version={JOB_SERVER_VERSION}", version_of_engine),
+            f"-Dbuild.folder={scratch}",
         )
-        (Path(scratch) / target.name).rename(target)
+        (jar,) = Path(scratch).glob(f"{engine}-job-server-*.jar")
+        _check_job_server(jar)
+        jar.rename(target)
+
+
+def _check_job_server(jar: Path) -> None:
+    """Starts a job server, waits until it takes jobs, and ends it."""
+    log = jar.with_suffix(".log")
+    (port,) = processes.free_ports(1)
+    group = processes.start(
+        *("java", "-jar", jar, f"--job-port={port}", "--artifact-port=0", "--expansion-port=0"),
+        log=log,
+        folder=jar.parent,
+    )
+    try:
+        processes.wait_until(
+            lambda: processes.listens(port) or not processes.is_alive(group),
+            seconds=_SECONDS_TO_START,
+            what=f"{jar.name} takes jobs",
+        )
+        if not processes.is_alive(group):
+            raise NotToBeHadError(f"{jar.name}: {_first_error(log.read_text())}")
+    except TimeoutError as error:
+        raise NotToBeHadError(str(error)) from error
+    finally:
+        processes.stop(group)
 
 
 def fetch_prism(target: Path) -> None:
@@ -81,14 +147,21 @@ def fetch_prism(target: Path) -> None:
 
 STEPS: dict[str, tuple[Path, Callable[[Path], None]]] = {
     "Flink": (FLINK, fetch_flink),
-    "Beam's job server for Flink": (JOB_SERVER, fetch_job_server),
+    "Beam's job server for Flink": (FLINK_JOB_SERVER, build_flink_job_server),
+    "Spark": (SPARK, fetch_spark),
+    "Beam's job server for Spark": (SPARK_JOB_SERVER, build_spark_job_server),
     "Prism": (PRISM, fetch_prism),
 }
+_AT_ONCE = (
+    # One after the other: two Mavens must not write one local repository.
+    ("Beam's job server for Flink", "Beam's job server for Spark"),
+    ("Flink", "Spark", "Prism"),
+)
 
 
 def _need(program: str) -> None:
     if shutil.which(program) is None:
-        raise NotToBeHadError(f"there is no {program} here")
+        raise NoProgramError(f"there is no {program} here; install {_PACKAGES[program]}")
 
 
 def _run(*command: str, environment: dict[str, str] | None = None) -> None:
@@ -97,12 +170,12 @@ def _run(*command: str, environment: dict[str, str] | None = None) -> None:
             command,
             capture_output=True,
             text=True,
-            timeout=_MINUTES,
+            timeout=_SECONDS_OF_A_PROGRAM,
             check=False,
             env=os.environ | (environment or {}),
         )
     except subprocess.TimeoutExpired as error:
-        raise NotToBeHadError(f"{command[0]} took more than {_MINUTES} s") from error
+        raise NotToBeHadError(f"{command[0]} took more than {_SECONDS_OF_A_PROGRAM} s") from error
     if done.returncode:
         raise NotToBeHadError(f"{Path(command[0]).name}: {_first_error(done.stdout + done.stderr)}")
 
@@ -117,18 +190,31 @@ def _first_error(output: str) -> str:
     return (errors or lines or ["no reason given"])[0][:200]
 
 
-def main() -> None:
-    """Fetches what is not there; says of each thing where it is or why it is not."""
-    FOLDER.mkdir(exist_ok=True)
-    missing = {}
-    for name, (target, fetch) in STEPS.items():
+def get(name: str) -> str | None:
+    """Fetches one thing if it is not there; returns why it could not be had, if so."""
+    target, fetch = STEPS[name]
+    for tries_left in reversed(range(_TRIES)):
         try:
             if not target.exists():
                 fetch(target)
-            print(f"{name}: {target.relative_to(FOLDER.parent)}")
-        except NotToBeHadError as reason:
-            missing[name] = str(reason)
-            print(f"{name}: not to be had: {reason}")
+            print(f"{name}: {target.relative_to(FOLDER.parent)}", flush=True)
+            return None
+        except NotToBeHadError as error:
+            reason = str(error)
+            if not tries_left or isinstance(error, NoProgramError):
+                break
+            print(f"{name}: {reason}; tried again", flush=True)
+            time.sleep(_SECONDS_BETWEEN_TRIES)
+    print(f"{name}: not to be had: {reason}", flush=True)
+    return reason
+
+
+def main() -> None:
+    """Fetches what is not there; says of each thing where it is or why it is not."""
+    FOLDER.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(len(_AT_ONCE)) as pool:
+        reasons = pool.map(lambda names: {name: get(name) for name in names}, _AT_ONCE)
+    missing = {name: reason for part in reasons for name, reason in part.items() if reason}
     MISSING.write_text(json.dumps(missing, indent=2) + "\n")
 
 

@@ -1,16 +1,17 @@
-"""A standalone Flink cluster on this machine: one JobManager, two TaskManagers, workers.
+"""A standalone Flink cluster on this machine: one JobManager, two TaskManagers, Python workers.
 
-    python tests/engines/flink_cluster.py start     # prints how to run the job there
-    python tests/engines/flink_cluster.py stop
+    python -m tests.engines.flink_cluster start     # prints how to run the job there
+    python -m tests.engines.flink_cluster stop
 
-Python code runs in a Beam worker pool beside the TaskManagers, as it does in a pod on
-Kubernetes. Each process has one free port or lets the system choose; all of them listen on
-localhost only. `make engines` fetches the jars.
+Each TaskManager starts Python workers of its own with deploy/beam_worker. (In a pool that both
+share, one TaskManager would stop the other's workers: both number them from 1-1.) All processes
+listen on localhost only. `make engines` fetches the jars.
 """
 
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -19,22 +20,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from tests.engines import processes
-from tests.engines.fetch import FLINK, FOLDER, JOB_SERVER
+from tests.engines.fetch import FLINK, FLINK_JOB_SERVER, FLINK_SERIES, FOLDER, REPOSITORY
 
 TASK_MANAGERS = 2
 SLOTS = 2
 """Of each TaskManager; one that is left alone can take the whole job."""
 RUNNING = FOLDER / "cluster.json"
 """What `stop` must end."""
+WORKER = REPOSITORY / "deploy" / "beam_worker"
 
+_TRIES = 3
+"""Somebody else may take a port between the moment it is chosen and the moment Java listens."""
 _SECONDS_TO_START = 60
+_EXIT = "-XX:+ExitOnOutOfMemoryError"
+"""In a thread of Beam's gRPC the error would go unnoticed, and the job wait for ever."""
 _JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 _TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
-_REPOSITORY = Path(__file__).parents[2]
+_CONFIGURATION = REPOSITORY / "deploy" / "flink" / "config.yaml"
 
 _OPENED = (
     *("java.io", "java.lang", "java.lang.invoke", "java.lang.reflect", "java.math", "java.net"),
@@ -43,32 +46,31 @@ _OPENED = (
 )
 JAVA_OPTIONS = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED)
 """Java 17 closes packages that Flink reaches into."""
+_FRAMEWORK_HEAP, _OFF_HEAP, _NETWORK, _JOB_HEAP = 128, 128, 192, 512
+"""MiB. `_OFF_HEAP` is for Flink itself, and once more for the job: Beam's gRPC takes it."""
+_DIRECT = f"-XX:MaxDirectMemorySize={2 * _OFF_HEAP + _NETWORK}m"
+"""Else Java allows as much as the heap, and a TaskManager of a small heap ends at once."""
+TASK_HEAP = 384
+"""MiB of a TaskManager for the job's own objects: the grouped values among them."""
 
-CONFIGURATION = {
-    # One lost TaskManager is noticed within seconds, and what ran there is tried again.
-    "heartbeat.interval": "1 s",
-    "heartbeat.timeout": "5 s",
-    "restart-strategy.type": "fixed-delay",
-    "restart-strategy.fixed-delay.attempts": "5",
-    "restart-strategy.fixed-delay.delay": "1 s",
-    # Both TaskManagers work, also where one has slots enough.
-    "taskmanager.load-balance.mode": "SLOTS",
-    "taskmanager.numberOfTaskSlots": str(SLOTS),
-    # Small: the Python workers need the memory. Flink's own scripts would reckon these.
-    "taskmanager.cpu.cores": "1",
-    "taskmanager.memory.framework.heap.size": "128m",
-    "taskmanager.memory.framework.off-heap.size": "128m",
-    "taskmanager.memory.task.heap.size": "384m",
-    "taskmanager.memory.task.off-heap.size": "128m",
-    "taskmanager.memory.managed.size": "256m",
-    "taskmanager.memory.network.min": "96m",
-    "taskmanager.memory.network.max": "96m",
-    "taskmanager.memory.jvm-metaspace.size": "192m",
-    "taskmanager.memory.jvm-overhead.min": "192m",
-    "taskmanager.memory.jvm-overhead.max": "192m",
-    "jobmanager.memory.heap.size": "512m",
-}
-_TASK_HEAP, _JOB_HEAP = "512m", "512m"
+
+def _sizes(task_heap: int) -> dict[str, str]:
+    """Memory of a TaskManager, small; Flink's own scripts would reckon it from the total."""
+    return {
+        "taskmanager.numberOfTaskSlots": str(SLOTS),
+        "taskmanager.cpu.cores": "1",
+        "taskmanager.memory.framework.heap.size": f"{_FRAMEWORK_HEAP}m",
+        "taskmanager.memory.framework.off-heap.size": f"{_OFF_HEAP}m",
+        "taskmanager.memory.task.heap.size": f"{task_heap}m",
+        "taskmanager.memory.task.off-heap.size": f"{_OFF_HEAP}m",
+        "taskmanager.memory.managed.size": "256m",
+        "taskmanager.memory.network.min": f"{_NETWORK}m",
+        "taskmanager.memory.network.max": f"{_NETWORK}m",
+        "taskmanager.memory.jvm-metaspace.size": "192m",
+        "taskmanager.memory.jvm-overhead.min": "192m",
+        "taskmanager.memory.jvm-overhead.max": "192m",
+        "jobmanager.memory.heap.size": f"{_JOB_HEAP}m",
+    }
 
 
 class FlinkCluster:
@@ -76,37 +78,59 @@ class FlinkCluster:
 
     Attributes:
       rest: the address of the JobManager's REST API.
-      pool: the worker pool's address; empty without one.
-      task_managers: name -> process group of each TaskManager.
+      job_manager: the process group of the JobManager.
+      task_managers: name -> process group of each TaskManager and its Python workers.
     """
 
-    def __init__(self, folder: Path, *, worker_code: Path | None = _REPOSITORY):
-        """`folder` is for logs and scratch; `worker_code` is None for no worker pool."""
+    def __init__(self, folder: Path, *, code: Path = REPOSITORY, task_heap: int = TASK_HEAP):
+        """`folder` is for logs and scratch; `code` is where workers import this project from."""
         self.folder = folder
-        self._code = worker_code
-        self._groups: list[int] = []
+        self._code, self._task_heap = code, task_heap
+        self.rest, self.job_manager = "", 0
         self.task_managers: dict[str, int] = {}
-        self.rest, self.pool = "", ""
 
     def __enter__(self) -> "FlinkCluster":
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                self._start()
+                return self
+            except RuntimeError:
+                self.stop()
+                if not tries_left:
+                    raise
+            except BaseException:
+                self.stop()
+                raise
+        raise AssertionError
 
     def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
         """Ends all processes."""
-        processes.stop(*self._groups)
+        processes.stop(*self.groups)
+        self.task_managers.clear()
+        self.job_manager = 0
 
     @property
     def groups(self) -> list[int]:
         """The process groups of all parts."""
-        return self._groups
+        return [*self.task_managers.values(), *([self.job_manager] if self.job_manager else [])]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The job's options for this cluster."""
+        return (
+            *("--runner=FlinkRunner", f"--flink_version={FLINK_SERIES}"),
+            f"--flink_job_server_jar={os.path.relpath(FLINK_JOB_SERVER, REPOSITORY)}",
+            f"--flink_master={self.rest.removeprefix('http://')}",
+            f"--parallelism={TASK_MANAGERS}",
+            "--environment_type=PROCESS",
+            f"--environment_config={json.dumps({'command': str(WORKER)})}",
+            # Python workers serve one stage after the other; else each stage starts its own.
+            "--environment_cache_millis=2000",
+        )
 
     def get(self, path: str) -> Any:
         """What the REST API says, such as `/overview`."""
@@ -121,16 +145,19 @@ class FlinkCluster:
 
     def records_read(self) -> int:
         """How many records the parts of the last job have handed on; 0 before it runs."""
-        return sum(vertex["metrics"]["write-records"] for vertex in self._last_job("vertices"))
+        return sum(vertex["metrics"]["write-records"] for vertex in self.vertices())
+
+    def vertices(self) -> list[Any]:
+        """The parts of the last job; none before it runs."""
+        return self.last_job("vertices") or []
 
     def failures(self) -> list[Any]:
         """What made Flink try parts of the last job again."""
-        job = self._last_job("jid")
-        return self.get(f"/jobs/{job}/exceptions")["exceptionHistory"]["entries"]
+        return self.get(f"/jobs/{self.last_job('jid')}/exceptions")["exceptionHistory"]["entries"]
 
     def accumulators(self) -> list[dict[str, str]]:
         """Name, type and value of what the last job has counted."""
-        return self.get(f"/jobs/{self._last_job('jid')}/accumulators")["user-task-accumulators"]
+        return self.get(f"/jobs/{self.last_job('jid')}/accumulators")["user-task-accumulators"]
 
     def busy_task_manager(self) -> int:
         """The process group of a TaskManager that runs a part of the last job."""
@@ -138,58 +165,96 @@ class FlinkCluster:
         busy = next(one["id"] for one in managers if one["freeSlots"] < one["slotsNumber"])
         return self.task_managers[busy]
 
-    def _last_job(self, field: str) -> Any:
+    def last_job(self, field: str) -> Any:
+        """What the REST API says of the last job under this name; None before there is one."""
         jobs = self.get("/jobs/overview")["jobs"]
         if not jobs:
-            return []
+            return None
         last = max(jobs, key=lambda job: job["start-time"])
         return self.get(f"/jobs/{last['jid']}")[field]
 
-    def _start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        rpc, rest, pool = processes.free_ports(3)
-        self.rest = f"http://localhost:{rest}"
-        job_manager = self._configure("jobmanager", rpc=rpc, rest=rest)
-        self._java("jobmanager", _JOB_HEAP, _JOB_MANAGER, "--configDir", job_manager)
-        for number in range(TASK_MANAGERS):
-            name = f"taskmanager-{number}"
-            folder = self._configure(name, rpc=rpc, rest=rest)
-            self.task_managers[name] = self._java(
-                name, _TASK_HEAP, _TASK_MANAGER, "--configDir", folder
-            )
-        if self._code is not None:
-            self._start_pool(pool, self._code)
+    def _start_job_manager(self) -> None:
+        folder = self._configure("jobmanager")
+        self.job_manager = self._java("jobmanager", _JOB_HEAP, _JOB_MANAGER, "--configDir", folder)
         processes.wait_until(
-            self._is_complete,
+            lambda: self._answers() or not processes.is_alive(self.job_manager),
             seconds=_SECONDS_TO_START,
-            what=f"{TASK_MANAGERS} TaskManagers at {self.rest} (logs in {self.folder})",
+            what=f"the JobManager at {self.rest} (logs in {self.folder})",
         )
 
-    def _is_complete(self) -> bool:
-        if not all(map(processes.is_alive, self._groups)):
-            raise RuntimeError(f"a part of the cluster ended at once; logs: {self.folder}/*.log")
-        return self.registered() == TASK_MANAGERS
+    def _start_task_manager(self, name: str) -> None:
+        folder = self._configure(name)
+        heap = _FRAMEWORK_HEAP + self._task_heap
+        self.task_managers[name] = self._java(name, heap, _TASK_MANAGER, "--configDir", folder)
 
-    def _configure(self, name: str, *, rpc: int, rest: int) -> Path:
+    def _start(self) -> None:
+        self._rpc, rest = processes.free_ports(2)
+        self.rest = f"http://localhost:{rest}"
+        self.repair()
+
+    def repair(self) -> None:
+        """Starts what does not run, and waits until all parts know each other."""
+        if not (self.job_manager and processes.is_alive(self.job_manager)):
+            self._start_job_manager()
+        for name in (f"taskmanager-{number}" for number in range(TASK_MANAGERS)):
+            if not (name in self.task_managers and processes.is_alive(self.task_managers[name])):
+                self._start_task_manager(name)
+        self._await(
+            lambda: self.registered() == TASK_MANAGERS,
+            what=f"{TASK_MANAGERS} TaskManagers at {self.rest}",
+        )
+
+    def _answers(self) -> bool:
+        with suppress(OSError):
+            return bool(self.get("/config"))
+        return False
+
+    def _await(self, condition: Any, *, what: str) -> None:
+        """Waits for a part of the cluster.
+
+        Raises:
+          RuntimeError: if a process ended instead; quotes its log.
+        """
+
+        def is_met() -> bool:
+            for name, group in {**self.task_managers, "jobmanager": self.job_manager}.items():
+                if not processes.is_alive(group):
+                    said = (self.folder / f"{name}.log").read_text().splitlines()
+                    raise RuntimeError(f"{name} ended at once: {said[-20:]}")
+            return condition()
+
+        processes.wait_until(
+            is_met, seconds=_SECONDS_TO_START, what=f"{what} (logs in {self.folder})"
+        )
+
+    def _configure(self, name: str) -> Path:
         folder = self.folder / name
         scratch = folder / "scratch"
-        scratch.mkdir(parents=True)
-        addresses = {
+        scratch.mkdir(parents=True, exist_ok=True)
+        rest = self.rest.rpartition(":")[2]
+        own = {
             "jobmanager.rpc.address": "localhost",
-            "jobmanager.rpc.port": str(rpc),
+            "jobmanager.rpc.port": str(self._rpc),
             "jobmanager.bind-host": "localhost",
             "rest.address": "localhost",
             "rest.bind-address": "localhost",
-            "rest.port": str(rest),
-            "rest.bind-port": str(rest),
+            "rest.port": rest,
+            "rest.bind-port": rest,
             "taskmanager.resource-id": name,
             "taskmanager.host": "localhost",
             "taskmanager.bind-host": "localhost",
             "io.tmp.dirs": str(scratch),
             "blob.storage.directory": str(scratch),
+            **_sizes(self._task_heap),
         }
-        lines = [f"{key}: {value}\n" for key, value in (CONFIGURATION | addresses).items()]
-        (folder / "config.yaml").write_text("".join(lines))
+        # Flink takes no key twice.
+        shipped = [
+            line
+            for line in _CONFIGURATION.read_text().splitlines(keepends=True)
+            if line.partition(":")[0] not in own
+        ]
+        lines = [f"{key}: {value}\n" for key, value in own.items()]
+        (folder / "config.yaml").write_text("".join([*shipped, *lines]))
         (folder / "log4j.properties").write_text(
             "rootLogger.level = INFO\n"
             "rootLogger.appenderRef.console.ref = console\n"
@@ -200,26 +265,19 @@ class FlinkCluster:
         )
         return folder
 
-    def _java(self, name: str, heap: str, main: str, *arguments: object) -> int:
+    def _java(self, name: str, heap: int, main: str, *arguments: object) -> int:
         folder = self.folder / name
-        group = processes.start(
+        return processes.start(
             "java",
-            f"-Xmx{heap}",
+            *(f"-Xmx{heap}m", _DIRECT, _EXIT),
             *JAVA_OPTIONS,
             f"-Djava.io.tmpdir={folder / 'scratch'}",
             f"-Dlog4j.configurationFile={folder / 'log4j.properties'}",
-            *("-cp", f"{FLINK / 'lib'}/*", main, *arguments),
+            *("-cp", f"{FLINK / 'lib'}/*:{FLINK_JOB_SERVER}", main, *arguments),
             log=self.folder / f"{name}.log",
             folder=folder,
+            environment=processes.worker_environment(self._code),
         )
-        self._groups.append(group)
-        return group
-
-    def _start_pool(self, port: int, code: Path) -> None:
-        from tests.engines.worker_pool import start_worker_pool
-
-        self.pool = f"localhost:{port}"
-        self._groups.append(start_worker_pool(port, code=code, folder=self.folder / "pool"))
 
 
 def start() -> None:
@@ -232,11 +290,7 @@ def start() -> None:
     cluster.__enter__()
     RUNNING.write_text(json.dumps({"groups": cluster.groups, "folder": str(cluster.folder)}))
     print(f"Flink's page: {cluster.rest}; logs: {cluster.folder}; run the job there with")
-    print(
-        f"  --runner=FlinkRunner --flink_master={cluster.rest.removeprefix('http://')}"
-        f" --flink_job_server_jar={os.path.relpath(JOB_SERVER)} --parallelism={TASK_MANAGERS}"
-        f" --environment_type=EXTERNAL --environment_config={cluster.pool}"
-    )
+    print(f"  {' '.join(map(shlex.quote, cluster.options))}")
 
 
 def stop() -> None:

@@ -1,16 +1,22 @@
 """Servers for the tests: started with a log file each, awaited, and ended for certain."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
 _PATIENCE = 10
 """Seconds that a process has to end by itself."""
+_NOT_FOR_CLIENTS = range(20_000, 32_000)
+"""Below /proc/sys/net/ipv4/ip_local_port_range, whose ports clients get."""
 _CHILDREN: dict[int, subprocess.Popen] = {}
 """What this process started, kept to collect its exit."""
 
@@ -72,12 +78,45 @@ def _signal(group: int, number: int) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on at this moment."""
-    sockets = [socket.create_server(("localhost", 0)) for _ in range(count)]
-    ports = [held.getsockname()[1] for held in sockets]
-    for held in sockets:
-        held.close()
-    return ports
+    """Ports that nobody listens on, none of which the system gives to a client.
+
+    A port that the system chose itself is not safe: before a server listens there, a client that
+    tries to reach it may be given the very port as its own, and connects to itself.
+    """
+    ports: list[int] = []
+    for port in random.sample(_NOT_FOR_CLIENTS, len(_NOT_FOR_CLIENTS)):
+        with suppress(OSError), socket.create_server(("localhost", port)):
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise OSError(f"no {count} free ports in {_NOT_FOR_CLIENTS}")
+
+
+def worker_environment(code: Path) -> dict[str, str]:
+    """Variables of an engine's worker whose Python workers import this project from a folder."""
+    binaries = Path(sys.executable).parent
+    return {
+        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(code),
+        # Leaves the .pyc files that tell a test what was imported.
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
+
+
+def python_workers(group: int) -> list[int]:
+    """The Beam workers in a process group."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if any(part.endswith("/beam_worker") for part in process.info["cmdline"] or [])
+        and _group_of(process.pid) == group
+    ]
+
+
+def _group_of(process: int) -> int:
+    with suppress(ProcessLookupError):
+        return os.getpgid(process)
+    return 0
 
 
 def listens(port: int) -> bool:

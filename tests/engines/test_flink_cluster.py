@@ -15,9 +15,9 @@ SUMS = Path(__file__).with_name("Sums.java")
 
 @pytest.fixture
 def cluster(need, tmp_path):
-    """A cluster without Python workers."""
+    """A cluster, whose Python workers nobody asks for."""
     need("Flink")
-    with FlinkCluster(tmp_path / "cluster", worker_code=None) as running:
+    with FlinkCluster(tmp_path / "cluster") as running:
         yield running
 
 
@@ -57,7 +57,7 @@ def test_a_job_of_flinks_own_survives_a_killed_task_manager(cluster, tmp_path):
 
 def test_nothing_of_a_cluster_is_left(need, tmp_path):
     need("Flink")
-    with FlinkCluster(tmp_path / "cluster", worker_code=None) as cluster:
+    with FlinkCluster(tmp_path / "cluster") as cluster:
         groups = list(cluster.groups)
         assert len(groups) == 1 + TASK_MANAGERS
         assert all(map(processes.is_alive, groups))

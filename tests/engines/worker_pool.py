@@ -7,7 +7,6 @@ CODE is where this project is installed; nothing of it travels with a job. The p
 `python` process, found on PATH, for each worker that an engine asks for.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -28,18 +27,12 @@ def start_worker_pool(port: int, *, code: Path, folder: Path) -> int:
       Its process group, which the caller ends.
     """
     folder.mkdir(parents=True)
-    binaries = Path(sys.executable).parent
     group = processes.start(
         *(sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main"),
         f"--service_port={port}",
         log=folder / "pool.log",
         folder=folder,
-        environment={
-            "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(code),
-            # Leaves the .pyc files that tell a test what was imported.
-            "PYTHONDONTWRITEBYTECODE": "",
-        },
+        environment=processes.worker_environment(code),
     )
     try:
         processes.wait_until(

@@ -2,6 +2,10 @@
 
 import pytest
 
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.pairing.options import describe_partitions
+from data_pipeline.reddit.options import RedditOptions, check
+
 
 @pytest.mark.parametrize(
     ("options", "reason"),
@@ -177,3 +181,14 @@ def test_all_of_them_are_off_by_default(run, world, tmp_path, statistics_of):
     statistics = statistics_of(tmp_path / "out")
     assert list(statistics["dropped"]) == ["deleted", "length", "alphabetic", "prefix", "bot"]
     assert not {"excluded", "copies_dropped"} & statistics.keys()
+
+
+@pytest.mark.parametrize(
+    ("gibibytes", "partitions"), [(0, 16), (0.5, 16), (1, 32), (20, 640), (40, 1024), (2000, 1024)]
+)
+def test_partitions_follow_the_size_of_the_input_and_the_log_says_why(gibibytes, partitions):
+    _, settings = check(RedditOptions(), [InputFile("RC.zst", int(gibibytes * 2**30))])
+    assert settings.partitions == partitions
+    assert describe_partitions(settings.partitions) == (
+        f"{partitions} partitions (one for each 32 MiB of input, 16 to 1,024)"
+    )

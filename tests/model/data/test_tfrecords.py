@@ -55,6 +55,16 @@ def test_compressed_and_plain_files_do_not_mix():
         compression_of(["a.tfrecord", "b.tfrecord.gz"])
 
 
+def test_files_on_an_object_store_must_be_copied_first():
+    reason = (
+        r"^task.train_data.input_path: 's3://bucket/pairs/train-\*': TensorFlow \S+ cannot "
+        r"read s3://; copy the files \(such as with 'aws s3 sync s3://bucket/pairs pairs'\) or "
+        r"mount the bucket, and name the local path$"
+    )
+    with pytest.raises(InputError, match=reason):
+        find_files("task.train_data", data("s3://bucket/pairs/train-*"))
+
+
 def test_test_files_are_not_trained_on(pairs_folder):
     assert len(find_files("task.validation_data", data(f"{pairs_folder}/t*"))) == 4
     with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is test data"):

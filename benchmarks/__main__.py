@@ -53,7 +53,12 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
         Benchmark(
             "The Beam job beside a plain loop",
             "speed.pipeline",
-            ("--dumps", given.dumps, "--comments", str(given.comments)),
+            ("--dumps", given.dumps, "--comments", *map(str, given.comments)),
+        ),
+        Benchmark(
+            "Where the time of the Beam job goes",
+            "speed.pipeline_stages",
+            ("--dumps", given.dumps, "--comments", str(given.comments[0])),
         ),
         Benchmark(
             "The job on Flink beside the local runner",
@@ -162,7 +167,9 @@ def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     root = argparse.ArgumentParser(prog="python -m benchmarks", description="every benchmark")
     root.add_argument("--dumps", required=True, metavar="GLOB", help="of months, .zst")
-    root.add_argument("--comments", type=at_least(1), default=2_000_000, metavar="N")
+    root.add_argument(
+        "--comments", type=at_least(1), nargs="+", default=[2_000_000, 10_000_000], metavar="N"
+    )
     root.add_argument("--runs", type=Path, required=True, metavar="DIR", help="pairs/, variants/")
     root.add_argument("--peer_python", type=Path, metavar="PYTHON")
     root.add_argument("--data_dir", required=True, metavar="DIR", help="with stsb/")

@@ -34,7 +34,7 @@ from backports import zstd
 from tabulate import tabulate
 
 from benchmarks.options import at_least
-from benchmarks.speed.plain_loop import WINDOW
+from benchmarks.plain_loop import WINDOW
 
 REPOSITORY = Path(__file__).parents[2]
 SMALL = 1_000
@@ -73,7 +73,7 @@ def compare(dumps: list[str], work: Path, wanted: int) -> None:
     comments, paths = repeat(dumps, work, wanted)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
-    loop = ["-m", "benchmarks.speed.plain_loop", *paths]
+    loop = ["-m", "benchmarks.plain_loop", *paths]
     rows = []
     for name, cores, command in (
         ("plain loop", "0", loop),

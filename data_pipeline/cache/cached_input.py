@@ -44,6 +44,8 @@ from data_pipeline.pairing.whole_rows import make_packer
 
 _LOG = logging.getLogger(__name__)
 MESSAGES_A_PACK = 300_000
+BYTES_A_PACK = 128 << 20
+"""A pack is written once it has as many messages or bytes; three times as many are in memory."""
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
 DROPPED_LETTERS = "dead_letters_left_out"
@@ -264,7 +266,8 @@ class _Writer:
         self._keep_examples(batch.messages)
         self.groups |= batch.groups
         self._packer.add(batch.messages)
-        if self._packer.messages >= MESSAGES_A_PACK:
+        packer = self._packer
+        if packer.messages >= MESSAGES_A_PACK or packer.bytes >= BYTES_A_PACK:
             self.flush()
         counts = Counter(lines=batch.lines, malformed=len(batch.malformed))
         self.counts.update(counts)

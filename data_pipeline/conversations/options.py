@@ -182,9 +182,11 @@ def _check_table(
     options: TableOptions, files: Sequence[InputFile], layout: Layout, names: Fields
 ) -> tuple[TableSource, Settings]:
     flags = {f"{role}_field": name for role, name in names.given().items()}
-    for name, count in Counter(flags.values()).items():
+    # A group may be anything, the thread or the author too.
+    apart = {flag: name for flag, name in flags.items() if flag != "group_field"}
+    for name, count in Counter(apart.values()).items():
         if count > 1:
-            same = [f"--{flag}" for flag in flags if flags[flag] == name]
+            same = [f"--{flag}" for flag in apart if apart[flag] == name]
             raise InputError(f"{' and '.join(same)}: both name {name!r}; name two fields")
     form = TableFormat(_delimiter(options.delimiter), quotes=not options.no_quotes)
     for file in files:

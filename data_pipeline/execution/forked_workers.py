@@ -4,7 +4,7 @@ A process that Beam's local runner starts imports Beam and this package again, w
 second. Here the launcher forks a *nursery* before it has any threads, and the nursery forks a
 worker for each command that Beam runs; these workers have everything imported already.
 
-    with forked_workers(pipeline, options):
+    with forked_workers(pipeline):
         pipeline.run()
 
 Beam runs a shell command for each worker, and tells it in environment variables whom to serve. The
@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
+from apache_beam.options.pipeline_options import DirectOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.runners.worker import sdk_worker_main
 from apache_beam.transforms.environments import SubprocessSDKEnvironment
@@ -53,9 +53,10 @@ def can_fork() -> bool:
 
 
 @contextmanager
-def forked_workers(pipeline: beam.Pipeline, options: PipelineOptions) -> Iterator[None]:
+def forked_workers(pipeline: beam.Pipeline) -> Iterator[None]:
     """Makes a local pipeline with several processes fork them, where this process may."""
-    direct = options.view_as(DirectOptions)
+    # Its own copy of the options that it was made with.
+    direct = pipeline.options.view_as(DirectOptions)
     if not can_fork() or direct.direct_running_mode != _PROCESSES:
         yield
         return

@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.files.malformed_lines import MalformedLine
 
 MESSAGES = pa.schema(
     [
@@ -148,42 +148,3 @@ class Source(Protocol):
         Args:
           groups: the union of `MessageBatch.groups` over all files.
         """
-
-
-class BatchBuilder:
-    """Collects messages one at a time, for sources that are not columnar."""
-
-    def __init__(self) -> None:
-        self._columns: list[list] = [[] for _ in MESSAGES]
-
-    def add(
-        self,
-        *,
-        own_id: str,
-        parent: str | None,
-        thread: str,
-        group: str,
-        text: str,
-        created: int | None,
-        dropped_by: int | None,
-    ) -> None:
-        """Adds a message.
-
-        Raises:
-          MalformedLineError: if a string is not UTF-8 (it has a lone surrogate).
-        """
-        row = (own_id, parent, thread, group, text, created, dropped_by)
-        try:
-            "".join(filter(None, row[:5])).encode()
-        except UnicodeEncodeError as error:
-            raise MalformedLineError("not UTF-8: a lone surrogate") from error
-        for column, value in zip(self._columns, row, strict=True):
-            column.append(value)
-
-    def batch(self) -> pa.RecordBatch:
-        """The messages added so far."""
-        arrays = [
-            pa.array(column, field.type)
-            for column, field in zip(self._columns, MESSAGES, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=MESSAGES)

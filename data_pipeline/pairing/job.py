@@ -150,7 +150,7 @@ def _run(
     try:
         with (
             quiet_processes(workers) as stream,
-            forked_workers(pipeline, beam_options),
+            forked_workers(pipeline),
             Watch(plan.folder, stored_bytes=stored_bytes, partitions=partitions, stream=stream),
         ):
             run_pipeline(pipeline, local=is_local(beam_options))

@@ -20,13 +20,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data_pipeline.execution.columns import (
-    by_key,
     concat,
     crc32_of,
     decode,
     encode,
     lengths_of,
+    order_by,
     pieces,
+    runs,
     values_of,
 )
 from data_pipeline.execution.shuffle import Block, read_blocks
@@ -81,15 +82,9 @@ class Packer:
     def packed(self) -> Iterator[tuple[int, bytes]]:
         """(subpartition, two messages of Arrow: its own messages, replies to them)."""
         messages = concat(self._batches, MESSAGES)
-        dropped = messages.column("dropped_by").is_valid()
-        text = pc.if_else(dropped, pa.scalar(None, pa.large_string()), messages.column("text"))
-        columns = dict(zip(MESSAGES.names, messages.columns, strict=True)) | {"text": text}
-        everything = pa.RecordBatch.from_arrays(
-            [columns[name] for name in REPLIES.names], schema=REPLIES
-        )
-        replies = everything.filter(everything.column("parent").is_valid())
-        owns = dict(_by_subpartition(everything.select(OWN.names), "id"))
-        answers = dict(_by_subpartition(replies, "parent"))
+        is_reply = values_of(messages.column("parent").is_valid())
+        owns = dict(_by_subpartition(messages, "id", np.arange(len(is_reply)), OWN))
+        answers = dict(_by_subpartition(messages, "parent", np.flatnonzero(is_reply), REPLIES))
         no_own, no_answer = encode(concat([], OWN)), encode(concat([], REPLIES))
         for subpartition in sorted(owns.keys() | answers.keys()):
             own, answer = owns.get(subpartition), answers.get(subpartition)
@@ -99,8 +94,20 @@ class Packer:
             )
 
 
-def _by_subpartition(batch: pa.RecordBatch, name: str) -> Iterator[tuple[int, pa.RecordBatch]]:
-    return by_key(batch, crc32_of(batch.column(name)) % SUBPARTITIONS)
+def _by_subpartition(
+    messages: pa.RecordBatch, name: str, rows: np.ndarray, schema: pa.Schema
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """(subpartition of a column, its messages) of some rows, without the texts of dropped ones."""
+    subpartitions = (crc32_of(messages.column(name)) % SUBPARTITIONS)[rows]
+    rows = rows[order_by(subpartitions)]
+    dropped = values_of(messages.column("dropped_by").is_valid())[rows]
+    # A null row gives a null: texts are copied once, here.
+    indices = {"text": pa.array(rows, mask=dropped)}
+    columns = [
+        messages.column(field.name).take(indices.get(field.name, pa.array(rows)))
+        for field in schema
+    ]
+    yield from runs(pa.RecordBatch.from_arrays(columns, schema=schema), subpartitions)
 
 
 class OwnMessages:

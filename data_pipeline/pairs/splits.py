@@ -6,6 +6,7 @@ without a validation set, which is taken from train.
 """
 
 import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +27,7 @@ PAIR = "pair"
 SPLIT_BY = (THREAD, PAIR)
 
 
+@lru_cache(maxsize=1 << 17)
 def stable_hash(text: str) -> int:
     """64 bits of a text, the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
@@ -38,12 +40,13 @@ def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
     return pc.binary_join_element_wise(pairs.column(INPUT_ID), pairs.column(RESPONSE_ID), " ")
 
 
-@lru_cache(maxsize=1 << 16)
-def split_of(key: str, *, test_fraction: float, validation_fraction: float) -> str:
-    """The split of a key; about `test_fraction` of all keys are test, and so on."""
-    position = stable_hash(key)
-    if position < test_fraction * 2**64:
-        return TEST
-    if position < (test_fraction + validation_fraction) * 2**64:
-        return VALIDATION
-    return TRAIN
+def splits_of(
+    keys: Iterable[str], *, test_fraction: float, validation_fraction: float
+) -> list[str]:
+    """The split of each key; about `test_fraction` of all keys are test, and so on."""
+    test = test_fraction * 2**64
+    validation = (test_fraction + validation_fraction) * 2**64
+    return [
+        TEST if position < test else VALIDATION if position < validation else TRAIN
+        for position in map(stable_hash, keys)
+    ]

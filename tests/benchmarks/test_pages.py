@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture
 def given():
     return argparse.Namespace(
-        dumps="RC_*", comments=5, peer_python=None, runs=Path("runs"), data_dir="data"
+        dumps="RC_*", comments=[5], peer_python=None, runs=Path("runs"), data_dir="data"
     )
 
 
@@ -63,6 +63,7 @@ def test_the_page_tells_what_failed_and_what_did_not_run():
 def test_an_interpreter_without_what_is_compared_is_refused_before_anything_runs(
     given, capsys, monkeypatch
 ):
+    given.comments = 5
     options = [f"--{name}={value}" for name, value in vars(given).items() if value is not None]
     output = given.dumps + ".md"
     monkeypatch.setattr(every, "NEEDED_OF_PEER", "json, no_such_package")

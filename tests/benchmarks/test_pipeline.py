@@ -5,7 +5,8 @@ import json
 import pytest
 from backports import zstd
 
-from benchmarks.speed import pipeline, plain_loop
+from benchmarks import plain_loop
+from benchmarks.speed import pipeline
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.reddit.filters import Selection

@@ -75,6 +75,14 @@ def test_names_may_be_dotted_and_have_times_groups_and_authors(make, write_table
     assert card["months"] == [["2015-01", 3]]
 
 
+@pytest.mark.parametrize("name", ["c.jsonl", "c.csv", "c.parquet"])
+def test_the_thread_may_be_the_group_too(make, write_table, tmp_path, name):
+    asked = ("conversations", "--input", write_table(name, CHAT), *LINKED)
+    make(*asked, "--thread_field", "room", "--group_field", "room")
+    card = json.loads((tmp_path / "out" / "data_card.json").read_text())
+    assert card["subreddits"] == [["a", 2]]
+
+
 def test_the_card_speaks_of_messages_and_names_the_source(make, write_table, tmp_path):
     make("conversations", "--input", write_table("chat.jsonl", CHAT), *LINKED)
     page = (tmp_path / "out" / "data_card.html").read_text()

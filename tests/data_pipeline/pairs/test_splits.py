@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.splits import SPLIT_BY, SPLITS, split_keys, split_of
+from data_pipeline.pairs.splits import SPLIT_BY, SPLITS, split_keys, splits_of
 
 SCHEMA = pairs_schema(0)
 
@@ -16,8 +16,9 @@ def where(split_by, fraction, thread="t", input_id="i", response_id="r", *, vali
     pair = {"input": "", "response": "", "input_id": input_id, "response_id": response_id}
     pair |= {"thread_id": thread, "subreddit": ""}
     batch = pa.RecordBatch.from_pylist([pair], schema=SCHEMA)
-    (key,) = split_keys(batch, split_by).to_pylist()
-    return split_of(key, test_fraction=fraction, validation_fraction=validation)
+    keys = split_keys(batch, split_by).to_pylist()
+    (split,) = splits_of(keys, test_fraction=fraction, validation_fraction=validation)
+    return split
 
 
 def test_the_names_that_options_and_files_have():

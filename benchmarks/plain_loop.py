@@ -1,6 +1,6 @@
 """A fixed baseline for the pipeline: Zstandard, orjson and the paper's rules, in a plain loop.
 
-    python -m benchmarks.speed.plain_loop RC_2015-02.zst ...
+    python -m benchmarks.plain_loop RC_2015-02.zst ...
 
 The least that a straightforward program does with a dump, on one core: decompress, parse each
 line, judge each comment. It imports nothing of the product and stays as it is, so that figures

@@ -37,7 +37,7 @@ from benchmarks.speed.pipeline import REPOSITORY, found, job, repeat
 from tests.engines.fetch import FLINK, FLINK_JOB_SERVER
 from tests.engines.flink_cluster import TASK_HEAP, FlinkCluster
 
-SMALL_TASK_HEAP = 96
+SMALL_TASK_HEAP = 128
 """MiB a TaskManager; the rows of two million comments that the join groups are 211 MB."""
 _MIB = 2**20
 _PARTS, _CHARACTERS = 5, 110
@@ -136,7 +136,7 @@ def _role_of(child: psutil.Process, *, of: str) -> str:
     with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
         if child.name() == "java":
             return "job server"
-    return "Python worker" if of == "TaskManager" else "process of the local runner"
+    return "Python worker" if of == "TaskManager" else "child of the command"
 
 
 @contextmanager

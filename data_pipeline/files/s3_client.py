@@ -19,7 +19,11 @@ def share_client() -> None:
     """Makes Beam use one client for each combination of settings; nothing without boto3."""
     if isinstance(boto3_client.boto3, SimpleNamespace) or boto3_client.boto3 is None:
         return
-    make = cache(boto3_client.boto3.session.Session().client)
+    boto3 = boto3_client.boto3
+
+    @cache
+    def make(**settings: Any) -> Any:
+        return boto3.session.Session().client(**settings)
 
     class Session:
         def client(self, **settings: Any) -> Any:

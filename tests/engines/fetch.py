@@ -30,7 +30,7 @@ FLINK_VERSION = "1.19.3"
 FLINK_SERIES = FLINK_VERSION.rpartition(".")[0]
 SPARK_VERSION = "3.5.9"
 JOB_SERVER_VERSION = "2.62.0"
-"""Beam's, of the newest runners of which the registry has every part."""
+"""Beam's. Of this one the registry has every part; of 2.70.0 and 2.77.0 some are missing."""
 BEAM_VERSION = version("apache-beam")
 
 REPOSITORY = Path(__file__).parents[2]

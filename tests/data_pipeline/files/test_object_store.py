@@ -2,6 +2,7 @@
 
 import boto3
 import pytest
+from apache_beam.io.aws.clients.s3 import boto3_client
 from moto import mock_aws
 
 from data_pipeline.errors import InputError
@@ -10,6 +11,7 @@ from data_pipeline.files import filesystem
 from data_pipeline.files.filesystem import NewFile, names_in, read_bytes, write_file, write_object
 from data_pipeline.files.inputs import find_inputs
 from data_pipeline.files.output_folder import OutputFolder
+from data_pipeline.files.s3_client import share_client
 
 FOLDER = "s3://bucket/folder"
 
@@ -20,6 +22,9 @@ def store(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    # A client that another test made knows nothing of moto.
+    monkeypatch.setattr(boto3_client, "boto3", boto3)
+    share_client()
     with mock_aws():
         filesystem.reach_object_stores()
         client = boto3.client("s3")
@@ -82,6 +87,7 @@ def test_what_the_store_refuses_is_an_error_of_one_line(store, caplog):
 
 
 def test_one_client_serves_all_accesses(store, monkeypatch):
+    write_object(f"{FOLDER}/a", b"0")
     made = []
     monkeypatch.setattr(boto3.session.Session, "client", lambda *_, **__: made.append(1))
     write_object(f"{FOLDER}/a", b"1")

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint engines mutants data-given reproduce ablations benchmark clean
+.PHONY: help install demo test test-all lint engines mutants reproduce ablations benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -97,6 +97,8 @@ workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/
   --config $(strip $(OPTIONS)) || { code=$$?; test $$code != 75 || \
   echo "error: another make works in $(RUNS); wait for it to end"; exit $$code; }
 
+# Asked for by other targets.
+.PHONY: data-given
 data-given:
 	@test -n "$(DATA)" || { echo "error: name the folder of the data: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
 

@@ -72,7 +72,8 @@ class InputCache(NamedTuple):
         """Where the folder names of an input begin; files of one name have one each."""
         # Beam would take a name with *, ? or [ for a pattern.
         readable = re.sub(r"[*?\[\]]", "_", PurePath(file.path).name)
-        key = json.dumps([file.full_path, self.rules()], sort_keys=True)
+        part = [file.start, file.end] if file.is_part else []
+        key = json.dumps([file.full_path, self.rules(), *part], sort_keys=True)
         name = f"{readable}-{zlib.crc32(key.encode()):08x}-"
         return FileSystems.join(self.folder, name)
 

@@ -17,7 +17,7 @@ from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.rules.columns import dropped_by, masks
 from data_pipeline.rules.message_rules import MessageRules
-from data_pipeline.tables.reader import PARQUET, read_rows, suffix_of
+from data_pipeline.tables.reader import JSON_LINES, PARQUET, read_rows, suffix_of
 from data_pipeline.tables.rows import MISSING, Rows, TableFormat
 from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
 
@@ -64,6 +64,10 @@ class TableSource(NamedTuple):
     def hints(self, groups: frozenset[str]) -> list[str]:
         """None: nothing is asked of groups."""
         return []
+
+    def reads_parts(self, file: InputFile) -> bool:
+        """Whether a line is a message; the id of a row that is a pair is its number."""
+        return suffix_of(file.path, self.form) in JSON_LINES and self.layout is not Layout.ROWS
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a table."""

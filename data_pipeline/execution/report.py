@@ -64,7 +64,7 @@ def _path(folder: str) -> str:
 def _write(
     path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], **more: Any
 ) -> None:
-    report = {"tally": tally, "unreadable": sorted(unreadable), "files": sorted(files), **more}
+    report = {"tally": tally, "unreadable": sorted(set(unreadable)), "files": sorted(files), **more}
     # orjson does not serialize named tuples itself.
     write_file(path, orjson.dumps(report, default=tuple))
 

@@ -30,13 +30,32 @@ class UnreadableFileError(Exception):
 
 
 class InputFile(NamedTuple):
-    """A file to read."""
+    """A file to read, or a part of one (`parts`)."""
 
     path: str
     size: int
-    """Bytes as stored, that is, compressed."""
+    """Bytes of the whole file as stored, that is, compressed."""
     modified: float = 0.0
     """When it was last written, in seconds since 1970; 0 where the filesystem does not say."""
+    start: int = 0
+    """The stored byte at which the part starts."""
+    end: int | None = None
+    """The stored byte behind the part; None for the whole file."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a file."""
+        return self.end is not None
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes to read, as stored."""
+        return (self.size if self.end is None else self.end) - self.start
+
+    @property
+    def shown(self) -> str:
+        """Its path, and for a part its bytes."""
+        return f"{self.path}, bytes {self.start:,} to {self.end:,}" if self.is_part else self.path
 
     @property
     def full_path(self) -> str:
@@ -45,19 +64,22 @@ class InputFile(NamedTuple):
 
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest, after it was read to its end through `tap`."""
-        return {
+        described = {
             "path": self.full_path,
             "bytes": self.size,
             "modified": self.modified,
             "crc32c": tap.crc32c,
         }
+        if self.is_part:
+            described["part"] = {"start": self.start, "end": self.end, "lines": tap.lines}
+        return described
 
     def is_unchanged(self, described: dict[str, Any]) -> bool:
         """Whether it is the file described; if only the time differs, the checksum decides."""
         if described["bytes"] != self.size:
             return False
         return described["modified"] == self.modified or described["crc32c"] == file_crc32c(
-            self.path
+            self.path, start=self.start, size=self.stored_bytes
         )
 
 

@@ -50,7 +50,7 @@ class LineBatch(NamedTuple):
 
     path: str
     first_line: int
-    """The number of the first line, from 1."""
+    """The number of the first line in the file or in its part, from 1."""
     content: bytes
     """The lines with a line feed between two."""
     ends: np.ndarray
@@ -88,19 +88,29 @@ def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineB
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
-    yield from _split_lines(file.path, read_chunks(file, tap or Tap()))
+    tap = tap or Tap()
+    for batch in _split_lines(file, read_chunks(file, tap)):
+        tap.lines += batch.number_of_lines
+        yield batch
 
 
 def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
-    """Yields the decompressed contents of a file in parts of any size, read through `tap`.
+    """Yields the decompressed contents of a file in chunks of any size, read through `tap`.
+
+    Of a part these are whole lines: those that begin behind its start and not behind its end, and
+    the first line of the file. So each line is in one part, also where a part starts inside a line.
 
     Raises:
       UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
     """
     path = file.path
     try:
+        _require_kind(file)
         with closing(open_stored(path)) as raw:
-            yield from _decompress(file, tap.on(raw))
+            if file.is_part:
+                yield from _read_part(file, raw, tap)
+            else:
+                yield from _decompress(path, tap.on(raw))
     except _CORRUPT as error:
         raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:
@@ -113,11 +123,41 @@ def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
         raise
 
 
-def _decompress(file: InputFile, raw: Tap) -> Iterator[bytes]:
-    suffix = PurePath(file.path).suffix.lower()
-    if suffix in _MAGIC:
-        _require_kind(file.path, suffix)
-    match suffix:
+def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
+    raw.seek(file.start)
+    own = _decompress(file.path, tap.on(raw, size=file.stored_bytes))
+    if file.start:
+        own = _behind_line_feed(own)
+    begun = not file.start
+    for chunk in own:
+        begun = True
+        yield chunk
+    end = cast(int, file.end)
+    if begun and end < file.size:
+        # The last line goes on behind the part, to which it belongs.
+        raw.seek(end)
+        yield from _to_line_feed(_decompress(file.path, Tap().on(raw)))
+
+
+def _behind_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What comes behind the first line feed; nothing at all, not even b"", if there is none."""
+    for chunk in chunks:
+        _, found, rest = chunk.partition(b"\n")
+        if found:
+            yield rest
+            yield from chunks
+
+
+def _to_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
+        line, found, _ = chunk.partition(b"\n")
+        yield line + found
+        if found:
+            return
+
+
+def _decompress(path: str, raw: Tap) -> Iterator[bytes]:
+    match PurePath(path).suffix.lower():
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
             return _chunks(zstd.open(cast(BinaryIO, raw), options=window).read)
@@ -128,44 +168,34 @@ def _decompress(file: InputFile, raw: Tap) -> Iterator[bytes]:
         case ".xz":
             return _streams(raw, lzma.LZMADecompressor)
         case _:
-            return _plain(file.path, raw)
+            return _chunks(raw.read)
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     return iter(partial(read, BATCH_BYTES), b"")
 
 
-def _require_kind(path: str, suffix: str) -> None:
+def _require_kind(file: InputFile) -> None:
     """Checks that a file is not obviously of another kind than its name says.
 
     Raises:
-      UnreadableFileError: if it is empty, text, or compressed in another way.
+      UnreadableFileError: if it is compressed in another way, or, by its name compressed, is empty
+        or text.
     """
+    path, suffix = file.path, PurePath(file.path).suffix.lower()
     with closing(open_stored(path)) as raw:
         begin = raw.read(max(map(len, _MAGIC.values())))
-    if not begin:
-        raise UnreadableFileError(f"{path}: the file is empty, which is no valid {suffix} file")
     for other, magic in _MAGIC.items():
         if other != suffix and begin.startswith(magic):
-            raise _misnamed(path, other)
+            raise UnreadableFileError(f"{path}: it is a {other} file; its name must end in {other}")
+    if suffix not in _MAGIC:
+        return
+    if not begin:
+        raise UnreadableFileError(f"{path}: the file is empty, which is no valid {suffix} file")
     if begin.startswith(b"{"):
         raise UnreadableFileError(
             f"{path}: it is not compressed; its name must not end in {suffix}"
         )
-
-
-def _misnamed(path: str, suffix: str) -> UnreadableFileError:
-    return UnreadableFileError(f"{path}: it is a {suffix} file; its name must end in {suffix}")
-
-
-def _plain(path: str, raw: Tap) -> Iterator[bytes]:
-    chunks = _chunks(raw.read)
-    first = next(chunks, b"")
-    for suffix, magic in _MAGIC.items():
-        if first.startswith(magic):
-            raise _misnamed(path, suffix)
-    yield first
-    yield from chunks
 
 
 def _streams(
@@ -187,7 +217,7 @@ def _streams(
             data = raw.read(BATCH_BYTES)
 
 
-def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
+def _split_lines(file: InputFile, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
     first_line, head, skipped = 1, b"", 0
     for chunk in chunks:
         end = chunk.rfind(b"\n")
@@ -202,18 +232,18 @@ def _split_lines(path: str, chunks: Iterator[bytes]) -> Iterator[LineBatch]:
         size = len(head) + skipped + of_first
         # Of a line that is too long, only the head is kept.
         content = head + chunk[of_first if skipped else 0 : end]
-        yield (batch := _batch(path, first_line, content, size_of_first=size))
+        yield (batch := _batch(file, first_line, content, size_of_first=size))
         first_line += batch.number_of_lines
         head, skipped = chunk[end + 1 :], 0
     if head:
-        yield _batch(path, first_line, head, size_of_first=len(head) + skipped)
+        yield _batch(file, first_line, head, size_of_first=len(head) + skipped)
 
 
-def _batch(path: str, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
+def _batch(file: InputFile, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
     # Only the first line of a batch can be longer than a chunk.
     too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
-    if first_line == 1:
+    if first_line == 1 and not file.start:
         content = content.removeprefix(_BYTE_ORDER_MARK)
     # numpy finds them three times as fast as bytes.count.
     ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _LINE_FEED)
-    return LineBatch(path, first_line, content, ends, too_long)
+    return LineBatch(file.path, first_line, content, ends, too_long)

@@ -18,6 +18,9 @@ Everything behind it, such as the join, the splits, the shards and the data card
                 ...
                 yield MessageBatch(record_batch, lines=len(batch.lines), malformed=[])
 
+        def reads_parts(self, file):
+            return True
+
         def hints(self, groups):
             return []
 """
@@ -140,6 +143,12 @@ class Source(Protocol):
 
         Raises:
           UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+        """
+
+    def reads_parts(self, file: InputFile) -> bool:
+        """Whether `read` can begin at any line, so that several processes share a large file.
+
+        Then it reads with `read_line_batches`, and its messages do not depend on line numbers.
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:

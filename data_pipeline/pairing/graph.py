@@ -26,7 +26,7 @@ import pyarrow as pa
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
-from data_pipeline.cache.cached_input import CachedInput
+from data_pipeline.cache.cached_input import CachedInput, dead_letters_of
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_of
 from data_pipeline.execution.progress import JOINING, READING, Note
@@ -54,6 +54,7 @@ class Plan(NamedTuple):
     """Everything that the graph depends on."""
 
     inputs: list[InputFile]
+    """Files, and parts of large ones, in reading order."""
     cache: InputCache
     folder: str
     """Where shards, notes and the report are written, apart from the published files."""
@@ -90,11 +91,11 @@ def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str
         except UnreadableFileError as error:
             yield TaggedOutput(UNREADABLE, str(error))
             return
-        _LOG.info("read %s: %s lines, %.1f MB", file.path, f"{lines:,}", file.size / 1e6)
+        _LOG.info("read %s: %s lines, %.1f MB", file.shown, f"{lines:,}", file.stored_bytes / 1e6)
     else:
         _count(Counter(cached.about["counts"]))
-        _LOG.info("%s is cached", file.path)
-    note.write(done=file.size, lines=lines, finished=True)
+        _LOG.info("%s is cached", file.shown)
+    note.write(done=file.stored_bytes, lines=lines, finished=True)
     yield TaggedOutput(TALLY, {COUNTS: Counter(cached.about["counts"])})
     yield position, cached
 
@@ -143,7 +144,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     """Adds the whole job to a pipeline; its last step writes the report."""
     settings = plan.settings
     # Largest first: runners that deal out the files in turn give each worker about as much.
-    inputs = sorted(enumerate(plan.inputs), key=lambda numbered: -numbered[1].size)
+    inputs = sorted(enumerate(plan.inputs), key=lambda numbered: -numbered[1].stored_bytes)
     cached, read_tally, unreadable = (
         pipeline
         | "List the input files" >> beam.Create(inputs)
@@ -169,7 +170,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     letters = cached | "Write the dead letters" >> WriteLines(
         plan.folder,
         DEAD_LETTERS,
-        read=lambda element: element[1].dead_letters(),
+        read=lambda elements: dead_letters_of(cached for _, cached in elements),
         most=settings.limits.max_dead_letters,
     )
     files = (shards, letters, *selected.files) | "List the files written" >> beam.Flatten()

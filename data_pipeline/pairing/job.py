@@ -9,6 +9,7 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from data_pipeline.cache.cached_input import manifest_of
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.errors import InputError
 from data_pipeline.execution.forked_workers import forked_workers
@@ -31,6 +32,7 @@ from data_pipeline.files.inputs import (
     require_folder_name,
 )
 from data_pipeline.files.output_folder import OutputFolder
+from data_pipeline.files.parts import Parts, parts_of
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
 from data_pipeline.pairing.options import describe_partitions
@@ -73,9 +75,9 @@ def make_pairs(
     beam_options = pipeline_options(list(beam_arguments))
     files = find_inputs(inputs)
     most = bytes_a_file
-    parts = [file if most is None else file._replace(size=min(file.size, most)) for file in files]
-    stored_bytes = sum(part.size for part in parts)
-    source, settings = prepare(parts)
+    begins = [file if most is None else file._replace(size=min(file.size, most)) for file in files]
+    stored_bytes = sum(file.size for file in begins)
+    source, settings = prepare(begins)
     folder = OutputFolder(output)
     if cache is not None:
         require_folder_name("--cache", cache)
@@ -88,7 +90,7 @@ def make_pairs(
         workers = 1
         if local:
             workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
-            require_memory(parts, partitions=settings.partitions, workers=workers)
+            require_memory(begins, partitions=settings.partitions, workers=workers)
         pipeline = make_pipeline(beam_options)
         folder.start()
         input_cache = InputCache(
@@ -97,7 +99,11 @@ def make_pairs(
             compressed=not local,
             max_dead_letters=settings.limits.max_dead_letters,
         )
-        plan = Plan(files, input_cache, folder.incomplete, inline=not local, settings=settings)
+        parts = {
+            file: parts_of(file) if source.reads_parts(file) else Parts([file]) for file in files
+        }
+        in_order = [part for file in files for part in parts[file].files]
+        plan = Plan(in_order, input_cache, folder.incomplete, inline=not local, settings=settings)
         with input_cache.in_use() if cache else nullcontext():
             noun = "file" if len(files) == 1 else "files"
             in_partitions = describe_partitions(settings.partitions)
@@ -105,35 +111,34 @@ def make_pairs(
                 "pairing %d %s, %.1f MB, in %s",
                 *(len(files), noun, stored_bytes / 1e6, in_partitions),
             )
-            _tell_of_a_large_file(parts, workers=workers)
+            if bytes_a_file is None and (workers > 1 or not local):
+                _tell_of_parts(parts)
             _run(pipeline, plan, beam_options, workers=workers)
             report = read_report(folder)
-            inputs_read = [(file, _manifest(input_cache, file)) for file in files]
+            inputs_read = [(file, _manifest(input_cache, parts[file].files)) for file in files]
             return publish(folder, report, inputs_read, settings, source)
 
     return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
 
 
-def _tell_of_a_large_file(files: list[InputFile], *, workers: int) -> None:
-    """Logs that one file bounds the time: a file is read by one process."""
-    largest = max(files, key=lambda file: file.size)
-    share = sum(file.size for file in files) / workers
-    if workers > 1 and largest.size > max(_LARGE, share):
-        _LOG.info(
-            "%s has %.1f GB, more than the %.1f GB of each of %d processes: one process reads it, "
-            "and takes the longest (docs/engines.md)",
-            largest.path,
-            largest.size / 1e9,
-            share / 1e9,
-            workers,
-        )
+def _tell_of_parts(parts: dict[InputFile, Parts]) -> None:
+    """Logs which files are read in parts, and which large ones by one process each."""
+    for file, (its_parts, why_whole) in parts.items():
+        if len(its_parts) > 1:
+            _LOG.info("%s is read in %d parts", file.path, len(its_parts))
+        elif why_whole and file.size > _LARGE:
+            _LOG.info(
+                "%s (%.1f GB) is read by one process: %s (docs/engines.md)",
+                *(file.path, file.size / 1e9, why_whole),
+            )
 
 
-def _manifest(cache: InputCache, file: InputFile) -> dict[str, Any]:
-    cached = cache.find(file)
-    if cached is None:
-        raise InputError(f"--input: {file.path!r} changed while it was read")
-    return cached.about
+def _manifest(cache: InputCache, parts: list[InputFile]) -> dict[str, Any]:
+    cached = [cache.find(part) for part in parts]
+    manifests = [each.about for each in cached if each is not None]
+    if len(manifests) < len(parts):
+        raise InputError(f"--input: {parts[0].path!r} changed while it was read")
+    return manifest_of(manifests)
 
 
 def _run(
@@ -145,7 +150,7 @@ def _run(
       InputError: if the job failed for a reason that the user can fix.
     """
     build(pipeline, plan)
-    stored_bytes = sum(file.size for file in plan.inputs)
+    stored_bytes = sum(file.stored_bytes for file in plan.inputs)
     partitions = plan.settings.partitions
     try:
         with (

@@ -65,6 +65,10 @@ class FirstMessages(NamedTuple):
         """Those of the source."""
         return self.source.hints(groups)
 
+    def reads_parts(self, file: InputFile) -> bool:
+        """False: the first messages are in one place."""
+        return False
+
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the first messages, and the malformed lines of their batches."""
         left = self.messages

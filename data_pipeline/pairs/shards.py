@@ -5,7 +5,7 @@ becomes several files. Files are numbered when all are written (`publish`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -149,10 +149,10 @@ class WriteLines(beam.PTransform):
         folder: str,
         name: str,
         *,
-        read: Callable[[Any], Iterable[bytes]] = lambda lines: (lines,),
+        read: Callable[[list[Any]], Iterable[bytes]] = iter,
         most: int | None = None,
     ):
-        """Writes at most `most` lines; `read` turns an element into lines with their ends."""
+        """Writes at most `most` lines; `read` turns all elements into lines with their ends."""
         super().__init__()
         self._folder = folder
         self._name = name
@@ -160,7 +160,7 @@ class WriteLines(beam.PTransform):
         self._most = most
 
     def expand(self, lines: beam.PCollection) -> beam.PCollection:
-        """Sorts the elements, then reads and writes one after the other."""
+        """Sorts the elements, then reads and writes their lines."""
         return (
             lines
             | "Collect them" >> beam.combiners.ToList()
@@ -169,7 +169,7 @@ class WriteLines(beam.PTransform):
 
     def _write(self, elements: list[Any]) -> ShardFile:
         records = 0
-        lines = chain.from_iterable(map(self._read, sorted(elements)))
+        lines = self._read(sorted(elements))
         with NewFile(FileSystems.join(self._folder, self._name)) as file:
             for some in islice(lines, self._most):
                 file.write(some)

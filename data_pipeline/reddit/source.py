@@ -50,6 +50,10 @@ class RedditSource:
             return []
         return [f"--subreddits: no comment is in {', '.join(map(repr, unmatched))}"]
 
+    def reads_parts(self, file: InputFile) -> bool:
+        """True: a line is a comment."""
+        return True
+
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the comments of a dump."""
         for batch in read_line_batches(file, tap):

@@ -1,0 +1,120 @@
+"""Large files in parts, so that several processes read one file.
+
+Plain text is cut anywhere, since a reader finds the next line by itself (`lines.read_chunks`). A
+Zstandard file is cut between frames, if it has several: pzstd, t2sz and `cat a.zst b.zst` write
+such files, while zstd writes one frame, with any number of threads. The parts depend on the file
+alone, so that jobs on different machines can share a cache.
+"""
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+import numpy as np
+
+from data_pipeline.files.filesystem import is_remote
+from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.lines import is_compressed
+
+PLAIN_BYTES = 128 << 20
+"""Of a part of plain text, at most: some 200,000 comments."""
+ZSTD_BYTES = 32 << 20
+"""Of a part of a Zstandard file, and a frame more: some 400,000 comments."""
+LONGEST_FRAME = 256 << 20
+"""A file with a longer frame is not looked through to its end: it most likely has only one."""
+_ZSTD = ".zst"
+_MAGIC = 0xFD2FB528
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+_DICTIONARY_BYTES = (0, 1, 2, 4)
+_CONTENT_SIZE_BYTES = (0, 2, 4, 8)
+_RUN, _RESERVED = 1, 3
+"""Types of blocks: one byte that is repeated; none."""
+
+
+class Parts(NamedTuple):
+    """How a file is read."""
+
+    files: list[InputFile]
+    """Its parts in reading order; the file itself if it is read as a whole."""
+    why_whole: str = ""
+    """Why a large file is read as a whole."""
+
+
+def parts_of(file: InputFile) -> Parts:
+    """Cuts a file into parts, if it is large and its format allows it."""
+    suffix = PurePath(file.path).suffix.lower()
+    if not is_compressed(file):
+        return _cut(file, _evenly(file.size, PLAIN_BYTES))
+    wanted = _evenly(file.size, ZSTD_BYTES)
+    if len(wanted) == 1:
+        return Parts([file])
+    if suffix != _ZSTD:
+        return Parts([file], f"a {suffix} file can be read only from its start")
+    if is_remote(file.path):
+        return Parts([file], "the frames of a file that is not local are not looked for")
+    starts = np.fromiter(frame_starts(file.path), np.int64)
+    places = np.searchsorted(starts, wanted)
+    parts = _cut(file, np.unique(starts[places[places < len(starts)]]).tolist())
+    if len(parts.files) == 1:
+        return Parts([file], "it is one Zstandard frame, or its frames are too long")
+    return parts
+
+
+def _evenly(size: int, most: int) -> list[int]:
+    """Where equal parts of at most `most` bytes start."""
+    parts = max(1, -(-size // most))
+    return [part * size // parts for part in range(parts)]
+
+
+def _cut(file: InputFile, starts: list[int]) -> Parts:
+    if len(starts) < 2:
+        return Parts([file])
+    ends = [*starts[1:], file.size]
+    return Parts(
+        [file._replace(start=start, end=end) for start, end in zip(starts, ends, strict=True)]
+    )
+
+
+def frame_starts(path: str) -> Iterator[int]:
+    """Where the frames of a local Zstandard file start, as RFC 8878 lays them out.
+
+    Nothing is decompressed. It stops where a frame is longer than `LONGEST_FRAME`, cut off or
+    damaged; whoever reads it finds out what is wrong.
+    """
+    with Path(path).open("rb") as stream:
+        if not Path(path).stat().st_size:
+            return
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            start: int | None = 0
+            while start is not None and start < len(content):
+                yield start
+                start = _frame_end(content, start)
+
+
+def _frame_end(content: mmap.mmap, start: int) -> int | None:
+    """The end of the frame that starts here; None if it is too long or no whole frame."""
+    magic = _number(content, start, 4)
+    if magic in _SKIPPABLE:
+        return start + 8 + _number(content, start + 4, 4)
+    if magic != _MAGIC:
+        return None
+    descriptor = _number(content, start + 4, 1)
+    one_segment = descriptor >> 5 & 1
+    content_size = _CONTENT_SIZE_BYTES[descriptor >> 6] or one_segment
+    place = start + 5 + (not one_segment) + _DICTIONARY_BYTES[descriptor & 3] + content_size
+    is_last = False
+    while not is_last:
+        if place - start > LONGEST_FRAME or place + 3 > len(content):
+            return None
+        block = _number(content, place, 3)
+        is_last, kind = bool(block & 1), block >> 1 & 3
+        if kind == _RESERVED:
+            return None
+        place += 3 + (1 if kind == _RUN else block >> 3)
+    has_checksum = descriptor >> 2 & 1
+    return place + 4 * has_checksum
+
+
+def _number(content: mmap.mmap, place: int, size: int) -> int:
+    return int.from_bytes(content[place : place + size], "little")

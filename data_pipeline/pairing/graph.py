@@ -255,6 +255,9 @@ def _rows_by_shard(
     pairs: pa.RecordBatch, *, sharding: Sharding
 ) -> tuple[pa.RecordBatch, np.ndarray]:
     rows, shards = sharding.rows(pairs)
-    splits = np.repeat(list(sharding.shards_by_split()), list(sharding.shards_by_split().values()))
-    _count(Counter(f"{split}_pairs" for split in splits[shards].tolist()))
+    by_shard = np.bincount(shards, minlength=len(sharding.all_shards())).tolist()
+    counts: Counter = Counter()
+    for (split, _), pairs_of_shard in zip(sharding.all_shards(), by_shard, strict=True):
+        counts[f"{split}_pairs"] += pairs_of_shard
+    _count(counts)
     return rows, shards

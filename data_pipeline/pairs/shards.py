@@ -19,7 +19,7 @@ from data_pipeline.execution.shuffle import Block, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
 from data_pipeline.pairs.schema import RESPONSE_ID, stored_columns
-from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION, split_keys, splits_of
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, split_keys, splits_of
 
 ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary())])
 """A pair on its way to its shard: what orders it there, and its format's bytes."""
@@ -87,14 +87,16 @@ class Sharding(NamedTuple):
 
     def _splits(self, pairs: pa.RecordBatch) -> np.ndarray:
         """The index of each pair's split in `shards_by_split`, [rows]."""
-        index = {split: number for number, split in enumerate(self.shards_by_split())}
+        written = list(self.shards_by_split())
+        # Without a validation set no pair is in that split.
+        index = np.array([written.index(split) if split in written else -1 for split in SPLITS])
         keys = split_keys(pairs, self.split_by).dictionary_encode()
         splits = splits_of(
             keys.dictionary.to_pylist(),
             test_fraction=self.test_fraction,
             validation_fraction=self.validation_fraction,
         )
-        return np.array([index[split] for split in splits], np.int64)[keys.indices.to_numpy()]
+        return index[splits][keys.indices.to_numpy()]
 
     def cut(self, records: int) -> Iterator[slice]:
         """The records of each file of a shard; a shard without records is one file."""

@@ -6,10 +6,12 @@ without a validation set, which is taken from train.
 """
 
 import hashlib
-from collections.abc import Iterable
+import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -41,12 +43,21 @@ def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
 
 
 def splits_of(
-    keys: Iterable[str], *, test_fraction: float, validation_fraction: float
-) -> list[str]:
-    """The split of each key; about `test_fraction` of all keys are test, and so on."""
-    test = test_fraction * 2**64
-    validation = (test_fraction + validation_fraction) * 2**64
-    return [
-        TEST if position < test else VALIDATION if position < validation else TRAIN
-        for position in map(stable_hash, keys)
-    ]
+    keys: Sequence[str], *, test_fraction: float, validation_fraction: float
+) -> np.ndarray:
+    """The split of each key, an index into `SPLITS`; about `test_fraction` of all are test.
+
+    Returns:
+      int64 [keys].
+    """
+    position = np.fromiter(map(stable_hash, keys), np.uint64, len(keys))
+    is_test = _below(position, test_fraction)
+    is_validation = _below(position, test_fraction + validation_fraction)
+    train, validation, test = range(len(SPLITS))
+    return np.where(is_test, test, np.where(is_validation, validation, train))
+
+
+def _below(position: np.ndarray, fraction: float) -> np.ndarray:
+    """Whether each position is in the first `fraction` of all 64-bit numbers."""
+    end = math.ceil(fraction * 2**64)
+    return position <= np.uint64(min(end, 2**64) - 1) if end > 0 else np.zeros(len(position), bool)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import bytes_of, offsets_of, values_of
+from data_pipeline.execution.columns import bytes_of, lengths_of, offsets_of, values_of
 from data_pipeline.files.lines import LineBatch
 from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.reddit.comment import (
@@ -93,10 +93,18 @@ def texts_of(bodies: list[str]) -> Any:
     if not len(ampersands):
         return texts
     rows = np.unique(np.searchsorted(offsets, ampersands, side="right") - 1)
-    unescaped = [html.unescape(bodies[row]).strip() for row in rows.tolist()]
+    unescaped = [unescape(bodies[row]).strip() for row in rows.tolist()]
     has_entity = np.zeros(len(bodies), bool)
     has_entity[rows] = True
     return pc.replace_with_mask(texts, has_entity, pa.array(unescaped, pa.large_string()))
+
+
+def unescape(text: str) -> str:
+    """`html.unescape`, in a quarter of the time for the three entities that dumps are full of."""
+    known = text.count("&lt;") + text.count("&gt;") + text.count("&amp;")
+    if known < text.count("&"):
+        return html.unescape(text)
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def seconds_of(values: list[Any]) -> Any:
@@ -109,10 +117,9 @@ def seconds_of(values: list[Any]) -> Any:
             pass
     elif kinds == {str}:
         texts = pa.array(values, pa.string())
-        is_plain = pc.and_(
-            pc.match_substring_regex(texts, rf"^[0-9]{{1,{_DIGITS}}}$"), pc.string_is_ascii(texts)
-        )
-        if pc.all(is_plain).as_py():
+        lengths = lengths_of(texts)
+        is_digit = bytes_of(texts)[: lengths.sum()] - ord("0") < 10  # others wrap around
+        if is_digit.all() and lengths.min() > 0 and lengths.max() <= _DIGITS:
             return _valid(texts.cast(pa.int64()))
     return pa.array(list(map(seconds, values)), pa.int64())
 

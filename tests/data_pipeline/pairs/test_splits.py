@@ -1,7 +1,9 @@
 """The split: stable, by thread or by pair."""
 
 import pyarrow as pa
+import pytest
 
+from data_pipeline.pairs import splits
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.splits import SPLIT_BY, SPLITS, split_keys, splits_of
 
@@ -18,7 +20,7 @@ def where(split_by, fraction, thread="t", input_id="i", response_id="r", *, vali
     batch = pa.RecordBatch.from_pylist([pair], schema=SCHEMA)
     keys = split_keys(batch, split_by).to_pylist()
     (split,) = splits_of(keys, test_fraction=fraction, validation_fraction=validation)
-    return split
+    return SPLITS[split]
 
 
 def test_the_names_that_options_and_files_have():
@@ -61,3 +63,13 @@ def test_validation_is_the_next_fraction_above_test():
     assert splits == ["test", "validation", "validation", "train"]
     assert [where("thread", 0.1, f"t3_{n}") for n in (6, 9)] == ["test", "train"]
     assert where("thread", 0.0, "t3_6", validation=1.0) == "validation"
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1e-18, 0.1, 0.5, 1 - 2**-53, 1.0])
+def test_the_share_of_a_fraction_ends_where_its_number_does(monkeypatch, fraction):
+    around = {0, int(fraction * 2**64) - 1, int(fraction * 2**64), int(fraction * 2**64) + 1}
+    positions = sorted(place for place in around | {2**64 - 1} if 0 <= place < 2**64)
+    monkeypatch.setattr(splits, "stable_hash", int)
+    found = splits_of(list(map(str, positions)), test_fraction=fraction, validation_fraction=0)
+    expected = ["test" if place < fraction * 2**64 else "train" for place in positions]
+    assert [SPLITS[split] for split in found] == expected

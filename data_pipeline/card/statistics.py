@@ -58,10 +58,8 @@ def describe(pairs: pa.RecordBatch) -> Tally:
 
 
 def _binned(texts: Any) -> Counter:
-    bins, counts = np.unique(pc.utf8_length(texts).to_numpy() // BIN, return_counts=True)
-    return Counter(
-        {str(each * BIN): n for each, n in zip(bins.tolist(), counts.tolist(), strict=True)}
-    )
+    counts = np.bincount(pc.utf8_length(texts).to_numpy() // BIN)
+    return Counter({str(each * BIN): n for each, n in enumerate(counts.tolist()) if n})
 
 
 def _counted(values: Any) -> Counter:

@@ -12,6 +12,8 @@ PIECE_BYTES = 16 << 20
 """Texts that one batch of pairs may repeat."""
 _VECTORISED_BYTES = 24
 """Longer strings are hashed one by one: 0.14 microseconds each, against 0.03 for an id of 8."""
+_LARGEST = 1 << 16
+"""Sizes beyond this one are rare."""
 _CRC_POLYNOMIAL = 0xEDB88320
 
 
@@ -93,6 +95,18 @@ def bytes_of(strings: Any) -> np.ndarray:
 def lengths_of(strings: Any) -> np.ndarray:
     """The bytes of each string [rows]; 0 for nulls."""
     return np.diff(offsets_of(strings))
+
+
+def distinct(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of small integers, ascending, and which of them each is [rows].
+
+    `numpy.unique` sorts, which takes six times as long.
+    """
+    if sizes.max(initial=0) > _LARGEST:
+        return np.unique(sizes, return_inverse=True)
+    occurs = np.zeros(int(sizes.max(initial=-1)) + 1, bool)
+    occurs[sizes] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sizes]
 
 
 def crc32_of(strings: pa.StringArray) -> np.ndarray:

@@ -13,7 +13,6 @@ to its end is reported instead of raised, so that no runner tries it again and a
 named.
 """
 
-import gc
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -73,7 +72,6 @@ _Read = tuple[int, CachedInput]
 
 def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str) -> Iterator[Any]:
     """(position, input file) -> (position, cached input); an unreadable file -> its error."""
-    _collect_garbage_rarely()
     position, file = element
     note = Note(folder, READING, f"{position:06d}")
     lines = 0
@@ -116,22 +114,12 @@ def join(
     context_turns: int,
 ) -> Iterator[Any]:
     """The blocks of one partition -> batches of pairs; tagged, their counts."""
-    _collect_garbage_rarely()
     partition, blocks = element
     for pairs, counts in pair_partition(blocks, rule_names=rule_names, context_turns=context_turns):
         _count(counts)
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
     Note(folder, JOINING, f"{partition:05d}").write(done=1, finished=True)
-
-
-def _collect_garbage_rarely() -> None:
-    """Makes Python look for reference cycles less often, in this worker.
-
-    By default it looks after every few hundred new objects. A join holds hundreds of thousands
-    of rows and no cycles, and would spend a tenth of its time on it.
-    """
-    gc.set_threshold(100_000, 50, 100)
 
 
 def _count(counts: Counter) -> None:

@@ -35,7 +35,7 @@ from data_pipeline.messages.source import MESSAGES
 from data_pipeline.pairs.schema import pairs_schema
 
 SUBPARTITIONS = 1024
-PAIRS_A_BATCH = 10_000
+PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
 

@@ -10,8 +10,6 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from data_pipeline.pairs.schema import INPUT_ID, RESPONSE_ID, THREAD_ID
 from data_pipeline.pairs.splits import stable_hash
@@ -30,6 +28,10 @@ class Threads:
         if not len(self._ids):
             self._threads = self._ids
             return
+        # Here, since every job imports this module, and few need it.
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         count = len(self._ids)
         inputs, responses = positions.reshape(2, -1)
         graph = coo_array((np.ones(len(inputs), bool), (inputs, responses)), (count, count))

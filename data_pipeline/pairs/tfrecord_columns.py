@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import lengths_of
+from data_pipeline.execution.columns import distinct, lengths_of
 from data_pipeline.pairs.tfrecord import (
     BYTES_LIST,
     CRC,
@@ -45,8 +45,8 @@ def encode_columns(names: Sequence[str], columns: Sequence[Any]) -> Any:
 
 def _of_sizes(make: Callable[[int], bytes], sizes: np.ndarray) -> Any:
     """The bytes that `make` gives for each of the sizes [rows], of which there are few."""
-    distinct, which = np.unique(sizes, return_inverse=True)
-    return pa.array(map(make, distinct.tolist()), pa.large_binary()).take(pa.array(which))
+    each, which = distinct(sizes)
+    return pa.array(map(make, each.tolist()), pa.large_binary()).take(pa.array(which))
 
 
 def _joined(*columns: Any) -> Any:

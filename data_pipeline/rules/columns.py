@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import bytes_of, offsets_of, values_of
+from data_pipeline.execution.columns import bytes_of, distinct, offsets_of, values_of
 from data_pipeline.rules.message_rules import MessageRules
 
 _LETTERS = 26
@@ -64,9 +64,9 @@ def _any(masks: Any) -> np.ndarray:
 
 def _shares(lengths: np.ndarray, share: Any) -> np.ndarray:
     """The largest whole number that is at most this share of each length [rows]."""
-    distinct, which = np.unique(lengths, return_inverse=True)
+    each, which = distinct(lengths)
     # In Python's numbers, which do not overflow.
-    most = [share.numerator * length // share.denominator for length in distinct.tolist()]
+    most = [share.numerator * length // share.denominator for length in each.tolist()]
     return np.array(most, np.int64)[which]
 
 

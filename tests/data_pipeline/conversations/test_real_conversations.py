@@ -50,6 +50,7 @@ def test_every_count_of_linked_messages(make, folder):
     )
 
 
+@pytest.mark.slow
 def test_every_count_of_turns(make, folder):
     path = folder / "self_dialogue.csv.gz"
     statistics, pairs = make(

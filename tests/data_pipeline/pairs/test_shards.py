@@ -179,7 +179,10 @@ def test_rows_of_one_checksum_are_in_the_order_of_their_bytes(tmp_path):
 
 
 def test_lines_come_into_one_file_in_order(tmp_path):
-    lines = WriteLines(str(tmp_path), "lines.txt", read=lambda number: [b"%d\n" % number] * number)
+    def read(numbers):
+        return [b"%d\n" % number for number in numbers for _ in range(number)]
+
+    lines = WriteLines(str(tmp_path), "lines.txt", read=read)
     assert lines._write([3, 1, 2]) == ShardFile(
         name="lines.txt",
         split="",

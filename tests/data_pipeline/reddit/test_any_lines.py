@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
 from data_pipeline.execution.shuffle import Block
+from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import _split_lines
 from data_pipeline.files.malformed_lines import MalformedLineError
 from data_pipeline.pairing.join import Packer, pair_partition, partition_of
@@ -93,7 +94,9 @@ WHOLE = orjson.dumps(FIELDS_OF_WHOLE)
 
 def batch_of(lines):
     """The lines as a file's reader hands them on; a line feed in one makes two."""
-    (batch,) = list(_split_lines("RC", iter([b"".join(line + b"\n" for line in lines or [b""])])))
+    (batch,) = list(
+        _split_lines(InputFile("RC", 1), iter([b"".join(line + b"\n" for line in lines or [b""])]))
+    )
     return batch
 
 

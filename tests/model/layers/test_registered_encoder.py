@@ -132,6 +132,7 @@ def train(arguments, folder, *command, **overrides):
     return run(folder, *command, *flags, "--config_file", folder / "mine.yaml")
 
 
+@pytest.mark.slow
 def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
     done = train(
         arguments,

@@ -51,7 +51,8 @@ def test_the_loss_falls(row):
     assert losses[-1] < 0.9 * losses[0]
 
 
-@pytest.mark.parametrize("gates", [pytest.param("printed", marks=pytest.mark.slow), "bounded"])
+@pytest.mark.slow
+@pytest.mark.parametrize("gates", ["printed", "bounded"])
 def test_ten_lstms_train_with_finite_losses(gates):
     made, losses = trained("lstm10_perceptron", gates=gates)
     assert len(losses) == 3

@@ -63,7 +63,7 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
         Benchmark(
             "The job on Flink beside the local runner",
             "speed.engines",
-            ("--dumps", given.dumps, "--comments", str(given.comments)),
+            ("--dumps", given.dumps, "--comments", str(given.comments[0])),
         ),
         Benchmark(
             "Training beside StaticEmbedding and all-MiniLM-L6-v2",

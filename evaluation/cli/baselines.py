@@ -17,7 +17,7 @@ FOLDER = "baselines"
 
 def add(commands) -> None:
     """Add the command `baselines`."""
-    summary = "the same tasks for TF-IDF, word vectors and models that are installed"
+    summary = "the same tasks for TF-IDF, untrained words, word vectors and installed models"
     parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
         parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
@@ -51,7 +51,7 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Score every baseline on every data set that is given; TF-IDF is always among them."""
+    """Score every baseline on every data set; TF-IDF and untrained words are always among them."""
     from evaluation.data import cqa_files, ranking_files, snli_files, sts_files
     from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 
@@ -119,6 +119,9 @@ def _encoders(arguments: argparse.Namespace) -> Iterator:
     from evaluation.encoders.saved_model import load_encoder
 
     yield words.TfIdf()
+    for letters in (False, True):
+        name, source, lookup = words.untrained(letters=letters)
+        yield words.WordAverage(name, source=source, lookup=lookup, sif=True)
     vectors = [words.of_file(path) for path in arguments.vectors]
     vectors += [words.of_module(module) for module in arguments.module_words]
     for name, source, lookup in vectors:

@@ -1,13 +1,16 @@
 """Baselines that need no training: TF-IDF, and texts as means of their words' vectors.
 
 Means are plain or weighted as in SIF (Arora et al. 2017); the vectors come from a text file such as
-GloVe's, or from a module with the signature `word_vectors`.
+GloVe's, from a module with the signature `word_vectors`, or from a random number generator: what a
+model that sums words says before it has learned anything.
 """
 
 import hashlib
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +26,8 @@ Lookup = Callable[[Iterable[str]], Table]
 
 TOKEN = r"\w+|[^\w\s]"
 """A word, or a single mark."""
+RANDOM_DIM = 500
+"""Numbers of an untrained word, as many as a module of the recipe has."""
 SMOOTH = 1e-3
 """The `a` of SIF's weight a / (a + p), p being how often a word is among all words."""
 
@@ -173,6 +178,36 @@ class WordAverage:
 def tokens(text: str) -> list[str]:
     """Return the words and the single marks of a text, as they are written."""
     return re.findall(TOKEN, text)
+
+
+def untrained(*, letters: bool) -> tuple[str, str, Lookup]:
+    """Return name, description and vectors of a model without training: random numbers.
+
+    A lower-cased word has `RANDOM_DIM` normal numbers, drawn by its checksum. With `letters` the
+    mean of its letter trigrams is added, of which a misspelt word has most; ends of words count as
+    letters.
+    """
+    name = "untrained words and letters" if letters else "untrained words"
+
+    def vectors(words: Iterable[str]) -> Table:
+        return {word: _random_word(word.lower(), letters=letters) for word in words}
+
+    return name, f"{name}: {RANDOM_DIM} normal numbers", vectors
+
+
+def _random_word(word: str, *, letters: bool) -> np.ndarray:
+    row = _random(word)
+    if letters:
+        marked = f"<{word}>"
+        grams = [_random(marked[i : i + 3] + "\0") for i in range(len(marked) - 2)]
+        row = row + np.sum(grams, axis=0) / np.sqrt(len(grams))
+    return row
+
+
+@lru_cache(maxsize=1 << 16)
+def _random(text: str) -> np.ndarray:
+    numbers = np.random.default_rng(zlib.crc32(text.encode()))
+    return numbers.standard_normal(RANDOM_DIM, dtype=np.float32)
 
 
 def of_file(path: Path) -> tuple[str, str, Lookup]:

@@ -211,6 +211,7 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     assert main(argv) == 0
     folders = sorted((tmp_path / "results" / "baselines").iterdir())
     names = ["TF-IDF", "called_it", "lm", "some_model", "toy_SIF", "toy_averaged"]
+    names += ["untrained_words_SIF", "untrained_words_and_letters_SIF"]
     assert [path.name for path in folders] == names
     for folder in folders:
         found = json.loads((folder / "sts-test.json").read_text())
@@ -222,7 +223,7 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     assert found["metrics"]["map"] == 1.0
     capsys.readouterr()
     assert main(argv) == 0
-    assert capsys.readouterr().out.count("already there") == 18
+    assert capsys.readouterr().out.count("already there") == 24
 
 
 def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch, capsys):
@@ -257,3 +258,30 @@ def test_sentence_transformers_are_loaded_before_tensorflow(write_text, tmp_path
     assert done.returncode == 1
     assert "not installed (dict_keys(" in done.stderr
     assert "'tensorflow'" not in done.stderr
+
+
+def cosine_of(encoder, left, right):
+    return similarity.cosine(*(encoder.encode([text]) for text in (left, right)))[0]
+
+
+def test_untrained_words_know_only_which_words_are_the_same():
+    texts = ["Dogs run", "dogs RUN", "cats sleep", "runing dogs", "a bird", "the fish"]
+    words_only, with_letters = (
+        words.WordAverage(name, source=source, lookup=lookup).fit(texts)
+        for name, source, lookup in (words.untrained(letters=flag) for flag in (False, True))
+    )
+    assert cosine_of(words_only, "Dogs run", "dogs RUN") == pytest.approx(1.0)
+    assert abs(cosine_of(words_only, "Dogs run", "cats sleep")) < 0.2
+    # "runing" is another word, with letters of "run": <ru, run of <ru, run, uni, nin, ing, ng>.
+    assert cosine_of(words_only, "Dogs run", "runing dogs") == pytest.approx(0.5, abs=0.15)
+    misspelt = cosine_of(with_letters, "Dogs run", "runing dogs")
+    assert misspelt > cosine_of(words_only, "Dogs run", "runing dogs")
+    assert words_only.provenance()["path"] == "untrained words (averaged)"
+
+
+def test_untrained_words_are_the_same_in_every_process():
+    _, _, lookup = words.untrained(letters=False)
+    # numpy.random.default_rng(zlib.crc32(b"dog")).standard_normal(500, "float32")[0]
+    first = np.random.default_rng(0x812C397D).standard_normal(500, dtype=np.float32)[0]
+    assert words.zlib.crc32(b"dog") == 0x812C397D
+    assert lookup(["DOG"])["DOG"][0] == first

@@ -172,7 +172,7 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         )
     from model.sts_regression import experiments
     from model.sts_regression.data import prepared
-    from model.sts_regression.results import results, table
+    from model.sts_regression.results import figure, results, table
     from model.sts_regression.training import run
 
     output = arguments.output
@@ -203,8 +203,12 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         done, known=known, prepared=data, choices=choices, corpus=arguments.corpus, command=command
     ):
         output_folder.write_json(output / "results" / f"{result['name']}.json", result)
-    text = table.markdown(results.read(output))
+    found = results.read(output)
+    text = table.markdown(found)
     output_folder.write_text(output / "table_2.md", text)
+    for way in arguments.folds_by or [RANDOM]:
+        if picture := figure.svg(found, way):
+            output_folder.write_text(output / f"folds_{way}.svg", picture.decode())
     print(f"\n{text}\n-> {output}/results")
 
 

@@ -31,8 +31,10 @@ def markdown(results: Sequence[dict], folds_by: str) -> str:
       results: what `results.read` gives, in the order of the rows.
       folds_by: how the folds were made.
     """
-    fresh, carried = (_of(results, folds_by, weights) for weights in (FRESH, CARRIED))
-    rows = [_row(label, fresh[label], carried[label]) for label in fresh if label in carried]
+    rows = [
+        _row(label, readings[FRESH], readings[CARRIED])
+        for label, readings in both(results, folds_by).items()
+    ]
     if not rows:
         return ""
     table = tabulate(rows, _HEADERS, tablefmt="github", floatfmt=".4f", missingval="-")
@@ -41,6 +43,14 @@ def markdown(results: Sequence[dict], folds_by: str) -> str:
         "folds; with carried weights also the first and the last fold.\n\n"
         f"{table}\n\n{_nearness(rows)}"
     )
+
+
+def both(results: Sequence[dict], folds_by: str) -> dict[str, dict[str, dict]]:
+    """Label -> reading -> result, of the trained rows that have both readings, in their order."""
+    fresh, carried = (_of(results, folds_by, weights) for weights in (FRESH, CARRIED))
+    return {
+        label: {FRESH: fresh[label], CARRIED: carried[label]} for label in fresh if label in carried
+    }
 
 
 def _of(results: Sequence[dict], folds_by: str, weights: str) -> dict[str, dict]:

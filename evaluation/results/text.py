@@ -1,5 +1,7 @@
 """Results as text tables for the terminal; labels of metrics and systems in every table."""
 
+from pathlib import PurePath
+
 from tabulate import tabulate
 
 from evaluation.results.result import Metrics, Result
@@ -46,9 +48,11 @@ def label(name: str) -> str:
 
 
 def _systems(result: Result) -> list[tuple[str, Metrics]]:
-    """Return (label, metrics) of what was scored and of every baseline."""
+    """Return (label, metrics) of what was scored, by its name, and of every baseline."""
     rows = [(result.system, result.metrics), *result.baselines.items()]
-    return [(SYSTEMS.get(name, name), metrics) for name, metrics in rows]
+    this = SYSTEMS["module"]
+    name = PurePath(result.module["path"]).name if result.module else this
+    return [(SYSTEMS.get(key, key).replace(this, name or this), metrics) for key, metrics in rows]
 
 
 def table(result: Result) -> str:

@@ -10,7 +10,13 @@ import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline import run_reddit
+from data_pipeline import (
+    ConversationOptions,
+    RowOptions,
+    run_conversations,
+    run_pairs,
+    run_reddit,
+)
 from data_pipeline.files import lines as reading
 from data_pipeline.files import parts as cutting
 from data_pipeline.files.filesystem import Tap, crc32c_of_parts
@@ -216,3 +222,34 @@ def test_a_changed_part_is_read_again(tmp_path, comment, monkeypatch):
     run_reddit([str(path)], str(output), cache=str(cache), overwrite=True)
     assert len(set(cache.glob("RC-*")) - before) == 1
     assert b"; 299" in b"".join(file.read_bytes() for file in output.glob("t*-of-*"))
+
+
+def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not(tmp_path, monkeypatch):
+    lines = []
+    for number in range(200):
+        said = {"id": number, "to": number - 1 if number % 4 else None, "text": f"words {number}"}
+        said["more"] = "an answer"
+        lines += [orjson.dumps(said), b""] + [b"{"] * (number % 50 == 0)
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    linked = ConversationOptions(id_field="id", parent_field="to", text_field="text")
+    rows = RowOptions(input_field="text", response_field="more")
+    written = {}
+    for most in (cutting.PLAIN_BYTES, 900):
+        monkeypatch.setattr(cutting, "PLAIN_BYTES", most)
+        for name, run, options in (
+            ("linked", run_conversations, linked),
+            ("rows", run_pairs, rows),
+        ):
+            output, cache = tmp_path / f"{name}-{most}", tmp_path / f"cache-{name}-{most}"
+            run([str(path)], str(output), options=options, cache=str(cache))
+            files = {file.name: file.read_bytes() for file in output.iterdir()}
+            written[name, most == 900] = files, len(list(cache.glob("chat*")))
+    for name, is_cut in (("linked", True), ("rows", False)):
+        (whole_files, one), (files, parts) = written[name, False], written[name, True]
+        assert files == whole_files
+        assert one == 1
+        assert (parts > 5) == is_cut
+    letters = written["linked", True][0]["dead_letters-00000-of-00001.jsonl"].splitlines()
+    numbers = [json.loads(letter)["line"] for letter in letters]
+    assert [lines[number - 1] for number in numbers] == [b"{"] * 4

@@ -24,6 +24,6 @@ def of_flink(accumulators: list[dict[str, str]]) -> dict[str, int]:
 
 
 def _add(counters: dict[str, int], urn: str, labels: Any, payload: str) -> None:
-    if urn == _URN and labels["NAMESPACE"] == "reddit":
+    if urn == _URN and labels["NAMESPACE"] == "pairs":
         value = VarIntCoder().decode(base64.b64decode(payload))
         counters[labels["NAME"]] = counters.get(labels["NAME"], 0) + value

@@ -48,7 +48,7 @@ def counters_of_the_last_job(prism):
     counters = {}
     for metric in metrics:
         if metric.urn == "beam:metric:user:sum_int64:v1":
-            assert metric.labels["NAMESPACE"] == "reddit"
+            assert metric.labels["NAMESPACE"] == "pairs"
             counters[metric.labels["NAME"]] = VarIntCoder().decode(metric.payload)
     return counters
 

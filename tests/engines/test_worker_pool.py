@@ -23,7 +23,7 @@ def test_the_wheel_in_a_worker_pool_gives_the_same_files(
     status, said = run_job(output, *PORTABLE, f"--environment_config={address}")
     assert status == 0, said
     assert contents(output) == expected
-    assert {path.name.partition(".")[0] for path in compiled(installed)} >= {"pipeline", "join"}
+    assert {path.name.partition(".")[0] for path in compiled(installed)} >= {"graph", "join"}
 
 
 def test_workers_without_the_project_end_the_job_in_one_error(run_job, worker_pool, tmp_path):

@@ -63,7 +63,7 @@ def main() -> None:
         if not path.exists():
             sys.exit(f"error: {path} is not there; `make engines` fetches it")
     end_with_what_it_started()
-    comments, paths = repeat(found(given.dumps), given)
+    comments, paths = repeat(found(given.dumps), given.work, given.comments)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB", flush=True)
     runs = {"local runner": _run(given.work, "local", (), None)}
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run(work: Path, name: str, options: tuple[str, ...], cluster: FlinkCluster | None) -> Run:
     output = work / name
     shutil.rmtree(output, ignore_errors=True)
-    command = job(f"{work}/dumps/RC_*.zst", work)[:-1]
+    command = job(work)[:-1]
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command, str(output), *options],

@@ -8,7 +8,7 @@ from model.sts_regression.choices import CARRIED, FRESH
 from model.sts_regression.results.readings import both
 
 _COLUMNS = 3
-_WIDTH, _HEIGHT = 2.6, 1.7
+_WIDTH, _HEIGHT = 2.6, 1.9
 """Inches of a row's picture."""
 _COLORS = {FRESH: "#748091", CARRIED: "#3b82c4"}
 _PAPER = "#c2410c"
@@ -33,10 +33,10 @@ def svg(results: Sequence[dict], folds_by: str) -> bytes | None:
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "folds", "font.size": 8}):
         figure = Figure(figsize=(columns * _WIDTH, lines * _HEIGHT + 0.4), layout="constrained")
-        axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).flat
+        axes = list(figure.subplots(lines, columns, sharey=True, squeeze=False).flat)
         for place, (label, readings) in zip(axes, rows.items(), strict=False):
             _draw(place, label, readings)
-        for place in list(axes)[len(rows) :]:
+        for place in axes[len(rows) :]:
             place.set_visible(False)
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
@@ -63,6 +63,6 @@ def _draw(axes: Any, label: str, readings: dict[str, dict]) -> None:
     axes.set_title(label, fontsize=8)
     axes.set_ylim(-0.3, 1.05)
     axes.set_xlabel("fold")
-    axes.set_ylabel("r")
-    axes.label_outer()
+    if axes.get_subplotspec().is_first_col():
+        axes.set_ylabel("r")
     axes.spines[["top", "right"]].set_visible(False)

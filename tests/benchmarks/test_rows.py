@@ -114,6 +114,7 @@ def test_the_rows_of_the_results_page_are_these(table):
     ]
 
 
+@pytest.mark.slow
 def test_every_row_has_parameters_that_exist(table):
     table = table()
     found = {}

@@ -86,6 +86,7 @@ def test_it_says_what_the_model_says(shared):
     )
 
 
+@pytest.mark.slow
 def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
     output = tmp_path / "module"
     export(write_model_dir(), output)
@@ -95,6 +96,7 @@ def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"run", "module"}
 
 
+@pytest.mark.slow
 def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, monkeypatch):
     output = tmp_path / "module"
     export(write_model_dir(), output)

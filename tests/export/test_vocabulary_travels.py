@@ -69,6 +69,7 @@ def model_dir(tmp_path, vocabulary):
     return folder
 
 
+@pytest.mark.slow
 def test_a_module_stands_without_the_folder(model_dir, vocabulary, tmp_path):
     model, text = trained.load(model_dir)
     expected = model.encode_inputs(text(tf.constant(SENTENCES))).numpy()

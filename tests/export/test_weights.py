@@ -71,6 +71,7 @@ def bytes_of_tables(module):
     return sum(kinds[name].size * math.prod(shapes[name]) for name in names)
 
 
+@pytest.mark.slow
 def test_a_variant_is_saved_as_it_is(shared, tmp_path):
     main(
         [

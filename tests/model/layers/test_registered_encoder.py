@@ -173,6 +173,7 @@ def test_it_is_built_and_saved_by_keras(written):
     assert done.stdout.split() == ["6"]
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_in_a_line(arguments, written):
     done = run(written, "wrong.py")
     assert done.returncode == 0, done.stderr

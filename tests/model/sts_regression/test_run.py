@@ -166,6 +166,7 @@ def test_a_result_of_before_that_is_none_is_found_before_anything_is_trained(
     assert line.startswith(f"error: {tmp_path / 'results' / ROW}.json: {said}")
 
 
+@pytest.mark.slow
 def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, capsys):
     one = command("run", tmp_path, "--rows", "sif_perceptron", "--jobs", 1)
     other = command("run", tmp_path, "--rows", "lstm1_perceptron", "--jobs", 1)
@@ -259,6 +260,7 @@ def folds_of(folder, way):
     return [json.loads(path.read_text()) for path in paths]
 
 
+@pytest.mark.slow
 def test_carried_weights_begin_where_the_fold_before_ended(both):
     fresh, carried = (folds_of(both, way) for way in ("random", "random_carried"))
     assert carried[0]["predicted"] == fresh[0]["predicted"]

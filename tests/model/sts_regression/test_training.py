@@ -70,6 +70,7 @@ def test_the_same_seed_gives_the_same_scores():
     assert not np.array_equal(found[0], found[2])
 
 
+@pytest.mark.slow
 def test_scores_do_not_depend_on_the_other_pairs():
     made, _ = trained("lstm2_lstm2", epochs=1)
     together = predicted(made, data())

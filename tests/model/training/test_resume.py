@@ -107,6 +107,7 @@ def assert_same(folder, other):
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(arguments, tmp_path):
     changes = AVERAGING | EVERY_100 | {"trainer__train_steps": 400}
     main(arguments(tmp_path / "whole", **changes))

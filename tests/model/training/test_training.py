@@ -67,6 +67,7 @@ def test_evaluates_without_training(parse, tmp_path, capfd):
     assert sorted(path.name for path in folder.glob("ckpt*")) == before
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_weights_and_the_order(parse, tmp_path):
     def weights(name, seed):
         params = parse(task__seed=seed, trainer__train_steps=20)

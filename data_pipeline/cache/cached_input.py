@@ -13,7 +13,7 @@ the checksums of the other files.
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from itertools import pairwise
 from pathlib import PurePath
@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import google_crc32c
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
@@ -32,7 +31,6 @@ from data_pipeline.files.filesystem import (
     Tap,
     as_json,
     crc32c,
-    crc32c_of_parts,
     open_stored,
     read_bytes,
     write_file,
@@ -161,59 +159,6 @@ class CachedInput(NamedTuple):
         if crc32c(content) != self.about["outputs"][INDEX]["crc32c"]:
             raise DamagedFileError(path)
         return np.frombuffer(content, CHUNK).reshape(-1, SUBPARTITIONS)
-
-
-def dead_letters_of(cached: Iterable[CachedInput]) -> Iterator[bytes]:
-    """The malformed lines of all of them; those of a part with their numbers in the file.
-
-    Args:
-      cached: files and parts in reading order.
-
-    Raises:
-      DamagedFileError: at the end of a file's, if they have changed since they were written.
-    """
-    before = 0
-    for each in cached:
-        part = each.about["input"].get("part")
-        if part is None or part["start"] == 0:
-            before = 0
-        for letter in each.dead_letters():
-            yield _renumbered(letter, before) if before else letter
-        before += part["lines"] if part else 0
-
-
-def _renumbered(dead_letter: bytes, lines_before: int) -> bytes:
-    content = orjson.loads(dead_letter)
-    content["line"] += lines_before
-    return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def manifest_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The manifest of a file from those of its parts, in reading order; without its outputs."""
-    if len(parts) == 1:
-        return parts[0]
-    inputs = [part["input"] for part in parts]
-    checksums = [(one["crc32c"], one["part"]["end"] - one["part"]["start"]) for one in inputs]
-    examples: dict[str, list[str]] = {}
-    for part in parts:
-        for rule, texts in part["dropped_examples"].items():
-            examples[rule] = (examples.get(rule, []) + texts)[:EXAMPLES]
-    whole = {name: inputs[0][name] for name in ("path", "bytes", "modified")}
-    return {
-        "input": whole | {"crc32c": crc32c_of_parts(checksums)},
-        "rules": parts[0]["rules"],
-        "counts": _total(part["counts"] for part in parts),
-        "malformed_reasons": _total(part["malformed_reasons"] for part in parts),
-        "dropped_examples": examples,
-        "groups": sorted({group for part in parts for group in part["groups"]}),
-    }
-
-
-def _total(counts: Iterable[dict[str, int]]) -> Counter:
-    total: Counter = Counter()
-    for some in counts:
-        total.update(some)
-    return total
 
 
 def _with_checksum(about: dict[str, Any]) -> bytes:

@@ -25,8 +25,9 @@ import pyarrow as pa
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import AsSingleton, TaggedOutput
 
-from data_pipeline.cache.cached_input import CachedInput, dead_letters_of
+from data_pipeline.cache.cached_input import CachedInput
 from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.cache.parts import dead_letters_of
 from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_of
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report

@@ -9,8 +9,8 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from data_pipeline.cache.cached_input import manifest_of
 from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.cache.parts import manifest_of
 from data_pipeline.errors import InputError
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
@@ -79,11 +79,7 @@ def make_pairs(
     stored_bytes = sum(file.size for file in begins)
     source, settings = prepare(begins)
     folder = OutputFolder(output)
-    if cache is not None:
-        require_folder_name("--cache", cache)
-        if full_path(cache) == full_path(output):
-            raise InputError(f"--cache: {cache!r} is --output; name another folder")
-    require_apart({"--output": output, **({"--cache": cache} if cache else {})}, files)
+    _require_folders(files, output=output, cache=cache)
 
     def work() -> dict[str, Any]:
         local = is_local(beam_options)
@@ -105,12 +101,7 @@ def make_pairs(
         in_order = [part for file in files for part in parts[file].files]
         plan = Plan(in_order, input_cache, folder.incomplete, inline=not local, settings=settings)
         with input_cache.in_use() if cache else nullcontext():
-            noun = "file" if len(files) == 1 else "files"
-            in_partitions = describe_partitions(settings.partitions)
-            _LOG.info(
-                "pairing %d %s, %.1f MB, in %s",
-                *(len(files), noun, stored_bytes / 1e6, in_partitions),
-            )
+            _tell_of_job(begins, partitions=settings.partitions)
             if bytes_a_file is None and (workers > 1 or not local):
                 _tell_of_parts(parts)
             _run(pipeline, plan, beam_options, workers=workers)
@@ -119,6 +110,27 @@ def make_pairs(
             return publish(folder, report, inputs_read, settings, source)
 
     return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+
+
+def _require_folders(files: list[InputFile], *, output: str, cache: str | None) -> None:
+    """Checks that the job can write its folders, and that no input lies in one.
+
+    Raises:
+      InputError: if not.
+    """
+    if cache is not None:
+        require_folder_name("--cache", cache)
+        if full_path(cache) == full_path(output):
+            raise InputError(f"--cache: {cache!r} is --output; name another folder")
+    require_apart({"--output": output, **({"--cache": cache} if cache else {})}, files)
+
+
+def _tell_of_job(files: list[InputFile], *, partitions: int) -> None:
+    """Logs how much is read, and in how many partitions it is joined."""
+    noun = "file" if len(files) == 1 else "files"
+    megabytes = sum(file.size for file in files) / 1e6
+    in_partitions = describe_partitions(partitions)
+    _LOG.info("pairing %d %s, %.1f MB, in %s", *(len(files), noun, megabytes, in_partitions))
 
 
 def _tell_of_parts(parts: dict[InputFile, Parts]) -> None:

@@ -5,8 +5,8 @@
 Flink and Spark come as the packages of jars that the Python index has. Beam's job server for each
 is built from its parts with Maven (deploy/flink/pom.xml, deploy/spark/pom.xml) and started once to
 check it. Prism, Beam's own engine in Go, comes as its Go module. What is there already is left
-alone. What cannot be had, because a program is missing or a registry does not answer, is noted in
-`.engines/missing.json`, and the tests that need it skip with that reason.
+alone. What cannot be fetched, because a program is missing or a registry does not answer, is noted
+in `.engines/missing.json`, and the tests that need it skip with that reason.
 """
 
 import json
@@ -41,7 +41,7 @@ FLINK_JOB_SERVER = FOLDER / f"flink-{FLINK_SERIES}-job-server-{JOB_SERVER_VERSIO
 SPARK_JOB_SERVER = FOLDER / f"spark-{SPARK_VERSION}-job-server-{JOB_SERVER_VERSION}.jar"
 PRISM = FOLDER / f"prism-{BEAM_VERSION}"
 MISSING = FOLDER / "missing.json"
-"""Name of a thing -> why it could not be had."""
+"""Name of a thing -> why it could not be fetched."""
 
 _TRIES = 3
 _SECONDS_BETWEEN_TRIES = 5
@@ -191,7 +191,7 @@ def _first_error(output: str) -> str:
 
 
 def get(name: str) -> str | None:
-    """Fetches one thing if it is not there; returns why it could not be had, if so."""
+    """Fetches one thing if it is not there; returns why that failed, if it did."""
     target, fetch = STEPS[name]
     for tries_left in reversed(range(_TRIES)):
         try:
@@ -205,7 +205,7 @@ def get(name: str) -> str | None:
                 break
             print(f"{name}: {reason}; tried again", flush=True)
             time.sleep(_SECONDS_BETWEEN_TRIES)
-    print(f"{name}: not to be had: {reason}", flush=True)
+    print(f"{name}: not available: {reason}", flush=True)
     return reason
 
 

@@ -50,7 +50,7 @@ def test_what_cannot_be_had_is_noted_with_its_reason(step, capsys):
     fetch.main()
     assert len(calls) == 3
     assert json.loads(fetch.MISSING.read_text()) == {"Thing": "the registry did not answer"}
-    assert capsys.readouterr().out.endswith("Thing: not to be had: the registry did not answer\n")
+    assert capsys.readouterr().out.endswith("Thing: not available: the registry did not answer\n")
 
 
 def test_a_missing_program_is_named_with_what_to_install_and_not_looked_for_again(

@@ -93,18 +93,10 @@ def texts_of(bodies: list[str]) -> Any:
     if not len(ampersands):
         return texts
     rows = np.unique(np.searchsorted(offsets, ampersands, side="right") - 1)
-    unescaped = [unescape(bodies[row]).strip() for row in rows.tolist()]
+    unescaped = [html.unescape(bodies[row]).strip() for row in rows.tolist()]
     has_entity = np.zeros(len(bodies), bool)
     has_entity[rows] = True
     return pc.replace_with_mask(texts, has_entity, pa.array(unescaped, pa.large_string()))
-
-
-def unescape(text: str) -> str:
-    """`html.unescape`, in a quarter of the time for the three entities that dumps are full of."""
-    known = text.count("&lt;") + text.count("&gt;") + text.count("&amp;")
-    if known < text.count("&"):
-        return html.unescape(text)
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def seconds_of(values: list[Any]) -> Any:

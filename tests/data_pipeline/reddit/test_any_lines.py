@@ -1,6 +1,5 @@
 """Whatever the lines of a dump hold: every one is counted once, and nothing stops the job."""
 
-import html
 import json
 from collections import Counter
 
@@ -18,7 +17,6 @@ from data_pipeline.pairing.join import Packer, pair_partition, partition_of
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding
-from data_pipeline.reddit.columns import unescape
 from data_pipeline.reddit.comment import parse_comment, seconds
 from data_pipeline.reddit.filters import Rules, Selection
 from data_pipeline.reddit.source import RedditSource
@@ -219,12 +217,6 @@ def test_bodies_in_columns_are_those_of_python(bodies):
     for selection in SELECTIONS:
         judged = RedditSource(selection).judge(batch).messages.to_pylist()
         assert judged == one_by_one(batch, Rules(selection))[0]
-
-
-@given(st.lists(st.sampled_from(["&", "&gt;", "&lt;", "&amp;", "&gt", "gt;", "amp;", "#38;", "x"])))
-def test_entities_are_those_of_python(pieces):
-    text = "".join(pieces)
-    assert unescape(text) == html.unescape(text)
 
 
 def every_line_is_counted_once(lines, selection, *, partitions):

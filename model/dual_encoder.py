@@ -219,6 +219,7 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     tf_keras.utils.set_random_seed(seed)
     text = TextToIds(**config.text.as_dict())
     encoder = encoders.build(config.encoder, text.table_sizes)
+    encoder.use_text(text)
     response_network, classifier = None, None
     if schema.RESPONSE_SELECTION in config.heads:
         response_network = ResponseNetwork(

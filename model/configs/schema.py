@@ -23,6 +23,11 @@ class Text(hyperparams.Config):
     """Longer texts are cut off after this many words."""
     word_buckets: int = 200_000
     bigram_buckets: int = 400_000
+    """0: no bigrams. Every encoder but `averaging` ignores them."""
+    char_ngram_buckets: int = 0
+    """Buckets of character n-grams (of each character with its two neighbors, word boundaries
+    marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for encoder
+    `averaging`. 0: none."""
     vocabulary: str = ""
     """A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids of
     their own; all others are hashed into the buckets. Empty: everything is hashed."""
@@ -40,6 +45,18 @@ class Averaging(hyperparams.Config):
     """Fraction of words dropped in training."""
     bigram_dropout: float = 0.0
     """Fraction of bigrams dropped in training; rare bigrams let the model memorise pairs."""
+    bigram_weight: float = 1.0
+    """Factor of the bigrams' sum."""
+    char_ngram_dropout: float = 0.0
+    """Fraction of a word's character n-grams dropped in training."""
+    char_ngram_weight: float = 0.5
+    """Factor of the character n-grams' sum."""
+    word_weights: str = "initial"
+    """Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share of
+    all words. `initial`: multiplied into the initial word vectors, as `word_frequency_records`
+    says. `fixed`: kept beside them, for the sum of a word's vector and its character n-grams.
+    `learned`: kept and trained. The counts are the vocabulary's, without one those of
+    `word_frequency_records` records."""
 
 
 @dataclasses.dataclass

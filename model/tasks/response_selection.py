@@ -53,9 +53,7 @@ class ResponseSelectionTask(PairTask):
         config = self.task_config
         if config.init_checkpoint:
             trained.initialize(model, config.init_checkpoint)
-        elif (
-            config.word_cooccurrence_records or config.word_frequency_records or config.word_vectors
-        ):
+        else:
             word_vectors.begin(model, self)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class TeacherTask(PairTask):
         del training
         objective = self.task_config.objective
         student = tf.cast(outputs, tf.float32)
-        teacher = padded(batch[targets.EMBEDDING], width=tf.shape(student)[1])
+        teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])
         encoded = losses.Encoded(student, teacher, tf.constant(objective.scale))
         scored = losses.in_batch_softmax(encoded, schema.Objective())
         cosine = tf.reduce_mean(tf.reduce_sum(student * teacher, axis=1))
@@ -65,7 +65,7 @@ class TeacherTask(PairTask):
     ) -> list[str]:
         """The texts whose embedding is farthest from the teacher's."""
         student = self.forward(model, batch, training=False)
-        teacher = padded(batch[targets.EMBEDDING], width=tf.shape(student)[1])
+        teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])
         cosines = tf.reduce_sum(student * teacher, axis=1).numpy()
         texts = strings(serialized, _TEXT)[targets.TEXT]
         return [
@@ -74,15 +74,23 @@ class TeacherTask(PairTask):
         ]
 
 
-def padded(embeddings: tf.Tensor, *, width: tf.Tensor) -> tf.Tensor:
-    """A teacher's embeddings in a wider space, where their dot products are the same.
+def fitted(embeddings: tf.Tensor, *, dim: int) -> tf.Tensor:
+    """A teacher's embeddings in the student's width, so that the student learns them as they are.
+
+    A wider student gets zeros behind them, which change no cosine. A narrower one gets their first
+    numbers, whose cosines are nearly those of all: of all-MiniLM-L6-v2's 384 numbers the first 300
+    score 0.8705 on STS-B dev, 256 score 0.869 and 128 score 0.861, where all score 0.871
+    (Takeshita et al. 2025, arXiv 2508.17744, find the same of many encoders).
 
     Args:
-      embeddings: float32 [batch, dim], of about unit length, as half floats round.
-      width: the student's dim, at least as large: int32 scalar.
+      embeddings: float32 [batch, teacher's dim].
+      dim: of the student.
 
     Returns:
-      Of unit length, zeros behind the teacher's numbers: float32 [batch, width].
+      Of unit length: float32 [batch, dim].
     """
-    unit = tf.math.l2_normalize(embeddings, axis=-1)
-    return tf.pad(unit, [[0, 0], [0, width - tf.shape(unit)[1]]])
+    first = embeddings[:, :dim]
+    missing = dim - tf.shape(first)[1]
+    return tf.ensure_shape(
+        tf.pad(tf.math.l2_normalize(first, axis=-1), [[0, 0], [0, missing]]), [None, dim]
+    )

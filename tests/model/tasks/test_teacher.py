@@ -8,7 +8,7 @@ from data_pipeline.pairs.tfrecord import encode_example
 from model.configs import parsing, schema
 from model.errors import InputError
 from model.tasks.multitask import tasks_of
-from model.tasks.teacher import TeacherTask, padded
+from model.tasks.teacher import TeacherTask, fitted
 from model.training import run as training
 
 MODEL = schema.DualEncoder(text=schema.Text(max_tokens=8, word_buckets=30, bigram_buckets=30))
@@ -53,11 +53,15 @@ def test_the_loss_is_a_softmax_of_cosines_and_the_weighted_distance():
     assert found.build_losses(batch, outputs).numpy() == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_narrower_teacher_keeps_its_dot_products():
+def test_a_narrower_teacher_keeps_its_cosines():
     rows = tf.constant([[0.6, 0.8], [3.0, 0.0]])
-    found = padded(rows, width=tf.constant(4))
-    np.testing.assert_allclose(found, [[0.6, 0.8, 0, 0], [1, 0, 0, 0]], rtol=1e-6)
-    assert found.shape == (2, 4)
+    np.testing.assert_allclose(fitted(rows, dim=4), [[0.6, 0.8, 0, 0], [1, 0, 0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(fitted(rows, dim=2), [[0.6, 0.8], [1, 0]], rtol=1e-6)
+
+
+def test_a_wider_teacher_is_cut_to_its_first_numbers():
+    rows = tf.constant([[0.3, 0.4, 5.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(fitted(rows, dim=2), [[0.6, 0.8], [1, 0]], rtol=1e-6)
 
 
 def test_a_batch_has_ids_and_the_targets_as_stored():

@@ -47,7 +47,7 @@ def test_each_further_task_has_a_worker(launch, fact):
     assert sum(steps) == 40
     assert min(steps) > 0
     assert 0 < float(fact(launched, "teacher_share")[0]) < 1
-    assert 0 < float(fact(launched, "teacher_cosine")[0])
+    assert float(fact(launched, "teacher_cosine")[0]) > 0
 
 
 def test_a_worker_that_dies_is_replaced(launch, saved):

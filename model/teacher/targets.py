@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import google_crc32c
 import numpy as np
 
 from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, read_frames
@@ -151,10 +152,7 @@ def write(
     completed = job | {
         "dim": _dim(output / shards[0].name),
         "outputs": {
-            shard.name: {
-                "bytes": (output / shard.name).stat().st_size,
-                "records": len(shard.texts),
-            }
+            shard.name: _describe(output / shard.name) | {"records": len(shard.texts)}
             for shard in shards
         },
     }
@@ -170,6 +168,11 @@ def _record(text: str, embedding: np.ndarray) -> bytes:
         TEXT_ID: text_id(text),
     }
     return frame(encode_example(features))
+
+
+def _describe(file: Path) -> dict[str, Any]:
+    content = file.read_bytes()
+    return {"bytes": len(content), "crc32c": f"{google_crc32c.value(content):08x}"}
 
 
 def _dim(file: Path) -> int:

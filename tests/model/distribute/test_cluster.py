@@ -41,7 +41,7 @@ def test_a_share_of_the_workers_but_one_at_least_has_the_second_task(workers, sh
         (3, [0.05, 0.5], [1, 1, 1]),
         (10, [0.3, 0.4], [3, 3, 4]),
         (4, [0.3, 0.6], [1, 1, 2]),
-        (5, [0.5, 0.4], [2, 1, 2]),
+        (5, [0.5, 0.4], [1, 2, 2]),
     ],
 )
 def test_three_tasks_have_a_worker_each_at_least(workers, shares, of_each):

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import google_crc32c
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -108,7 +109,9 @@ def test_the_manifest_says_who_embedded_what(run, tmp_path):
         **dict.fromkeys(names, 12),
     }
     for name, part in completed["outputs"].items():
-        assert part["bytes"] == (tmp_path / "out" / name).stat().st_size
+        content = (tmp_path / "out" / name).read_bytes()
+        assert part["bytes"] == len(content)
+        assert int(part["crc32c"], 16) == google_crc32c.value(content)
 
 
 def test_a_killed_job_goes_on_from_the_last_finished_shard(run, teacher, tmp_path):

@@ -120,7 +120,9 @@ def _check_shares(task: schema.Training) -> None:
 def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
     if not heads or not set(heads) <= set(schema.TASKS):
-        raise InputError(f"task.model.heads: {heads!r}; accepted are one or several of {schema.TASKS}")
+        raise InputError(
+            f"task.model.heads: {heads!r}; accepted are one or several of {schema.TASKS}"
+        )
     if isinstance(task, schema.WordVectors):
         _check_word_vectors(task)
     if isinstance(task, schema.ResponseSelection):

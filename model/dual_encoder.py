@@ -186,6 +186,8 @@ class DualEncoder(tf_keras.Model):
     def make_variables(self) -> None:
         """Makes the variables by a call on one sentence."""
         ids = self.text(tf.constant(["any text"]))
+        if not self.heads:
+            self.encode_inputs(ids)
         if schema.RESPONSE_SELECTION in self.heads:
             self({"input": ids, "response": ids})
         if schema.NLI in self.heads:

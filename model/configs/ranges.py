@@ -106,6 +106,10 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
     },
     schema.DualEncoder: {"score_scale": Numbers(0, 1000, above=True)},
     schema.Objective: {"margin": _NOT_NEGATIVE},
+    schema.DistillationObjective: {
+        "scale": Numbers(0, 1000, above=True),
+        "cosine_weight": _NOT_NEGATIVE,
+    },
     schema.Data: {
         "global_batch_size": _FROM_2,
         "batch_sizes": _FROM_2,
@@ -113,12 +117,12 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
         "shuffle_buffer_size": _FROM_1,
         "cycle_length": _FROM_1._replace(or_none=True),
     },
-    schema.Training: {"seed": _SEED},
-    schema.ResponseSelection: {
+    schema.Training: {
+        "seed": _SEED,
         "word_cooccurrence_records": _FROM_0,
         "word_frequency_records": _FROM_0,
     },
-    schema.NliData: {"share": _PART},
+    schema.FurtherTask: {"share": _PART},
     schema.Trainer: {
         "train_steps": _FROM_1,
         "steps_per_loop": _FROM_1,

@@ -16,7 +16,6 @@ import numpy as np
 import tensorflow as tf
 from official.core import base_task
 
-from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
@@ -36,17 +35,20 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
 
     Args:
       model: not trained yet.
-      task: response selection, whose first training records are counted. Its configuration says
-        how many of them, and the seed.
+      task: its first training records are counted; its configuration says how many of them, and the
+        seed.
 
     Raises:
       InputError: if the encoder keeps weights and there is nothing to count, or the file of
         vectors cannot be used.
     """
     config = task.task_config
+    kept = getattr(model.encoder, "word_weights", None)
+    asked = config.word_cooccurrence_records, config.word_frequency_records, config.word_vectors
+    if kept is None and not any(asked):
+        return
     table = model.encoder.tables[WORDS]
     rows = drawn = tf.convert_to_tensor(table).numpy()
-    kept = getattr(model.encoder, "word_weights", None)
     if config.word_cooccurrence_records:
         texts = _texts(task, config.word_cooccurrence_records)
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
@@ -152,12 +154,12 @@ def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
 
 
 def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
-    """Yields the word ids of both sides of the first records: int32 [texts, tokens] a batch."""
+    """Yields the word ids of all texts of the first records: int32 [texts, tokens] a batch."""
     files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
     for serialized in tfrecords.read_records(files).take(records).batch(_AT_ONCE):
-        batch = task.parse(serialized)
-        for side in (INPUT, RESPONSE):
-            yield batch[side][WORDS].numpy()
+        for texts in task.parse(serialized).values():
+            if isinstance(texts, dict):
+                yield texts[WORDS].numpy()
 
 
 def _of_the_first_replica(rows: tf.Tensor) -> tf.Tensor:

@@ -46,7 +46,13 @@ def sentence_encoder(path: Path) -> Callable[[Sequence[str]], np.ndarray]:
 
     def encode(sentences: Sequence[str]) -> np.ndarray:
         _ = module  # whose variables the signature reads
-        outputs = signature(**{name: tf.constant(list(sentences))})
+        try:
+            outputs = signature(**{name: tf.constant(list(sentences))})
+        except tf.errors.OpError as error:
+            reason = (error.message.splitlines() or [type(error).__name__])[0]
+            raise InputError(
+                f"{path}: fails on {len(sentences)} texts from {sentences[0]!r} on: {reason}"
+            ) from error
         return next(iter(outputs.values())).numpy().astype(np.float32)
 
     return encode

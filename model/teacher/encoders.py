@@ -77,8 +77,13 @@ def _sentence_transformer(name: str, model) -> Teacher:
         digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        return model.encode(
-            list(texts), batch_size=len(texts), convert_to_numpy=True, show_progress_bar=False
-        )
+        options = {"convert_to_numpy": True, "show_progress_bar": False}
+        try:
+            return model.encode(list(texts), batch_size=len(texts), **options)
+        except RuntimeError as error:  # such as no memory
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise InputError(
+                f"--encoder: {name!r} fails on {len(texts)} texts from {texts[0]!r} on: {reason}"
+            ) from error
 
     return Teacher(name, digest.hexdigest(), encode)

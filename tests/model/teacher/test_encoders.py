@@ -40,6 +40,8 @@ def sentence_transformers(monkeypatch):
             assert convert_to_numpy
             assert not show_progress_bar
             assert batch_size == len(texts)
+            if "long" in texts:
+                raise RuntimeError("out of memory\nat all")
             return np.array([ROWS[text] for text in texts], np.float32)
 
     package = types.ModuleType("sentence_transformers")
@@ -67,6 +69,11 @@ def test_a_model_of_sentence_transformers_is_one(sentence_transformers):
 def test_an_embedding_without_a_direction_is_refused(sentence_transformers):
     with pytest.raises(InputError, match=r"^--encoder: 'known': no embedding .* for 'zero'$"):
         encoders.load("known").embed(["one", "zero"])
+
+
+def test_an_encoder_that_fails_says_on_what(sentence_transformers):
+    with pytest.raises(InputError, match=r"'known' fails on 2 texts from 'one' on: out of memory$"):
+        encoders.load("known").embed(["one", "long"])
 
 
 def test_an_unknown_name_is_refused_in_a_line(sentence_transformers):

@@ -5,6 +5,7 @@ RESULTS.md has numbers only: the texts behind them are other people's.
 
 import datetime
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -178,9 +179,11 @@ def _head(about: str, results: Path, of_files: Sequence[int]) -> str:
 
 def _text_of(name: str, path: Path | None) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip() if path is not None else ""
+        text = path.read_text(encoding="utf-8").strip() if path is not None else ""
     except UnicodeDecodeError as error:
         raise InputError(f"--{name} {path}: not UTF-8 text ({error.reason})") from error
+    # The headings of a page become those of a section.
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
 
 
 def _when(results: Path) -> str:

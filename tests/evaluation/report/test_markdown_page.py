@@ -145,6 +145,7 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     store.write(seen, tmp_path / "leaks")
     for name in ("learned", "protocol", "ablations"):
         (tmp_path / f"{name}.md").write_text(f"## {name.capitalize()}\n\nSomething.\n")
+    (tmp_path / "ablations.md").write_text("# Ablations\n\n## One\n")
     page = tmp_path / "RESULTS.md"
     asked = ["rows", "--results", results, "--pairs", pairs, "--mistakes", tmp_path / "wrong"]
     asked += ["--contamination", tmp_path / "leaks"]
@@ -171,6 +172,7 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings[:3] == ["## Protocol", "## The paper's tables", "## Growth"]
     assert headings[-2:] == ["## Ablations", "## Learned"]
+    assert "\n### One\n" in text
     assert "](RESULTS-growth.svg)" in text
     assert "600 million pairs are 600,000 times as many" in text
     assert (tmp_path / "RESULTS-growth.svg").read_text().startswith("<?xml")

@@ -51,6 +51,10 @@ class Row:
     nli_files: str = "nli-*"
     rates: tuple[float, ...] = ()
     outside: str = ""
+    needs: str = ""
+    vocabulary: str | None = None
+    word_vectors: str | None = None
+    teacher: str | None = None
     init_from: str | None = None
     model_of: str | None = None
     export: str = "last"
@@ -108,7 +112,9 @@ class Table:
         self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
-            self._add(name, self._based(given, table["rows"]))
+            row = self._based(given, table["rows"])
+            if self.options.get(row.get("needs"), "needs nothing"):
+                self._add(name, row)
         self.shown = self._runs(self.rows)  # in RESULTS.md
         for row in list(self.rows.values()):
             for rate in row.rates:
@@ -146,7 +152,11 @@ class Table:
             **{key: value for key, value in known.items() if key in names},
         )
         for key, accepted in (
+            ("needs", ("", *self.options)),
             ("pairs", self.data_sets),
+            ("vocabulary", self.data_sets),
+            ("word_vectors", self.data_sets),
+            ("teacher", self.data_sets),
             ("nli", self.data_sets),
             ("init_from", self.rows),
             ("model_of", self.rows),
@@ -200,9 +210,15 @@ class Table:
 
     # Data sets.
 
+    def made_of(self, name: str) -> list[str]:
+        """The data sets that a data set is made of."""
+        return list(self.data_sets[name].get("of", {}))
+
     def inputs(self, name: str) -> list[str]:
-        """The files that a data set is made of: those of `input` without those of `except`."""
+        """The files of DATA that a data set is made of: those of `input` without `except`."""
         given = self.data_sets[name]
+        if "input" not in given:
+            return []
         found = self._found(given["input"])
         but = given.get("except", "").format(**self.options)
         folder = Path(self.options["DATA"])
@@ -230,15 +246,23 @@ class Table:
     def data(self, name: str) -> str:
         """The command that makes a data set."""
         given = self.data_sets[name]
-        command = ["-m", "data_pipeline", given["command"], "--input", *self.inputs(name)]
+        made = [f"{self.data_folder(one)}/{files}" for one, files in given.get("of", {}).items()]
+        command = ["-m", *given.get("program", "data_pipeline").split(), given["command"]]
+        command += [given.get("reads", "--input"), *self.inputs(name), *made]
         command += ["--output", self.data_folder(name)]
         for option, value in given.get("options", {}).items():
-            command += [f"--{option}", str(value)]
+            command += [f"--{option}", str(value).format(**self._named)]
         if ids := given.get("pair_ids", "").format(**self.options).split():
             command += ["--pair_ids", *ids]
         if texts := self.texts(name):
             command += ["--exclude_texts", *texts]
         return shlex.join(command)
+
+    @property
+    def _named(self) -> dict[str, str]:
+        """The options, of SENTENCE_TRANSFORMERS the folder alone."""
+        folder = self.options["SENTENCE_TRANSFORMERS"].rpartition("=")[2]
+        return self.options | {"SENTENCE_TRANSFORMERS": folder}
 
     # Runs.
 
@@ -246,7 +270,8 @@ class Table:
         """The data sets that a run reads."""
         row = run.row
         nli = [*(one for one in row.nli if self.is_made(one)), "nli/dev"] if row.nli else []
-        return [*([row.pairs] if row.pairs else []), *nli]
+        others = (row.pairs, row.vocabulary, row.word_vectors, row.teacher)
+        return [*(one for one in others if one), *nli]
 
     def init_run(self, run: Run) -> str | None:
         """The name of the run whose model it starts from."""
@@ -270,6 +295,15 @@ class Table:
             folder = self.data_folder(row.pairs)
             found["task.train_data.input_path"] = f"'{folder}/{row.train_files}'"  # for brackets
             found["task.validation_data.input_path"] = f"{folder}/validation-*"
+        if row.vocabulary:
+            found["task.model.text.vocabulary"] = self.data_folder(row.vocabulary)
+        if row.word_vectors:
+            found["task.word_vectors"] = self.data_folder(row.word_vectors)
+            found["task.word_cooccurrence_records"] = 0
+        if row.teacher:
+            folder = self.data_folder(row.teacher)
+            found["task.teacher.train_data.input_path"] = f"{folder}/train-*"
+            found["task.teacher.validation_data.input_path"] = f"{folder}/validation-*"
         found["task.sts_dev"] = f"{self.options['DATA']}/stsb/sts-dev.csv"
         if row.nli:
             train = [self.data_folder(one) for one in row.nli if self.is_made(one)]

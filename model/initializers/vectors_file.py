@@ -4,7 +4,7 @@ In the text formats each line is a word and its numbers, separated by single spa
 or `.gz`. A first line of two numbers (word2vec's and fastText's header) is skipped. A word may
 contain spaces, as some in GloVe 840B do. A file whose name ends in `.bin` or `.bin.gz` is in
 word2vec's binary format: the same header, then each word, a space and its numbers as little-endian
-float32.
+float32. A folder is one that `python -m model teacher` has written, with words as texts.
 
 Numbers of a word are parsed when they are asked for: 2.2 million words of 300 numbers take a minute
 to pass by.
@@ -20,6 +20,7 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 
 from model.errors import InputError
+from model.teacher import targets
 
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _NOT_FINITE = re.compile(rb" [-+]?(nan|inf|infinity)( |$)")
@@ -65,12 +66,16 @@ def entries(path: Path, *, dim: int | None = None) -> Iterator[Entry]:
     """The words of a file in their order.
 
     Args:
-      path: a file in one of the formats.
+      path: a file in one of the formats, or a teacher's folder.
       dim: the width the vectors must have; by default that of the first one.
 
     Raises:
       InputError: if the file cannot be read or a line is not in the format; names it.
     """
+    if path.is_dir():
+        for number, (word, values) in enumerate(targets.read(path), start=1):
+            yield Entry(word, number, f"{path}: word {number}", values)
+        return
     if not path.is_file():
         raise InputError(f"{path}: no such file of word vectors")
     is_binary = ".bin" in path.suffixes[-2:]

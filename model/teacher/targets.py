@@ -12,7 +12,7 @@ unit length, as bytes) and `text_id` (a hash of the text).
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -173,6 +173,31 @@ def _record(text: str, embedding: np.ndarray) -> bytes:
 def _describe(file: Path) -> dict[str, Any]:
     content = file.read_bytes()
     return {"bytes": len(content), "crc32c": f"{google_crc32c.value(content):08x}"}
+
+
+def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """The texts of a folder and their embeddings, float16 [dim], validation's among them.
+
+    Raises:
+      InputError: if the folder is not complete or a file is damaged; names it.
+    """
+    try:
+        names = json.loads((folder / COMPLETED).read_text())["outputs"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{folder}: not a folder that `python -m model teacher` has completed ({error!r})"
+        ) from error
+    for name in names:
+        try:
+            with (folder / name).open("rb") as stream:
+                for record in read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
+                    features = decode_example(record, (TEXT, EMBEDDING))
+                    text, embedding = features[TEXT], features[EMBEDDING]
+                    assert isinstance(text, bytes)
+                    assert isinstance(embedding, bytes)
+                    yield text.decode(), np.frombuffer(embedding, HALF_FLOAT)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{folder / name}: {error}") from error
 
 
 def _dim(file: Path) -> int:

@@ -1,4 +1,4 @@
-"""Files in, different texts out: the texts of pairs, or the lines of text files."""
+"""Files in, different texts out: the texts of pairs, lines of text files, words of a vocabulary."""
 
 import glob
 import gzip
@@ -13,7 +13,7 @@ from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 from model.errors import InputError
 
-_TFRECORD, _TEXT = ".tfrecord", ".txt"
+_TFRECORD, _TEXT, _VOCABULARY = ".tfrecord", ".txt", ".tsv"
 _FEATURES = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
 _CHUNK_BYTES = 1 << 20
@@ -41,7 +41,7 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
 
     Raises:
       InputError: if one matches nothing, matches a folder, or a file's name ends in something else
-        than `.tfrecord` or `.txt`, each with or without `.gz`.
+        than `.tfrecord`, `.txt` or `.tsv`, each with or without `.gz`.
     """
     found: set[Path] = set()
     for pattern in patterns:
@@ -55,17 +55,19 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
     for file in sorted(found):
         if file.is_dir():
             raise InputError(f"--texts: {str(file)!r} is a folder; name its files: '{file}/*'")
-        if _kind(file) not in (_TFRECORD, _TEXT):
+        if _kind(file) not in (_TFRECORD, _TEXT, _VOCABULARY):
             raise InputError(
                 f"--texts: {str(file)!r} does not say by its name how to read it; accepted are "
-                f"pairs in {_TFRECORD} and one text a line in {_TEXT}, each with or without "
-                f"{GZIP_SUFFIX}"
+                f"pairs in {_TFRECORD}, one text a line in {_TEXT} and a vocabulary's words in "
+                f"{_VOCABULARY}, each with or without {GZIP_SUFFIX}"
             )
     return sorted(found)
 
 
 def read_texts(files: Iterable[Path]) -> Iterator[str]:
-    """Yields every text of the files: both of a pair, or each line, without spaces around it.
+    """Yields every text of the files: both of a pair, each line, or each word of a vocabulary.
+
+    White space around a text is left out.
 
     Raises:
       InputError: if a file cannot be read, is damaged, or a record has no text; says which.
@@ -132,6 +134,8 @@ def _read_pairs(file: Path, stream) -> Iterator[str]:
 def _read_lines(file: Path, stream) -> Iterator[str]:
     for number, line in enumerate(stream, 1):
         try:
-            yield line.decode().strip()
+            text = line.decode()
         except UnicodeDecodeError as error:
             raise InputError(f"--texts: {str(file)!r}, line {number}: {error}") from error
+        # Of a vocabulary, behind the last tab stands a count.
+        yield (text.rpartition("\t")[0] if _kind(file) == _VOCABULARY else text).strip()

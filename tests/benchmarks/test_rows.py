@@ -40,7 +40,9 @@ def data(tmp_path):
 @pytest.fixture
 def table(data):
     def read(**options):
-        return rows.Table({"DATA": str(data), "RUNS": "R"} | options)
+        return rows.Table(
+            {"DATA": str(data), "RUNS": "R", "SENTENCE_TRANSFORMERS": "m=M"} | options
+        )
 
     return read
 
@@ -88,6 +90,19 @@ def params_of(table, run):
             "task.model.encoder.averaging.word_dim=500",
         ),
         (
+            *("ngrams_teacher-0", "reddit_teacher", "laptop_dan_ngrams"),
+            "task.seed=0,task.train_data.input_path='R/pairs/train-*',"
+            "task.validation_data.input_path=R/pairs/validation-*,"
+            "task.model.text.vocabulary=R/words,task.word_vectors=R/teacher_words,"
+            "task.word_cooccurrence_records=0,"
+            "task.teacher.train_data.input_path=R/teacher/train-*,"
+            "task.teacher.validation_data.input_path=R/teacher/validation-*,"
+            f"task.sts_dev=D/stsb/sts-dev.csv,trainer.train_steps=2140,{DECAY}=2140,"
+            "trainer.checkpoint_interval=2140,trainer.validation_interval=2140,"
+            "trainer.best_checkpoint_eval_metric=p_at_1,"
+            "task.teacher.train_data.global_batch_size=256",
+        ),
+        (
             *("bilstm_max_nli-0", "nli", "laptop_bilstm_max_nli"),
             "task.seed=0,task.sts_dev=D/stsb/sts-dev.csv,"
             f"task.train_data.input_path={NLI},task.validation_data.input_path=R/nli/dev/nli-*",
@@ -112,14 +127,15 @@ def params_of(table, run):
     ],
 )
 def test_a_row_becomes_a_command(run, experiment, preset, override):
-    table = rows.Table({"RUNS": "R", "DATA": "D"})
+    table = rows.Table({"RUNS": "R", "DATA": "D", "SENTENCE_TRANSFORMERS": "m=M"})
     expected = TRAIN.format(experiment, run, preset, shlex.quote(override))
     assert table.train(table.runs[run]) == expected
 
 
 def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
-        *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
+        *(f"{row}-{seed}" for row in ("reddit", "reddit_nli", "ngrams") for seed in range(3)),
+        *("ngrams_words-0", "ngrams_teacher-0"),
         *("transformer-0", "bilstm_max_nli-0"),
         *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
@@ -336,3 +352,21 @@ def test_a_model_to_compare_with_needs_its_package(tmp_path):
     assert model("", "echo installed") == ""
     assert model("", "echo installed a/minilm") == "all-MiniLM-L6-v2=a/minilm/model"
     assert model("", "true") == ""
+
+
+def test_data_sets_are_made_of_others(table):
+    one = table()
+    assert one.data("words") == (
+        "-m data_pipeline vocabulary --input 'R/pairs/train-*' --output R/words"
+    )
+    assert one.made_of("teacher") == ["pairs", "nli/train"]
+    assert one.data("teacher") == (
+        "-m model teacher --texts 'R/pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
+        "--encoder M --limit 65000"
+    )
+
+
+def test_rows_that_need_an_option_are_left_out_where_it_is_empty(table):
+    shown = table(SENTENCE_TRANSFORMERS="").shown
+    assert "ngrams-0" in shown
+    assert not {"ngrams_words-0", "ngrams_teacher-0"} & shown.keys()

@@ -9,6 +9,8 @@ import pytest
 import tensorflow as tf
 
 from model.__main__ import main
+from model.errors import InputError
+from model.initializers import vectors_file
 from model.teacher import command, encoders
 from model.teacher.targets import split
 from model.teacher.texts import text_id
@@ -93,6 +95,21 @@ def test_every_text_gets_its_embedding_once(run, teacher, tmp_path):
     assert set(teacher.embedded.values()) == {1}
     assert all(batch == sorted(batch, reverse=True) for batch in teacher.batches)
     assert max(map(len, teacher.batches)) == 4
+
+
+def test_a_folder_is_read_as_vectors_of_its_texts(run, tmp_path):
+    run()
+    found = {entry.word: entry.vector() for entry in vectors_file.entries(tmp_path / "out")}
+    assert sorted(found) == sorted(TEXTS)
+    expected = row(TEXTS[0]).astype(np.float16).astype(np.float32)
+    np.testing.assert_array_equal(found[TEXTS[0]], expected)
+
+
+def test_a_folder_that_is_not_complete_is_not_read(run, tmp_path):
+    run()
+    (tmp_path / "out" / "COMPLETED").unlink()
+    with pytest.raises(InputError, match=r"out: not a folder that `python -m model teacher` has"):
+        list(vectors_file.entries(tmp_path / "out"))
 
 
 def test_the_manifest_says_who_embedded_what(run, tmp_path):

@@ -31,6 +31,11 @@ def test_both_texts_of_pairs_and_every_line_are_read(tmp_path):
     assert list(read_texts([replies, nli, lines])) == ["a b", "c", "p", "h", "one", "", "two é"]
 
 
+def test_the_words_of_a_vocabulary_are_texts(tmp_path):
+    (tmp_path / "words.tsv").write_text("the\t9\n\tb\t2\n")
+    assert list(read_texts(find_files([str(tmp_path / "words.tsv")]))) == ["the", "b"]
+
+
 def test_each_different_text_is_drawn_once_in_the_order_of_the_hashes():
     drawn = draw(["b", "a", "", "b", "c"])
     assert (drawn.read, drawn.different) == (5, 3)

@@ -7,7 +7,7 @@ A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
 import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +18,9 @@ TABLE = Path(__file__).with_name("rows.yaml")
 PRESETS = "model/configs/presets"
 POLYNOMIAL = "trainer.optimizer_config.learning_rate.polynomial"
 DECAY = f"{POLYNOMIAL}.decay_steps"
-LAST_OF_RATE = 0.05
-"""What is left of a learning rate after its decay, in a row of several rates."""
+RATE = {f"{POLYNOMIAL}.initial_learning_rate": "{rate}"}
+RATE |= {f"{POLYNOMIAL}.end_learning_rate": "{last_rate}"}
+"""Filled in by `choose`."""
 AS_IT_STANDS = "as it stands"
 NEEDED = (
     *("reddit/{HELD_OUT}*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
@@ -116,15 +117,6 @@ class Table:
             if self.options.get(row.get("needs"), "needs nothing"):
                 self._add(name, row)
         self.shown = self._runs(self.rows)  # in RESULTS.md
-        for row in list(self.rows.values()):
-            for rate in row.rates:
-                self.rows[_at_rate(row, rate)] = replace(
-                    row,
-                    name=_at_rate(row, rate),
-                    overrides=dict(row.overrides) | _rate(rate),
-                    rates=(),
-                    scores=(),
-                )
         for name, given in table["benchmarks"].items():
             self._add(f"benchmarks/{name}", given)
         self.ablations = {
@@ -320,20 +312,17 @@ class Table:
             found["trainer.best_checkpoint_eval_metric"] = "p_at_1"
         return found | row.overrides
 
-    def at_rates(self, run: Run) -> dict[float, str]:
-        """The names of the runs at each of a row's learning rates; none without several."""
-        return {rate: f"{_at_rate(run.row, rate)}-{run.seed}" for rate in run.row.rates}
-
     def train(self, run: Run, *, model_dir: str | None = None) -> str:
-        """The command that trains a run, or that chooses its model among those of its rates."""
-        if run.row.rates:
-            models = [f"{rate:g}={self.model_dir(one)}" for rate, one in self.at_rates(run).items()]
-            command = ["-m", "benchmarks.quality.choose", "--models", *models]
-            return shlex.join([*command, "--output", model_dir or self.model_dir(run.name)])
-        override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
+        """The command that trains a run; of a row of several rates, at each of them."""
+        rates, folder = run.row.rates, model_dir or self.model_dir(run.name)
+        overrides = self.overrides(run) | (RATE if rates else {})
+        override = ",".join(f"{key}={_text(value)}" for key, value in overrides.items())
         command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
-        command += ["--model_dir", model_dir or self.model_dir(run.name)]
+        command += ["--model_dir", "{model_dir}" if rates else folder]
         command += ["--config_file", self.preset(run), "--params_override", override]
+        if rates:
+            choose = ["-m", "benchmarks.quality.choose", "--rates", *map(str, rates)]
+            command = [*choose, "--model_dir", folder, "--", *command]
         return shlex.join(command)
 
     def is_kept(self, run: Run) -> bool:
@@ -358,17 +347,6 @@ class Table:
             command += ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
             commands.append(shlex.join([*command, "--output", f"{runs}/results/{run.name}"]))
         return commands
-
-
-def _at_rate(row: Row, rate: float) -> str:
-    return f"{row.name}/rate_{rate:g}"
-
-
-def _rate(rate: float) -> dict[str, object]:
-    return {
-        f"{POLYNOMIAL}.initial_learning_rate": rate,
-        f"{POLYNOMIAL}.end_learning_rate": round(LAST_OF_RATE * rate, 10),
-    }
 
 
 def sentence_transformers(options: Mapping[str, str], python: str) -> str:

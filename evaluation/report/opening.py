@@ -14,7 +14,7 @@ from evaluation.errors import InputError
 from evaluation.metrics import from_size
 from evaluation.report import paper
 from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean
-from evaluation.report.paper_tables import papers_correlation
+from evaluation.report.paper_tables import TRAINED_ON, papers_correlation
 from evaluation.report.systems import Scored, System, names, scored
 
 CHOSEN_ON = ("sts-dev", "pearson")
@@ -31,7 +31,7 @@ A score counts beside the best simple baseline on the same items, with its inter
 nothing was chosen on these items. Our rows in the table are those with the highest r on STS-B
 dev; the best simple baseline of each line is the best on these very items, which favours it.
 Simple is what needs no pretrained model: shared words, TF-IDF, BM25, weighted means of word
-vectors, linear maps of these. Its P@N is on our held-out pairs, the paper's on other data."""
+vectors, linear maps of these. P@N is on our held-out pairs, the paper's on other data."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,11 @@ def markdown(systems: Sequence[System], outside: Mapping[str, str]) -> list[str]
     if not best:
         return []
     shown = figures(systems)
-    return [" ".join(_sentences(systems, best, shown)), _table(systems, best, shown), RULE]
+    known = [best_baseline(systems, one, pretrained=True) for one in shown]
+    labels = [one.label for one in known if one]
+    notes = [note for name, note in TRAINED_ON.items() if any(name in label for label in labels)]
+    sentences = " ".join(_sentences(systems, best, shown))
+    return [sentences, _table(systems, best, shown), *notes, RULE]
 
 
 def _table(systems: Sequence[System], best: Mapping[str, System], shown: list[Figure]) -> str:
@@ -182,10 +186,11 @@ def _table(systems: Sequence[System], best: Mapping[str, System], shown: list[Fi
     body = []
     for figure, pretrained in zip(shown, known, strict=True):
         rows = [_row(system, figure) for system in best.values()]
-        n = next((one.results[0].n for one in rows if one), 0)
-        line = [figure.label, f"{n:,}" if n else NONE]
+        baseline = best_baseline(systems, figure)
+        n = next((one.results[0].n for one in (*rows, baseline) if one), 0)
+        line = [figure.label, f"{n:,}"]
         line += [figure.of(one).whole_text if one else NONE for one in rows]
-        line += [_named(best_baseline(systems, figure), figure) or NONE]
+        line += [_named(baseline, figure) or NONE]
         line += [pretrained or NONE] if any(known) else []
         body.append([*line, *(cell.whole_text for cell in figure.papers)])
     aligned = ["left"] + ["right"] * (len(headers) - 1)

@@ -2,12 +2,14 @@
 
 import json
 import shlex
+import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 import yaml
 
+from benchmarks import runs
 from benchmarks.quality import choose, rows
 from evaluation.__main__ import parser as evaluation_parser
 from model.configs import parsing
@@ -63,6 +65,9 @@ def changed(tmp_path):
 
 def params_of(table, run):
     options = shlex.split(table.train(run))
+    if run.row.rates:
+        filled = {"rate": run.row.rates[0], "last_rate": 0.0001, "model_dir": "R"}
+        options = [choose.fill(word, filled) for word in options[options.index("--") + 1 :]]
     options = dict(zip(options[2::2], options[3::2], strict=True))
     return parsing.parse(
         experiment=options["--experiment"],
@@ -108,15 +113,6 @@ def params_of(table, run):
             f"task.train_data.input_path={NLI},task.validation_data.input_path=R/nli/dev/nli-*",
         ),
         (
-            *("growth_3/rate_0.012-0", "reddit", "laptop_dan"),
-            f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
-            f"trainer.train_steps=32,{DECAY}=32,trainer.checkpoint_interval=32,"
-            "trainer.validation_interval=32,trainer.best_checkpoint_eval_metric=p_at_1,"
-            "task.model.encoder.averaging.word_dim=500,"
-            "trainer.optimizer_config.warmup.linear.warmup_steps=6,"
-            f"{RATE}.initial_learning_rate=0.012,{RATE}.end_learning_rate=0.0006",
-        ),
-        (
             *("nli_30-0", "reddit_nli", "laptop_dan_nli"),
             "task.seed=0,task.init_checkpoint=R/models/reddit-0,"
             f"task.train_data.input_path='R/pairs/train-*',{CHECKED},task.nli.train_data.input_path="
@@ -147,10 +143,10 @@ def test_every_row_has_parameters_that_exist(table):
     table = table()
     found = {}
     for name, run in table.runs.items():
-        if run.row.model_of is None and not run.row.rates:
+        if run.row.model_of is None:
             found[name] = params_of(table, run)
             assert found[name].task.seed == run.seed
-    assert len(found) == len(table.runs) - 6  # two of another row's model, four of several rates
+    assert len(found) == len(table.runs) - 2
     both, reddit = found["reddit_nli-1"].task, found["reddit-1"].task
     # As it dropped words for, so that every variable has its counterpart.
     both.model.encoder.averaging.word_dropout = reddit.model.encoder.averaging.word_dropout
@@ -227,16 +223,24 @@ def test_the_best_checkpoint_of_another_row_is_exported(changed):
     assert table.export(table.runs["growth_100-0"]) == command.format("runs/reproduce")
 
 
-def test_a_row_of_several_rates_has_the_model_of_the_best():
+def test_a_row_of_several_rates_is_trained_at_each():
     table = rows.Table({"RUNS": "R", "DATA": "D"})
-    run = table.runs["growth_1-0"]
-    rates = {rate: f"growth_1/rate_{rate}-0" for rate in (0.003, 0.006, 0.012)}
-    assert table.at_rates(run) == rates
-    assert table.train(run) == "-m benchmarks.quality.choose --models {} --output {}".format(
-        " ".join(f"{rate}=R/models/{name}" for rate, name in rates.items()), "R/models/growth_1-0"
+    words = shlex.split(table.train(table.runs["growth_3-0"]))
+    assert words[: words.index("--")] == [
+        *("-m", "benchmarks.quality.choose", "--rates", "0.001", "0.003", "0.006"),
+        *("--model_dir", "R/models/growth_3-0"),
+    ]
+    expected = (
+        f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
+        f"trainer.train_steps=32,{DECAY}=32,trainer.checkpoint_interval=32,"
+        "trainer.validation_interval=32,trainer.best_checkpoint_eval_metric=p_at_1,"
+        "task.model.encoder.averaging.word_dim=500,"
+        "trainer.optimizer_config.warmup.linear.warmup_steps=6,"
+        f"{RATE}.initial_learning_rate={{rate}},{RATE}.end_learning_rate={{last_rate}}"
     )
-    assert not set(rates.values()) & set(table.shown)
-    assert table.at_rates(table.runs["reddit-0"]) == {}
+    command = TRAIN.format("reddit", "growth_3-0", "laptop_dan", shlex.quote(expected))
+    expected = command.replace("R/models/growth_3-0", "{model_dir}")
+    assert words[words.index("--") + 1 :] == shlex.split(expected)
 
 
 def test_every_share_reads_its_pairs_as_often():
@@ -250,36 +254,38 @@ def test_every_share_reads_its_pairs_as_often():
     assert all(abs(one - 6) < 0.4 for one in passes.values())
 
 
-def model(folder, *, rate, weights):
-    """A trained model, but for the events of its validation."""
-    (folder / "best").mkdir(parents=True)
-    (folder / "params.yaml").write_text(rate)
-    for place in (folder, folder / "best"):
-        for suffix in ("index", "data"):
-            (place / f"ckpt-1.{suffix}").write_text(weights)
-    return folder
+def test_the_rate_with_the_best_figure_is_taken(tmp_path, monkeypatch):
+    """A training of which the folder's name and its command are left."""
+    train = "import pathlib, sys; f = pathlib.Path(sys.argv[1]); f.mkdir(); "
+    train += "(f / 'ckpt-1').write_text(' '.join(sys.argv[2:])); sys.exit(float(sys.argv[2]) > 0.5)"
+    figures = {"rate_0.1": 0.30, "rate_0.2": 0.35, "rate_0.3": 0.32}
+    asked = []
 
+    def last(folder):
+        asked.append(folder.parent.name)
+        return {"p_at_1": figures[folder.parent.name]}
 
-def test_the_model_with_the_best_figure_is_taken(tmp_path):
-    models = {
-        0.1: model(tmp_path / "a", rate="0.1", weights="a"),
-        0.2: model(tmp_path / "b", rate="0.2", weights="b"),
-    }
+    monkeypatch.setattr(runs, "last", last)
     output = tmp_path / "row"
     output.mkdir()
-    (output / "started.json").touch()
-    for _ in range(2):  # an interrupted choice is made again
-        choose.choose(models, {0.1: 0.30, 0.2: 0.35}, output)
+
+    def run(*rates):
+        command = ["--", "-c", train, "{model_dir}", "{rate}", "a={last_rate},b"]
+        words = ["choose", "--rates", *rates, "--model_dir", str(output), *command]
+        monkeypatch.setattr(sys, "argv", words)
+        return choose.main()
+
+    # One that fails ends it; what is trained is kept, and not trained again.
+    assert run("0.1", "0.9", "0.2") == 1
+    assert asked == ["rate_0.1"]
+    assert run("0.1", "0.2", "0.3") == 0
+    assert asked == ["rate_0.1", "rate_0.2", "rate_0.3"]
+    assert sorted(path.name for path in output.iterdir()) == ["chosen.json", "ckpt-1"]
+    assert (output / "ckpt-1").read_text() == "0.2 a=0.01,b"
     assert json.loads((output / "chosen.json").read_text()) == {
         "rate": 0.2,
-        "p_at_1": {"0.1": 0.30, "0.2": 0.35},
+        "p_at_1": {"0.1": 0.30, "0.2": 0.35, "0.3": 0.32},
     }
-    assert (output / "started.json").exists()
-    assert (output / "params.yaml").read_text() == "0.2"
-    assert (output / "best" / "ckpt-1.data").read_text() == "b"
-    assert not list(tmp_path.glob("[ab]/**/ckpt*"))
-    with pytest.raises(SystemExit, match=r"a has no checkpoint any more; remove it"):
-        choose.choose(models, {0.1: 0.4, 0.2: 0.35}, tmp_path / "other")
 
 
 def test_no_nli_pair_is_read_twice_where_none_is_named(table):

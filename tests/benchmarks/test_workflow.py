@@ -130,7 +130,6 @@ def of(names, *rules):
 
 
 ALL = ("train", "export", "score")
-RATES = of([f"growth_3/rate_{rate}-0" for rate in (0.003, 0.006, 0.012)], "train")
 PAGES = {"results_page", "report"}
 NLI_PAGES = {"leaks leaks", "mistakes mistakes", *PAGES}
 
@@ -148,7 +147,7 @@ def test_what_is_done_is_not_done_again(done):
 
 def test_a_changed_parameter_trains_what_depends_on_it(done):
     done.change(growth_3={"task.model.score_scale": 10})
-    assert done.would_make() == of(["growth_3-0"], *ALL) | RATES | {"results_page"}
+    assert done.would_make() == of(["growth_3-0"], *ALL) | {"results_page"}
 
 
 def test_a_row_that_others_start_from_trains_these_too(done):
@@ -183,7 +182,7 @@ def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
     table["data"]["all_pairs"] = table["data"]["pairs"] | {"decontaminate": []}
     path.write_text(yaml.safe_dump(table, sort_keys=False))
     done.change(growth_3={"pairs": "all_pairs"})
-    made = {"data all_pairs"} | of(["growth_3-0"], *ALL) | RATES
+    made = {"data all_pairs"} | of(["growth_3-0"], *ALL)
     assert done.would_make() == made | {"results_page"}
 
 
@@ -241,15 +240,6 @@ def test_what_a_failed_command_left_is_made_again(workplace):
     status, said = workplace.run(goal=goal)
     assert status == 0, said
     assert len(workplace.commands()) - len(before) == 2  # both scores of the module
-
-
-def test_a_row_of_several_rates_is_chosen_when_all_are_trained(workplace):
-    status, said = workplace.run(goal="runs/results/growth_1-0/SCORED")
-    assert status == 0, said
-    commands = [one.split() for one in workplace.commands()]
-    programs = [one[0] for one in commands if one[0] != "data_pipeline"]
-    assert programs[:3] == ["model"] * 3
-    assert programs[3:] == ["benchmarks.quality.choose", "export", "evaluation", "evaluation"]
 
 
 def test_missing_data_is_one_line(workplace):

@@ -108,6 +108,13 @@ def test_the_page_opens_with_three_sentences_and_a_table(results):
     assert "A score counts beside the best simple baseline" in rule
 
 
+def test_what_a_pretrained_model_has_read_is_said_below_the_table(results):
+    (results / "baselines" / "lm").rename(results / "baselines" / "all-MiniLM-L6-v2_mapped")
+    _, table, note, _ = opening.markdown(read_runs(results), {})
+    assert "1.000 [0.250, 0.750], all-MiniLM-L6-v2 mapped" in table
+    assert note.startswith("The training data of all-MiniLM-L6-v2 include Reddit comments of 2015")
+
+
 def test_unknown_rows_are_named(results, tmp_path, capsys):
     (tmp_path / "COMPLETED").write_text('{"outputs": {"train-0": {"records": 1}}}')
     asked = ["rows", "--results", str(results), "--pairs", str(tmp_path)]

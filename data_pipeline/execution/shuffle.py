@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import apache_beam as beam
 import google_crc32c
@@ -23,6 +23,7 @@ from backports import zstd
 from data_pipeline.execution.columns import by_key, concat, encode
 from data_pipeline.files.filesystem import NewFile, open_stored
 
+Rows: TypeAlias = bytes | pa.Buffer
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""
 FLUSH_BYTES = 32 << 20
@@ -35,7 +36,7 @@ _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.checksum_flag: 1,
 }
 
-RowsByKey = Mapping[Any, bytes | bytearray]
+RowsByKey = Mapping[Any, Sequence[Rows]]
 
 
 class Block(NamedTuple):
@@ -65,17 +66,18 @@ class Compressor:
     def __init__(self) -> None:
         self._context = zstd.ZstdCompressor(options=_OPTIONS)
 
-    def __call__(self, data: bytes | bytearray) -> bytes:
-        """One frame, with a checksum of its contents."""
-        return self._context.compress(data, self._context.FLUSH_FRAME)
+    def __call__(self, rows: Sequence[Rows]) -> bytes:
+        """One frame of all rows, with a checksum of its contents."""
+        return self._context.compress(b"".join(rows), self._context.FLUSH_FRAME)
 
 
 class FileBlocks(NewFile):
     """Writes blocks to a file, uncompressed: the file is gone when the job is done."""
 
-    def append(self, rows: bytes | bytearray) -> Block:
+    def append(self, rows: Sequence[Rows]) -> Block:
         """Writes some rows; the block says where they are."""
-        return Block(self.path, self.size, self.write(bytes(rows)), None, compressed=False)
+        start = self.size
+        return Block(self.path, start, sum(map(self.write, rows)), None, compressed=False)
 
 
 class InlineBlocks:
@@ -89,7 +91,7 @@ class InlineBlocks:
     def __enter__(self) -> Self:
         return self
 
-    def append(self, rows: bytes | bytearray) -> Block:
+    def append(self, rows: Sequence[Rows]) -> Block:
         """Makes a block of some rows."""
         self._number += 1
         data = self._compress(rows)
@@ -159,7 +161,7 @@ def pack_batches(
     if not batches:
         return []
     together = by_key(concat(batches, batches[0].schema), np.concatenate(keys))
-    return pack({key: encode(batch) for key, batch in together}, transport)
+    return pack({key: [encode(batch)] for key, batch in together}, transport)
 
 
 def pack(rows_by_key: RowsByKey, transport: Transport) -> list[tuple[Any, Block]]:

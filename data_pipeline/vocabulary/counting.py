@@ -65,14 +65,14 @@ def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Ite
     _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
 
-def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, bytearray]:
+def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, list[bytes]]:
     """The rows of the counters, which are empty afterwards."""
     rows: dict[Partition, bytearray] = defaultdict(bytearray)
     for kind, counter in tokens.items():
         for token, times in counter.items():
             rows[kind, zlib.crc32(token) % partitions] += b"%b\t%d\n" % (token, times)
         counter.clear()
-    return rows
+    return {partition: [bytes(some)] for partition, some in rows.items()}
 
 
 def count(text: str | bytes, tokens: dict[str, Counter]) -> None:

@@ -138,7 +138,7 @@ def test_a_shard_without_rows_is_one_empty_file():
 def block_of(rows):
     keys = [int.from_bytes(checksum(row), "big") for row in rows]
     arrays = [pa.array(keys, pa.uint32()), pa.array(rows, pa.large_binary())]
-    return InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+    return InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
 
 
 def checksum(row):
@@ -173,7 +173,7 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
 def test_rows_of_one_checksum_are_in_the_order_of_their_bytes(tmp_path):
     rows = [b"b\n", b"a\n", b"c\n", b"a\n"]
     arrays = [pa.array([5, 5, 1, 5], pa.uint32()), pa.array(rows, pa.large_binary())]
-    block = InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+    block = InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
     (file,) = write_shard((0, [block]), folder=str(tmp_path), sharding=sharding())
     assert (tmp_path / file.name).read_bytes() == b"c\na\na\nb\n"
 

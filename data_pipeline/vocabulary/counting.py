@@ -160,7 +160,8 @@ def build(
     folder = transport.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
-        | "List the pair files" >> beam.Create(sorted(files, key=lambda file: -file.size))
+        | "List the pair files"
+        >> beam.Create(sorted(files, key=lambda file: -file.size), reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
         >> beam.FlatMap(
@@ -170,7 +171,7 @@ def build(
         ).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
     nothing = [((kind, partition), None) for kind in KINDS for partition in range(partitions)]
-    every_partition = pipeline | "List the partitions" >> beam.Create(nothing)
+    every_partition = pipeline | "List the partitions" >> beam.Create(nothing, reshuffle=False)
     sorted_files, sum_tally = (
         (counts, every_partition)
         | "Add empty partitions" >> beam.Flatten()

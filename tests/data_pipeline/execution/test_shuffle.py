@@ -1,12 +1,13 @@
 """Batches on their way between two stages."""
 
+import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from data_pipeline.execution import shuffle
 from data_pipeline.execution.columns import decode
-from data_pipeline.execution.shuffle import PackBatches, Transport, read_blocks
+from data_pipeline.execution.shuffle import BatchCoder, PackBatches, Transport, read_blocks
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("number", pa.int64()), ("id", pa.string())])
 
@@ -76,3 +77,13 @@ def test_keys_beyond_16_bits_are_kept_apart(tmp_path):
         3: [2],
         70_000: [1, 4],
     }
+
+
+def test_a_batch_travels_between_stages_whole():
+    coder = BatchCoder()
+    for some in (batch(range(5)), batch(range(9)).slice(3, 4), batch([])):
+        back = coder.decode(coder.encode(some))
+        assert back.equals(some)
+        assert back.schema == SCHEMA
+        assert coder.estimate_size(some) == some.nbytes
+    assert isinstance(beam.coders.registry.get_coder(pa.RecordBatch), BatchCoder)

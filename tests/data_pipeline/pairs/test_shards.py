@@ -183,7 +183,7 @@ def test_lines_come_into_one_file_in_order(tmp_path):
         return [b"%d\n" % number for number in numbers for _ in range(number)]
 
     lines = WriteLines(str(tmp_path), "lines.txt", read=read)
-    assert lines._write([3, 1, 2]) == ShardFile(
+    assert lines._write(b"", elements=[3, 1, 2]) == ShardFile(
         name="lines.txt",
         split="",
         bytes=12,
@@ -193,9 +193,9 @@ def test_lines_come_into_one_file_in_order(tmp_path):
     )
     assert (tmp_path / "lines.txt").read_bytes() == b"1\n2\n2\n3\n3\n3\n"
     few = WriteLines(str(tmp_path), "few.txt", most=2)
-    assert few._write([b"c\n", b"b\n", b"a\n"]).records == 2
+    assert few._write(b"", elements=[b"c\n", b"b\n", b"a\n"]).records == 2
     assert (tmp_path / "few.txt").read_bytes() == b"a\nb\n"
-    assert WriteLines(str(tmp_path), "none.txt")._write([]).records == 0
+    assert WriteLines(str(tmp_path), "none.txt")._write(b"", elements=[]).records == 0
     assert (tmp_path / "none.txt").read_bytes() == b""
 
 

@@ -21,7 +21,7 @@ from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
 from data_pipeline.execution.columns import by_key, concat, encode
-from data_pipeline.files.filesystem import NewFile, open_stored
+from data_pipeline.files.filesystem import NewFile, is_remote, open_stored
 
 Rows: TypeAlias = bytes | pa.Buffer
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
@@ -198,7 +198,7 @@ def pack(rows_by_key: RowsByKey, transport: Transport) -> list[tuple[Any, Block]
         return [(key, blocks.append(rows)) for key, rows in rows_by_key.items()]
 
 
-def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
+def read_blocks(blocks: Iterable[Block]) -> Iterator[Rows]:
     """The rows of each block, decompressed, in reading order.
 
     Raises:
@@ -211,9 +211,8 @@ def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
             for block in of_source:
                 data = block.data
                 if data is None:
-                    stream = stream or stack.enter_context(open_stored(source))
-                    stream.seek(block.offset)
-                    data = stream.read(block.length)
+                    stream = stream or stack.enter_context(_open(source))
+                    data = _read(stream, block)
                 _require_checksums(block, data)
                 try:
                     yield b"".join(_frames(data)) if block.compressed else data
@@ -221,7 +220,25 @@ def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
                     raise DamagedFileError(source) from error
 
 
-def _require_checksums(block: Block, data: bytes) -> None:
+def _open(source: str) -> pa.NativeFile:
+    """A file whose `read_buffer` gives the file's own pages where it is on this machine."""
+    return pa.PythonFile(open_stored(source)) if is_remote(source) else pa.memory_map(source)
+
+
+def _read(stream: pa.NativeFile, block: Block) -> pa.Buffer:
+    try:
+        stream.seek(block.offset)
+        data = stream.read_buffer(block.length)
+    except OSError as error:
+        if error.errno is None:  # the file ends before the block begins
+            raise DamagedFileError(block.source) from error
+        raise
+    if len(data) < block.length:
+        raise DamagedFileError(block.source)
+    return data
+
+
+def _require_checksums(block: Block, data: Rows) -> None:
     """Compares checksums chunk by chunk: which chunks make a block depends on the job."""
     start = 0
     for length, checksum in np.frombuffer(block.chunks, CHUNK).tolist():
@@ -230,7 +247,7 @@ def _require_checksums(block: Block, data: bytes) -> None:
         start += length
 
 
-def _frames(data: bytes) -> Iterator[bytes]:
+def _frames(data: Rows) -> Iterator[bytes]:
     """The contents of consecutive zstd frames."""
     # zstd.decompress does the same, but copies all that is left for each frame.
     rest = memoryview(data)

@@ -240,7 +240,7 @@ def _write_empty_object(path: str) -> None:
     _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
 
 
-def write_file(path: str, content: bytes) -> NewFile:
+def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
     """Writes a whole file; returns it for its size and checksum."""
     with NewFile(path) as file:
         file.write(content)

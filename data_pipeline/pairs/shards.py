@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList
 
-from data_pipeline.execution.columns import bytes_of, concat, crc32_of, decode, offsets_of
+from data_pipeline.execution.columns import concat, crc32_of, decode, offsets_of
 from data_pipeline.execution.shuffle import Block, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
@@ -138,10 +138,11 @@ def _order(rows: pa.RecordBatch) -> np.ndarray:
     return order
 
 
-def _joined(rows: Any) -> bytes:
+def _joined(rows: Any) -> pa.Buffer:
     """All bytes of an Arrow array of large_binary."""
     offsets = offsets_of(rows)
-    return bytes_of(rows)[offsets[0] : offsets[-1]].tobytes()
+    data = rows.buffers()[2] or pa.py_buffer(b"")
+    return data[int(offsets[0]) : int(offsets[-1])]
 
 
 class WriteLines(beam.PTransform):

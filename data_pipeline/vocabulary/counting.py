@@ -97,7 +97,7 @@ def sum_partition(
     (kind, partition), blocks = element
     total: Counter = Counter()
     for rows in read_blocks(block for block in blocks if block is not None):
-        for row in rows.splitlines():
+        for row in bytes(rows).splitlines():
             token, _, times = row.rpartition(b"\t")
             total[token] += int(times)
     least = min_counts[kind]

@@ -1,5 +1,7 @@
 """Batches on their way between two stages."""
 
+import re
+
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
@@ -7,7 +9,13 @@ import pytest
 
 from data_pipeline.execution import shuffle
 from data_pipeline.execution.columns import decode
-from data_pipeline.execution.shuffle import BatchCoder, PackBatches, Transport, read_blocks
+from data_pipeline.execution.shuffle import (
+    BatchCoder,
+    DamagedFileError,
+    PackBatches,
+    Transport,
+    read_blocks,
+)
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("number", pa.int64()), ("id", pa.string())])
 
@@ -87,3 +95,17 @@ def test_a_batch_travels_between_stages_whole():
         assert back.schema == SCHEMA
         assert coder.estimate_size(some) == some.nbytes
     assert isinstance(beam.coders.registry.get_coder(pa.RecordBatch), BatchCoder)
+
+
+def test_a_file_that_was_cut_off_is_damaged(tmp_path):
+    packer = PackBatches(Transport(str(tmp_path), inline=False), by_last_digit)
+    packer.start_bundle()
+    _, late = packed(packer, batch(range(100)))
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert len(rows_of(*[block for _, block in late[:-1]])) == 90
+    with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+        rows_of(late[-1][1])
+    file.write_bytes(b"short")
+    with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+        rows_of(late[-1][1])

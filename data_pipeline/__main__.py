@@ -9,6 +9,7 @@ python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 """
 
 import argparse
+import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -61,21 +62,30 @@ _EXAMPLES = {
     "vocabulary": "--input 'pairs/train-*' --output vocabulary/",
     "sample": "--output world/ --comments 80000",
 }
-_UNUSED = ("pandas", "pymongo")
+_UNUSED = ("pandas", "pymongo", "bson")
 """What Beam and pyarrow import where it is installed and these commands do not use: a third of a
 second."""
+_CLOUD_CLIENTS = ("boto3", "botocore", "google.auth", "google.api_core", "google.cloud")
+"""What Beam imports for object stores and Google's services: 0.15 seconds."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs one command; an error that the user can fix is one line and exit status 1."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
-    with _left_out():
-        _main(argv)
+    with _left_out(_UNUSED if argv is not None else (*_UNUSED, *_unused_clients(sys.argv[1:]))):
+        _main(sys.argv[1:] if argv is None else argv)
 
 
-def _main(argv: Sequence[str] | None) -> None:
-    parsers = _parsers()
+def _unused_clients(argv: Sequence[str]) -> Sequence[str]:
+    """The clients that a command with these arguments does not use."""
+    reaches_out = any("://" in argument or argument.startswith("--runner") for argument in argv)
+    return () if reaches_out else _CLOUD_CLIENTS
+
+
+def _main(argv: Sequence[str]) -> None:
+    with _without_collection():
+        parsers = _parsers(argv)
     arguments, beam_arguments = parsers[""].parse_known_args(argv)
     try:
         if beam_arguments and arguments.command in _WITHOUT_BEAM:
@@ -90,17 +100,29 @@ def _main(argv: Sequence[str] | None) -> None:
         sys.exit(f"error: {error}")
 
 
-def _parsers() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, and under an empty name the parser of all."""
-    # On import Beam warns of every cloud whose client is not installed.
-    logging.disable(logging.WARNING)
-    from data_pipeline import sample
-    from data_pipeline.conversations import options as conversations
-    from data_pipeline.reddit import options as reddit
-    from data_pipeline.snli import command as snli
-    from data_pipeline.vocabulary import command as vocabulary
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Imports without garbage collection, which would take a sixth of the time and find nothing.
 
-    logging.disable(logging.NOTSET)
+    What a command has imported is not looked at again; in a process that had Beam already, nothing
+    changes.
+    """
+    if "apache_beam" in sys.modules or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _parsers(argv: Sequence[str]) -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command, and under an empty name the parser of all.
+
+    Only the command that the arguments name has its options: the others need not be imported.
+    """
     parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     parsers = {"": parser}
@@ -114,28 +136,57 @@ def _parsers() -> dict[str, argparse.ArgumentParser]:
             epilog=_epilog(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        if name in _INPUTS:
-            _add_common_arguments(parsers[name], name)
-    reddit.add_arguments(parsers["reddit"])
-    conversations.add_conversation_arguments(parsers["conversations"])
-    conversations.add_row_arguments(parsers["pairs"])
-    snli.add_arguments(parsers["snli"])
-    vocabulary.add_arguments(parsers["vocabulary"])
-    _add_sample_arguments(parsers["sample"], comments=sample.DEFAULT_COMMENTS)
+        if name in argv:
+            _add_arguments(parsers[name], name)
     return parsers
+
+
+def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
+    if name in _INPUTS:
+        _add_common_arguments(parser, name)
+    # On import Beam warns of every cloud whose client is not installed.
+    logging.disable(logging.WARNING)
+    match name:
+        case "reddit":
+            from data_pipeline.reddit import options as reddit
+
+            reddit.add_arguments(parser)
+        case "conversations" | "pairs":
+            from data_pipeline.conversations import options as conversations
+
+            if name == "pairs":
+                conversations.add_row_arguments(parser)
+            else:
+                conversations.add_conversation_arguments(parser)
+        case "snli":
+            from data_pipeline.snli import command as snli
+
+            snli.add_arguments(parser)
+        case "vocabulary":
+            from data_pipeline.vocabulary import command as vocabulary
+
+            vocabulary.add_arguments(parser)
+        case "sample":
+            from data_pipeline import sample
+
+            _add_sample_arguments(parser, comments=sample.DEFAULT_COMMENTS)
+    logging.disable(logging.NOTSET)
 
 
 class _LeftOut(MetaPathFinder):
     """Makes modules that are not imported yet look like ones that are not installed."""
 
+    def __init__(self, names: Sequence[str]):
+        self._names = names
+
     def find_spec(self, name: str, path: object, target: object = None) -> None:
-        if name in _UNUSED:
+        if name in self._names:
             raise ModuleNotFoundError(name=name)
 
 
 @contextmanager
-def _left_out() -> Iterator[None]:
-    finder = _LeftOut()
+def _left_out(names: Sequence[str]) -> Iterator[None]:
+    finder = _LeftOut(names)
     sys.meta_path.insert(0, finder)
     try:
         yield
@@ -192,9 +243,6 @@ def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> 
 def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
     """Calls the command's function, or shows what the first messages give."""
     import data_pipeline
-    from data_pipeline.conversations.options import check_conversations, check_rows
-    from data_pipeline.pairing.preview import preview
-    from data_pipeline.reddit.options import check
 
     prepare: Prepare
     run: Callable[..., Any]
@@ -202,14 +250,22 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
     match arguments.command:
         case "reddit":
             run, options = data_pipeline.run_reddit, data_pipeline.RedditOptions.of(arguments)
+            from data_pipeline.reddit.options import check
+
             prepare = partial(check, options)
         case "conversations":
             options = data_pipeline.ConversationOptions.of(arguments)
+            from data_pipeline.conversations.options import check_conversations
+
             run, prepare = data_pipeline.run_conversations, partial(check_conversations, options)
         case _:
             options = data_pipeline.RowOptions.of(arguments)
+            from data_pipeline.conversations.options import check_rows
+
             run, prepare = data_pipeline.run_pairs, partial(check_rows, options)
     if arguments.sample is not None:
+        from data_pipeline.pairing.preview import preview
+
         preview(
             arguments.input,
             messages=arguments.sample,

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
+from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError, Rows
 from data_pipeline.files.filesystem import (
     NewFile,
     Tap,
@@ -38,16 +39,16 @@ from data_pipeline.files.filesystem import (
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
-from data_pipeline.messages.source import Layout, MessageBatch, Source
-from data_pipeline.pairing.join import SUBPARTITIONS, partition_of
-from data_pipeline.pairing.whole_rows import make_packer
+from data_pipeline.messages.source import MessageBatch, Source
+from data_pipeline.pairing.join import Packer
+from data_pipeline.pairing.whole_rows import WholePacker, make_packer
 
 _LOG = logging.getLogger(__name__)
 MESSAGES_A_PACK = 300_000
 BYTES_A_PACK = 128 << 20
 """A pack is written once it has as many messages or bytes; three times as many are in memory."""
-_FRAMES_A_WRITE = 64
-"""A few megabytes: Linux takes a third of the time for large writes."""
+_WRITE_BYTES = 4 << 20
+"""Frames are written together: Linux takes a third of the time for large writes."""
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
 DROPPED_LETTERS = "dead_letters_left_out"
@@ -119,7 +120,7 @@ class CachedInput(NamedTuple):
 
         Args:
           position: of the file among the inputs, which decides the reading order.
-          partitions: of the join, at most `SUBPARTITIONS`.
+          partitions: of the join: the subpartitions by which the messages are packed, or fewer.
           inline: whether blocks hold their bytes, or say where they are in the file.
 
         Raises:
@@ -127,9 +128,9 @@ class CachedInput(NamedTuple):
         """
         compressed = COMPRESSED in self.about["outputs"]
         path = FileSystems.join(self.folder, COMPRESSED if compressed else PLAIN)
+        subpartitions = np.arange(self._subpartitions)
         firsts = np.searchsorted(
-            [partition_of(subpartition, partitions) for subpartition in range(SUBPARTITIONS)],
-            np.arange(partitions + 1),
+            subpartitions * partitions // len(subpartitions), np.arange(partitions + 1)
         )
         start = 0
         with ExitStack() as stack:
@@ -152,13 +153,17 @@ class CachedInput(NamedTuple):
                         yield partition, block
                 start = int(ends[-1])
 
+    @property
+    def _subpartitions(self) -> int:
+        return self.about["rules"]["subpartitions"]
+
     def _index(self) -> np.ndarray:
-        """[packs, `SUBPARTITIONS`] of `CHUNK`."""
+        """[packs, subpartitions] of `CHUNK`."""
         path = FileSystems.join(self.folder, INDEX)
         content = read_bytes(path)
         if crc32c(content) != self.about["outputs"][INDEX]["crc32c"]:
             raise DamagedFileError(path)
-        return np.frombuffer(content, CHUNK).reshape(-1, SUBPARTITIONS)
+        return np.frombuffer(content, CHUNK).reshape(-1, self._subpartitions)
 
 
 def _with_checksum(about: dict[str, Any]) -> bytes:
@@ -213,7 +218,8 @@ def cache_input(
     FileSystems.mkdirs(folder)
     tap = Tap()
     with ExitStack() as files:
-        writer = _Writer(folder, files, compressed, max_dead_letters, source.layout)
+        packer = partial(make_packer, source.layout, rules["subpartitions"])
+        writer = _Writer(folder, files, compressed, max_dead_letters, packer)
         for batch in source.read(file, tap):
             watch(tap.size, writer.add(batch))
         writer.flush()
@@ -243,7 +249,7 @@ class _Writer:
         stack: ExitStack,
         compressed: bool,
         max_dead_letters: int,
-        layout: Layout,
+        make_packer: Callable[[], Packer | WholePacker],
     ):
         self._messages = COMPRESSED if compressed else PLAIN
         self._max_dead_letters = max_dead_letters
@@ -257,9 +263,9 @@ class _Writer:
         """Index of the rule -> starts of the first texts that it dropped."""
         self.groups: frozenset[str] = frozenset()
         self._dead_letters = 0
-        self._layout = layout
-        self._packer = make_packer(layout)
-        self._compress = Compressor() if compressed else bytes
+        self._make_packer = make_packer
+        self._packer = make_packer()
+        self._compress = Compressor() if compressed else None
 
     def add(self, batch: MessageBatch) -> Counter:
         """Adds a batch; returns its `lines` and `malformed`."""
@@ -295,15 +301,23 @@ class _Writer:
 
     def flush(self) -> None:
         """Writes the packed messages."""
-        chunks = np.zeros(SUBPARTITIONS, CHUNK)
-        frames: list[bytes] = []
+        chunks = np.zeros(self._packer.subpartitions, CHUNK)
+        waiting: list[Rows] = []
         for subpartition, rows in self._packer.packed():
-            frame = self._compress(rows)
-            chunks[subpartition] = len(frame), google_crc32c.value(frame)
-            frames.append(frame)
-            if len(frames) == _FRAMES_A_WRITE:
-                self.files[self._messages].write(b"".join(frames))
-                frames = []
-        self.files[self._messages].write(b"".join(frames))
+            frames = [self._compress(rows)] if self._compress else rows
+            size, checksum = sum(map(len, frames)), reduce(google_crc32c.extend, frames, 0)
+            chunks[subpartition] = size, checksum
+            waiting += frames
+            if sum(map(len, waiting)) >= _WRITE_BYTES:
+                self._write(waiting)
+                waiting = []
+        self._write(waiting)
         self.files[INDEX].write(chunks.tobytes())
-        self._packer = make_packer(self._layout)
+        self._packer = self._make_packer()
+
+    def _write(self, frames: list[Rows]) -> None:
+        if max(map(len, frames), default=0) >= _WRITE_BYTES:
+            for frame in frames:  # without another copy
+                self.files[self._messages].write(frame)
+        else:
+            self.files[self._messages].write(b"".join(frames))

@@ -55,6 +55,9 @@ class InputCache(NamedTuple):
     compressed: bool
     """Whether messages are compressed when a file is read; both kinds can be used together."""
     max_dead_letters: int = Limits().max_dead_letters
+    subpartitions: int = SUBPARTITIONS
+    """By which messages are packed: as many as a job's partitions if no other job uses the folder,
+    else `SUBPARTITIONS`, which serve any number of partitions."""
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -81,7 +84,7 @@ class InputCache(NamedTuple):
         """The manifest's entry about the source and this program."""
         return {
             "version": VERSION,
-            "subpartitions": SUBPARTITIONS,
+            "subpartitions": self.subpartitions,
             "source": dict(self.source.describe()),
         }
 

@@ -5,19 +5,16 @@ names come from strangers: all of them are escaped and cut, also in the charts.
 """
 
 import base64
-import io
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from data_pipeline.card.charts import bars, histogram
+from data_pipeline.card.charts import steps as round_numbers
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.files.output_folder import DEAD_LETTERS
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.rules.message_rules import PAPER
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
 SHOWN_CHARACTERS = 360
@@ -46,16 +43,10 @@ WHOLE = {
 """The count that a count is a part of."""
 PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
-INK = "#748091"
-"""Of axes and letters: contrast 4.0 on the light page, 4.4 on the dark one."""
-BARS = "#3b82c4"
-WIDTH = 4.8
-"""Inches: with letters of 9 points these stay legible on a telephone."""
-
 
 def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
-    # Imported here and in _svg: workers import this module too, and draw nothing.
+    # Imported here: workers import this module too, and render nothing.
     import jinja2
 
     environment = jinja2.Environment(
@@ -187,13 +178,12 @@ def charts(card: dict[str, Any], message: str = "comment") -> dict[str, str | No
     subreddits = [
         (_short(name), pairs, f"{pairs:,}") for name, pairs in card["subreddits"][:SHOWN_SUBREDDITS]
     ]
-    length = "characters in the "
     return {
-        "funnel": _svg(1.7, _rows, funnel, label="number, and share of the lines"),
-        "inputs": _svg(2.4, _lengths, inputs, label=length + "input", end=end),
-        "responses": _svg(2.4, _lengths, responses, label=length + "response", end=end),
-        "months": _svg(2.4, _months, _dated(card["months"])),
-        "subreddits": _svg(0.5 + 0.19 * len(subreddits), _rows, subreddits, label="pairs"),
+        "funnel": bars(funnel, label="number, and share of the lines"),
+        "inputs": _lengths(inputs, "input", end=end),
+        "responses": _lengths(responses, "response", end=end),
+        "months": _months(_dated(card["months"])),
+        "subreddits": bars(subreddits, label="pairs"),
     }
 
 
@@ -206,75 +196,33 @@ def _dated(months: Sequence[Any]) -> list[tuple[str, int]]:
     return [(month, pairs) for month, pairs in months if month != UNKNOWN]
 
 
-def _rows(axes: "Axes", rows: list[tuple[str, int, str]], *, label: str) -> None:
-    """Horizontal bars, the first on top: (name, count, label at the bar's end)."""
-    counts = [count for _, count, _ in rows]
-    places = range(len(rows))
-    drawn = axes.barh(places, counts, height=0.7, color=BARS)
-    axes.bar_label(drawn, [words for _, _, words in rows], padding=4)
-    axes.set_yticks(places, [name for name, _, _ in rows])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(0, 1.45 * max([*counts, 1]))  # room for the words at the longest bar
-    axes.set_xticks([])
-    axes.spines["bottom"].set_visible(False)
-    axes.set_xlabel(label, loc="left")
+def _lengths(bins: Sequence[Any], text: str, *, end: int) -> str | None:
+    return histogram(
+        bins,
+        width=0.9 * BIN,
+        start=0,
+        end=end,
+        ticks=[(place, f"{place:,}") for place in round_numbers(0, end)],
+        label=f"characters in the {text}",
+    )
 
 
-def _lengths(axes: "Axes", bins: Sequence[Any], *, label: str, end: int) -> None:
-    edges, pairs = zip(*bins, strict=True)
-    axes.bar(edges, pairs, width=0.9 * BIN, align="edge", color=BARS)
-    axes.set_xlim(0, end)
-    axes.set_xlabel(label)
-    _count_pairs(axes)
-
-
-def _months(axes: "Axes", months: list[tuple[str, int]]) -> None:
+def _months(months: list[tuple[str, int]]) -> str | None:
     """Bars on a time axis, so that missing months show as a gap."""
     places = [12 * int(month[:4]) + int(month[5:]) - 1 for month, _ in months]
-    first, last = min(places), max(places)
-    # The edge keeps bars visible where wrong clocks stretch the axis over centuries.
-    axes.bar(places, [pairs for _, pairs in months], width=0.8, color=BARS, ec=BARS, lw=0.5)
+    first, last = min(places, default=0), max(places, default=0)
     step = next((s for s in (1, 2, 3, 6, 12, 24, 60, 120) if last - first < 7 * s), 600)
     ticks = range(-(-first // step) * step, last + 1, step)
     names = [f"{t // 12}" if step >= 12 else f"{t // 12}-{t % 12 + 1:02}" for t in ticks]
-    axes.set_xticks(ticks, names)
     margin = max(1.0, (8 - last + first) / 2)
-    axes.set_xlim(first - margin, last + margin)
-    axes.set_xlabel("month of the response, UTC")
-    _count_pairs(axes)
-
-
-def _count_pairs(axes: "Axes") -> None:
-    axes.set_ylabel("pairs")
-    axes.locator_params(axis="y", integer=True, nbins=5)
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-
-
-def _svg(
-    height: float, paint: Callable[..., None], data: Sequence[Any], **settings: Any
-) -> str | None:
-    """Paints data on axes `height` inches high; None without data."""
-    if not data:
-        return None
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    style: dict[Any, Any] = dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
+    return histogram(
+        [(place - 0.4, pairs) for place, (_, pairs) in zip(places, months, strict=True)],
+        width=0.8,
+        start=first - margin,
+        end=last + margin,
+        ticks=zip(ticks, names, strict=True),
+        label="month of the response, UTC",
     )
-    style |= {"svg.fonttype": "none", "svg.hashsalt": "data_card", "font.size": 9}
-    style |= {"text.parse_math": False}  # a dollar sign in a name is a dollar sign
-    buffer = io.StringIO()
-    with mpl.rc_context(style), warnings.catch_warnings():
-        # matplotlib's font, used only for measuring, lacks letters that browsers have.
-        warnings.filterwarnings("ignore", "Glyph .* missing from")
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        axes = figure.add_subplot()
-        paint(axes, data, **settings)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    return buffer.getvalue()
 
 
 def data_uri(svg: str) -> str:

@@ -17,12 +17,12 @@ _LARGEST = 1 << 16
 _CRC_POLYNOMIAL = 0xEDB88320
 
 
-def encode(batch: pa.RecordBatch) -> bytes:
+def encode(batch: pa.RecordBatch) -> pa.Buffer:
     """A batch as an Arrow IPC message without its schema."""
-    return batch.serialize().to_pybytes()
+    return batch.serialize()
 
 
-def decode(rows: bytes, schemas: Sequence[pa.Schema]) -> Iterator[pa.RecordBatch]:
+def decode(rows: bytes | pa.Buffer, schemas: Sequence[pa.Schema]) -> Iterator[pa.RecordBatch]:
     """The batches of consecutive messages; `schemas` are theirs in turn."""
     stream, number = pa.BufferReader(rows), 0
     while stream.tell() < len(rows):

@@ -40,16 +40,20 @@ def add_report(
     **more: AsSideInput,
 ) -> None:
     """Adds the last step of a job, which writes the report into the folder."""
+    # Defaults of the side inputs instead of the sums' own: five transforms less for each.
     total = (
-        tallies | "Merge the counts" >> beam.Flatten() | "Sum them" >> beam.CombineGlobally(add_up)
+        tallies
+        | "Merge the counts" >> beam.Flatten()
+        | "Sum them" >> beam.CombineGlobally(add_up).without_defaults()
     )
     _ = (
         pipeline
-        | "Start the report" >> beam.Create([_path(folder)])
+        | "Start the report" >> beam.Impulse()
         | "Write the report"
         >> beam.Map(
             _write,
-            tally=AsSingleton(total),
+            path=_path(folder),
+            tally=AsSingleton(total, default_value={}),
             unreadable=AsList(unreadable),
             files=AsList(files),
             **more,
@@ -62,7 +66,13 @@ def _path(folder: str) -> str:
 
 
 def _write(
-    path: str, *, tally: Tally, unreadable: list[str], files: list[ShardFile], **more: Any
+    _: bytes,
+    *,
+    path: str,
+    tally: Tally,
+    unreadable: list[str],
+    files: list[ShardFile],
+    **more: Any,
 ) -> None:
     report = {"tally": tally, "unreadable": sorted(set(unreadable)), "files": sorted(files), **more}
     # orjson does not serialize named tuples itself.

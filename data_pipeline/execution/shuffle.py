@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import apache_beam as beam
 import google_crc32c
@@ -21,8 +21,9 @@ from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
 from data_pipeline.execution.columns import by_key, concat, encode
-from data_pipeline.files.filesystem import NewFile, open_stored
+from data_pipeline.files.filesystem import NewFile, is_remote, open_stored
 
+Rows: TypeAlias = bytes | pa.Buffer
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""
 FLUSH_BYTES = 32 << 20
@@ -35,7 +36,7 @@ _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.checksum_flag: 1,
 }
 
-RowsByKey = Mapping[Any, bytes | bytearray]
+RowsByKey = Mapping[Any, Sequence[Rows]]
 
 
 class Block(NamedTuple):
@@ -55,6 +56,32 @@ class Block(NamedTuple):
     """Lengths and checksums of the chunks that it consists of (`CHUNK`), if known."""
 
 
+class BatchCoder(beam.coders.Coder):
+    """Arrow batches between two stages, as IPC streams.
+
+    Beam asks for the size of a sample of all elements, and Python's own coder would pickle them to
+    tell: a fortieth of a job.
+    """
+
+    def encode(self, value: pa.RecordBatch) -> bytes:
+        """The schema and the batch."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, value.schema) as stream:
+            stream.write_batch(value)
+        return sink.getvalue().to_pybytes()
+
+    def decode(self, encoded: bytes) -> pa.RecordBatch:
+        """The batch."""
+        return pa.ipc.open_stream(encoded).read_next_batch()
+
+    def estimate_size(self, value: pa.RecordBatch) -> int:
+        """The bytes of its columns."""
+        return value.nbytes
+
+
+beam.coders.registry.register_coder(pa.RecordBatch, BatchCoder)
+
+
 class DamagedFileError(Exception):
     """The checksum of a file has changed since it was written; the message is its path."""
 
@@ -65,17 +92,18 @@ class Compressor:
     def __init__(self) -> None:
         self._context = zstd.ZstdCompressor(options=_OPTIONS)
 
-    def __call__(self, data: bytes | bytearray) -> bytes:
-        """One frame, with a checksum of its contents."""
-        return self._context.compress(data, self._context.FLUSH_FRAME)
+    def __call__(self, rows: Sequence[Rows]) -> bytes:
+        """One frame of all rows, with a checksum of its contents."""
+        return self._context.compress(b"".join(rows), self._context.FLUSH_FRAME)
 
 
 class FileBlocks(NewFile):
     """Writes blocks to a file, uncompressed: the file is gone when the job is done."""
 
-    def append(self, rows: bytes | bytearray) -> Block:
+    def append(self, rows: Sequence[Rows]) -> Block:
         """Writes some rows; the block says where they are."""
-        return Block(self.path, self.size, self.write(bytes(rows)), None, compressed=False)
+        start = self.size
+        return Block(self.path, start, sum(map(self.write, rows)), None, compressed=False)
 
 
 class InlineBlocks:
@@ -89,7 +117,7 @@ class InlineBlocks:
     def __enter__(self) -> Self:
         return self
 
-    def append(self, rows: bytes | bytearray) -> Block:
+    def append(self, rows: Sequence[Rows]) -> Block:
         """Makes a block of some rows."""
         self._number += 1
         data = self._compress(rows)
@@ -159,7 +187,7 @@ def pack_batches(
     if not batches:
         return []
     together = by_key(concat(batches, batches[0].schema), np.concatenate(keys))
-    return pack({key: encode(batch) for key, batch in together}, transport)
+    return pack({key: [encode(batch)] for key, batch in together}, transport)
 
 
 def pack(rows_by_key: RowsByKey, transport: Transport) -> list[tuple[Any, Block]]:
@@ -170,7 +198,7 @@ def pack(rows_by_key: RowsByKey, transport: Transport) -> list[tuple[Any, Block]
         return [(key, blocks.append(rows)) for key, rows in rows_by_key.items()]
 
 
-def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
+def read_blocks(blocks: Iterable[Block]) -> Iterator[Rows]:
     """The rows of each block, decompressed, in reading order.
 
     Raises:
@@ -183,9 +211,8 @@ def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
             for block in of_source:
                 data = block.data
                 if data is None:
-                    stream = stream or stack.enter_context(open_stored(source))
-                    stream.seek(block.offset)
-                    data = stream.read(block.length)
+                    stream = stream or stack.enter_context(_open(source))
+                    data = _read(stream, block)
                 _require_checksums(block, data)
                 try:
                     yield b"".join(_frames(data)) if block.compressed else data
@@ -193,7 +220,25 @@ def read_blocks(blocks: Iterable[Block]) -> Iterator[bytes]:
                     raise DamagedFileError(source) from error
 
 
-def _require_checksums(block: Block, data: bytes) -> None:
+def _open(source: str) -> pa.NativeFile:
+    """A file whose `read_buffer` gives the file's own pages where it is on this machine."""
+    return pa.PythonFile(open_stored(source)) if is_remote(source) else pa.memory_map(source)
+
+
+def _read(stream: pa.NativeFile, block: Block) -> pa.Buffer:
+    try:
+        stream.seek(block.offset)
+        data = stream.read_buffer(block.length)
+    except OSError as error:
+        if error.errno is None:  # the file ends before the block begins
+            raise DamagedFileError(block.source) from error
+        raise
+    if len(data) < block.length:
+        raise DamagedFileError(block.source)
+    return data
+
+
+def _require_checksums(block: Block, data: Rows) -> None:
     """Compares checksums chunk by chunk: which chunks make a block depends on the job."""
     start = 0
     for length, checksum in np.frombuffer(block.chunks, CHUNK).tolist():
@@ -202,7 +247,7 @@ def _require_checksums(block: Block, data: bytes) -> None:
         start += length
 
 
-def _frames(data: bytes) -> Iterator[bytes]:
+def _frames(data: Rows) -> Iterator[bytes]:
     """The contents of consecutive zstd frames."""
     # zstd.decompress does the same, but copies all that is left for each frame.
     rest = memoryview(data)

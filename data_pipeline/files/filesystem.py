@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import google_crc32c
+import pyarrow as pa
 from apache_beam.io.aws.clients.s3 import boto3_client
 from apache_beam.io.aws.clients.s3.messages import S3ClientError
 from apache_beam.io.aws.s3io import S3IO, parse_s3_path
@@ -200,7 +201,7 @@ class NewFile:
     def __enter__(self) -> Self:
         return self
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes | pa.Buffer) -> int:
         """Appends bytes; returns how many."""
         if data:
             self._stream = self._stream or self._create()
@@ -239,7 +240,7 @@ def _write_empty_object(path: str) -> None:
     _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
 
 
-def write_file(path: str, content: bytes) -> NewFile:
+def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
     """Writes a whole file; returns it for its size and checksum."""
     with NewFile(path) as file:
         file.write(content)

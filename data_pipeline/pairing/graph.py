@@ -136,7 +136,7 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     inputs = sorted(enumerate(plan.inputs), key=lambda numbered: -numbered[1].stored_bytes)
     cached, read_tally, unreadable = (
         pipeline
-        | "List the input files" >> beam.Create(inputs)
+        | "List the input files" >> beam.Create(inputs, reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Read each file"
         >> beam.FlatMap(read_input, cache=plan.cache, folder=plan.folder).with_outputs(
@@ -164,14 +164,14 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     )
     files = (shards, letters, *selected.files) | "List the files written" >> beam.Flatten()
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
-    few = some | "Pick example pairs" >> beam.CombineGlobally(a_few)
+    few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
     add_report(
         pipeline,
         plan.folder,
         tallies=tallies,
         unreadable=unreadable,
         files=files,
-        examples=AsSingleton(few),
+        examples=AsSingleton(few, default_value=[]),
     )
 
 
@@ -180,9 +180,10 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
     settings, source = plan.settings, plan.cache.source
     rule_names, turns = list(source.rule_names), settings.sharding.context_turns
     if source.layout is Layout.ROWS:
-        pairs, tally = messages | "Make pairs of rows" >> beam.FlatMap(
-            pairs_of_rows, rule_names=rule_names
-        ).with_outputs(TALLY, main="pairs")
+        make_pairs = beam.FlatMap(pairs_of_rows, rule_names=rule_names)
+        pairs, tally = messages | "Make pairs of rows" >> (
+            make_pairs.with_output_types(pa.RecordBatch).with_outputs(TALLY, main="pairs")
+        )
         return pairs, tally
     if source.layout is Layout.TURNS:
         link = LinkTurns(plan.transport(), partitions=settings.partitions)
@@ -196,7 +197,9 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
             folder=plan.folder,
             rule_names=rule_names,
             context_turns=turns,
-        ).with_outputs(TALLY, main="pairs")
+        )
+        .with_output_types(pa.RecordBatch)
+        .with_outputs(TALLY, main="pairs")
     )
     for turn in range(turns):
         add_turn = AddContextTurn(
@@ -243,7 +246,7 @@ def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) 
         PackBatches(plan.transport(), partial(_rows_by_shard, sharding=sharding))
     )
     nothing = [(shard, None) for shard in range(len(sharding.all_shards()))]
-    every_shard = pipeline | "List the shards" >> beam.Create(nothing)
+    every_shard = pipeline | "List the shards" >> beam.Create(nothing, reshuffle=False)
     return (
         (rows, every_shard)
         | "Add empty shards" >> beam.Flatten()

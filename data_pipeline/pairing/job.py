@@ -35,6 +35,7 @@ from data_pipeline.files.output_folder import OutputFolder
 from data_pipeline.files.parts import Parts, parts_of
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
+from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.pairing.options import describe_partitions
 from data_pipeline.pairing.publish import publish
 from data_pipeline.pairing.settings import Settings
@@ -94,6 +95,7 @@ def make_pairs(
             source,
             compressed=not local,
             max_dead_letters=settings.limits.max_dead_letters,
+            subpartitions=SUBPARTITIONS if cache else settings.partitions,
         )
         parts = {
             file: parts_of(file) if source.reads_parts(file) else Parts([file]) for file in files

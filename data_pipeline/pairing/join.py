@@ -6,14 +6,14 @@ thread has. (Keyed by thread, which parent and reply mostly share, the text woul
 instead of twice; but a thread can have a million messages, and the first months of Reddit have
 replies whose parent is in another thread.)
 
-Messages are packed by *subpartition*, of which there are always 1,024; a partition is a run of
-subpartitions. So an input file that is packed once serves any number of partitions.
+Messages that a cache keeps are packed by *subpartition*, of which there are 1,024; a partition is a
+run of subpartitions. So an input file that is packed once serves any number of partitions. Without
+a cache the subpartitions are the job's partitions.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from data_pipeline.messages.source import MESSAGES
 from data_pipeline.pairs.schema import pairs_schema
 
 SUBPARTITIONS = 1024
+"""The most partitions that there can be, and the subpartitions of a cache."""
 PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
@@ -50,25 +51,20 @@ REPLIES = REPLIES.append(MESSAGES.field("created"))
 """A message in its parent's subpartition."""
 
 
-def subpartition_of(message_id: str) -> int:
-    """The subpartition in which a message's replies look for it."""
-    return crc32(message_id.encode()) % SUBPARTITIONS
-
-
-def partition_of(subpartition: Any, partitions: int) -> Any:
-    """The partition of a subpartition, or of an array of them."""
-    return subpartition * partitions // SUBPARTITIONS
-
-
 def partitions_of(ids: pa.StringArray, partitions: int) -> np.ndarray:
-    """The partitions of ids [rows]."""
-    return partition_of((crc32_of(ids) % SUBPARTITIONS).astype(np.int64), partitions)
+    """The partitions in which the replies to messages with these ids look for them [rows]."""
+    return (crc32_of(ids) % SUBPARTITIONS).astype(np.int64) * partitions // SUBPARTITIONS
 
 
 class Packer:
-    """Packs messages by subpartition."""
+    """Packs messages by subpartition.
 
-    def __init__(self) -> None:
+    Few large Arrow messages: 16 subpartitions instead of 1,024 save 0.5 microseconds a comment, of
+    packing and of joining.
+    """
+
+    def __init__(self, subpartitions: int) -> None:
+        self.subpartitions = subpartitions
         self._batches: list[pa.RecordBatch] = []
         self.messages = 0
         self.bytes = 0
@@ -79,27 +75,27 @@ class Packer:
         self.messages += messages.num_rows
         self.bytes += messages.nbytes
 
-    def packed(self) -> Iterator[tuple[int, bytes]]:
+    def packed(self) -> Iterator[tuple[int, list[pa.Buffer]]]:
         """(subpartition, two messages of Arrow: its own messages, replies to them)."""
         messages = concat(self._batches, MESSAGES)
         is_reply = values_of(messages.column("parent").is_valid())
-        owns = dict(_by_subpartition(messages, "id", np.arange(len(is_reply)), OWN))
-        answers = dict(_by_subpartition(messages, "parent", np.flatnonzero(is_reply), REPLIES))
-        no_own, no_answer = encode(concat([], OWN)), encode(concat([], REPLIES))
+        owns = dict(self._divided(messages, "id", np.arange(len(is_reply)), OWN))
+        answers = dict(self._divided(messages, "parent", np.flatnonzero(is_reply), REPLIES))
+        no_own, no_answer = concat([], OWN), concat([], REPLIES)
         for subpartition in sorted(owns.keys() | answers.keys()):
-            own, answer = owns.get(subpartition), answers.get(subpartition)
-            yield (
-                subpartition,
-                (encode(own) if own else no_own) + (encode(answer) if answer else no_answer),
-            )
+            both = owns.get(subpartition, no_own), answers.get(subpartition, no_answer)
+            yield subpartition, list(map(encode, both))
+
+    def _divided(
+        self, messages: pa.RecordBatch, name: str, rows: np.ndarray, schema: pa.Schema
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """(subpartition of a column, its messages) of some rows."""
+        subpartitions = partitions_of(messages.column(name), self.subpartitions)[rows]
+        yield from runs(_ordered(messages, rows[order_by(subpartitions)], schema), subpartitions)
 
 
-def _by_subpartition(
-    messages: pa.RecordBatch, name: str, rows: np.ndarray, schema: pa.Schema
-) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """(subpartition of a column, its messages) of some rows, without the texts of dropped ones."""
-    subpartitions = (crc32_of(messages.column(name)) % SUBPARTITIONS)[rows]
-    rows = rows[order_by(subpartitions)]
+def _ordered(messages: pa.RecordBatch, rows: np.ndarray, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of a schema of some rows in this order, without the texts of dropped messages."""
     dropped = values_of(messages.column("dropped_by").is_valid())[rows]
     # A null row gives a null: texts are copied once, here.
     indices = {"text": pa.array(rows, mask=dropped)}
@@ -107,7 +103,7 @@ def _by_subpartition(
         messages.column(field.name).take(indices.get(field.name, pa.array(rows)))
         for field in schema
     ]
-    yield from runs(pa.RecordBatch.from_arrays(columns, schema=schema), subpartitions)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 class OwnMessages:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from data_pipeline.execution.columns import concat, decode
 from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
 from data_pipeline.messages.source import MESSAGES, SCHEMAS, Layout
-from data_pipeline.pairing.join import Packer, partition_of
+from data_pipeline.pairing.join import Packer
 
 _TURNS = SCHEMAS[Layout.TURNS]
 _MESSAGES_A_BATCH = 100_000
@@ -41,13 +41,9 @@ class LinkTurns(beam.PTransform):
         batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, (_TURNS,))]
         messages = link_turns(concat(batches, _TURNS))
         for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
-            packer = Packer()
+            packer = Packer(self._partitions)
             packer.add(messages.slice(start, _MESSAGES_A_BATCH))
-            rows: dict[int, bytearray] = {}
-            for subpartition, packed in packer.packed():
-                partition = partition_of(subpartition, self._partitions)
-                rows.setdefault(partition, bytearray()).extend(packed)
-            yield from pack(rows, self._transport)
+            yield from pack(dict(packer.packed()), self._transport)
 
 
 class _Turn(NamedTuple):

@@ -9,15 +9,16 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from data_pipeline.execution.columns import by_key, concat, crc32_of, encode
+from data_pipeline.execution.columns import by_key, concat, encode
 from data_pipeline.messages.source import SCHEMAS, Layout
-from data_pipeline.pairing.join import SUBPARTITIONS, Packer
+from data_pipeline.pairing.join import Packer, partitions_of
 
 
 class WholePacker:
     """Packs whole rows by the subpartition of one of their columns."""
 
-    def __init__(self, schema: pa.Schema, key: str):
+    def __init__(self, schema: pa.Schema, key: str, subpartitions: int):
+        self.subpartitions = subpartitions
         self._schema = schema
         self._key = key
         self._batches: list[pa.RecordBatch] = []
@@ -30,17 +31,18 @@ class WholePacker:
         self.messages += messages.num_rows
         self.bytes += messages.nbytes
 
-    def packed(self) -> Iterator[tuple[int, bytes]]:
+    def packed(self) -> Iterator[tuple[int, list[pa.Buffer]]]:
         """(subpartition, an Arrow message of its rows)."""
         rows = concat(self._batches, self._schema)
-        for subpartition, some in by_key(rows, crc32_of(rows.column(self._key)) % SUBPARTITIONS):
-            yield subpartition, encode(some)
+        keys = partitions_of(rows.column(self._key), self.subpartitions)
+        for subpartition, some in by_key(rows, keys):
+            yield subpartition, [encode(some)]
 
 
-def make_packer(layout: Layout) -> Packer | WholePacker:
+def make_packer(layout: Layout, subpartitions: int) -> Packer | WholePacker:
     """What packs the messages of a source of this layout."""
     if layout is Layout.TURNS:
-        return WholePacker(SCHEMAS[layout], "thread")
+        return WholePacker(SCHEMAS[layout], "thread", subpartitions)
     if layout is Layout.ROWS:
-        return WholePacker(SCHEMAS[layout], "id")
-    return Packer()
+        return WholePacker(SCHEMAS[layout], "id", subpartitions)
+    return Packer(subpartitions)

@@ -9,7 +9,7 @@ import gzip
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import google_crc32c
 import numpy as np
@@ -25,6 +25,12 @@ PARQUET = "parquet"
 JSONL = "jsonl"
 FORMATS = (TFRECORD, PARQUET, JSONL)
 
+Rows: TypeAlias = bytes | pa.Buffer
+
+
+def _as_they_are(rows: Rows) -> Rows:
+    return rows
+
 
 class Format(NamedTuple):
     """One way to store pairs."""
@@ -33,7 +39,7 @@ class Format(NamedTuple):
     rows: Callable[[Sequence[Any]], tuple[Any, np.ndarray]]
     """Columns of pairs, Arrow's strings, -> a row for each pair, Arrow's large_binary, and the
     rows' checksums, uint32 [rows]."""
-    file: Callable[[bytes], bytes] = bytes
+    file: Callable[[Rows], Rows] = _as_they_are
     """Joined rows -> the contents of a file."""
 
 
@@ -59,15 +65,15 @@ def _json_lines(names: Sequence[str], columns: Sequence[Any]) -> tuple[Any, np.n
     return pa.array(lines, pa.large_binary()), checksums
 
 
-def _parquet(names: Sequence[str], rows: bytes) -> bytes:
+def _parquet(names: Sequence[str], rows: Rows) -> bytes:
     """A table with a string column for each feature, compressed by Zstandard."""
     schema = pa.schema([(name, pa.string()) for name in names])
-    table = pa.Table.from_pylist(list(map(orjson.loads, rows.splitlines())), schema=schema)
+    table = pa.Table.from_pylist(list(map(orjson.loads, bytes(rows).splitlines())), schema=schema)
     stream = io.BytesIO()
     pyarrow.parquet.write_table(table, stream, compression="zstd")
     return stream.getvalue()
 
 
-def _gzip(rows: bytes) -> bytes:
+def _gzip(rows: Rows) -> bytes:
     # Without a time, so that the same rows give the same bytes.
     return gzip.compress(rows, mtime=0)

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
+from apache_beam.pvalue import AsList
 
-from data_pipeline.execution.columns import bytes_of, concat, crc32_of, decode, offsets_of
+from data_pipeline.execution.columns import concat, crc32_of, decode, offsets_of
 from data_pipeline.execution.shuffle import Block, read_blocks
 from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
@@ -137,10 +138,11 @@ def _order(rows: pa.RecordBatch) -> np.ndarray:
     return order
 
 
-def _joined(rows: Any) -> bytes:
+def _joined(rows: Any) -> pa.Buffer:
     """All bytes of an Arrow array of large_binary."""
     offsets = offsets_of(rows)
-    return bytes_of(rows)[offsets[0] : offsets[-1]].tobytes()
+    data = rows.buffers()[2] or pa.py_buffer(b"")
+    return data[int(offsets[0]) : int(offsets[-1])]
 
 
 class WriteLines(beam.PTransform):
@@ -164,12 +166,12 @@ class WriteLines(beam.PTransform):
     def expand(self, lines: beam.PCollection) -> beam.PCollection:
         """Sorts the elements, then reads and writes their lines."""
         return (
-            lines
-            | "Collect them" >> beam.combiners.ToList()
-            | "Write them" >> beam.Map(self._write)
+            lines.pipeline
+            | "Start the file" >> beam.Impulse()
+            | "Write them" >> beam.Map(self._write, elements=AsList(lines))
         )
 
-    def _write(self, elements: list[Any]) -> ShardFile:
+    def _write(self, _: bytes, *, elements: list[Any]) -> ShardFile:
         records = 0
         lines = self._read(sorted(elements))
         with NewFile(FileSystems.join(self._folder, self._name)) as file:

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import bytes_of, lengths_of, offsets_of, values_of
-from data_pipeline.files.lines import LineBatch
+from data_pipeline.execution.columns import bytes_of, lengths_of, values_of
+from data_pipeline.files.lines import LINE_FEED, LineBatch
 from data_pipeline.files.malformed_lines import MalformedLine, MalformedLineError
 from data_pipeline.reddit.comment import (
     COMMENT_PREFIX,
@@ -32,7 +32,7 @@ _DIGITS = 18
 
 def parse_batch(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
     """The comments of some lines, and the lines that are none."""
-    if _is_one_object_a_line(batch.content, batch.ends):
+    if _is_one_object_a_line(batch.content, batch.number_of_lines):
         try:
             comments = DECODER.decode_lines(batch.content)
             if len(comments) == batch.number_of_lines:
@@ -42,7 +42,7 @@ def parse_batch(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
     return _parse_one_by_one(batch)
 
 
-def _is_one_object_a_line(content: bytes, ends: np.ndarray) -> bool:
+def _is_one_object_a_line(content: bytes, lines: int) -> bool:
     """Whether the lines are UTF-8, and each can be one JSON object and not a part of one.
 
     JSON has no line feed inside a string, and no object that starts behind another without a
@@ -52,7 +52,8 @@ def _is_one_object_a_line(content: bytes, ends: np.ndarray) -> bool:
     if not (content.startswith(b"{") and content.endswith(b"}")):
         return False
     data = np.frombuffer(content, np.uint8)
-    if not ((data[ends - 1] == ord("}")).all() and (data[ends + 1] == ord("{")).all()):
+    ends = (data[1:-1] == LINE_FEED) & (data[:-2] == ord("}")) & (data[2:] == ord("{"))
+    if np.count_nonzero(ends) < lines - 1:
         return False
     if content.isascii():
         return True
@@ -86,33 +87,24 @@ def without_prefix(ids: Any) -> tuple[Any, Any]:
 
 def texts_of(bodies: list[str]) -> Any:
     """The bodies with HTML entities unescaped and white space stripped, large_string [rows]."""
-    raw = pa.array(bodies, pa.large_string())
-    texts = pc.utf8_trim(raw, characters=_SPACES)
-    offsets = offsets_of(raw)
-    ampersands = np.flatnonzero(bytes_of(raw)[: offsets[-1]] == ord("&"))
-    if not len(ampersands):
-        return texts
-    rows = np.unique(np.searchsorted(offsets, ampersands, side="right") - 1)
-    unescaped = [html.unescape(bodies[row]).strip() for row in rows.tolist()]
-    has_entity = np.zeros(len(bodies), bool)
-    has_entity[rows] = True
-    return pc.replace_with_mask(texts, has_entity, pa.array(unescaped, pa.large_string()))
+    unescaped = [html.unescape(body) if "&" in body else body for body in bodies]
+    return pc.utf8_trim(pa.array(unescaped, pa.large_string()), characters=_SPACES)
 
 
 def seconds_of(values: list[Any]) -> Any:
     """`seconds` of each value, int64 [rows]."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        try:
+    try:
+        if values and isinstance(values[0], str):
+            # Of anything else than texts Arrow makes an error or a null.
+            texts = pa.array(values, pa.string())
+            lengths = lengths_of(texts)
+            is_digit = bytes_of(texts)[: lengths.sum()] - ord("0") < 10  # others wrap around
+            if is_digit.all() and lengths.min() > 0 and lengths.max() <= _DIGITS:
+                return _valid(texts.cast(pa.int64()))
+        elif set(map(type, values)) == {int}:
             return _valid(pa.array(values, pa.int64()))
-        except (OverflowError, pa.ArrowInvalid):
-            pass
-    elif kinds == {str}:
-        texts = pa.array(values, pa.string())
-        lengths = lengths_of(texts)
-        is_digit = bytes_of(texts)[: lengths.sum()] - ord("0") < 10  # others wrap around
-        if is_digit.all() and lengths.min() > 0 and lengths.max() <= _DIGITS:
-            return _valid(texts.cast(pa.int64()))
+    except (OverflowError, pa.ArrowException):
+        pass
     return pa.array(list(map(seconds, values)), pa.int64())
 
 

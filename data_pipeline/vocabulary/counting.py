@@ -65,14 +65,14 @@ def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Ite
     _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
 
-def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, bytearray]:
+def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, list[bytes]]:
     """The rows of the counters, which are empty afterwards."""
     rows: dict[Partition, bytearray] = defaultdict(bytearray)
     for kind, counter in tokens.items():
         for token, times in counter.items():
             rows[kind, zlib.crc32(token) % partitions] += b"%b\t%d\n" % (token, times)
         counter.clear()
-    return rows
+    return {partition: [bytes(some)] for partition, some in rows.items()}
 
 
 def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
@@ -97,7 +97,7 @@ def sum_partition(
     (kind, partition), blocks = element
     total: Counter = Counter()
     for rows in read_blocks(block for block in blocks if block is not None):
-        for row in rows.splitlines():
+        for row in bytes(rows).splitlines():
             token, _, times = row.rpartition(b"\t")
             total[token] += int(times)
     least = min_counts[kind]
@@ -160,7 +160,8 @@ def build(
     folder = transport.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
-        | "List the pair files" >> beam.Create(sorted(files, key=lambda file: -file.size))
+        | "List the pair files"
+        >> beam.Create(sorted(files, key=lambda file: -file.size), reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
         >> beam.FlatMap(
@@ -170,7 +171,7 @@ def build(
         ).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
     nothing = [((kind, partition), None) for kind in KINDS for partition in range(partitions)]
-    every_partition = pipeline | "List the partitions" >> beam.Create(nothing)
+    every_partition = pipeline | "List the partitions" >> beam.Create(nothing, reshuffle=False)
     sorted_files, sum_tally = (
         (counts, every_partition)
         | "Add empty partitions" >> beam.Flatten()

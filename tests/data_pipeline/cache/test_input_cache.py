@@ -269,6 +269,8 @@ def test_packs_and_partitions_cut_the_same_rows(kept, write_dump, comment, monke
         batches = [some for _, block in found for some in decode(block.data, (OWN, REPLIES))]
         # Each comment for itself and for its parent.
         assert [sum(some.num_rows for some in batches[side::2]) for side in (0, 1)] == [300, 300]
+    alone = read(kept._replace(subpartitions=5), path)
+    assert len(blocks_of(alone, partitions=5, inline=True)) == 30
     content = b"".join(block.data for _, block in blocks_of(cached, partitions=1, inline=True))
     assert Path(cached.folder, "messages.arrow").read_bytes() == content
 

@@ -4,10 +4,12 @@ import json
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
 from data_pipeline.card import data_card
+from data_pipeline.card.charts import INK, bars, histogram, steps
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"
@@ -172,10 +174,11 @@ def test_what_strangers_wrote_is_escaped_everywhere():
 
 @pytest.mark.filterwarnings("error")
 def test_names_are_no_markup_to_the_drawing():
-    names = ["$x^2$ costs $", "\\frac{", "日本語 😀", "a" * 30, "_hidden", "%d {x}"]
+    names = ["$x^2$ costs $", "\\frac{", "日本語 😀", "a" * 30, "_hidden", "%d {x}", "bell\a"]
     svg = data_card.charts({**SMALL, "subreddits": [[name, 5] for name in names]})["subreddits"]
-    for text in [*names[:3], "a" * 23 + "…", *names[4:]]:
+    for text in [*names[:3], "a" * 23 + "…", *names[4:6], "bell\ufffd"]:
         assert f">{text}</text>" in svg
+    ElementTree.fromstring(svg)
 
 
 def test_drawings_are_there_with_their_labels(page):
@@ -208,9 +211,9 @@ def contrast(one, other):
 
 
 def test_drawings_are_readable_on_light_and_dark(page):
-    assert all(svg.count(data_card.INK) > 5 for svg in figures(page))
+    assert all(f'fill="{INK}"' in svg for svg in figures(page))
     light, dark = re.findall(r"--page: (#[0-9a-f]{6})", page)
-    assert min(contrast(data_card.INK, light), contrast(data_card.INK, dark)) > 3.9
+    assert min(contrast(INK, light), contrast(INK, dark)) > 3.9
 
 
 def test_the_first_20_subreddits_are_drawn_and_all_are_listed():
@@ -255,6 +258,40 @@ def test_the_same_card_gives_the_same_page(page):
     given = json.dumps(SMALL).encode()
     again = subprocess.run([sys.executable, "-c", code], input=given, stdout=-1, check=True)
     assert again.stdout.decode() == page == data_card.render(SMALL)
+
+
+def test_bars_are_as_long_as_their_counts():
+    svg = bars([("a", 4, "four"), ("b", 1, "one"), ("c", 0, "none")], label="pairs")
+    long, short, none = map(float, re.findall(r'<rect .*?width="([\d.]+)"', svg))
+    assert long == pytest.approx(4 * short, abs=0.2)
+    assert none == 0
+    # With room for the words behind the longest.
+    assert long + 4 * 7.6 < 460
+    assert bars([], label="pairs") is None
+
+
+def test_bars_of_a_histogram_stand_at_their_places():
+    svg = histogram([(0, 10), (50, 5)], width=10, start=0, end=100, ticks=[(50, "50")], label="x")
+    found = re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"', svg)
+    (first, width, high), (second, _, low) = [tuple(map(float, one)) for one in found]
+    assert high == pytest.approx(2 * low, abs=0.2)
+    assert second - first == pytest.approx(5 * width, abs=0.2)
+    assert f'<path d="M{second:.1f} ' in svg  # the tick
+    assert histogram([], width=1, start=0, end=1, ticks=[], label="x") is None
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 1, [0, 1]),
+        (0, 6, [0, 1, 2, 3, 4, 5, 6]),
+        (0, 7, [0, 2, 4, 6]),
+        (0, 350, [0, 100, 200, 300]),
+        (0, 1_234_567, [0, 500_000, 1_000_000]),
+    ],
+)
+def test_axes_have_round_numbers(start, end, expected):
+    assert list(steps(start, end)) == expected
 
 
 def test_importing_it_does_not_bring_what_draws():

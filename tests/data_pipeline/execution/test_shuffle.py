@@ -1,12 +1,21 @@
 """Batches on their way between two stages."""
 
+import re
+
+import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from data_pipeline.execution import shuffle
 from data_pipeline.execution.columns import decode
-from data_pipeline.execution.shuffle import PackBatches, Transport, read_blocks
+from data_pipeline.execution.shuffle import (
+    BatchCoder,
+    DamagedFileError,
+    PackBatches,
+    Transport,
+    read_blocks,
+)
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("number", pa.int64()), ("id", pa.string())])
 
@@ -76,3 +85,27 @@ def test_keys_beyond_16_bits_are_kept_apart(tmp_path):
         3: [2],
         70_000: [1, 4],
     }
+
+
+def test_a_batch_travels_between_stages_whole():
+    coder = BatchCoder()
+    for some in (batch(range(5)), batch(range(9)).slice(3, 4), batch([])):
+        back = coder.decode(coder.encode(some))
+        assert back.equals(some)
+        assert back.schema == SCHEMA
+        assert coder.estimate_size(some) == some.nbytes
+    assert isinstance(beam.coders.registry.get_coder(pa.RecordBatch), BatchCoder)
+
+
+def test_a_file_that_was_cut_off_is_damaged(tmp_path):
+    packer = PackBatches(Transport(str(tmp_path), inline=False), by_last_digit)
+    packer.start_bundle()
+    _, late = packed(packer, batch(range(100)))
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert len(rows_of(*[block for _, block in late[:-1]])) == 90
+    with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+        rows_of(late[-1][1])
+    file.write_bytes(b"short")
+    with pytest.raises(DamagedFileError, match=re.escape(str(file))):
+        rows_of(late[-1][1])

@@ -1,5 +1,6 @@
 """The join: who answers whom, each id once."""
 
+import zlib
 from collections import Counter
 
 import pyarrow as pa
@@ -13,9 +14,7 @@ from data_pipeline.pairing.join import (
     SUBPARTITIONS,
     OwnMessages,
     Packer,
-    partition_of,
     partitions_of,
-    subpartition_of,
 )
 from data_pipeline.reddit.filters import Rules, Selection
 
@@ -26,15 +25,10 @@ def blocks_of(*batches, partitions=1):
     """Partition -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
     compress, found = Compressor(), {}
     for source, offset, comments in batches:
-        packer = Packer()
+        packer = Packer(partitions)
         packer.add(messages(comments))
-        by_partition = {}
-        for subpartition, rows in packer.packed():
-            by_partition.setdefault(partition_of(subpartition, partitions), []).append(
-                compress(rows)
-            )
-        for partition, frames in by_partition.items():
-            data = b"".join(frames)
+        for partition, rows in packer.packed():
+            data = compress(rows)
             found.setdefault(partition, []).append(Block(source, offset, len(data), data))
     return found
 
@@ -156,17 +150,24 @@ def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_partiti
 
 
 def test_a_thread_of_any_size_is_spread_over_all_partitions():
-    sizes = Counter(partition_of(subpartition_of(f"c{n}"), 16) for n in range(16_000))
+    sizes = Counter(partitions_of(pa.array(f"c{n}" for n in range(16_000)), 16).tolist())
     assert len(sizes) == 16
     assert max(sizes.values()) < 1200  # 1000 each, but for chance
 
 
-def test_partitions_are_runs_of_slots_of_about_one_size():
+def test_partitions_are_runs_of_subpartitions_of_about_one_size():
+    ids = pa.array(f"c{n}" for n in range(16_000))
+    subpartitions = partitions_of(ids, SUBPARTITIONS)
     for partitions in (1, 3, 16, SUBPARTITIONS):
-        runs = [partition_of(subpartition, partitions) for subpartition in range(SUBPARTITIONS)]
-        assert runs == sorted(runs)
-        assert set(runs) == set(range(partitions))
-        assert max(Counter(runs).values()) - min(Counter(runs).values()) <= 1
+        runs = dict(
+            sorted(
+                zip(subpartitions.tolist(), partitions_of(ids, partitions).tolist(), strict=True)
+            )
+        )
+        assert list(runs.values()) == [each * partitions // SUBPARTITIONS for each in runs]
+        assert set(runs.values()) == set(range(partitions))
+        sizes = Counter(runs.values()).values()
+        assert max(sizes) - min(sizes) <= 1
 
 
 def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
@@ -236,7 +237,7 @@ def test_parents_and_texts_are_of_the_messages_that_count():
 
 
 def test_a_packer_counts_what_was_added():
-    packer = Packer()
+    packer = Packer(3)
     assert packer.messages == 0
     packer.add(messages([(comment("c1"), None)]))
     packer.add(messages([(comment("c2", "c1"), NAMES[0]), (comment("c3"), None)]))
@@ -246,5 +247,6 @@ def test_a_packer_counts_what_was_added():
 def test_ids_of_a_column_go_to_the_partitions_of_the_ids():
     some = ["", "c1", "ü", "x" * 100]
     for partitions in (1, 7, SUBPARTITIONS):
-        expected = [partition_of(subpartition_of(each), partitions) for each in some]
+        hashes = [zlib.crc32(each.encode()) % SUBPARTITIONS for each in some]
+        expected = [each * partitions // SUBPARTITIONS for each in hashes]
         assert partitions_of(pa.array(some), partitions).tolist() == expected

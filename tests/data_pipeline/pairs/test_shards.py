@@ -138,7 +138,7 @@ def test_a_shard_without_rows_is_one_empty_file():
 def block_of(rows):
     keys = [int.from_bytes(checksum(row), "big") for row in rows]
     arrays = [pa.array(keys, pa.uint32()), pa.array(rows, pa.large_binary())]
-    return InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+    return InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
 
 
 def checksum(row):
@@ -173,7 +173,7 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
 def test_rows_of_one_checksum_are_in_the_order_of_their_bytes(tmp_path):
     rows = [b"b\n", b"a\n", b"c\n", b"a\n"]
     arrays = [pa.array([5, 5, 1, 5], pa.uint32()), pa.array(rows, pa.large_binary())]
-    block = InlineBlocks("w").append(encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS)))
+    block = InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
     (file,) = write_shard((0, [block]), folder=str(tmp_path), sharding=sharding())
     assert (tmp_path / file.name).read_bytes() == b"c\na\na\nb\n"
 
@@ -183,7 +183,7 @@ def test_lines_come_into_one_file_in_order(tmp_path):
         return [b"%d\n" % number for number in numbers for _ in range(number)]
 
     lines = WriteLines(str(tmp_path), "lines.txt", read=read)
-    assert lines._write([3, 1, 2]) == ShardFile(
+    assert lines._write(b"", elements=[3, 1, 2]) == ShardFile(
         name="lines.txt",
         split="",
         bytes=12,
@@ -193,9 +193,9 @@ def test_lines_come_into_one_file_in_order(tmp_path):
     )
     assert (tmp_path / "lines.txt").read_bytes() == b"1\n2\n2\n3\n3\n3\n"
     few = WriteLines(str(tmp_path), "few.txt", most=2)
-    assert few._write([b"c\n", b"b\n", b"a\n"]).records == 2
+    assert few._write(b"", elements=[b"c\n", b"b\n", b"a\n"]).records == 2
     assert (tmp_path / "few.txt").read_bytes() == b"a\nb\n"
-    assert WriteLines(str(tmp_path), "none.txt")._write([]).records == 0
+    assert WriteLines(str(tmp_path), "none.txt")._write(b"", elements=[]).records == 0
     assert (tmp_path / "none.txt").read_bytes() == b""
 
 

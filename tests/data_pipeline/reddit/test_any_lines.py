@@ -13,7 +13,7 @@ from data_pipeline.execution.shuffle import Block
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import _split_lines
 from data_pipeline.files.malformed_lines import MalformedLineError
-from data_pipeline.pairing.join import Packer, pair_partition, partition_of
+from data_pipeline.pairing.join import Packer, pair_partition
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding
@@ -123,9 +123,9 @@ def one_by_one(batch, rules):
     return rows, malformed
 
 
-def read(batch, source):
-    """Counts, and the packed rows by subpartition, as `cached_input` makes them of a dump."""
-    packer, judged = Packer(), source.judge(batch)
+def read(batch, source, *, partitions):
+    """Counts, and the packed rows by partition, as `cached_input` makes them of a dump."""
+    packer, judged = Packer(partitions), source.judge(batch)
     assert judged.lines == len(batch.lines)
     counts = Counter(lines=judged.lines, malformed=len(judged.malformed))
     for line in judged.malformed:
@@ -136,15 +136,13 @@ def read(batch, source):
     return counts, list(packer.packed())
 
 
-def join(packed, rule_names, *, partitions):
+def join(packed, rule_names):
     """Counts and batches of pairs of all partitions."""
-    blocks = {}
-    for subpartition, rows in packed:
-        block = Block("RC", subpartition, len(rows), rows, compressed=False)
-        blocks.setdefault(partition_of(subpartition, partitions), []).append(block)
     counts, batches = Counter(), []
-    for of_partition in blocks.values():
-        for pairs, counted in pair_partition(of_partition, rule_names=rule_names, context_turns=1):
+    for partition, rows in packed:
+        data = b"".join(rows)
+        blocks = [Block("RC", partition, len(data), data, compressed=False)]
+        for pairs, counted in pair_partition(blocks, rule_names=rule_names, context_turns=1):
             pairs.validate(full=True)
             batches.append(pairs)
             counts.update(counted)
@@ -221,8 +219,8 @@ def test_bodies_in_columns_are_those_of_python(bodies):
 
 def every_line_is_counted_once(lines, selection, *, partitions):
     source = RedditSource(selection)
-    counts, packed = read(batch_of(lines), source)
-    joined, batches = join(packed, source.rule_names, partitions=partitions)
+    counts, packed = read(batch_of(lines), source, partitions=partitions)
+    joined, batches = join(packed, source.rule_names)
     counts.update(joined)
     dropped = {name: counts[f"dropped/{name}"] for name in source.rule_names}
     assert counts["lines"] == counts["malformed"] + counts["duplicates"] + counts["comments"]
@@ -242,7 +240,7 @@ def every_line_is_counted_once(lines, selection, *, partitions):
 @given(lines_of_dumps)
 def test_pairs_of_anything_can_be_stored_in_every_format(lines):
     source = RedditSource(Selection())
-    _, batches = join(read(batch_of(lines), source)[1], source.rule_names, partitions=3)
+    _, batches = join(read(batch_of(lines), source, partitions=3)[1], source.rule_names)
     for name in FORMATS:
         form = make_format(name, names=stored_columns(1), gzipped=False)
         sharding = Sharding("thread", 0.5, 3, 2, form, 1, None)

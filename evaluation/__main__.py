@@ -4,6 +4,7 @@ python -m evaluation response_ranking --module DIR --data PATH --output DIR
 python -m evaluation snli --module DIR --data PATH --output DIR
 python -m evaluation sts --module DIR --data PATH --output DIR
 python -m evaluation cqa --module DIR --data PATH --output DIR
+python -m evaluation retrieval --module DIR --queries F --documents F --relevant F --output DIR
 python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
 python -m evaluation snli_sweep --init_checkpoint DIR --nli PATTERN ... --output DIR
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B

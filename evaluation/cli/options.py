@@ -52,6 +52,8 @@ def check(arguments: argparse.Namespace) -> None:
     seed = getattr(arguments, "seed", 0)
     if not 0 <= seed <= HIGHEST_SEED:
         raise InputError(f"--seed is {seed}; 0 to {HIGHEST_SEED} are accepted")
+    if getattr(arguments, "no_quotes", False) and not arguments.columns:
+        raise InputError("--no_quotes: accepted with --columns, which reads CSV and TSV files")
     count = getattr(arguments, "candidates", 2)
     if count < 2:
         raise InputError(f"--candidates is {count}; 2 or more are accepted")
@@ -60,6 +62,42 @@ def check(arguments: argparse.Namespace) -> None:
 def candidates(parser: argparse.ArgumentParser) -> None:
     """Add --candidates, of response ranking."""
     parser.add_argument("--candidates", type=int, default=100, help="default: %(default)s")
+
+
+def columns(parser: argparse.ArgumentParser, option: str) -> None:
+    """Add the option that names the columns of a CSV or TSV file of sentence pairs."""
+    parser.add_argument(
+        option,
+        nargs=3,
+        metavar=("SENTENCE1", "SENTENCE2", "SCORE"),
+        help="read a CSV or TSV file whose header has these columns; scores on any scale",
+    )
+
+
+def retrieval_files(parser: argparse.ArgumentParser, *, needed: bool) -> None:
+    """Add --queries, --documents and --relevant."""
+    texts = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
+    for name in ("queries", "documents"):
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", required=needed, help=texts)
+    parser.add_argument(
+        "--relevant",
+        type=Path,
+        metavar="FILE",
+        required=needed,
+        help="TREC's qrels (query, 0, document, grade), or BEIR's",
+    )
+
+
+def given_retrieval_files(arguments: argparse.Namespace):
+    """Return the files of --queries, --documents and --relevant; None where none is given."""
+    from evaluation.data.retrieval_files import RetrievalFiles
+
+    given = {name: getattr(arguments, name) for name in RetrievalFiles._fields}
+    if not any(given.values()):
+        return None
+    if missing := [name for name, path in given.items() if path is None]:
+        raise InputError(f"--{missing[0]} is missing; retrieval needs --{', --'.join(given)}")
+    return RetrievalFiles(**given)
 
 
 def seeded(parser: argparse.ArgumentParser) -> None:

@@ -35,8 +35,9 @@ def read(
     for name in columns:
         if names.count(name) != 1:
             there = "has no column" if name not in names else "has more than one column"
-            given = ", ".join(map(repr, max(found.values(), key=lambda fields: len(fields))))
-            raise InputError(f"{path}:1: the header {there} {name!r}; its columns are {given}")
+            given = sorted(found.values(), key=len)[-1]
+            listed = ", ".join(map(repr, given))
+            raise InputError(f"{path}:1: the header {there} {name!r}; its columns are {listed}")
     positions = [names.index(name) for name in columns]
     for number, row in _rows(path, delimiter, quotes=quotes):
         if number == 1 or not row:

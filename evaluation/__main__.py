@@ -46,9 +46,10 @@ COMMANDS = (
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
-    root = argparse.ArgumentParser(
+    root = options.Parser(
         prog="python -m evaluation",
         description="Scores a sentence-embedding SavedModel and reports the scores.",
+        epilog="example:\n  python -m evaluation sts " + options.EXAMPLES["sts"].splitlines()[0],
     )
     commands = root.add_subparsers(dest="command", required=True)
     for command in COMMANDS:

@@ -20,7 +20,7 @@ def add(commands) -> None:
         data="folder with test-*.tfrecord, or one such file",
     )
     options.candidates(ranking)
-    ranking.add_argument(
+    ranking.group(options.METHOD).add_argument(
         "--at", type=int, nargs="+", metavar="N", help="the Ns of P@N; default: 1 3 10"
     )
     snli = _task(
@@ -35,6 +35,7 @@ def add(commands) -> None:
         snli.add_argument(
             f"--{split}",
             type=Path,
+            metavar="FILE",
             help=f"{split} file for the classifier of a module without classify_nli; "
             "default: the one in --data",
         )
@@ -53,7 +54,7 @@ def add(commands) -> None:
         action="store_true",
         help="quotes in the file of --columns are text; by default they enclose fields",
     )
-    sts.add_argument(
+    sts.group(options.METHOD).add_argument(
         "--tune",
         action="store_true",
         help="also learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
@@ -71,6 +72,7 @@ def add(commands) -> None:
     cqa.add_argument(
         "--dev",
         type=Path,
+        metavar="FILE",
         help="question file to choose the thresholds of P, R, F1 and accuracy on; default: the "
         'one in --data with "dev" in its name',
     )
@@ -78,7 +80,7 @@ def add(commands) -> None:
         commands,
         "retrieval",
         _retrieval,
-        summary="nDCG, MRR and recall of your own queries and documents",
+        summary="your own queries and documents: nDCG, MRR and recall",
     )
     options.retrieval_files(retrieval, needed=True)
 
@@ -92,12 +94,12 @@ def _task(
     data: str | None = None,
     module: str = options.MODULE_HELP,
     needed: bool = True,
-) -> argparse.ArgumentParser:
+) -> options.Parser:
     """Add a command that scores a module on data, and return its parser."""
     parser = options.command(commands, name, run, summary=summary)
     parser.add_argument("--module", metavar="DIR|URL", required=needed, help=module)
     if data is not None:
-        parser.add_argument("--data", type=Path, required=True, help=data)
+        parser.add_argument("--data", type=Path, required=True, metavar="PATH", help=data)
     options.folder_output(parser, help="folder for the result files")
     options.seeded(parser)
     options.again(parser)

@@ -8,7 +8,7 @@
 `python -m model` trains from the command line; `train` does the same from Python:
 
     >>> model.EXPERIMENTS
-    ('reddit', 'nli', 'reddit_nli')
+    ('reddit', 'nli', 'reddit_nli', 'teacher', 'reddit_teacher', 'reddit_nli_teacher')
     >>> metrics = model.train(
     ...     "reddit",
     ...     model_dir="run",

@@ -4,6 +4,7 @@ python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
         --config_file laptop_dan \\
         --params_override "task.train_data.input_path=pairs/train-*"
 python -m model --experiment reddit --config_file laptop_dan --print_config
+python -m model teacher --help
 """
 
 import argparse
@@ -21,20 +22,28 @@ python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
       --config_file laptop_dan \\
       --params_override "task.train_data.input_path=pairs/train-*"
   python -m model --experiment reddit --config_file laptop_dan --print_config"""
+_TEACHER = "teacher"
+"""The command that writes the targets of the experiments with a teacher."""
 _NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
 """Word vectors begin either from a file or from co-occurrence counts."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
+    # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == [_TEACHER]:
+        from model.teacher import command
+
+        command.main(words[1:])
+        return
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words)
     if not arguments.print_config:
         missing = [name for name in ("mode", "model_dir") if getattr(arguments, name) is None]
         if missing:
             parser.error(f"the following arguments are required: --{', --'.join(missing)}")
-    # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from model.distribute import cluster
     from model.errors import InputError, StoppedError, TrainingError
     from model.layers import encoders
@@ -88,14 +97,18 @@ def _presets() -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m model",
-        description="Trains and validates; resumes from the last checkpoint of --model_dir.",
+        description="Trains and validates; resumes from the last checkpoint of --model_dir. "
+        "`python -m model teacher --help`: embeddings of texts by a teacher.",
         epilog=f"{_presets()}\n\nexample:\n  {_EXAMPLE}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     run = parser.add_argument_group("run")
     run.add_argument(
-        "--experiment", required=True, metavar="NAME", help="reddit, nli or reddit_nli"
+        "--experiment",
+        required=True,
+        metavar="NAME",
+        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher",
     )
     run.add_argument("--mode", choices=model.MODES, help="required, but for --print_config")
     run.add_argument(

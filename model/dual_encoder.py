@@ -186,6 +186,8 @@ class DualEncoder(tf_keras.Model):
     def make_variables(self) -> None:
         """Makes the variables by a call on one sentence."""
         ids = self.text(tf.constant(["any text"]))
+        if not self.heads:
+            self.encode_inputs(ids)
         if schema.RESPONSE_SELECTION in self.heads:
             self({"input": ids, "response": ids})
         if schema.NLI in self.heads:
@@ -219,6 +221,7 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     tf_keras.utils.set_random_seed(seed)
     text = TextToIds(**config.text.as_dict())
     encoder = encoders.build(config.encoder, text.table_sizes)
+    encoder.use_text(text)
     response_network, classifier = None, None
     if schema.RESPONSE_SELECTION in config.heads:
         response_network = ResponseNetwork(

@@ -8,4 +8,4 @@
 """
 
 from model.configs import experiments  # noqa: F401
-from model.tasks import multitask, nli, response_selection  # noqa: F401
+from model.tasks import multitask, nli, response_selection, teacher  # noqa: F401

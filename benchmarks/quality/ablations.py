@@ -7,6 +7,7 @@ which differences mean something.
 """
 
 import argparse
+import json
 import os
 from pathlib import Path
 
@@ -17,6 +18,13 @@ from tabulate import tabulate
 from benchmarks import page, runs
 from benchmarks.options import file_to_write
 from benchmarks.quality.rows import Ablation, Table
+from evaluation.data.sts_files import OFFICIAL_COUNTS
+from evaluation.metrics import from_size
+
+STS = "sts_dev_pearson"
+NLI_BATCH = 100
+"""Dev pairs are validated in whole batches."""
+OFFICIAL_PAIRS = sum(OFFICIAL_COUNTS["sts-dev"].values())
 
 LEGEND = (
     "P@N of 100 is that of validation pairs, threads of the training months, so it is not that of "
@@ -39,7 +47,34 @@ def main() -> None:
             for change, run in ablation.runs.items()
         }
         parts += [f"## {ablation.title}", table(ablation, found)]
+        parts.append(reach(ablation, next(iter(found.values())), sizes(given.runs)))
     page.write_whole(given.output, "\n\n".join(parts) + "\n")
+
+
+def sizes(runs_folder: Path) -> dict[str, int]:
+    """How many items each figure of a validation is over, by the data sets' manifests."""
+    pairs, nli = (
+        json.loads((runs_folder / name / "COMPLETED").read_text())["outputs"]
+        for name in ("pairs", "nli/dev")
+    )
+    validation = sum(of["records"] for name, of in pairs.items() if name.startswith("validation-"))
+    labelled = sum(of["records"] for name, of in nli.items() if name.startswith("nli-"))
+    labelled -= labelled % NLI_BATCH
+    precisions = dict.fromkeys(("p_at_1", "p_at_10"), validation)
+    return precisions | {"nli_accuracy": labelled, STS: OFFICIAL_PAIRS}
+
+
+def reach(ablation: Ablation, figures: dict[str, float], items: dict[str, int]) -> str:
+    """A line on the 95% intervals of the unchanged row's figures."""
+    said = []
+    for key, label in ablation.figures.items():
+        of = from_size.of_correlation if key == STS else from_size.of_proportion
+        low, high = of(figures[key], items[key])
+        said.append(f"{label} [{low:.3f}, {high:.3f}]")
+    return (
+        f"95% intervals of the first row, from the number of items: {', '.join(said)}. Rows are "
+        "scored on the same items, so a difference between two of them varies less."
+    )
 
 
 def table(ablation: Ablation, found: dict[str, dict[str, float]]) -> str:

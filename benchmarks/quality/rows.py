@@ -7,7 +7,7 @@ A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
 import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,10 @@ import yaml
 
 TABLE = Path(__file__).with_name("rows.yaml")
 PRESETS = "model/configs/presets"
-DECAY = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+POLYNOMIAL = "trainer.optimizer_config.learning_rate.polynomial"
+DECAY = f"{POLYNOMIAL}.decay_steps"
+LAST_OF_RATE = 0.05
+"""What is left of a learning rate after its decay, in a row of several rates."""
 AS_IT_STANDS = "as it stands"
 NEEDED = (
     *("reddit/{HELD_OUT}*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
@@ -45,6 +48,9 @@ class Row:
     pairs: str | None = None
     train_files: str = "train-*"
     nli: tuple[str, ...] = ()
+    nli_files: str = "nli-*"
+    rates: tuple[float, ...] = ()
+    outside: str = ""
     init_from: str | None = None
     model_of: str | None = None
     export: str = "last"
@@ -104,6 +110,15 @@ class Table:
         for name, given in table["rows"].items():
             self._add(name, self._based(given, table["rows"]))
         self.shown = self._runs(self.rows)  # in RESULTS.md
+        for row in list(self.rows.values()):
+            for rate in row.rates:
+                self.rows[_at_rate(row, rate)] = replace(
+                    row,
+                    name=_at_rate(row, rate),
+                    overrides=dict(row.overrides) | _rate(rate),
+                    rates=(),
+                    scores=(),
+                )
         for name, given in table["benchmarks"].items():
             self._add(f"benchmarks/{name}", given)
         self.ablations = {
@@ -260,7 +275,7 @@ class Table:
             train = [self.data_folder(one) for one in row.nli if self.is_made(one)]
             if not train:
                 raise TableError(f"row {row.name} trains on {row.nli[0]}, which has no pair IDs")
-            files = ",".join(f"{folder}/nli-*" for folder in train)
+            files = ",".join(f"{folder}/{row.nli_files}" for folder in train)
             task = "task.nli" if row.pairs else "task"
             found[f"{task}.train_data.input_path"] = f"'{files}'"  # for the comma
             found[f"{task}.validation_data.input_path"] = f"{self.data_folder('nli/dev')}/nli-*"
@@ -271,8 +286,16 @@ class Table:
             found["trainer.best_checkpoint_eval_metric"] = "p_at_1"
         return found | row.overrides
 
+    def at_rates(self, run: Run) -> dict[float, str]:
+        """The names of the runs at each of a row's learning rates; none without several."""
+        return {rate: f"{_at_rate(run.row, rate)}-{run.seed}" for rate in run.row.rates}
+
     def train(self, run: Run, *, model_dir: str | None = None) -> str:
-        """The command that trains a run."""
+        """The command that trains a run, or that chooses its model among those of its rates."""
+        if run.row.rates:
+            models = [f"{rate:g}={self.model_dir(one)}" for rate, one in self.at_rates(run).items()]
+            command = ["-m", "benchmarks.quality.choose", "--models", *models]
+            return shlex.join([*command, "--output", model_dir or self.model_dir(run.name)])
         override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
         command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
         command += ["--model_dir", model_dir or self.model_dir(run.name)]
@@ -301,6 +324,17 @@ class Table:
             command += ["--module", f"{runs}/modules/{run.name}", "--data", self.score_data(name)]
             commands.append(shlex.join([*command, "--output", f"{runs}/results/{run.name}"]))
         return commands
+
+
+def _at_rate(row: Row, rate: float) -> str:
+    return f"{row.name}/rate_{rate:g}"
+
+
+def _rate(rate: float) -> dict[str, object]:
+    return {
+        f"{POLYNOMIAL}.initial_learning_rate": rate,
+        f"{POLYNOMIAL}.end_learning_rate": round(LAST_OF_RATE * rate, 10),
+    }
 
 
 def sentence_transformers(options: Mapping[str, str], python: str) -> str:

@@ -70,12 +70,12 @@ _INT64_LIST = 3
 """The fields of `tf.train.Feature`."""
 
 
-def encode_example(features: Mapping[str, str | int]) -> bytes:
-    """Serializes a `tf.train.Example` that holds one UTF-8 string or integer a feature."""
+def encode_example(features: Mapping[str, str | bytes | int]) -> bytes:
+    """Serializes a `tf.train.Example` that holds one string (UTF-8), bytes or integer a feature."""
     entries = b""
     for name, value in features.items():
-        if isinstance(value, str):
-            payload = value.encode()
+        if isinstance(value, str | bytes):
+            payload = value.encode() if isinstance(value, str) else value
             entries += before_value(name, BYTES_LIST, len(payload)) + payload
         else:
             payload = _varint(value)

@@ -1,7 +1,7 @@
 """Where a module is wrong: by kind of text, the worst pairs, the responses that it prefers.
 
 An STS pair's error is the residual of the least-squares line from scores to gold scores: above 0,
-the module scores the pair too high.
+the module scores the pair too high. Intervals are over the pairs of a kind.
 """
 
 import re
@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import correlation, ranking
+from evaluation.metrics import bootstrap, correlation, ranking
+from evaluation.metrics.bootstrap import Sample
 from evaluation.results.result import Result
 from evaluation.tasks import response_ranking, similarity
 
@@ -73,33 +74,38 @@ RANKING_KINDS: Kinds = {
 """By name, whether a pair of input and response, both texts, is of this kind."""
 
 
-def of_sts(result: Result) -> Result:
+def of_sts(result: Result, *, seed: int = 0) -> Result:
     """Return errors by kind, and the worst pairs as items, of an STS result with its sentences."""
     gold = np.array([item["gold"] for item in result.items])
     score = np.array([item["score"] for item in result.items])
     error = correlation.line_errors(score, gold)
 
-    def figures(rows: np.ndarray) -> dict[str, float | None]:
-        return {
-            "pearson": float(correlation.pearson(score[rows], gold[rows]))
-            if len(rows) > 1
-            else None,
-            "mean_error": float(error[rows].mean()),
-            "mean_absolute_error": float(np.abs(error[rows]).mean()),
-        }
+    def figures(rows: np.ndarray) -> dict[str, dict]:
+        x, y, errors = score[rows], gold[rows], error[rows]
+
+        def of(units: np.ndarray) -> dict[str, np.ndarray]:
+            return {
+                "pearson": correlation.pearson(x[units], y[units]),
+                "mean_error": errors[units].mean(axis=-1),
+                "mean_absolute_error": np.abs(errors[units]).mean(axis=-1),
+            }
+
+        return _figures(Sample(len(rows), of), seed=seed)
 
     groups = {}
     for kind, belongs in STS_KINDS.items():
         rows = np.flatnonzero([belongs(item) for item in result.items])
         if len(rows):
-            groups[kind] = {"n": len(rows), "metrics": figures(rows)}
+            groups[kind] = {"n": len(rows)} | figures(rows)
+    whole = figures(np.arange(len(gold)))
     worst = np.argsort(-np.abs(error), kind="stable")[:WORST]
     keys = ("gold", "genre", "sentence1", "sentence2")
     return Result(
         task="mistakes",
         name=f"mistakes-{result.name}",
         system=result.system,
-        metrics=figures(np.arange(len(gold))),
+        metrics=whole["metrics"],
+        intervals=whole["intervals"],
         n=result.n,
         groups=groups,
         items=[
@@ -132,13 +138,15 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     for kind, belongs in RANKING_KINDS.items():
         some = [item["rank"] for item in found if belongs(item)]
         if some:
-            groups[kind] = {"n": len(some), "metrics": _precisions(some)}
+            groups[kind] = {"n": len(some)} | _precisions(some, seed=seed)
+    whole = _precisions([item["rank"] for item in found], seed=seed)
     worst = sorted(found, key=lambda item: -item["rank"])[:WORST]
     return Result(
         task="mistakes",
         name=f"mistakes-{data.name}",
         system="module",
-        metrics=_precisions([item["rank"] for item in found]),
+        metrics=whole["metrics"],
+        intervals=whole["intervals"],
         n=len(found),
         groups=groups,
         settings={"candidates": candidates, "seed": seed},
@@ -146,5 +154,17 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     )
 
 
-def _precisions(ranks: Sequence[int]) -> dict[str, float]:
-    return {f"p_at_{n}": float(ranking.precision_at(np.array(ranks), n)) for n in (1, 10)}
+def _precisions(ranks: Sequence[int], *, seed: int) -> dict[str, dict]:
+    """Return P@1 and P@10 of pairs; resampled by pair, since a kind has a few of each block."""
+    found = np.array(ranks)
+
+    def of(units: np.ndarray) -> dict[str, np.ndarray]:
+        return {f"p_at_{n}": ranking.precision_at(found[units], n) for n in (1, 10)}
+
+    return _figures(Sample(len(found), of), seed=seed)
+
+
+def _figures(sample: Sample, *, seed: int) -> dict[str, dict]:
+    """Return `metrics`, None where one is undefined, and `intervals`."""
+    metrics = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
+    return {"metrics": metrics, "intervals": bootstrap.intervals(sample, seed=seed)}

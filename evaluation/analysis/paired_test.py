@@ -7,6 +7,7 @@ excludes 0. The interval may also exclude 0 at a p just above 0.05: the quantile
 resamples.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,8 +49,11 @@ def compare(
     seed: int = 0,
     system_a: str | None = None,
     system_b: str | None = None,
+    metrics: Sequence[str] | None = None,
 ) -> list[Difference]:
     """Test every metric that both results have; a system is a baseline's name, None the module.
+
+    With `metrics`, only these.
 
     Raises:
       InputError: if the two are not of the same items, or have no such system or no common metric.
@@ -57,8 +61,8 @@ def compare(
     _check_same_items(a, b)
     for option, found, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
         _check_system(found, system, option=option)
-    sample_a = measure.sample_of(a, system=system_a)
-    sample_b = measure.sample_of(b, system=system_b)
+    sample_a = measure.sample_of(a, system=system_a, metrics=metrics)
+    sample_b = measure.sample_of(b, system=system_b, metrics=metrics)
     once_a, once_b = sample_a.once(), sample_b.once()
     shared = [name for name in once_a if name in once_b]
     if not shared:

@@ -24,13 +24,13 @@ from pathlib import Path
 from evaluation.data import tfrecords
 from evaluation.data.files import Source, write_whole
 from evaluation.errors import InputError
+from evaluation.report import nli_shares
 from evaluation.results import store
 from evaluation.results.result import Result
 
 TENTHS = 10
 SETTINGS = "sweep.json"
 SPLITS = ("sts-dev", "sts-test")
-CAPTIONS = "main-captions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,12 +217,6 @@ def _item(sweep: Sweep, share: int) -> dict:
     item: dict = {"share": share / 100}
     for name in SPLITS:
         found = store.read(store.path_of(name, sweep.folder(share) / "results"))
-        captions = found.groups.get(CAPTIONS, {})
-        item[name.removeprefix("sts-")] = {
-            "pearson": found.metrics["pearson"],
-            "interval": found.intervals.get("pearson"),
-            "captions": captions.get("metrics", {}).get("pearson"),
-            "captions_interval": captions.get("intervals", {}).get("pearson"),
-        }
+        item[name.removeprefix("sts-")] = nli_shares.of_split(found)
         item["fingerprint"] = (found.module or {}).get("fingerprint")
     return item

@@ -3,8 +3,8 @@
 import argparse
 import itertools
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,16 @@ from evaluation.results.result import RETRIEVAL, TASKS
 
 FOLDER = "baselines"
 """In the output folder: a folder of results for each baseline."""
+UNTRAINED = 2
+"""Of the word vectors, the first: their plain mean is not scored, only SIF's."""
+SLOW_PAIRS = 10_000
+"""Training pairs for the map of a sentence-transformers model, as many as in Henderson et al. 2019,
+and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them in two minutes."""
 
 
 def add(commands) -> None:
     """Add the command `baselines`."""
-    summary = "the same tasks for TF-IDF, untrained words, word vectors and installed models"
+    summary = "the same tasks for TF-IDF, BM25, untrained words, word vectors, installed models"
     parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
         parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
@@ -48,6 +53,18 @@ def add(commands) -> None:
     parser.add_argument(
         "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
     )
+    parser.add_argument(
+        "--training_pairs",
+        type=Path,
+        metavar="DIR",
+        help="pairs of the pipeline (train-*, validation-*): learn a linear map of the inputs on "
+        "them, for response ranking, over the SIF-weighted and the sentence-transformers baselines",
+    )
+    parser.add_argument(
+        "--tune",
+        action="store_true",
+        help="also score dense embeddings with the matrix of sts --tune",
+    )
     options.folder_output(parser, help=f"results go to {FOLDER}/NAME in this folder")
     options.candidates(parser)
     options.seeded(parser)
@@ -55,7 +72,7 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Score every baseline on every data set; TF-IDF and untrained words are always among them."""
+    """Score every baseline on every data set; TF-IDF, BM25 and untrained words are always there."""
     from evaluation.data import cqa_files, ranking_files, retrieval_files, snli_files, sts_files
     from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 
@@ -85,23 +102,53 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         RETRIEVAL: (retrieval_files.find, retrieval_files.read),
     }
     texts = {task: _texts(*readers[task], data) for task, data in given.items()}
-    for encoder in itertools.chain(_encoders(arguments), installed):
+    storing = options.storing(arguments, command=command)
+    for encoder in _encoders(arguments, installed):
         folder = arguments.output / FOLDER / _folder_name(encoder.path)
-        for task, data in given.items():
+        storing["output"] = folder
+        for task in (one for one in given if one in getattr(encoder, "tasks", given)):
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
                 encoder.fit(texts[task])
-            storing = options.storing(arguments, command=command) | {"output": folder}
             with claim(folder, command=task, folder=True):
-                results = evaluate(encoder, task, data, **settings.get(task, {}), **storing)
+                results = evaluate(encoder, task, given[task], **settings.get(task, {}), **storing)
                 if task == "cqa":
                     write_predictions(results, folder)
+                if task == "sts" and arguments.tune and not getattr(encoder, "sparse", False):
+                    _tune(encoder, given[task], texts[task], storing)
+
+
+def _tune(encoder, path: Path, texts: list[str], storing: dict) -> None:
+    """Score with the matrix of `sts --tune`; words of the train file count too."""
+    from evaluation.data import sts_files
+    from evaluation.tasks import sts, sts_tuning
+    from evaluation.tasks.evaluate import Store
+
+    sources = sts.tuning_sources(path)
+    train, dev = map(sts_files.read, sources)
+    if hasattr(encoder, "fit"):
+        encoder.fit([*texts, *itertools.chain.from_iterable(train.texts())])
+
+    @cache
+    def matrix():
+        found = sts_tuning.learn(encoder, train, dev)
+        print(f"{found.summary()}\n", flush=True)
+        return found.matrix
+
+    Store(**storing).results(
+        sts.tuned_evaluations(path, encoder, matrix=matrix, learned_from=sources)
+    )
 
 
 def _check_given(arguments: argparse.Namespace) -> None:
     """Raise InputError for a file or module that is not there, before the others are scored."""
     from evaluation.data.files import existing
+    from evaluation.tasks import sts
 
+    if arguments.tune and not arguments.sts:
+        raise InputError("--tune needs --sts, the folder of the STS Benchmark")
+    if arguments.tune:
+        sts.tuning_sources(arguments.sts)
     for path in arguments.vectors:
         if not existing(path).is_file():
             raise InputError(f"--vectors {path}: a folder; a file of word vectors is accepted")
@@ -126,19 +173,54 @@ def _texts(find: Callable, read: Callable, data: Any) -> list[str]:
     return list(itertools.chain.from_iterable(pairs))
 
 
-def _encoders(arguments: argparse.Namespace) -> Iterator:
-    """Yield the others, each loaded when its turn comes."""
+def _encoders(arguments: argparse.Namespace, installed: Sequence) -> Iterator:
+    """Yield each baseline, most of them loaded when their turn comes."""
     from evaluation.encoders import words
+    from evaluation.encoders.bm25 import Bm25
     from evaluation.encoders.saved_model import load_encoder
 
+    pairs = _training_pairs(arguments)
     yield words.TfIdf()
-    for letters in (False, True):
-        name, source, lookup = words.untrained(letters=letters)
-        yield words.WordAverage(name, source=source, lookup=lookup, sif=True)
-    vectors = [words.of_file(path) for path in arguments.vectors]
+    yield Bm25()
+    vectors = [words.untrained(letters=letters) for letters in (False, True)]
+    vectors += [words.of_file(path) for path in arguments.vectors]
     vectors += [words.of_module(module) for module in arguments.module_words]
-    for name, source, lookup in vectors:
-        for sif in (False, True):
-            yield words.WordAverage(name, source=source, lookup=lookup, sif=sif)
+    for number, (name, source, lookup) in enumerate(vectors):
+        weighted = words.WordAverage(name, source=source, lookup=lookup, sif=True)
+        if number >= UNTRAINED:
+            yield words.WordAverage(name, source=source, lookup=lookup)
+        yield weighted
+        yield from _mapped(weighted, pairs)
     for module in arguments.modules:
         yield load_encoder(module)
+    for encoder in installed:
+        yield encoder
+        yield from _mapped(encoder, pairs, most=SLOW_PAIRS)
+
+
+def _training_pairs(arguments: argparse.Namespace) -> dict[str, list]:
+    """Return the training and the validation pairs, where they are asked for.
+
+    Raises:
+      InputError: if the folder lacks either.
+    """
+    if not (arguments.training_pairs and arguments.response_ranking):
+        return {}
+    from evaluation.data import ranking_files
+    from evaluation.data.files import Source, existing
+
+    found = {}
+    for split in ("train", "validation"):
+        files = sorted(existing(arguments.training_pairs).glob(f"{split}-*.tfrecord"))
+        if not files:
+            raise InputError(f"{arguments.training_pairs}: holds no {split}-*.tfrecord")
+        found[split] = ranking_files.read(Source(split, tuple(files))).pairs
+    return found
+
+
+def _mapped(encoder, pairs: dict[str, list], *, most: int | None = None) -> Iterator:
+    """Yield the encoder with a linear map that is learned on the first pairs, if there are any."""
+    if pairs:
+        from evaluation.encoders.linear_map import LinearMap
+
+        yield LinearMap(encoder, pairs["train"][:most], pairs["validation"][: most and most // 5])

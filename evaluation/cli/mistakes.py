@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     for source in (*similar, *ranked):
         started = time.perf_counter()
         if source in pairs:
-            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]))
+            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=arguments.seed)
         else:
             found = mistakes.of_ranking(
                 encoder, conversations[source], seed=arguments.seed, **settings

@@ -5,6 +5,11 @@ from pathlib import Path
 
 from evaluation.cli import options
 
+AS_GIVEN = (
+    *("pairs", "models", "contamination", "mistakes"),
+    *("protocol", "ablations", "learned", "data_dir"),
+)
+
 
 def add(commands) -> None:
     """Add the command `rows`."""
@@ -22,11 +27,24 @@ def add(commands) -> None:
     parser.add_argument(
         "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
     )
+    parser.add_argument(
+        "--models", type=Path, help="folders NAME-SEED of models, for the rates in chosen.json"
+    )
+    parser.add_argument(
+        "--outside",
+        nargs="+",
+        default=[],
+        metavar="NAME=WHAT",
+        help="what rows have from outside the training data, such as distilled=teacher",
+    )
     parser.add_argument("--contamination", type=Path, help="folder of `evaluation contamination`")
     parser.add_argument("--mistakes", type=Path, help="folder of `evaluation mistakes`")
-    parser.add_argument(
-        "--learned", type=Path, metavar="FILE.md", help="text to put at the end of the page"
-    )
+    for name, place in (
+        ("protocol", "behind the first table"),
+        ("ablations", "in front of what was learned"),
+        ("learned", "at the end of the page"),
+    ):
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE.md", help=f"text to put {place}")
     parser.add_argument("--machine", default="", help="the machine, for the page's head")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
     parser.add_argument("--data_dir", default="", help="shown as DIR in the commands on the page")
@@ -35,18 +53,16 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the page."""
+    from evaluation.errors import InputError
     from evaluation.report import markdown_page
 
+    if wrong := [given for given in arguments.outside if not all(given.partition("="))]:
+        raise InputError(f"--outside {wrong[0]}: NAME=WHAT is accepted")
     said = (arguments.made_by and f"`{arguments.made_by}`", arguments.machine)
-    markdown_page.write(
-        arguments.results,
-        arguments.output,
-        runs=arguments.runs,
-        pairs=arguments.pairs,
-        contamination=arguments.contamination,
-        mistakes=arguments.mistakes,
-        learned=arguments.learned,
+    contents = markdown_page.Contents(
+        outside=dict(given.split("=", 1) for given in arguments.outside),
         about=", ".join(filter(None, said)),
-        data_dir=arguments.data_dir,
+        **{name: getattr(arguments, name) for name in AS_GIVEN},
     )
+    markdown_page.write(arguments.results, arguments.output, contents, runs=arguments.runs)
     print(f"-> {arguments.output}")

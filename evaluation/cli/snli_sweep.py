@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         seconds=time.perf_counter() - started,
     )
     path, figure = store.write(found, arguments.output), arguments.output / "snli_sweep.svg"
-    write_whole(figure, pictures.nli_share(found))
+    write_whole(figure, pictures.nli_share(found.items))
     print(f"{_table(found)}\n-> {path}, {figure}")
 
 

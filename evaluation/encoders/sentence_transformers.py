@@ -51,9 +51,9 @@ class SentenceTransformersEncoder:
     encode_inputs = encode_responses = encode
 
     def provenance(self) -> dict:
-        """Return its name, and a hash of its weights."""
+        """Return its name, a hash of its weights, and that it was trained elsewhere."""
         digest = hashlib.sha256()
         for name, weights in sorted(self._model.state_dict().items()):
             digest.update(name.encode())
             digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
-        return {"path": self.path, "fingerprint": digest.hexdigest()}
+        return {"path": self.path, "fingerprint": digest.hexdigest(), "pretrained": True}

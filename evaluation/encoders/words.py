@@ -55,6 +55,7 @@ class TfIdf:
 
     path = "TF-IDF"
     gives_embeddings = True
+    sparse = True
 
     def __init__(self) -> None:
         self.signatures: dict = {}
@@ -111,7 +112,9 @@ class WordAverage:
         self.signatures: dict = {}
         self._source, self._lookup, self._sif = source, lookup, sif
         self._texts: list[str] = []
-        self._table: Table = {}
+        self._column: dict[str, int] = {}
+        self._vectors = np.zeros((0, 1), dtype=np.float32)
+        self._weights = np.zeros(0, dtype=np.float32)
         self._share: dict[str, float] = {}
         self._common: np.ndarray | None = None
         self._mean = np.zeros(1, dtype=np.float32)
@@ -126,17 +129,24 @@ class WordAverage:
         self._texts = sorted(set(texts))
         counts = Counter(word for text in self._texts for word in tokens(text))
         total = sum(counts.values())
-        self._table = self._lookup(counts.keys())
         self._share = {word: count / total for word, count in counts.items()}
+        table = self._lookup(counts.keys())
+        self._column = {word: column for column, word in enumerate(table)}
+        unknown = InputError(f"{self.path}: knows no word of the {len(self._texts):,} texts")
+        if not table:
+            raise unknown
+        self._vectors = np.stack(list(table.values())).astype(np.float32)
+        self._weights = np.array([self.weight(word) for word in table], dtype=np.float32)
         self._common = None
-        if self._sif:
-            rows = self._rows(self._texts).astype(np.float64)
-            _, directions = np.linalg.eigh(rows.T @ rows)
-            self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
         rows = self._rows(self._texts)
         known = rows.any(axis=1)
         if not known.any():
-            raise InputError(f"{self.path}: knows no word of the {len(self._texts):,} texts")
+            raise unknown
+        if self._sif:
+            moments = rows.astype(np.float64).T @ rows
+            _, directions = np.linalg.eigh(moments)
+            self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
+            rows = self._without_common(rows)
         self._mean = rows[known].mean(axis=0)
         self._unknown = int((~known).sum())
         return self
@@ -164,12 +174,19 @@ class WordAverage:
 
     def _rows(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 [len(texts), dim], rows of zeros where no word is known."""
-        dim = len(next(iter(self._table.values()), [0]))
-        rows = np.zeros((len(texts), dim), dtype=np.float32)
-        for i, text in enumerate(texts):
-            known = [word for word in tokens(text) if word in self._table]
-            for word in known:
-                rows[i] += self.weight(word) * self._table[word] / len(known)
+        columns = [
+            [self._column[word] for word in tokens(text) if word in self._column] for text in texts
+        ]
+        sizes = np.array([len(one) for one in columns], dtype=np.int64)
+        flat = np.array([column for one in columns for column in one], dtype=np.int64)
+        weights = self._weights[flat] / np.repeat(sizes, sizes).astype(np.float32)
+        shape = len(texts), len(self._column)
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        rows = scipy.sparse.csr_array((weights, flat, ends), shape=shape) @ self._vectors
+        return self._without_common(rows)
+
+    def _without_common(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows less their part in the first singular direction, once that is known."""
         if self._common is None:
             return rows
         return rows - np.outer(rows @ self._common, self._common)

@@ -1,45 +1,67 @@
-"""How scores grow with the number of training pairs: a table, a picture, an extrapolation.
+"""How scores grow with the number of training pairs: a table and a picture.
 
-A straight line goes through the last points, log-odds of the score by the logarithm of the pairs,
-so that it never leaves 0 and 1. Nothing says that growth goes on along it.
+A straight line, the score by the logarithm of the pairs, goes through all points and no further:
+beyond them nothing was measured. Its slope has an interval from resampling the items of all points
+together.
 """
 
-import re
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from scipy import special
 
-from evaluation.report import paper, svg
-from evaluation.report.tables import OURS, PAPER, Cell, Row, Scored, System, Table
+from evaluation.errors import InputError
+from evaluation.metrics import bootstrap
+from evaluation.metrics.bootstrap import Sample
+from evaluation.report import svg
+from evaluation.report.cells import OURS, Cell, Row, Table
+from evaluation.report.systems import Scored, System
+from evaluation.results import measure
+from evaluation.results.result import Result
 from evaluation.results.text import label
 
-_SHARE = re.compile(r"growth (\d+)")
+NAME = "growth"
+CHOSEN = "chosen.json"
+PAPERS_PAIRS = 600e6
 METRICS = (("sts-dev", "pearson"), ("response_ranking", "p_at_1"), ("response_ranking", "p_at_10"))
 COLORS = ("#3b82c4", "#c2571a", "#5f9a4a")
 MARKERS = ("s", "o", "^")
-LINE_THROUGH = 3
-PAPERS_PAIRS = 600e6
+FEWEST_POINTS = 3
+"""That a line is drawn through."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A number of training pairs, and the scores of a model trained on them, as in `METRICS`."""
+    """A number of training pairs, and of each of `METRICS` a result; None where there is none."""
 
     pairs: float
-    values: tuple[float | None, ...]
+    results: tuple[Result | None, ...]
+
+    def cell(self, column: int) -> Cell:
+        """Return one of `METRICS` with its interval."""
+        found = self.results[column]
+        return Scored("", OURS, [found] if found else []).cell(METRICS[column][1])
 
 
-def split(systems: Sequence[System]) -> tuple[list[System], dict[int, System]]:
-    """Return the other systems, and by its share in percent each that is named `growth SHARE`."""
-    shares = {int(m[1]): one for one in systems if (m := _SHARE.fullmatch(one.label))}
-    others = [one for one in systems if not _SHARE.fullmatch(one.label)]
-    return others, dict(sorted(shares.items()))
+@dataclass(frozen=True)
+class Line:
+    """A straight line through the points: score = offset + slope * log10(pairs)."""
+
+    slope: float
+    offset: float
+    interval: Sequence[float] | None
+    """Of the slope."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether the interval of the slope excludes 0."""
+        return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 
-def points(shares: dict[int, System], *, of_files: Sequence[int]) -> list[Point]:
-    """Return a point a share; None where a system lacks a score.
+def points(shares: Mapping[int, System], *, of_files: Sequence[int]) -> list[Point]:
+    """Return a point a share.
 
     Args:
       shares: systems by the share of the files, in percent, that they were trained on: the first.
@@ -47,65 +69,114 @@ def points(shares: dict[int, System], *, of_files: Sequence[int]) -> list[Point]
     """
     made = []
     for share, system in shares.items():
-        found = [Scored("", "", system.named(name)[:1]).cell(key) for name, key in METRICS]
-        pairs = sum(of_files[: round(len(of_files) * share / 100)])
-        made.append(Point(pairs, tuple(cell.value for cell in found)))
+        found = tuple(next(iter(system.named(name)), None) for name, _ in METRICS)
+        made.append(Point(_pairs(share, of_files), found))
     return made
 
 
-def has_lines(found: Sequence[Point]) -> bool:
-    """Return whether any metric has points enough for a line."""
-    return any(line(found, column) for column in range(len(METRICS)))
+def chosen_rates(
+    models: Path, shares: Mapping[int, System], of_files: Sequence[int]
+) -> dict[int, float]:
+    """Return the learning rate of each share whose model's folder says which was chosen.
+
+    Raises:
+      InputError: if a `chosen.json` has no rate.
+    """
+    rates = {}
+    for share, system in shares.items():
+        path = models / f"{system.label.replace(' ', '_')}-{system.seeds[0]}" / CHOSEN
+        if path.exists():
+            try:
+                rates[_pairs(share, of_files)] = float(json.loads(path.read_text())["rate"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(f"{path}: says no rate ({error})") from error
+    return rates
 
 
-def line(found: Sequence[Point], column: int) -> tuple[float, float] | None:
-    """Return slope a tenfold and log-odds at one pair of the last points; None for too few."""
-    known = [(p.pairs, v) for p in found if (v := p.values[column]) is not None and 0 < v < 1]
-    if len(known) < LINE_THROUGH:
+def _pairs(share: int, of_files: Sequence[int]) -> int:
+    return sum(of_files[: round(len(of_files) * share / 100)])
+
+
+def line(found: Sequence[Point], column: int) -> Line | None:
+    """Return the least-squares line of one metric; None for too few points.
+
+    The interval of its slope is the 95% bootstrap interval over items, each resample the same for
+    all points; None where points have other items. It holds for these models: other seeds are not
+    in it.
+    """
+    known = [
+        (point.pairs, value, result)
+        for point in found
+        if (result := point.results[column]) and (value := point.cell(column).value) is not None
+    ]
+    if len(known) < FEWEST_POINTS:
         return None
-    pairs, values = zip(*known[-LINE_THROUGH:], strict=True)
-    slope, offset = np.polyfit(np.log10(pairs), special.logit(values), 1)
-    return float(slope), float(offset)
+    pairs, values, results = zip(*known, strict=True)
+    x = np.log10(pairs)
+    slope, offset = np.polyfit(x, values, 1)
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)  # the slope is this weighted sum
+    key = METRICS[column][1]
+    samples = [measure.sample_of(one, metrics=[key]) for one in results if one.items]
+    ends = None
+    if len(samples) == len(known) and len({sample.units for sample in samples}) == 1:
+        ends = bootstrap.intervals(_weighted(samples, weights, key), seed=0).get(key)
+    return Line(float(slope), float(offset), ends)
 
 
-def on(fit: tuple[float, float], pairs: float | np.ndarray) -> np.ndarray:
-    """Return the score that a line has at so many pairs."""
-    slope, offset = fit
-    return special.expit(slope * np.log10(pairs) + offset)
+def _weighted(samples: Sequence[Sample], weights: np.ndarray, key: str) -> Sample:
+    """Return the weighted sum of one metric of several samples of the same units."""
+
+    def total(units: np.ndarray) -> dict[str, np.ndarray]:
+        each = [sample.metrics(units)[key] for sample in samples]
+        return {key: np.tensordot(weights, np.stack(each), axes=1)}
+
+    return Sample(samples[0].units, total)
 
 
-def table(found: Sequence[Point]) -> Table:
-    """Return the points, and where the lines would be at the paper's 600 million pairs."""
-    rows = [Row(f"{p.pairs:,.0f} pairs", [Cell(v) for v in p.values], OURS) for p in found]
-    if has_lines(found):
-        lines = [line(found, column) for column in range(len(METRICS))]
-        cells = [Cell(float(on(fit, PAPERS_PAIRS)) if fit else None) for fit in lines]
-        rows.append(Row("600 million, extrapolated", cells, OURS))
-        dan = paper.TABLE_1["DAN"]
-        values = (paper.TABLE_3["Reddit"]["dev"], dan["p_at_1"], dan["p_at_10"])
-        rows.append(Row("600 million, Transformer; DAN", [Cell(v) for v in values], PAPER))
-    return Table("Scores by training pairs", [_label(*one) for one in METRICS], rows)
+def table(found: Sequence[Point], rates: Mapping[int, float] | None = None) -> Table:
+    """Return the points, and the slope of each metric's line.
+
+    `rates` are learning rates by the number of pairs.
+    """
+    columns = range(len(METRICS))
+    rows = [Row(f"{p.pairs:,.0f} pairs", [p.cell(n) for n in columns], OURS) for p in found]
+    lines = [line(found, column) for column in columns]
+    if any(lines):
+        cells = [Cell(one.slope, one.interval) if one else Cell() for one in lines]
+        rows.append(Row("more for ten times the pairs", cells, OURS))
+    headers = [_label(*one) for one in METRICS]
+    if rates:
+        headers.append("learning rate")
+        for row, point in zip(rows, found, strict=False):
+            row.cells.append(Cell(rates.get(int(point.pairs))))
+        rows[-1].cells.extend([Cell()] * (len(headers) - len(rows[-1].cells)))
+    return Table("Scores by training pairs", headers, rows)
 
 
 def _label(name: str, key: str) -> str:
-    return "STS-B dev, Pearson's r" if name == "sts-dev" else f"{label(key)} of 100"
+    return "STS-B dev, r" if name == "sts-dev" else f"{label(key)} of 100"
 
 
 @svg.styled
 def picture(found: Sequence[Point]) -> str:
-    """Draw the points and the lines: the text of an SVG file."""
+    """Draw the points, and the lines whose slope is not 0: the text of an SVG file."""
     figure, axes = svg.axes_of(width=6.4, height=4.2)
     for column, (name, key) in enumerate(METRICS):
-        known = [(p.pairs, p.values[column]) for p in found if p.values[column] is not None]
+        known = [(p.pairs, p.cell(column)) for p in found if p.cell(column).value is not None]
         if not known:
             continue
-        color, marker = COLORS[column], MARKERS[column]
-        axes.plot(*zip(*known, strict=True), color=color, marker=marker, label=_label(name, key))
-        if fit := line(found, column):
-            beyond = np.geomspace(known[-1][0], PAPERS_PAIRS)
-            axes.plot(beyond, on(fit, beyond), color=color, linestyle=":")
+        color, (pairs, cells) = COLORS[column], zip(*known, strict=True)
+        values = [cell.value for cell in cells]
+        style = {"color": color, "marker": MARKERS[column], "linestyle": ""}
+        axes.plot(pairs, values, label=_label(name, key), **style)
+        for at, cell in zip(pairs, cells, strict=True):
+            if cell.interval:
+                axes.plot([at, at], cell.interval, color=color, linewidth=1, alpha=0.6)
+        if (fit := line(found, column)) and fit.rises:
+            ends = np.array([pairs[0], pairs[-1]])
+            axes.plot(ends, fit.offset + fit.slope * np.log10(ends), color=color, linestyle=":")
     axes.set_xscale("log")
-    axes.set_xlabel("training pairs (dotted: the line through the last three, extrapolated)")
+    axes.set_xlabel("training pairs")
     axes.set_ylim(0, 1)
     axes.grid(axis="y", linewidth=0.5, alpha=0.25)
     if axes.lines:

@@ -13,8 +13,9 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import paper, pictures, regressors, retrieval, svg, tables
-from evaluation.report.tables import System, Table
+from evaluation.report import diagnostics, paper, paper_tables, pictures, regressors, retrieval, svg
+from evaluation.report.cells import Table
+from evaluation.report.systems import System, read_module
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
 from evaluation.results.text import figure
@@ -58,7 +59,7 @@ def write_report(
       InputError: if there are no results, or `output` would replace a file of another kind.
     """
     check_output(Path(output))
-    systems = tables.read_module(Path(results), [Path(other) for other in beside])
+    systems = read_module(Path(results), [Path(other) for other in beside])
     return write(systems, Path(output))
 
 
@@ -80,10 +81,10 @@ def all_tables(systems: Sequence[System]) -> list[Table]:
     overlaps = (r for r in systems[0].results() if r.task == "contamination")
     regressed = (r for one in systems for r in one.results() if r.task == regressors.TASK)
     made = [
-        *tables.tables(systems),
+        *paper_tables.tables(systems),
         retrieval.table(systems),
         *regressors.tables(regressed),
-        tables.contamination(overlaps),
+        diagnostics.contamination(overlaps),
     ]
     return [table for table in made if table is not None]
 
@@ -101,7 +102,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
     drawn = {
         "bars": pictures.genre_bars(systems, shown.name) if shown and _genres(shown) else None,
         "scatter": pictures.scatter(shown) if shown else None,
-        "curves": pictures.nli_share(sweep) if sweep and sweep.items else None,
+        "curves": pictures.nli_share(sweep.items) if sweep and sweep.items else None,
     }
     return template.render(
         systems=systems,

@@ -5,18 +5,23 @@ RESULTS.md has numbers only: the texts behind them are other people's.
 
 import datetime
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from evaluation.data import overlap
 from evaluation.data.files import with_data_as_dir, write_whole
 from evaluation.errors import InputError
-from evaluation.report import growth, paper, tables
-from evaluation.report.tables import BASELINE, OURS, Cell, Row, System, Table
+from evaluation.report import diagnostics, growth, nli_shares, opening, paper_tables, pictures
+from evaluation.report.cells import BASELINE, OURS, Table, markdown
+from evaluation.report.systems import System, read_runs, row_label
+from evaluation.report.systems import shares as shares_of
 from evaluation.results import store
 from evaluation.results.result import Result
 
 MARKER = "COMPLETED"
+TEXTS = ("protocol", "ablations", "learned")
 SHOWN_CHARACTERS = 200
 
 
@@ -38,75 +43,147 @@ def training_pairs(folder: Path) -> list[int]:
     return found
 
 
-def write(
-    results: Path,
-    output: Path,
-    *,
-    runs: Sequence[str] = (),
-    pairs: Path,
-    contamination: Path | None,
-    mistakes: Path | None,
-    learned: Path | None,
-    about: str,
-    data_dir: str = "",
-) -> None:
-    """Write the page, and the figure of growth beside it as `<name>-growth.svg`.
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """What the page of results is made from.
 
-    `results` and `runs` are those of `tables.read_runs`, `pairs` is a folder of training pairs;
-    `contamination` and `mistakes` are folders that these commands have written. `learned`, a
-    Markdown file, goes to the end. `about` is a line on what made the results, and on what machine;
-    `data_dir` is a folder that the commands on the page show as DIR.
+    Of the folders, `pairs` holds the training pairs, as the pipeline wrote them, `contamination`
+    and `mistakes` what these commands wrote, and `models` the rows' models, for `chosen.json`. The
+    Markdown files are shown as they are: `protocol` behind the first table, `ablations` and
+    `learned` at the end. `outside` says by a row's name what it has from outside the training data.
+    `about` is a line on what made the results, and on what machine; commands show the folder
+    `data_dir` as DIR.
+    """
+
+    pairs: Path
+    models: Path | None = None
+    contamination: Path | None = None
+    mistakes: Path | None = None
+    protocol: Path | None = None
+    ablations: Path | None = None
+    learned: Path | None = None
+    outside: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
+    data_dir: str = ""
+
+
+def write(results: Path, output: Path, contents: Contents, *, runs: Sequence[str] = ()) -> None:
+    """Write the page, and its figures beside it as `<name>-growth.svg` and so on.
+
+    `results` and `runs` are those of `systems.read_runs`.
 
     Raises:
       InputError: if a folder is not what it must be.
     """
     if output.suffix in (".json", ".svg"):
         raise InputError(f"--output is {output}; the name of a Markdown file is accepted")
-    systems, shares = growth.split(tables.read_runs(results, runs))
-    of_files = training_pairs(pairs)
-    end = _text_of(learned) if learned is not None else ""
-    overlaps = _of_task("contamination", contamination) if contamination is not None else []
-    found_wrong = _of_task("mistakes", mistakes) if mistakes is not None else []
-    head = ", ".join(filter(None, (about, _when(results)))) + f". {sum(of_files):,} training pairs."
-    parts = ["# Results on real data", head, _how_to_read(systems)]
-    made = [*tables.tables(systems), _table_5(systems)]
-    parts += [tables.markdown(table) for table in made if table is not None]
-    parts.append(_commands(systems))
+    systems, shares = shares_of(read_runs(results, runs), growth.NAME)
+    systems, nli = shares_of(systems, nli_shares.NAME)
+    outside = _outside(systems, contents.outside)
+    of_files = training_pairs(contents.pairs)
+    pictures_at = partial(_beside, output)
+    texts = {name: _text_of(name, getattr(contents, name)) for name in TEXTS}
+    overlaps = _of_task("contamination", contents.contamination)
+    wrong = _of_task("mistakes", contents.mistakes)
+    parts = ["# Results on real data", *opening.markdown(systems, outside)]
+    parts += [texts["protocol"], _head(contents.about, results, of_files), _seeds(systems)]
+    parts += ["## The paper's tables", *map(markdown, _paper_tables(systems))]
+    parts += _figure_7(systems, outside, pictures_at("figure7"))
+    parts += _figure_8(nli, pictures_at("figure8"))
     if shares:
-        parts += _growth(shares, of_files, output.with_name(f"{output.stem}-growth.svg"))
-    if (overlap_table := tables.contamination(overlaps)) is not None:
-        parts += ["## Evaluation items in the training data", tables.markdown(overlap_table)]
-        parts.append(f"    {overlaps[0].command}")
-    if found_wrong:
-        parts.append("## Mistakes")
-    for found in found_wrong:
-        parts += [tables.markdown(tables.mistakes(found)), f"    {found.command}"]
-    if end:
-        parts.append(end)
-    write_whole(output, with_data_as_dir(data_dir, "\n\n".join(parts) + "\n"))
+        rates = growth.chosen_rates(contents.models, shares, of_files) if contents.models else {}
+        parts += _growth(shares, of_files, rates, pictures_at("growth"))
+    parts += _checks(overlaps, wrong)
+    parts += ["## Commands", _commands(systems), texts["ablations"], texts["learned"]]
+    page = "\n\n".join(part for part in parts if part) + "\n"
+    write_whole(output, with_data_as_dir(contents.data_dir, page))
 
 
-def _text_of(learned: Path) -> str:
-    try:
-        return learned.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise InputError(f"--learned {learned}: not UTF-8 text ({error.reason})") from error
+def _beside(output: Path, name: str) -> Path:
+    return output.with_name(f"{output.stem}-{name}.svg")
 
 
-def _growth(shares: dict[int, System], of_files: Sequence[int], picture: Path) -> list[str]:
+def _outside(systems: Sequence[System], given: Mapping[str, str]) -> dict[str, str]:
+    """Return what rows have from outside by their labels.
+
+    Raises:
+      InputError: if there is no such row.
+    """
+    found = {row_label(name): what for name, what in given.items()}
+    trained = [system.label for system in systems if system.kind == OURS]
+    if unknown := found.keys() - set(trained):
+        raise InputError(f"--outside: no row {min(unknown)}; there are {', '.join(trained)}")
+    return found
+
+
+def _paper_tables(systems: Sequence[System]) -> list[Table]:
+    made = [opening.differences(systems), *paper_tables.tables(systems)]
+    made.append(paper_tables.table_5(systems))
+    return [table for table in made if table is not None]
+
+
+def _figure_7(systems: Sequence[System], outside: Mapping[str, str], picture: Path) -> list[str]:
+    """Draw the scores of the first of the best rows on STS-B test; return what the page says."""
+    for system in opening.best_rows(systems, outside).values():
+        for found in system.named("sts-test")[:1]:
+            if found.items:
+                write_whole(picture, pictures.scatter(found))
+                text = f"Figure 7: `{system.label}` on STS-B test, {found.n:,} pairs."
+                return [f"**{text}**", f"![Scores against human judgement]({picture.name})"]
+    return []
+
+
+def _figure_8(shares: dict[int, System], picture: Path) -> list[str]:
+    """Draw r by the share of NLI pairs; return what the page says of it."""
+    found = nli_shares.points(shares)
+    if not found:
+        return []
+    write_whole(picture, pictures.nli_share(found))
+    shown = f"![Pearson's r by share of the NLI pairs]({picture.name})"
+    return [f"**Figure 8**\n\n{shown}", markdown(nli_shares.table(found))]
+
+
+def _growth(
+    shares: dict[int, System], of_files: Sequence[int], rates: Mapping[int, float], picture: Path
+) -> list[str]:
     """Write the figure of growth; return what the page says of it."""
     found = growth.points(shares, of_files=of_files)
     write_whole(picture, growth.picture(found))
     shown = f"![Scores by the number of training pairs]({picture.name})"
-    parts = ["## Growth", tables.markdown(growth.table(found)), shown]
-    if growth.has_lines(found):
-        times = growth.PAPERS_PAIRS / sum(of_files)
-        parts.append(
-            f"The dotted lines go through the last {growth.LINE_THROUGH} points, log-odds by the "
-            f"logarithm of the pairs: an extrapolation to {times:,.0f} times the pairs, not a "
-            "measurement."
-        )
+    times = growth.PAPERS_PAIRS / sum(of_files)
+    note = (
+        "A dotted line is drawn where the interval of the slope excludes 0, and it ends with the "
+        f"data: the paper's 600 million pairs are {times:,.0f} times as many, and nothing here "
+        "says how scores grow until there. One seed a point: intervals are over items alone."
+    )
+    return ["## Growth", markdown(growth.table(found, rates)), shown, note]
+
+
+def _checks(overlaps: Sequence[Result], wrong: Sequence[Result]) -> list[str]:
+    """Return the tables of `contamination` and of `mistakes`, with their commands."""
+    parts = []
+    if (overlap_table := diagnostics.contamination(overlaps)) is not None:
+        parts += ["## Evaluation items in the training data", markdown(overlap_table)]
+        parts.append(f"    {overlaps[0].command}")
+    if wrong:
+        parts.append("## Mistakes")
+    for found in wrong:
+        parts += [markdown(diagnostics.mistakes(found)), f"    {found.command}"]
     return parts
+
+
+def _head(about: str, results: Path, of_files: Sequence[int]) -> str:
+    said = ", ".join(filter(None, (about, _when(results))))
+    return f"{said}. {sum(of_files):,} training pairs."
+
+
+def _text_of(name: str, path: Path | None) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip() if path is not None else ""
+    except UnicodeDecodeError as error:
+        raise InputError(f"--{name} {path}: not UTF-8 text ({error.reason})") from error
+    # The headings of a page become those of a section.
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
 
 
 def _when(results: Path) -> str:
@@ -116,9 +193,9 @@ def _when(results: Path) -> str:
     return " to ".join(dict.fromkeys(days))
 
 
-def _of_task(task: str, folder: Path) -> list[Result]:
-    """Return the results of a folder, all of one task."""
-    found = store.read_results(folder)
+def _of_task(task: str, folder: Path | None) -> list[Result]:
+    """Return the results of a folder, all of one task; none without a folder."""
+    found = store.read_results(folder) if folder is not None else []
     if other := next((one for one in found if one.task != task), None):
         raise InputError(
             f"{folder}: has {other.name}, of {other.task}; accepted is what {task} writes"
@@ -126,13 +203,10 @@ def _of_task(task: str, folder: Path) -> list[Result]:
     return found
 
 
-def _how_to_read(systems: Sequence[System]) -> str:
+def _seeds(systems: Sequence[System]) -> str:
     trained = [system for system in systems if system.kind == OURS]
     seeds = (f"{system.label} {', '.join(map(str, system.seeds))}" for system in trained)
-    said = f"Seeds: {'; '.join(seeds)}."
-    if any(len(system.seeds) > 1 for system in trained):
-        said += " Where there are several, the mean ± the standard deviation over them."
-    return said
+    return f"Seeds: {'; '.join(seeds)}."
 
 
 def _commands(systems: Sequence[System]) -> str:
@@ -152,37 +226,11 @@ def _commands(systems: Sequence[System]) -> str:
     )
 
 
-def _table_5(systems: Sequence[System]) -> Table | None:
-    """Return the scores of the paper's own examples, which are in STS-B's test set."""
-    scores = {system.label: _by_texts(system.named("sts-test")) for system in systems}
-    known = {name: of for name, of in scores.items() if of}
-    rows = []
-    for kind, papers, gold, *texts in paper.TABLE_5:
-        found = [of.get(tuple(map(overlap.normalize, texts)), []) for of in known.values()]
-        if any(found):
-            cells = [Cell(gold, decimals=1), Cell(papers, decimals=2), *map(tables.mean, found)]
-            rows.append(Row(f"{kind}: {texts[0]} / {texts[1]}", cells, OURS))
-    if not rows:
-        return None
-    title = "Table 5: the paper's examples, scored by -arccos(cosine)"
-    return Table(title, ["gold score", "the paper", *known], rows)
-
-
-def _by_texts(results: Sequence[Result]) -> dict[tuple[str, ...], list[float]]:
-    """Return the score of each run by the pair's normalized texts."""
-    found: dict[tuple[str, ...], list[float]] = {}
-    for result in results:
-        for item in result.items:
-            texts = tuple(overlap.normalize(item[key]) for key in ("sentence1", "sentence2"))
-            found.setdefault(texts, []).append(item["score"])
-    return found
-
-
 def mistakes(results: Sequence[Result]) -> str:
     """Return the errors by kind of text, and the worst items with their texts."""
     parts = []
     for found in results:
-        parts += [f"# {found.name}", tables.markdown(tables.mistakes(found))]
+        parts += [f"# {found.name}", markdown(diagnostics.mistakes(found))]
         for item in found.items:
             shown = (
                 f"- {key}: {_short(value) if isinstance(value, str) else round(value, 2)}"

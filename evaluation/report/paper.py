@@ -92,6 +92,7 @@ TABLE_6 = {
 
 # How many pairs or queries the paper's figures are over (section 4.3; SemEval-2017 Task 3).
 # A file of another size is other data, and no figure on it compares with the paper's.
+SNLI_TEST_PAIRS = 9824
 STS_PAIRS = {"sts-dev": 1500, "sts-test": 1379}
 CQA_QUERIES = {"cqa-SemEval2017-Task3-CQA-QL-test": 88}
 RANKING_CANDIDATES = 100

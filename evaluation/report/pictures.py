@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from evaluation.report import paper, svg, tables
-from evaluation.report.tables import BASELINE, Scored, System
+from evaluation.report import paper, paper_tables, svg
+from evaluation.report.cells import BASELINE
+from evaluation.report.nli_shares import Point
+from evaluation.report.systems import Scored, System, scored
 from evaluation.results.result import Result
 
 BLUE, ORANGE, GREY = "#3b82c4", "#c2571a", "#9aa4b0"
@@ -35,21 +37,21 @@ def scatter(result: Result) -> str:
 
 
 @svg.styled
-def nli_share(result: Result) -> str:
-    """Draw figure 8, Pearson's r by the share of NLI data, from a result of `snli_sweep`.
+def nli_share(points: Sequence[Point]) -> str:
+    """Draw figure 8, Pearson's r by the share of NLI data.
 
     A line each for dev and test, all pairs and captions, with 95% intervals as bars.
     """
     figure, axes = svg.axes_of()
     for split, kind, color, style, marker in LINES:
-        points = [
-            (100 * item["share"], item[split][kind], item[split][INTERVALS[kind]])
-            for item in result.items
-            if item[split][kind] is not None
+        known = [
+            (100 * point["share"], point[split][kind], point[split][INTERVALS[kind]])
+            for point in points
+            if point[split][kind] is not None
         ]
-        if not points:
+        if not known:
             continue
-        shares, values, intervals = zip(*points, strict=True)
+        shares, values, intervals = zip(*known, strict=True)
         label = f"{split}, {NAMES[kind]}"
         axes.plot(shares, values, style, color=color, marker=marker, markersize=4.5, label=label)
         for share, interval in zip(shares, intervals, strict=True):
@@ -70,7 +72,7 @@ def genre_bars(systems: Sequence[System], name: str) -> str:
     step = len(shown) + 1
     figure, axes = svg.axes_of(height=1.3 + 0.2 * step * len(paper.GENRES))
     for i, one in enumerate(shown):
-        cells = tables.genres(one)
+        cells = paper_tables.genres(one)
         at = [genre * step + i for genre in range(len(paper.GENRES))]
         color = GREY if one.kind == BASELINE else COLORS[i % len(COLORS)]
         axes.barh(at, [cell.value or 0.0 for cell in cells], 0.8, color=color, label=one.label)
@@ -94,7 +96,7 @@ def genre_bars(systems: Sequence[System], name: str) -> str:
 
 def _shown(systems: Sequence[System], name: str) -> list[Scored]:
     """Return what has bars: all that is not a baseline, and the best baseline with results."""
-    scored = [one for one in tables.scored(systems, name) if one.column is None]
-    ours = [one for one in scored if one.kind != BASELINE][:MOST_BARS]
-    baselines = [one for one in scored if one.kind == BASELINE]
+    found = [one for one in scored(systems, name) if one.column is None]
+    ours = [one for one in found if one.kind != BASELINE][:MOST_BARS]
+    baselines = [one for one in found if one.kind == BASELINE]
     return ours + sorted(baselines, key=lambda one: one.cell("pearson").value or -1.0)[-1:]

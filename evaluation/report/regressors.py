@@ -7,7 +7,7 @@ of making and beginning folds. A figure is a mean over folds; its interval is of
 from collections.abc import Iterable
 
 from evaluation.report import paper
-from evaluation.report.tables import BASELINE, OURS, PAPER, Cell, Row, Table
+from evaluation.report.cells import BASELINE, OURS, PAPER, Cell, Row, Table
 from evaluation.results.result import Result
 
 TASK = "sts_regression"

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from evaluation.report.tables import Row, System, Table, names, scored
+from evaluation.report.cells import Row, Table
+from evaluation.report.systems import System, names, scored
 from evaluation.results.result import RETRIEVAL
 from evaluation.results.text import label
 

@@ -97,7 +97,7 @@ def evaluate(encoder, data: QueryData) -> Result:
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
-        scores = _cosines(encoder, data)
+        scores = _scores(encoder, data)
         others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(queries)}
     ids = [query.id for query in queries for _ in query.candidates]
     found = Result(
@@ -126,9 +126,12 @@ def evaluate(encoder, data: QueryData) -> Result:
     return measure.measured(found, METRICS)
 
 
-def _cosines(encoder, data: QueryData) -> list[float]:
-    """Return each candidate's cosine with its query."""
+def _scores(encoder, data: QueryData) -> list[float]:
+    """Return each candidate's cosine with its query; without embeddings, its dot product."""
     left, right = zip(*data.texts(), strict=True)
+    if not getattr(encoder, "gives_embeddings", True):
+        products = encoder.encode_inputs(left) * encoder.encode_responses(right)
+        return np.asarray(products.sum(axis=1)).ravel().tolist()
     embeddings = encoder.encode([*left, *right])
     return similarity.cosine(embeddings[: len(left)], embeddings[len(left) :]).tolist()
 

@@ -8,20 +8,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-import scipy.sparse
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
 from evaluation.data.retrieval_files import RetrievalData, RetrievalFiles
+from evaluation.encoders.bm25 import Bm25
 from evaluation.metrics import retrieval as metrics
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.tasks import similarity
 from evaluation.tasks.evaluate import Evaluation
 
-BM25_K1, BM25_B = 1.5, 0.75
-WORD = r"\w+"
 CELLS = 1 << 25
 """Scores in memory at a time: 128 MB of float32."""
 MOST_ROWS = 1 << 15
@@ -112,9 +109,11 @@ def _cosines(encoder, data: RetrievalData) -> Scores:
 
 def _bm25(data: RetrievalData) -> Scores:
     """Yield BM25 of all queries with a block of documents."""
-    words, documents = bm25(list(data.queries.values()), list(data.documents.values()))
+    texts = list(data.documents.values())
+    ranking = Bm25().fit(texts)
+    queries = ranking.encode_inputs(list(data.queries.values()))
     for rows in _blocks(data):
-        yield similarity.products(words, documents[rows])
+        yield similarity.products(queries, ranking.encode_responses(texts[rows]))
 
 
 def _blocks(data: RetrievalData) -> Iterator[slice]:
@@ -122,30 +121,3 @@ def _blocks(data: RetrievalData) -> Iterator[slice]:
     size = max(1, min(MOST_ROWS, CELLS // len(data.queries)))
     for start in range(0, len(data.documents), size):
         yield slice(start, start + size)
-
-
-def bm25(
-    queries: list[str], documents: list[str]
-) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
-    """Return two matrices, [queries, words] and [documents, words], whose products are BM25.
-
-    The sum over the query's distinct words, lower-cased, of
-    idf tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)),
-    with idf = ln(1 + (n - df + 0.5) / (df + 0.5)): Lucene's but for a constant factor.
-    """
-    vectorizer = CountVectorizer(token_pattern=WORD, vocabulary=_vocabulary(queries))
-    counts = scipy.sparse.csr_array(vectorizer.transform(documents), dtype=np.float64)
-    lengths = np.array([len(words) for words in map(vectorizer.build_analyzer(), documents)])
-    df = np.bincount(counts.indices, minlength=counts.shape[1])
-    idf = np.log1p((len(documents) - df + 0.5) / (df + 0.5))
-    long = BM25_K1 * (1 - BM25_B + BM25_B * lengths / max(lengths.mean(), 1e-9))
-    tf, row = counts.data, np.repeat(np.arange(len(documents)), np.diff(counts.indptr))
-    counts.data = tf * (BM25_K1 + 1) / (tf + long[row]) * idf[counts.indices]
-    asked = scipy.sparse.csr_array(vectorizer.transform(queries)).sign()
-    return asked, counts
-
-
-def _vocabulary(texts: list[str]) -> list[str]:
-    """Return the distinct words; a blank one where there are none."""
-    analyze = CountVectorizer(token_pattern=WORD).build_analyzer()
-    return sorted({word for text in texts for word in analyze(text)}) or [" "]

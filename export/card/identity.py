@@ -80,16 +80,18 @@ def write(module: Path, about: dict[str, Any]) -> None:
 def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, Any]]:
     """The training data: task, files and, if there is one beside them, their part of the manifest.
 
+    Of a teacher's data also the `encoder` that made them.
+
     Args:
-      task: the parameters `task`; the data of a second task are under `nli`.
+      task: the parameters `task`; the data of further tasks are under their names.
       heads: of the model.
     """
-    second = (schema.NLI, task.get("nli") or {})
-    for name, data in ((heads[0], task), second):
+    further = [(name, task.get(name) or {}) for name in (schema.NLI, schema.TEACHER)]
+    for name, data in ((heads[0], task), *further):
         path = (data.get("train_data") or {}).get("input_path") or ""
         for pattern in path.split(",") if isinstance(path, str) else path:
             if files := pattern.strip():
-                yield {"task": name, "files": files, "manifest": _manifest(files)}
+                yield {"task": name, "files": files, **_manifest(files)}
 
 
 def _step(checkpoint: str | None) -> int | None:
@@ -98,15 +100,16 @@ def _step(checkpoint: str | None) -> int | None:
     return int(number) if number.isdigit() else None
 
 
-def _manifest(pattern: str) -> dict[str, Any] | None:
-    """The files of a pattern, as the manifest of `python -m data_pipeline` beside them has them."""
+def _manifest(pattern: str) -> dict[str, Any]:
+    """`manifest`, the files of a pattern as COMPLETED beside them has them; `encoder` likewise."""
     try:
         with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _MANIFEST)) as file:  # noqa: PTH118, PTH120
-            outputs = json.loads(file.read())["outputs"]
+            completed = json.loads(file.read())
         names = [os.path.basename(path) for path in tf.io.gfile.glob(pattern)]  # noqa: PTH119
-        return {name: outputs[name] for name in sorted(names)}
+        found = {"manifest": {name: completed["outputs"][name] for name in sorted(names)}}
+        return found | {name: completed[name] for name in ("encoder",) if name in completed}
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
-        return None
+        return {"manifest": None}
 
 
 def _processor() -> str:

@@ -69,12 +69,13 @@ class HubModule(Part):
         variant: str = FLOAT32,
         sts_matrix: np.ndarray | None = None,
     ):
-        encoder = weights.keep(model.encoder, variant)
-        random = model.encoder.random_state
+        layer = model.encoder.for_export()
+        encoder = weights.keep(layer, variant)
+        random = layer.random_state
         super().__init__(encoder, random=random)
         self.variant = variant
         self.preprocessor = Preprocessor(text)
-        self.encoder = Encoder(encoder, random=random)
+        self.encoder = Encoder(encoder, text, random=random)
         self.regularization_losses: list[Callable[[], tf.Tensor]] = []
         self._vectors_of_words = encoder.word_vectors
         self.sts_matrix = None
@@ -90,7 +91,7 @@ class HubModule(Part):
         }
         if schema.RESPONSE_SELECTION in model.heads:
             network = weights.keep(model.response_network, variant)
-            self.response_encoder = ResponseEncoder(encoder, network, random=random)
+            self.response_encoder = ResponseEncoder(encoder, network, text, random=random)
             heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
             heads[RANK_RESPONSES] = self._rank
         if schema.NLI in model.heads:

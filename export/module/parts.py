@@ -7,18 +7,17 @@ a `tf.data` pipeline, use the parts one by one:
     embeddings = module.encoder(ids)["default"]
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import tensorflow as tf
 
 from export.module.weights import AsTrained, Narrowed
 from model.layers import xla
-from model.text.preprocessing import BIGRAMS, WORDS, TextToIds
+from model.text.preprocessing import TextToIds
 
 DEFAULT = "default"
 
 SENTENCES = tf.TensorSpec([None], tf.string, name="sentences")
-IDS = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in (WORDS, BIGRAMS)}
 TRAINING = tf.TensorSpec([], tf.bool, name="training")
 """A tensor, so that one trace serves both: a Python bool would cause two for every shape."""
 
@@ -46,8 +45,26 @@ class Preprocessor(Part):
 
     @tf.function(input_signature=[SENTENCES])
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
-        """String [batch] -> int32 [batch, tokens] `words` and `bigrams`, padded with 0."""
+        """String [batch] -> int32 [batch, tokens] `words` and the model's other kinds, 0-padded."""
         return self._text(sentences)
+
+
+def _traced(
+    encode: Callable[[dict[str, tf.Tensor], tf.Tensor], dict[str, tf.Tensor]], text: TextToIds
+) -> tf.types.experimental.PolymorphicFunction:
+    """A function of the ids that a text handling makes, for compilers too.
+
+    It is an attribute of an instance, since its signature has the kinds of ids of one text.
+    """
+
+    def both_ways(
+        ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
+    ) -> dict[str, tf.Tensor]:
+        with xla.traced(xla.BOTH):
+            return encode(ids, training)
+
+    ids = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in text.table_sizes}
+    return tf.function(both_ways, input_signature=[ids, TRAINING])
 
 
 class Encoder(Part):
@@ -58,17 +75,16 @@ class Encoder(Part):
     true where there is a token.
     """
 
-    def __init__(self, layer: KeptLayer, *, random: Iterable[tf.Module]):
+    def __init__(self, layer: KeptLayer, text: TextToIds, *, random: Iterable[tf.Module]):
         super().__init__(layer, random=random)
         self._layer = layer
+        self.__call__ = _traced(self.encode, text)  # type: ignore[method-assign]
 
-    @tf.function(input_signature=[IDS, TRAINING])
     def __call__(
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
-        """Int32 [batch, tokens] `words` and `bigrams` -> `default` and the sequence outputs."""
-        with xla.traced(xla.BOTH):
-            return self.encode(ids, training)
+        """Int32 [batch, tokens] of each kind -> `default` and the sequence outputs."""
+        return vars(self)["__call__"](ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
         """The same inside another function; a Python bool for `training` prunes the graph."""
@@ -78,17 +94,23 @@ class Encoder(Part):
 class ResponseEncoder(Part):
     """Ids of responses to v'; its dot product with an input's embedding is the score."""
 
-    def __init__(self, encoder: KeptLayer, network: KeptLayer, *, random: Iterable[tf.Module]):
+    def __init__(
+        self,
+        encoder: KeptLayer,
+        network: KeptLayer,
+        text: TextToIds,
+        *,
+        random: Iterable[tf.Module],
+    ):
         super().__init__(encoder, network, random=random)
         self._encoder, self._network = encoder, network
+        self.__call__ = _traced(self.encode, text)  # type: ignore[method-assign]
 
-    @tf.function(input_signature=[IDS, TRAINING])
     def __call__(
         self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
     ) -> dict[str, tf.Tensor]:
-        """Int32 [batch, tokens] `words` and `bigrams` -> `default`, float32 [batch, dim]."""
-        with xla.traced(xla.BOTH):
-            return self.encode(ids, training)
+        """Int32 [batch, tokens] of each kind -> `default`, float32 [batch, dim]."""
+        return vars(self)["__call__"](ids, training)
 
     def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
         """The same inside another function; a Python bool for `training` prunes the graph."""

@@ -115,14 +115,14 @@ class BestCheckpoint:
 
     The metric is `trainer.best_checkpoint_eval_metric`, the best its highest value or, by
     `trainer.best_checkpoint_metric_comp`, its lowest. By default it is the first that validation
-    has of STS, P@1 and NLI accuracy.
+    has of STS, P@1, NLI accuracy and the cosine to a teacher.
 
     The Model Garden's `BestCheckpointExporter` writes its note before the checkpoint, so that a
     killed run may lose its best; keeps NaN as the best if it comes first; and lets every worker
     write.
     """
 
-    _METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy")
+    _METRICS = ("sts_dev_pearson", "p_at_1", "nli_accuracy", "teacher_cosine")
 
     def __init__(
         self,

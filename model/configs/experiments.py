@@ -5,7 +5,7 @@ from official.modeling import optimization
 
 from model.configs import schema
 
-EXPERIMENTS = ("reddit", "nli", "reddit_nli")
+EXPERIMENTS = ("reddit", "nli", "reddit_nli", "teacher", "reddit_teacher", "reddit_nli_teacher")
 
 
 @exp_factory.register_config_factory("reddit")
@@ -32,10 +32,49 @@ def reddit_nli() -> config_definitions.ExperimentConfig:
     task = schema.Multitask(
         train_data=_train_data(),
         validation_data=_validation_data(),
-        nli=schema.NliData(train_data=_train_data(), validation_data=_validation_data()),
+        nli=_nli_data(),
     )
     task.model.heads = [schema.RESPONSE_SELECTION, schema.NLI]
     return _experiment(task, steps=30_000_000, slower_from=20_000_000)
+
+
+@exp_factory.register_config_factory("teacher")
+def teacher() -> config_definitions.ExperimentConfig:
+    """A teacher's embeddings alone (`python -m model teacher` writes them)."""
+    task = schema.Distillation(train_data=_train_data(), validation_data=_validation_data())
+    task.model.heads = [schema.TEACHER]
+    return _experiment(task, steps=100_000, slower_from=50_000)
+
+
+@exp_factory.register_config_factory("reddit_teacher")
+def reddit_teacher() -> config_definitions.ExperimentConfig:
+    """Response selection and a teacher."""
+    task = schema.TeacherMultitask(
+        train_data=_train_data(), validation_data=_validation_data(), teacher=_teacher_data()
+    )
+    task.model.heads = [schema.RESPONSE_SELECTION, schema.TEACHER]
+    return _experiment(task, steps=40_000_000, slower_from=30_000_000)
+
+
+@exp_factory.register_config_factory("reddit_nli_teacher")
+def reddit_nli_teacher() -> config_definitions.ExperimentConfig:
+    """Response selection, NLI and a teacher."""
+    task = schema.NliTeacherMultitask(
+        train_data=_train_data(),
+        validation_data=_validation_data(),
+        nli=_nli_data(),
+        teacher=_teacher_data(),
+    )
+    task.model.heads = [schema.RESPONSE_SELECTION, schema.NLI, schema.TEACHER]
+    return _experiment(task, steps=30_000_000, slower_from=20_000_000)
+
+
+def _nli_data() -> schema.NliData:
+    return schema.NliData(train_data=_train_data(), validation_data=_validation_data())
+
+
+def _teacher_data() -> schema.TeacherData:
+    return schema.TeacherData(train_data=_train_data(), validation_data=_validation_data())
 
 
 def _train_data() -> schema.Data:

@@ -12,7 +12,7 @@ from model.configs import PRESETS, experiments, ranges, schema, unused, values
 from model.distribute.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
-_LOSSES = ("validation_loss", "nli_loss")
+_LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 """Validation metrics that are better when lower."""
 _LARGEST_MARGIN = 2.0
 """The largest difference of two cosines."""
@@ -84,6 +84,7 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
     unused.check(params)
     for where, data in _data(params.task):
         _check_batches(where, data)
+    _check_shares(params.task)
     _check_model(params.task)
     trainer = params.trainer
     _check_best(trainer)
@@ -104,17 +105,38 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
         )
 
 
+def _check_shares(task: schema.Training) -> None:
+    shares = {
+        f"task.{name}.share": further.share for name, further in schema.further_tasks(task).items()
+    }
+    if sum(shares.values()) >= 1:
+        names = " and ".join(f"{name} {share!r}" for name, share in shares.items())
+        raise InputError(
+            f"{names}: together {sum(shares.values()):g}; accepted are shares that leave some "
+            "steps to response selection, less than 1 in all"
+        )
+
+
 def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
     if not heads or not set(heads) <= set(schema.TASKS):
-        raise InputError(f"task.model.heads: {heads!r}; accepted are one or both of {schema.TASKS}")
-    if not isinstance(task, schema.ResponseSelection):
-        return
+        raise InputError(
+            f"task.model.heads: {heads!r}; accepted are one or several of {schema.TASKS}"
+        )
+    _check_word_vectors(task)
+    if isinstance(task, schema.ResponseSelection):
+        _check_margin(task)
+
+
+def _check_word_vectors(task: schema.Training) -> None:
     if task.word_vectors and task.word_cooccurrence_records:
         raise InputError(
             f"task.word_vectors: {task.word_vectors!r}; accepted with "
             "task.word_cooccurrence_records=0, as word vectors begin in one of the two ways"
         )
+
+
+def _check_margin(task: schema.ResponseSelection) -> None:
     margin = task.objective.margin
     if task.model.response_network.normalize and margin > _LARGEST_MARGIN:
         raise InputError(
@@ -140,9 +162,9 @@ def _check_best(trainer: schema.Trainer) -> None:
 def _data(task: schema.Training) -> Iterator[tuple[str, schema.Data]]:
     yield "task.train_data", task.train_data
     yield "task.validation_data", task.validation_data
-    if isinstance(task, schema.Multitask):
-        yield "task.nli.train_data", task.nli.train_data
-        yield "task.nli.validation_data", task.nli.validation_data
+    for name, further in schema.further_tasks(task).items():
+        yield f"task.{name}.train_data", further.train_data
+        yield f"task.{name}.validation_data", further.validation_data
 
 
 def _check_batches(where: str, data: schema.Data) -> None:

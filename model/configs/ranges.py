@@ -24,11 +24,14 @@ class Numbers(NamedTuple):
     below: bool = False
     """Whether `most` is excluded."""
     or_none: bool = False
+    or_0: bool = False
 
     def accepts(self, value: float | None) -> bool:
         """Whether a number is in the interval; NaN never is."""
         if value is None:
             return self.or_none
+        if value == 0 and self.or_0:
+            return True
         enough = self.least < value if self.above else self.least <= value
         return enough and (value < self.most if self.below else value <= self.most)
 
@@ -37,12 +40,14 @@ class Numbers(NamedTuple):
         most = f" to {'less than ' if self.below else ''}{self.most:.12g}"
         most = most if self.most < sys.float_info.max else "" if self.above else " on"
         kind = "whole numbers" if self.whole else "numbers"
-        return f"{kind} {least}{most}{' and null' if self.or_none else ''}"
+        others = f"{' and 0' if self.or_0 else ''}{' and null' if self.or_none else ''}"
+        return f"{kind} {least}{most}{others}"
 
 
 _FROM_0 = Numbers(0, whole=True)
 _FROM_1 = Numbers(1, whole=True)
 _FROM_2 = Numbers(2, whole=True)
+_FROM_2_OR_0 = _FROM_2._replace(or_0=True)
 _PART = Numbers(0, 1, below=True)
 _POSITIVE = Numbers(0, above=True)
 _NOT_NEGATIVE = Numbers(0)
@@ -57,13 +62,21 @@ _FALLING = Numbers(-10, 0)
 _SEED = Numbers(0, 9_000_000, whole=True)
 
 _ACCEPTED: dict[type, dict[str, Numbers]] = {
-    schema.Text: {"max_tokens": _FROM_1, "word_buckets": _FROM_2, "bigram_buckets": _FROM_2},
+    schema.Text: {
+        "max_tokens": _FROM_1,
+        "word_buckets": _FROM_2,
+        "bigram_buckets": _FROM_2_OR_0,
+        "char_ngram_buckets": _FROM_2_OR_0,
+    },
     schema.Averaging: {
         "word_dim": _FROM_1,
         "hidden": _FROM_1,
         "embedding_dim": _FROM_1,
         "word_dropout": _PART,
         "bigram_dropout": _PART,
+        "bigram_weight": _NOT_NEGATIVE,
+        "char_ngram_dropout": _PART,
+        "char_ngram_weight": _NOT_NEGATIVE,
     },
     schema.Transformer: {
         "layers": _FROM_1,
@@ -93,6 +106,10 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
     },
     schema.DualEncoder: {"score_scale": Numbers(0, 1000, above=True)},
     schema.Objective: {"margin": _NOT_NEGATIVE},
+    schema.DistillationObjective: {
+        "scale": Numbers(0, 1000, above=True),
+        "cosine_weight": _NOT_NEGATIVE,
+    },
     schema.Data: {
         "global_batch_size": _FROM_2,
         "batch_sizes": _FROM_2,
@@ -100,12 +117,12 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
         "shuffle_buffer_size": _FROM_1,
         "cycle_length": _FROM_1._replace(or_none=True),
     },
-    schema.Training: {"seed": _SEED},
-    schema.ResponseSelection: {
+    schema.Training: {
+        "seed": _SEED,
         "word_cooccurrence_records": _FROM_0,
         "word_frequency_records": _FROM_0,
     },
-    schema.NliData: {"share": _PART},
+    schema.FurtherTask: {"share": _PART},
     schema.Trainer: {
         "train_steps": _FROM_1,
         "steps_per_loop": _FROM_1,

@@ -8,8 +8,9 @@ from official.modeling import hyperparams
 
 RESPONSE_SELECTION = "response_selection"
 NLI = "nli"
-TASKS = (RESPONSE_SELECTION, NLI)
-"""Names of the tasks, and of the heads that a model needs for them."""
+TEACHER = "teacher"
+TASKS = (RESPONSE_SELECTION, NLI, TEACHER)
+"""Names of the tasks."""
 HIGHER = "higher"
 LOWER = "lower"
 """Values of `trainer.best_checkpoint_metric_comp`."""
@@ -23,6 +24,11 @@ class Text(hyperparams.Config):
     """Longer texts are cut off after this many words."""
     word_buckets: int = 200_000
     bigram_buckets: int = 400_000
+    """0: no bigrams. Every encoder but `averaging` ignores them."""
+    char_ngram_buckets: int = 0
+    """Buckets of character n-grams (of each character with its two neighbors, word boundaries
+    marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for encoder
+    `averaging`. 0: none."""
     vocabulary: str = ""
     """A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids of
     their own; all others are hashed into the buckets. Empty: everything is hashed."""
@@ -40,6 +46,18 @@ class Averaging(hyperparams.Config):
     """Fraction of words dropped in training."""
     bigram_dropout: float = 0.0
     """Fraction of bigrams dropped in training; rare bigrams let the model memorise pairs."""
+    bigram_weight: float = 1.0
+    """Factor of the bigrams' sum."""
+    char_ngram_dropout: float = 0.0
+    """Fraction of a word's character n-grams dropped in training."""
+    char_ngram_weight: float = 0.5
+    """Factor of the character n-grams' sum."""
+    word_weights: str = "initial"
+    """Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share of
+    all words. `initial`: multiplied into the initial word vectors, as `word_frequency_records`
+    says. `fixed`: kept beside them, for the sum of a word's vector and its character n-grams.
+    `learned`: kept and trained. The counts are the vocabulary's, without one those of
+    `word_frequency_records` records."""
 
 
 @dataclasses.dataclass
@@ -166,7 +184,8 @@ class DualEncoder(hyperparams.Config):
     learned_score_scale: bool = False
     """Train the scale, starting from `score_scale`."""
     heads: list[str] = dataclasses.field(default_factory=lambda: [RESPONSE_SELECTION])
-    """Tasks that the model has layers for behind the encoder: `response_selection`, `nli`."""
+    """Tasks that the model is for: `response_selection` and `nli`, each with layers of its own
+    behind the encoder, and `teacher`, which needs none."""
     nli: Nli = dataclasses.field(default_factory=Nli)
     """Read only if `heads` has `nli`."""
 
@@ -184,6 +203,16 @@ class Objective(hyperparams.Config):
     """Do not count a copy of the true text elsewhere in the batch as a negative."""
     negatives_across_replicas: bool = False
     """Take negatives from all replicas, as if the global batch were on one device."""
+
+
+@dataclasses.dataclass
+class DistillationObjective(hyperparams.Config):
+    """Loss of the teacher task (`model.tasks.teacher`)."""
+
+    scale: float = 20.0
+    """Factor of the cosines before the softmax over the texts of the batch."""
+    cosine_weight: float = 5.0
+    """Weight of the cosine distance to the text's own target, beside the softmax."""
 
 
 @dataclasses.dataclass
@@ -213,13 +242,6 @@ class Training(config_definitions.TaskConfig):
     sts_dev: str = ""
     """A file of the STS Benchmark, such as `sts-dev.csv`; each validation reports Pearson's r on
     it. Empty: none."""
-
-
-@dataclasses.dataclass
-class ResponseSelection(Training):
-    """Picking the true response among those of the batch (section 2.1)."""
-
-    objective: Objective = dataclasses.field(default_factory=Objective)
     word_cooccurrence_records: int = 0
     """Initialise word vectors from the co-occurrence counts of this many training records
     (`model.initializers.cooccurrence`); 0: at random. No effect with `init_checkpoint`."""
@@ -233,18 +255,47 @@ class ResponseSelection(Training):
 
 
 @dataclasses.dataclass
+class ResponseSelection(Training):
+    """Picking the true response among those of the batch (section 2.1)."""
+
+    objective: Objective = dataclasses.field(default_factory=Objective)
+
+
+@dataclasses.dataclass
 class NliClassification(Training):
     """NLI (natural language inference) alone, as in InferSent (section 4.2)."""
 
 
 @dataclasses.dataclass
-class NliData(hyperparams.Config):
-    """NLI in a multitask run."""
+class Distillation(Training):
+    """Learning a teacher's embeddings of unlabelled texts, alone."""
+
+    objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
+
+
+@dataclasses.dataclass
+class FurtherTask(hyperparams.Config):
+    """A task beside response selection in a multitask run."""
 
     share: float = 0.05
-    """Fraction of the steps that train NLI; of the workers under parameter servers."""
+    """Fraction of the steps that train it; of the workers under parameter servers. Response
+    selection has the rest."""
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
+
+
+@dataclasses.dataclass
+class NliData(FurtherTask):
+    """NLI in a multitask run."""
+
+
+@dataclasses.dataclass
+class TeacherData(FurtherTask):
+    """A teacher in a multitask run."""
+
+    share: float = 0.5
+    """As of every further task."""
+    objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 
 @dataclasses.dataclass
@@ -252,6 +303,26 @@ class Multitask(ResponseSelection):
     """Response selection and NLI with one encoder for both (section 2.4)."""
 
     nli: NliData = dataclasses.field(default_factory=NliData)
+
+
+@dataclasses.dataclass
+class TeacherMultitask(ResponseSelection):
+    """Response selection and a teacher with one encoder for both."""
+
+    teacher: TeacherData = dataclasses.field(default_factory=TeacherData)
+
+
+@dataclasses.dataclass
+class NliTeacherMultitask(Multitask):
+    """Response selection, NLI and a teacher with one encoder for all."""
+
+    teacher: TeacherData = dataclasses.field(default_factory=TeacherData)
+
+
+def further_tasks(task: Training) -> dict[str, FurtherTask]:
+    """The sections of the tasks beside response selection, by the tasks' names."""
+    sections = {name: getattr(task, name, None) for name in TASKS}
+    return {name: part for name, part in sections.items() if isinstance(part, FurtherTask)}
 
 
 @dataclasses.dataclass

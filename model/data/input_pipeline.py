@@ -256,7 +256,7 @@ def parse(task: base_task.Task, data: schema.Data, serialized: tf.Tensor) -> dic
         return batch
     longest = task.text.longest
     return {
-        name: {kind: _padded(ids, longest) for kind, ids in value.items()}
+        name: {kind: _padded(ids, longest[kind]) for kind, ids in value.items()}
         if isinstance(value, dict)
         else value
         for name, value in batch.items()

@@ -5,6 +5,7 @@ The Model Garden's samplers draw inside the train step, so how many records of e
 step, which is where a resumed run continues to read, would be known only by drawing again.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -29,9 +30,9 @@ class TaskSampler(NamedTuple):
     """Draws one task a step."""
 
     data: list[schema.Data]
-    """Training data of each task, one or two."""
-    share: float
-    """Probability of the second task."""
+    """Training data of each task."""
+    shares: Sequence[float]
+    """Probability of each task but the first, which has the rest."""
     seed: int
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
@@ -68,12 +69,13 @@ class TaskSampler(NamedTuple):
 
     def steps(self, task: int, start: int, stop: int) -> int:
         """Number of steps in [start, stop) that train a task."""
-        second = sum(
-            int(self.tasks(begin, min(begin + _AT_ONCE, stop)).sum())
+        return sum(
+            int(np.count_nonzero(self.tasks(begin, min(begin + _AT_ONCE, stop)) == task))
             for begin in range(start, stop, _AT_ONCE)
         )
-        return second if task else stop - start - second
 
     def _block(self, block: int) -> np.ndarray:
         draws = np.random.Generator(np.random.Philox(key=[self.seed, block])).random(_AT_ONCE)
-        return (draws < self.share).astype(np.int64)
+        # Numbers below the first share draw the second task, then come the third's, and so on.
+        place = np.searchsorted(np.cumsum(self.shares), draws, side="right")
+        return (place + 1) % len(self.data)

@@ -5,7 +5,7 @@ counts (`model.initializers.cooccurrence`) or vectors that were learned elsewher
 (`model.initializers.vectors_file`) give that before the first step. In a sum of vectors of
 equal length frequent words such as "the" dominate, so each vector is multiplied by a / (a + p),
 where p is the share of the id among all tokens (SIF, Arora et al. 2017, section 3). Both are only
-where training begins.
+where training begins, unless the encoder keeps the weights.
 """
 
 import itertools
@@ -16,12 +16,11 @@ import numpy as np
 import tensorflow as tf
 from official.core import base_task
 
-from data_pipeline.pairs.tfrecord import INPUT, RESPONSE
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
 from model.initializers import cooccurrence, vectors_file
-from model.text import PADDING, WORDS
+from model.text import PADDING, WORDS, vocabulary
 
 _WORDS_AT_ONCE = 10_000
 SIF_A = 1e-3
@@ -32,30 +31,56 @@ _AT_ONCE = 1000
 
 
 def begin(model: DualEncoder, task: base_task.Task) -> None:
-    """Initialises the word vectors as the configuration says.
+    """Initialises the word vectors as the configuration says, and the weights of words if any.
 
     Args:
       model: not trained yet.
-      task: response selection, whose first training records are counted. Its configuration says
-        how many of them, and the seed.
+      task: its first training records are counted; its configuration says how many of them, and the
+        seed.
+
+    Raises:
+      InputError: if the encoder keeps weights and there is nothing to count, or the file of
+        vectors cannot be used.
     """
     config = task.task_config
+    kept = getattr(model.encoder, "word_weights", None)
+    asked = config.word_cooccurrence_records, config.word_frequency_records, config.word_vectors
+    if kept is None and not any(asked):
+        return
     table = model.encoder.tables[WORDS]
     rows = drawn = tf.convert_to_tensor(table).numpy()
-    counts = None
-    if config.word_frequency_records or config.word_vectors:
-        counts = count(task, config.word_frequency_records or _COUNTED, ids=len(drawn))
     if config.word_cooccurrence_records:
         texts = _texts(task, config.word_cooccurrence_records)
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
         rows = _as_long_as(drawn, found)
     if config.word_vectors:
-        assert counts is not None
+        counts = count(task, config.word_frequency_records or _COUNTED, ids=len(drawn))
         rows = _as_long_as(drawn, _from_file(task, counts, dim=drawn.shape[1]))
+    if config.word_frequency_records or kept is not None:
+        counts = _counts(task, ids=len(drawn))
+        weights = SIF_A / (SIF_A + counts / max(counts.sum(), 1))
+        if kept is not None:
+            kept.assign(_of_the_first_replica(tf.constant(weights, kept.dtype)))
+        else:
+            rows = rows * weights[:, np.newaxis]
+    if rows is not drawn:
+        table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
+
+
+def _counts(task: base_task.Task, *, ids: int) -> np.ndarray:
+    """How often each word is: float64 [ids]; from the vocabulary or else the training records."""
+    config = task.task_config
     if config.word_frequency_records:
-        assert counts is not None
-        rows = rows * (SIF_A / (SIF_A + counts / max(counts.sum(), 1)))[:, np.newaxis]
-    table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
+        return count(task, config.word_frequency_records, ids=ids)
+    if not config.model.text.vocabulary:
+        raise InputError(
+            "task.model.encoder.averaging.word_weights: nothing to count words in; accepted are a "
+            "task.model.text.vocabulary or task.word_frequency_records above 0 beside it"
+        )
+    counts = np.zeros(ids)
+    of_words = vocabulary.counts(config.model.text.vocabulary, WORDS)
+    counts[1 : len(of_words) + 1] = of_words
+    return counts
 
 
 def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -129,12 +154,12 @@ def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
 
 
 def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
-    """Yields the word ids of both sides of the first records: int32 [texts, tokens] a batch."""
+    """Yields the word ids of all texts of the first records: int32 [texts, tokens] a batch."""
     files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
     for serialized in tfrecords.read_records(files).take(records).batch(_AT_ONCE):
-        batch = task.parse(serialized)
-        for side in (INPUT, RESPONSE):
-            yield batch[side][WORDS].numpy()
+        for texts in task.parse(serialized).values():
+            if isinstance(texts, dict):
+                yield texts[WORDS].numpy()
 
 
 def _of_the_first_replica(rows: tf.Tensor) -> tf.Tensor:

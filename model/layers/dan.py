@@ -7,11 +7,19 @@ import tensorflow as tf
 import tf_keras
 
 from model.configs import schema
-from model.layers import embedding
+from model.layers import embedding, xla
 from model.layers.dropout import IdDropout
 from model.layers.encoders import SentenceEncoder, register_encoder
 from model.serialization import serializable
-from model.text import BIGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
+from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
+
+_AT_ONCE = 8192
+"""Words of which vectors are composed for an export together."""
+
+
+INITIAL, FIXED, LEARNED = "initial", "fixed", "learned"
+"""Values of `word_weights`."""
 
 
 @register_encoder("averaging", schema.Averaging)
@@ -22,14 +30,29 @@ class AveragingEncoder(SentenceEncoder):
     keeps the width of a word vector. Words begin as random vectors and bigrams at zero: most
     bigrams of a new sentence were never trained, and must not drown its words in noise.
 
+    With character n-grams a word's vector is w + c * (the sum of its n-grams' vectors), as in
+    fastText (Bojanowski et al. 2017, section 3.2), and a word without an id of its own has those
+    of `char_ngrams` besides the vector of its bucket. With weights that are kept, all of this is
+    multiplied by the word's weight.
+
     Args:
-      table_sizes: the number of ids of `words` and of `bigrams`.
-      word_dim: numbers of a word's or bigram's vector.
+      table_sizes: the number of ids of `words` and, if there are any, of `bigrams` and
+        `char_ngrams`.
+      word_dim: numbers of a word's, a bigram's or an n-gram's vector.
       embedding_dim: numbers of the sentence embedding.
       hidden: units of each hidden layer.
       activation: of the hidden layers.
       word_dropout: the part of the words left out at random in training, from 0 to 1.
       bigram_dropout: the part of the bigrams left out.
+      bigram_weight: what the bigrams' sum is multiplied by.
+      char_ngram_dropout: the part of a word's n-grams left out.
+      char_ngram_weight: c.
+      word_weights: whether words have weights: `initial`, none; `fixed` or `learned`.
+      composes_words: whether words of the vocabulary get n-grams; not where their vectors contain
+        them already (`for_export`).
+
+    Raises:
+      ValueError: if `word_weights` is none of these.
     """
 
     def __init__(
@@ -42,20 +65,44 @@ class AveragingEncoder(SentenceEncoder):
         activation: str = "tanh",
         word_dropout: float = 0.0,
         bigram_dropout: float = 0.0,
+        bigram_weight: float = 1.0,
+        char_ngram_dropout: float = 0.0,
+        char_ngram_weight: float = 0.5,
+        word_weights: str = INITIAL,
+        composes_words: bool = True,
         name: str = "averaging_encoder",
         **kwargs: Any,
     ):
         super().__init__(name=name, **kwargs)
+        self._word_weights, self._composes_words = word_weights, composes_words
+        if word_weights not in (INITIAL, FIXED, LEARNED):
+            raise ValueError(
+                f"word_weights: {word_weights!r}; accepted are {INITIAL}, {FIXED} and {LEARNED}"
+            )
         self.embedding_dim = embedding_dim
+        self._table_sizes = dict(table_sizes)
         self._activation = activation
         self._dropout = {WORDS: IdDropout(word_dropout), BIGRAMS: IdDropout(bigram_dropout)}
+        self._bigram_weight = bigram_weight
         random_unit = tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5)
         self._words = SqrtNEmbedding(
             table_sizes[WORDS], word_dim, initializer=random_unit, name="words"
         )
-        self._bigrams = SqrtNEmbedding(
-            table_sizes[BIGRAMS], word_dim, initializer="zeros", name="bigrams"
-        )
+        if BIGRAMS in table_sizes:
+            self._bigrams = SqrtNEmbedding(
+                table_sizes[BIGRAMS], word_dim, initializer="zeros", name="bigrams"
+            )
+        if CHAR_NGRAMS in table_sizes:
+            self._char_ngrams = CharNgrams(
+                table_sizes[CHAR_NGRAMS],
+                word_dim,
+                words=table_sizes[WORDS] if composes_words else 0,
+                dropout=char_ngram_dropout,
+                weight=char_ngram_weight,
+            )
+        self.word_weights: tf.Variable | None = None
+        """float32 [ids of words], or None."""
+        self._composes = word_weights != INITIAL or (CHAR_NGRAMS in table_sizes and composes_words)
         self._layers = [
             tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
             for index, units in enumerate(hidden)
@@ -65,36 +112,192 @@ class AveragingEncoder(SentenceEncoder):
             tf_keras.layers.Dense(embedding_dim, kernel_initializer="orthogonal", name="embedding")
         )
 
+    def build(self, input_shape: Any) -> None:
+        """Makes the tables, before words are composed of them."""
+        super().build(input_shape)
+        for layer in self._kinds.values():
+            with tf.name_scope(layer.name):
+                layer.build(None)
+        if self._word_weights != INITIAL:
+            self.word_weights = self.add_weight(
+                "word_weights",
+                [self._table_sizes[WORDS]],
+                initializer="ones",
+                trainable=self._word_weights == LEARNED,
+            )
+
+    @property
+    def _kinds(self) -> dict[str, "SqrtNEmbedding | CharNgrams"]:
+        """The layer of each kind of ids."""
+        layers = {WORDS: "_words", BIGRAMS: "_bigrams", CHAR_NGRAMS: "_char_ngrams"}
+        return {kind: getattr(self, layers[kind]) for kind in layers if kind in self._table_sizes}
+
     @property
     def tables(self) -> dict[str, tf.Variable]:
         """The vectors of the ids of each kind: [ids, word_dim]."""
-        return {WORDS: self._words.table, BIGRAMS: self._bigrams.table}
+        return {kind: layer.table for kind, layer in self._kinds.items()}
+
+    def use_text(self, text: TextToIds) -> None:
+        """Learns the n-grams of the vocabulary's words."""
+        if CHAR_NGRAMS in self._table_sizes:
+            self._char_ngrams.of_word.assign(text.char_ngrams_of_words())
 
     def word_vectors(self, ids: tf.Tensor) -> tf.Tensor:
         """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
-        return embedding.vectors(self._words.table, ids)
+        if not self._composes:
+            return embedding.vectors(self._words.table, ids)
+        if xla.way() != xla.NORMAL:
+            flat = self._composed(tf.reshape(ids, [-1]))
+        else:
+            different, positions = tf.unique(tf.reshape(ids, [-1]))
+            flat = tf.gather(self._composed(different), positions)
+        return tf.reshape(flat, tf.concat([tf.shape(ids), [self._words.output_dim]], axis=0))
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
-        """int32 [batch, tokens] `words` and `bigrams` -> `default`: [batch, embedding_dim]."""
-        ids = {name: drop(ids[name], training=training) for name, drop in self._dropout.items()}
-        words_at = tf.where(ids[WORDS] != PADDING)
-        # A row has as many bigrams as words where none were dropped.
-        bigrams_at = words_at if training is False else tf.where(ids[BIGRAMS] != PADDING)
-        hidden = self._words(ids[WORDS], words_at) + self._bigrams(ids[BIGRAMS], bigrams_at)
+        """int32 [batch, tokens] of each kind -> `default`: [batch, embedding_dim]."""
+        words = self._dropout[WORDS](ids[WORDS], training=training)
+        words_at = tf.where(words != PADDING)
+        if self._composes:
+            hidden = self._sums_of_composed(words, words_at, training=training)
+        else:
+            hidden = self._words(words, words_at)
+        if CHAR_NGRAMS in self._table_sizes:
+            hidden += self._char_ngrams(ids[CHAR_NGRAMS]) * _one_by_root(words)
+        if BIGRAMS in self._table_sizes:
+            bigrams = self._dropout[BIGRAMS](ids[BIGRAMS], training=training)
+            # A row has as many bigrams as words where none were dropped.
+            bigrams_at = words_at if training is False else tf.where(bigrams != PADDING)
+            hidden += self._bigram_weight * self._bigrams(bigrams, bigrams_at)
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
 
+    def _sums_of_composed(
+        self, words: tf.Tensor, places: tf.Tensor, *, training: bool | tf.Tensor
+    ) -> tf.Tensor:
+        """Sums of composed words, divided by sqrt(n), each word of the batch composed once."""
+        if xla.way() == xla.NORMAL:
+            different, positions = tf.unique(tf.gather_nd(words, places))
+            vectors = self._composed(different, training=training)
+            return tf.sparse.segment_sqrt_n(vectors, positions, places[:, 0])
+        vectors = self._composed(tf.reshape(words, [-1]), training=training)
+        vectors = tf.reshape(vectors, tf.concat([tf.shape(words), tf.shape(vectors)[-1:]], axis=0))
+        real = tf.cast(words != PADDING, vectors.dtype)[:, :, tf.newaxis]
+        return tf.reduce_sum(vectors * real, axis=1) * _one_by_root(words)
+
+    def _composed(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """Weight * (w + c * sum of n-grams): int32 [words] -> [words, word_dim]."""
+        vectors = embedding.vectors(self._words.table, ids)
+        if CHAR_NGRAMS in self._table_sizes:
+            vectors += self._char_ngrams.of_words(ids, training=training)
+        if self.word_weights is not None:
+            vectors *= embedding.rows(self.word_weights, ids)[:, tf.newaxis]
+        return tf.cast(vectors, self.compute_dtype)
+
+    def for_export(self) -> "AveragingEncoder":
+        """An encoder of the same values: words have n-grams and weights in their vectors."""
+        if not self._composes:
+            return self
+        folded = AveragingEncoder(
+            **self.get_config() | {"word_weights": INITIAL, "composes_words": False}
+        )
+        folded.make_variables()
+        for kind, table in self.tables.items():
+            folded.tables[kind].assign(table)
+        for start in range(0, self._table_sizes[WORDS], _AT_ONCE):
+            ids = tf.range(start, min(start + _AT_ONCE, self._table_sizes[WORDS]))
+            folded.tables[WORDS].scatter_nd_update(ids[:, tf.newaxis], self._composed(ids))
+        for layer, new in zip(self._layers, folded._layers, strict=True):
+            new.set_weights(layer.get_weights())
+        return folded
+
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor."""
+        has_ngrams = CHAR_NGRAMS in self._table_sizes
         return super().get_config() | {
-            "table_sizes": {WORDS: self._words.input_dim, BIGRAMS: self._bigrams.input_dim},
+            "table_sizes": dict(self._table_sizes),
             "word_dim": self._words.output_dim,
             "embedding_dim": self.embedding_dim,
             "hidden": [layer.units for layer in self._layers[:-1]],
             "activation": self._activation,
             "word_dropout": self._dropout[WORDS].rate,
             "bigram_dropout": self._dropout[BIGRAMS].rate,
+            "bigram_weight": self._bigram_weight,
+            "char_ngram_dropout": self._char_ngrams.dropout if has_ngrams else 0.0,
+            "char_ngram_weight": self._char_ngrams.weight if has_ngrams else 0.0,
+            "word_weights": self._word_weights,
+            "composes_words": self._composes_words,
+        }
+
+
+def _one_by_root(words: tf.Tensor) -> tf.Tensor:
+    """1 / sqrt(n), n the number of words of a row: int32 [batch, tokens] -> [batch, 1]."""
+    count = tf.math.count_nonzero(words != PADDING, axis=1, keepdims=True, dtype=tf.float32)
+    return tf.math.rsqrt(tf.maximum(count, 1))
+
+
+@serializable
+class CharNgrams(tf_keras.layers.Layer):
+    """Character n-grams: sums of their vectors, times a weight.
+
+    Args:
+      input_dim: the number of ids.
+      output_dim: numbers of a vector.
+      words: how many ids of words there are whose n-grams it knows.
+      dropout: the part of a word's n-grams left out at random in training.
+      weight: what a sum is multiplied by.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        *,
+        words: int = 0,
+        dropout: float = 0.0,
+        weight: float = 1.0,
+        name: str = "char_ngrams",
+        **kwargs: Any,
+    ):
+        super().__init__(name=name, **kwargs)
+        self.input_dim, self.output_dim, self.words = input_dim, output_dim, words
+        self.dropout, self.weight = dropout, weight
+        self._drop = IdDropout(dropout)
+
+    def build(self, input_shape: tf.TensorShape | None) -> None:
+        """Makes the table, [input_dim, output_dim], and the n-grams of the words."""
+        super().build(input_shape)
+        self.table = self.add_weight(
+            "table",
+            (self.input_dim, self.output_dim),
+            initializer=tf_keras.initializers.RandomNormal(stddev=self.output_dim**-0.5),
+        )
+        if self.words:
+            self.of_word = self.add_weight(
+                "of_word",
+                (self.words, NGRAMS_A_WORD),
+                dtype=tf.int32,
+                initializer="zeros",
+                trainable=False,
+            )
+
+    def call(self, ids: tf.Tensor) -> tf.Tensor:
+        """int32 [batch, n-grams] -> [batch, output_dim]; 0 for a row of padding alone."""
+        return self.weight * tf.cast(embedding.sums(self.table, ids), self.compute_dtype)
+
+    def of_words(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
+        """Ids of words, int32 [n] -> their n-grams' sums, [n, output_dim], of the table's dtype."""
+        ngrams = self._drop(embedding.rows(self.of_word, ids), training=training)
+        return self.weight * embedding.sums(self.table, ngrams)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor."""
+        return super().get_config() | {
+            "input_dim": self.input_dim,
+            "output_dim": self.output_dim,
+            "words": self.words,
+            "dropout": self.dropout,
+            "weight": self.weight,
         }
 
 

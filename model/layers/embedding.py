@@ -41,41 +41,72 @@ def sqrt_n_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor, places: tf.Tenso
       [batch, dim], of the table's own dtype.
     """
     if xla.way() == xla.DENSE:
-        return _dense_sums(table, ids)
+        return _dense_sums(table, ids) * _one_by_root(ids)
     flat, of_row = tf.gather_nd(ids, places), places[:, 0]
     whole = _in_place(_own(table))
     if whole is None:
         different, positions = tf.unique(flat)
         return tf.sparse.segment_sqrt_n(rows(table, different), positions, of_row)
     # Summed where they lie, the rows are never copied.
-    sums = partial(tf.sparse.segment_sqrt_n, whole, flat, of_row, sparse_gradient=True)
-    return sums() if xla.way() == xla.NORMAL else _sums_both_ways(whole, ids, sums)
+    add = partial(tf.sparse.segment_sqrt_n, whole, flat, of_row, sparse_gradient=True)
+    if xla.way() == xla.NORMAL:
+        return add()
+    scale = xla.choose(lambda: tf.ones([1, 1]), lambda: _one_by_root(ids))
+    return scale * _sums_both_ways(whole, ids, add)
+
+
+def sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
+    """Sums of vectors, with a sparse gradient; 0 for a row of padding alone.
+
+    Args:
+      table: [ids, dim].
+      ids: integers [batch, tokens].
+
+    Returns:
+      [batch, dim], of the table's own dtype.
+    """
+    if xla.way() == xla.DENSE:
+        return _dense_sums(table, ids)
+    places = tf.where(ids != PADDING)
+    flat, of_row, batch = tf.gather_nd(ids, places), places[:, 0], tf.shape(ids)[0]
+    whole = _in_place(_own(table))
+    if whole is None:
+        different, positions = tf.unique(flat)
+        return tf.sparse.segment_sum(rows(table, different), positions, of_row, num_segments=batch)
+    add = partial(tf.sparse.segment_sum, whole, flat, of_row, sparse_gradient=True)
+    if xla.way() == xla.NORMAL:
+        return add(num_segments=batch)
+    return _sums_both_ways(whole, ids, add)
 
 
 def _dense_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
-    """As `sqrt_n_sums`, padding being looked up too."""
+    """As `sums`, padding being looked up too."""
     real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)
-    count = tf.maximum(tf.reduce_sum(real, axis=1), 1)
-    return tf.reduce_sum(rows(table, ids) * real, axis=1) / tf.sqrt(count)
+    return tf.reduce_sum(rows(table, ids) * real, axis=1)
 
 
-def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, sums: Callable[..., tf.Tensor]) -> tf.Tensor:
-    """As `sqrt_n_sums`, from operations whose gradients need only their arguments.
+def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, add: Callable[..., tf.Tensor]) -> tf.Tensor:
+    """What `add` returns or, for XLA, sums from operations whose gradients need only arguments.
 
     A row of padding alone, which a caller may fill a batch with, is 0 either way.
     """
-    row_of_each, scale = xla.choose(lambda: (ids, tf.ones([1, 1])), lambda: _rows_and_scale(ids))
-    return scale * xla.choose(
-        lambda: sums(num_segments=tf.shape(ids)[0]),
+    row_of_each = xla.choose(lambda: ids, lambda: _rows(ids))
+    return xla.choose(
+        lambda: add(num_segments=tf.shape(ids)[0]),
         lambda: tf.math.unsorted_segment_sum(tf.gather(whole, ids), row_of_each, tf.shape(ids)[0]),
     )
 
 
-def _rows_and_scale(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The row of each id, below 0 for padding, and 1 / sqrt(n): [batch, tokens], [batch, 1]."""
+def _rows(ids: tf.Tensor) -> tf.Tensor:
+    """The row of each id, below 0 for padding: [batch, tokens]."""
     row = tf.range(tf.shape(ids)[0], dtype=ids.dtype)[:, tf.newaxis]
+    return tf.where(ids == PADDING, -1, row)
+
+
+def _one_by_root(ids: tf.Tensor) -> tf.Tensor:
+    """1 / sqrt(n), n the number of ids of a row and at least 1: float32 [batch, 1]."""
     count = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
-    return tf.where(ids == PADDING, -1, row), tf.math.rsqrt(tf.maximum(count, 1))
+    return tf.math.rsqrt(tf.maximum(count, 1))
 
 
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:

@@ -29,7 +29,8 @@ from model.errors import InputError
 from model.layers import embedding
 from model.layers.dropout import random_state
 from model.serialization import serializable
-from model.text import BIGRAMS, WORDS
+from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
+from model.text.preprocessing import TextToIds
 
 _LAYERS: dict[str, type["SentenceEncoder"]] = {}
 """The layer of each `encoder.type`."""
@@ -39,10 +40,10 @@ _Layer = TypeVar("_Layer", bound=type["SentenceEncoder"])
 class SentenceEncoder(tf_keras.layers.Layer):
     """Base of all encoders: ids -> a sentence embedding of unit length.
 
-    `call(ids, training=False)` takes int32 [batch, tokens] `words` and `bigrams` and returns a
-    dict whose `default` is float32 [batch, embedding_dim]. A sequence encoder adds
-    `sequence_output`, [batch, tokens, hidden], and `mask`, bool [batch, tokens], true where
-    there is a word.
+    `call(ids, training=False)` takes the ids that `TextToIds` makes, int32 [batch, tokens] `words`
+    and, if there are any, `bigrams` and `char_ngrams`, and returns a dict whose `default` is
+    float32 [batch, embedding_dim]. A sequence encoder adds `sequence_output`, [batch, tokens,
+    hidden], and `mask`, bool [batch, tokens], true where there is a word.
 
     A subclass takes keyword arguments only: `table_sizes`, the number of ids of each kind, and
     the fields of its configuration. It sets `embedding_dim`, and `get_config` returns what it
@@ -60,10 +61,18 @@ class SentenceEncoder(tf_keras.layers.Layer):
         """Ids of words, int32 [any shape] -> their vectors, [that shape, dim]."""
         return tf.cast(embedding.rows(self.tables[WORDS], ids), self.compute_dtype)
 
+    def use_text(self, text: TextToIds) -> None:
+        """Takes from the preprocessing what the encoder has to know of its vocabulary."""
+        del text
+
+    def for_export(self) -> "SentenceEncoder":
+        """An encoder with the same values as this one, as a module shall have it."""
+        return self
+
     def make_variables(self) -> None:
         """Makes the variables by a call on one id, and puts dropout's state in checkpoints."""
         one_id = tf.ones([1, 1], tf.int32)
-        self({WORDS: one_id, BIGRAMS: one_id})
+        self({WORDS: one_id, BIGRAMS: one_id, CHAR_NGRAMS: one_id})
         self.random_state = random_state(self)
 
     def build_from_config(self, config: dict[str, Any]) -> None:
@@ -102,7 +111,7 @@ def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncode
 
     Args:
       config: the choice and its parameters.
-      table_sizes: the number of ids of `words` and of `bigrams`, the padding included.
+      table_sizes: the number of ids of each kind, the padding included.
 
     Raises:
       ValueError: if `config.type` or a choice of the encoder that it names is unknown.

@@ -1,1 +1,1 @@
-"""Serialized pairs in, loss and metrics out: response selection and NLI, as Model Garden tasks."""
+"""Records in, loss and metrics out: response selection, NLI, a teacher, as Model Garden tasks."""

@@ -1,4 +1,4 @@
-"""Response selection and NLI together, as a `MultiTask` of the Model Garden (section 2.4)."""
+"""Response selection and further tasks as a `MultiTask` of the Model Garden (section 2.4)."""
 
 from official.core import task_factory
 from official.modeling.multitask import multitask
@@ -6,26 +6,39 @@ from official.modeling.multitask import multitask
 from model.configs import schema
 from model.tasks.pair_task import PairTask
 
+_ALONE = {schema.NLI: schema.NliClassification, schema.TEACHER: schema.Distillation}
+"""The configuration of each further task when it is alone."""
+
 
 @task_factory.register_task_cls(schema.Multitask)
-def build(params: schema.Multitask, logging_dir: str | None = None) -> multitask.MultiTask:
-    """Both tasks, weighted by `nli.share`; the Model Garden's trainers interleave them."""
-    common = {field: getattr(params, field) for field in ("model", "init_checkpoint", "seed")}
-    nli_config = schema.NliClassification(
-        train_data=params.nli.train_data, validation_data=params.nli.validation_data, **common
-    )
+@task_factory.register_task_cls(schema.TeacherMultitask)
+@task_factory.register_task_cls(schema.NliTeacherMultitask)
+def build(params: schema.ResponseSelection, logging_dir: str | None = None) -> multitask.MultiTask:
+    """All tasks, weighted by their shares; the Model Garden's trainers interleave them."""
     selection = task_factory.get_task_cls(schema.ResponseSelection)(params, logging_dir)
-    nli = task_factory.get_task_cls(schema.NliClassification)(
-        nli_config, logging_dir, section="task.nli", text=selection.text
-    )
+    common = {field: getattr(params, field) for field in ("model", "init_checkpoint", "seed")}
+    tasks, weights = [selection], {}
+    for name, further in schema.further_tasks(params).items():
+        own = {field: value for field, value in vars(further).items() if field in _PARTS}
+        task = task_factory.get_task_cls(_ALONE[name])(
+            _ALONE[name](**own, **common),
+            logging_dir,
+            section=f"task.{name}",
+            text=selection.text,
+        )
+        tasks.append(task)
+        weights[name] = further.share
     return multitask.MultiTask(
-        [selection, nli],
-        task_weights={selection.name: 1 - params.nli.share, nli.name: params.nli.share},
+        tasks, task_weights={selection.name: 1 - sum(weights.values())} | weights
     )
+
+
+_PARTS = ("train_data", "validation_data", "objective")
+"""Parameters of a further task that it also has when it is alone."""
 
 
 def tasks_of(params: schema.Training) -> list[PairTask]:
-    """The tasks of a run: one, or response selection and NLI.
+    """The tasks of a run: one, or response selection and further ones.
 
     Raises:
       LookupError: if no task is registered for this type of configuration.

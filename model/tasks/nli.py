@@ -7,8 +7,6 @@ import tensorflow as tf
 from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
-from model import dual_encoder
-from model.checkpoints import trained
 from model.configs import schema
 from model.dual_encoder import DualEncoder
 from model.layers import nli_head
@@ -36,19 +34,6 @@ class NliTask(PairTask):
 
     def __init__(self, params: schema.NliClassification, *args: Any, **kwargs: Any):
         super().__init__(params, *args, **{"name": schema.NLI} | kwargs)
-
-    def build_model(self) -> DualEncoder:
-        """A new model, its weights drawn by the task's seed."""
-        return dual_encoder.build(self.task_config.model, seed=self.task_config.seed)
-
-    def initialize(self, model: DualEncoder) -> None:
-        """Gives a new model the weights of `init_checkpoint`, if one is named.
-
-        Raises:
-          InputError: if the checkpoint cannot be used.
-        """
-        if self.task_config.init_checkpoint:
-            trained.initialize(model, self.task_config.init_checkpoint)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """NLI pairs, string [batch] -> a batch."""

@@ -1,4 +1,4 @@
-"""What response selection and NLI have in common: input, training step, validation step."""
+"""What all tasks have in common: model, input, training step, validation step."""
 
 import abc
 from typing import Any
@@ -7,15 +7,19 @@ import tensorflow as tf
 import tf_keras
 from official.core import base_task
 
+from model import dual_encoder
+from model.checkpoints import trained
 from model.configs import schema
 from model.data import input_pipeline
 from model.data.task_sampler import TaskSampler
+from model.dual_encoder import DualEncoder
+from model.initializers import word_vectors
 from model.tasks.losses import GRADIENT_NORM
 from model.text.preprocessing import TextToIds
 
 
 class PairTask(base_task.Task):
-    """A Model Garden task on pairs of texts.
+    """A Model Garden task on pairs: of texts, or of a text and a teacher's embedding of it.
 
     The Model Garden's trainers and those of `model.training` call the same `train_step` and
     `validation_step`.
@@ -48,6 +52,22 @@ class PairTask(base_task.Task):
         self.section = section
         self.text = text or TextToIds(**params.model.text.as_dict())
 
+    def build_model(self) -> DualEncoder:
+        """A new model, its weights drawn by the task's seed."""
+        return dual_encoder.build(self.task_config.model, seed=self.task_config.seed)
+
+    def initialize(self, model: DualEncoder) -> None:
+        """Gives a new model the weights of `init_checkpoint`, or word vectors, as configured.
+
+        Raises:
+          InputError: if the checkpoint, or the texts or file of the word vectors, cannot be used.
+        """
+        config = self.task_config
+        if config.init_checkpoint:
+            trained.initialize(model, config.init_checkpoint)
+        else:
+            word_vectors.begin(model, self)
+
     @abc.abstractmethod
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Serialized records, string [batch] -> a batch: ids of texts, and what labels them."""
@@ -77,7 +97,7 @@ class PairTask(base_task.Task):
         return input_pipeline.training_batches(
             input_pipeline.make_source(f"{self.section}.train_data", params, seed=seed),
             self,
-            sampler=TaskSampler([params], share=0.0, seed=seed),
+            sampler=TaskSampler([params], shares=[], seed=seed),
             index=0,
             start=0,
             context=context,
@@ -132,7 +152,7 @@ class PairTask(base_task.Task):
         gradients = tape.gradient(scaled, variables)
         if has_scaled_loss:
             gradients = optimizer.get_unscaled_gradients(gradients)
-        # A task does not use the other task's head.
+        # A task does not use another task's head.
         used = [
             (gradient, variable)
             for gradient, variable in zip(gradients, variables, strict=True)

@@ -7,11 +7,8 @@ import tensorflow as tf
 from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
-from model import dual_encoder
-from model.checkpoints import trained
 from model.configs import schema
 from model.dual_encoder import DualEncoder
-from model.initializers import word_vectors
 from model.tasks import losses
 from model.tasks.pair_task import PairTask, strings
 
@@ -39,24 +36,6 @@ class ResponseSelectionTask(PairTask):
 
     def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
         super().__init__(params, *args, **{"name": schema.RESPONSE_SELECTION} | kwargs)
-
-    def build_model(self) -> DualEncoder:
-        """A new model, its weights drawn by the task's seed."""
-        return dual_encoder.build(self.task_config.model, seed=self.task_config.seed)
-
-    def initialize(self, model: DualEncoder) -> None:
-        """Gives a new model the weights of `init_checkpoint`, or word vectors from the pairs.
-
-        Raises:
-          InputError: if the checkpoint or the pairs cannot be used.
-        """
-        config = self.task_config
-        if config.init_checkpoint:
-            trained.initialize(model, config.init_checkpoint)
-        elif (
-            config.word_cooccurrence_records or config.word_frequency_records or config.word_vectors
-        ):
-            word_vectors.begin(model, self)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Pairs, string [batch] -> a batch."""

@@ -2,6 +2,7 @@
 
 WORDS = "words"
 BIGRAMS = "bigrams"
+CHAR_NGRAMS = "char_ngrams"
 """The kinds of ids."""
 PADDING = 0
 """The id that stands behind the last one of a shorter sentence."""

@@ -8,21 +8,27 @@
 4. An end mark, so that even the empty string has one id; words and adjacent pairs of them
    (bigrams, with a mark at the beginning too) are hashed into a fixed number of buckets.
    Tokens of a vocabulary, if there is one, have ids of their own instead.
+5. Character n-grams of the words that are not in the vocabulary: each character with its two
+   neighbors, a space before the first and after the last, hashed. The encoder knows those of the
+   vocabulary's words (`TextToIds.char_ngrams_of_words`).
 
 Hashing needs no vocabulary: no pass over the corpus, nothing to ship, no unknown words. A rare
 word shares its vector only in a collision, which 200,000 buckets make rare for months of Reddit.
 Bigrams, of which there are millions, have to be hashed.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
 import tf_keras
 
 from model.configs import schema
+from model.errors import InputError
 from model.serialization import serializable
-from model.text import BIGRAMS, PADDING, WORDS, vocabulary
+from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS, vocabulary
 
 _BEGIN = b"<s>"
 _END = b"</s>"
@@ -31,6 +37,12 @@ _HASHES = 2**31 - 1
 """Tokens are hashed to [0, _HASHES) once; both kinds of ids derive from that number."""
 _BIGRAM_FACTOR = 1_000_003
 """Prime, so that the two words of a bigram are told apart, and small enough for int64."""
+
+NGRAMS_A_WORD = 24
+"""A longer word has only its first ones."""
+_SPACE_CODE = ord(" ")
+_NGRAM_FACTOR = 1_000_003
+"""Prime, so that the characters of an n-gram are told apart; their product fits into int64."""
 
 _LOOKED_AT = 64
 """Characters of a text for each of its `max_tokens`."""
@@ -52,12 +64,13 @@ class TextToIds(tf_keras.layers.Layer):
     Args:
       max_tokens: words beyond this many are cut off.
       word_buckets: buckets that words are hashed into.
-      bigram_buckets: the same for bigrams.
+      bigram_buckets: the same for bigrams; 0 for no bigrams.
+      char_ngram_buckets: the same for character n-grams; 0 for none.
       vocabulary: a folder that `python -m data_pipeline vocabulary` has written, or its tokens by
         kind, as `get_config` returns them; empty for hashing alone.
 
     Raises:
-      InputError: if the folder holds no vocabulary.
+      InputError: if the folder holds no vocabulary, or character n-grams have none.
     """
 
     def __init__(
@@ -66,38 +79,53 @@ class TextToIds(tf_keras.layers.Layer):
         max_tokens: int = schema.Text.max_tokens,
         word_buckets: int = schema.Text.word_buckets,
         bigram_buckets: int = schema.Text.bigram_buckets,
+        char_ngram_buckets: int = schema.Text.char_ngram_buckets,
         vocabulary: str | dict[str, list[str]] = "",
         name: str = "text_to_ids",
         **kwargs: Any,
     ):
         super().__init__(name=name, **kwargs)
         self._max_tokens = max_tokens
-        self.longest = max_tokens + 1
-        """Ids of the longest sentence, the end mark included."""
         self._words = _Ids(WORDS, word_buckets, vocabulary)
-        self._bigrams = _Ids(BIGRAMS, bigram_buckets, vocabulary)
+        self._bigrams = _Ids(BIGRAMS, bigram_buckets, vocabulary) if bigram_buckets else None
+        self._char_ngram_buckets = char_ngram_buckets
+        if char_ngram_buckets and self._words.table is None:
+            raise InputError(
+                f"task.model.text.char_ngram_buckets: {char_ngram_buckets} without a vocabulary; "
+                "accepted is 0, or task.model.text.vocabulary beside it"
+            )
 
     @property
     def table_sizes(self) -> dict[str, int]:
-        """How many ids there are of `words` and of `bigrams`, `PADDING` among them."""
-        return {ids.kind: ids.own + ids.buckets for ids in (self._words, self._bigrams)}
+        """How many ids there are of each kind, `PADDING` among them."""
+        sizes = {ids.kind: ids.own + ids.buckets for ids in self._hashed}
+        return sizes | ({CHAR_NGRAMS: self._char_ngram_buckets} if self._char_ngram_buckets else {})
+
+    @property
+    def longest(self) -> dict[str, int]:
+        """Ids of each kind of the longest sentence, the end mark included."""
+        lengths = dict.fromkeys(self.table_sizes, self._max_tokens + 1)
+        return lengths | (
+            {CHAR_NGRAMS: self._max_tokens * NGRAMS_A_WORD} if CHAR_NGRAMS in lengths else {}
+        )
 
     @property
     def lookup_tables(self) -> list[tf.lookup.StaticHashTable]:
         """Tables of the tokens that have ids of their own, which a SavedModel has to track."""
-        return [ids.table for ids in (self._words, self._bigrams) if ids.table]
+        return [ids.table for ids in self._hashed if ids.table]
+
+    @property
+    def _hashed(self) -> list["_Ids"]:
+        return [ids for ids in (self._words, self._bigrams) if ids is not None]
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, with the vocabulary itself instead of its folder."""
-        tokens = {
-            ids.kind: vocabulary.tokens(ids.table)
-            for ids in (self._words, self._bigrams)
-            if ids.table
-        }
+        tokens = {ids.kind: vocabulary.tokens(ids.table) for ids in self._hashed if ids.table}
         return super().get_config() | {
             "max_tokens": self._max_tokens,
             "word_buckets": self._words.buckets,
-            "bigram_buckets": self._bigrams.buckets,
+            "bigram_buckets": self._bigrams.buckets if self._bigrams else 0,
+            "char_ngram_buckets": self._char_ngram_buckets,
             "vocabulary": tokens or "",
         }
 
@@ -110,19 +138,50 @@ class TextToIds(tf_keras.layers.Layer):
         Returns:
           `words` and `bigrams`: int32 [batch, tokens] below their `table_sizes`; tokens is the
           longest sentence's, the end mark included. A row has as many bigrams as words: (begin,
-          w1) to (wn, end).
+          w1) to (wn, end). `char_ngrams`: int32 [batch, n-grams], those of the words that the
+          vocabulary lacks; a row may have none. Only the kinds of `table_sizes`.
         """
         looked_at = _cut(sentences, self._max_tokens * _LOOKED_AT)
         ended = tf.strings.join([_normalized(looked_at), _END], separator=" ")
         words = _first(_split(ended), self._max_tokens)
         hashes = tf.strings.to_hash_bucket_fast(words.flat_values, _HASHES)
         begin, end = tf.unstack(tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES))
-        bigrams = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
-        strings = _strings(words.flat_values) if self.lookup_tables else {}
-        return {
-            WORDS: self._words(words.with_flat_values(hashes), strings.get(WORDS)),
-            BIGRAMS: self._bigrams(words.with_flat_values(bigrams), strings.get(BIGRAMS)),
+        of_words, is_known = self._words(hashes, lambda: words.flat_values)
+        found = {WORDS: of_words}
+        if self._bigrams is not None:
+            pairs = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
+            found[BIGRAMS], _ = self._bigrams(pairs, lambda: _bigrams(words.flat_values))
+        ids = {
+            kind: words.with_flat_values(flat).to_tensor(default_value=PADDING)
+            for kind, flat in found.items()
         }
+        if self._char_ngram_buckets:
+            at = tf.where(~is_known & (hashes != end))[:, 0]
+            codes, of_word = _char_ngrams(tf.gather(words.flat_values, at))
+            row = tf.gather(tf.gather(words.value_rowids(), at), of_word)
+            ids[CHAR_NGRAMS] = tf.RaggedTensor.from_value_rowids(
+                self._char_ngram_ids(codes), row, nrows=words.nrows(), validate=False
+            ).to_tensor(default_value=PADDING)
+        return ids
+
+    def char_ngrams_of_words(self) -> np.ndarray:
+        """The n-grams of each word of the vocabulary, padded with `PADDING`.
+
+        Returns:
+          int32 [ids of words, NGRAMS_A_WORD]; padding alone for the end mark and hashed words.
+        """
+        words = tf.constant(vocabulary.tokens(self._words.table))
+        codes, of_word = _char_ngrams(words)
+        ids = tf.RaggedTensor.from_value_rowids(
+            self._char_ngram_ids(codes), of_word, nrows=tf.size(words, tf.int64)
+        ).to_tensor(default_value=PADDING, shape=[None, NGRAMS_A_WORD])
+        ids = tf.where(words[:, tf.newaxis] == _END, PADDING, ids).numpy()
+        after = self.table_sizes[WORDS] - len(ids) - 1
+        return np.pad(ids, [(1, after), (0, 0)], constant_values=PADDING)
+
+    def _char_ngram_ids(self, codes: tf.Tensor) -> tf.Tensor:
+        ids = codes % (self._char_ngram_buckets - 1) + (PADDING + 1)
+        return tf.cast(ids, tf.int32)
 
 
 def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:
@@ -197,10 +256,31 @@ def _before(words: tf.Tensor, *, begin: tf.Tensor, end: tf.Tensor) -> tf.Tensor:
     return tf.where(before == end, begin, before)
 
 
-def _strings(words: tf.Tensor) -> dict[str, tf.Tensor]:
-    """Words and bigrams as a vocabulary lists them: string [all words of the batch]."""
+def _bigrams(words: tf.Tensor) -> tf.Tensor:
+    """Bigrams as a vocabulary lists them: string [all words of the batch] -> the same shape."""
     before = _before(words, begin=tf.constant(_BEGIN), end=tf.constant(_END))
-    return {WORDS: words, BIGRAMS: tf.strings.join([before, words], separator=" ")}
+    return tf.strings.join([before, words], separator=" ")
+
+
+def _char_ngrams(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The character n-grams of words, in one pass over all their characters.
+
+    Args:
+      words: string [words], without white space.
+
+    Returns:
+      A number for each n-gram, the same for the same characters, int64 [n-grams], and its word,
+      int64 [n-grams]. No word has more than `NGRAMS_A_WORD`.
+    """
+    text = tf.strings.reduce_join(tf.concat([[""], words, [""]], axis=0), separator=" ")
+    characters = tf.cast(tf.strings.unicode_decode(text, "UTF-8"), tf.int64)
+    before, middle, after = characters[:-2], characters[1:-1], characters[2:]
+    codes = (before * _NGRAM_FACTOR + middle) * _NGRAM_FACTOR + after
+    spaces = tf.where(characters == _SPACE_CODE)[:, 0]
+    of_word = tf.cumsum(tf.cast(characters == _SPACE_CODE, tf.int64))[1:-1] - 1
+    place = tf.range(1, tf.size(middle, tf.int64) + 1) - tf.gather(spaces, of_word)
+    kept = (middle != _SPACE_CODE) & (place <= NGRAMS_A_WORD)
+    return tf.boolean_mask(codes, kept), tf.boolean_mask(of_word, kept)
 
 
 class _Ids(tf.Module):
@@ -214,11 +294,17 @@ class _Ids(tf.Module):
         """How many tokens have ids of their own."""
         self.table = vocabulary.load(known, kind) if self.own else None
 
-    def __call__(self, hashes: tf.RaggedTensor, strings: tf.Tensor | None) -> tf.Tensor:
-        """Hashes int64 [batch, (tokens)], and what they are of -> int32 [batch, tokens]."""
-        ids = hashes.flat_values % (self.buckets - 1) + (PADDING + 1 + self.own)
+    def __call__(
+        self, hashes: tf.Tensor, strings: Callable[[], tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Hashes int64 [tokens], and what they are of -> int32 and bool [tokens].
+
+        The bool says whether the vocabulary has the token.
+        """
+        ids = hashes % (self.buckets - 1) + (PADDING + 1 + self.own)
+        is_known = tf.zeros_like(hashes, tf.bool)
         if self.table is not None:
-            places = self.table.lookup(strings)
-            ids = tf.where(places == vocabulary.UNKNOWN, ids, places + (PADDING + 1))
-        ids = hashes.with_flat_values(tf.cast(ids, tf.int32))
-        return ids.to_tensor(default_value=PADDING)
+            places = self.table.lookup(strings())
+            is_known = places != vocabulary.UNKNOWN
+            ids = tf.where(is_known, places + (PADDING + 1), ids)
+        return tf.cast(ids, tf.int32), is_known

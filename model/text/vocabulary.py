@@ -65,6 +65,12 @@ def load(folder: str | dict[str, list[str]], kind: str) -> tf.lookup.StaticHashT
     return tf.lookup.StaticHashTable(known, UNKNOWN)
 
 
+def counts(folder: str, kind: str) -> list[int]:
+    """How often each token of the file was counted, in their order."""
+    with tf.io.gfile.GFile(posixpath.join(folder, _FILE.format(kind))) as file:
+        return [int(line.rpartition("\t")[2]) for line in file]
+
+
 def tokens(table: tf.lookup.StaticHashTable) -> list[str]:
     """The tokens of a table, in their order."""
     keys, places = (values.numpy() for values in table.export())

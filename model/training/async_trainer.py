@@ -1,6 +1,7 @@
 """The loop of asynchronous training: variables on parameter servers, each worker steps alone.
 
-As in the paper (section 3.1), a share of the workers trains NLI and the others response selection.
+As in the paper (section 3.1), a share of the workers trains NLI and the others response selection;
+likewise with a teacher.
 Each worker reads its own files; a step is one worker's batch.
 """
 
@@ -55,7 +56,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         self._coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         # No public API gives workers different data.
         self._workers = self._coordinator._cluster.workers
-        self._task_of = tasks_of_workers(len(self._workers), len(tasks), sampler.share)
+        self._task_of = tasks_of_workers(len(self._workers), sampler.shares)
         counts = [self._task_of.count(index) for index in range(len(tasks))]
         input_pipeline.require_enough_files(self._sources, counts)
         self._batch_sizes: list[int] = []
@@ -66,7 +67,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         """Trains some steps, each on any worker that is free.
 
         Returns:
-          As `SynchronousTrainer.train`; `nli_share` is the actual share.
+          As `SynchronousTrainer.train`; shares such as `nli_share` are the actual ones.
 
         Raises:
           StoppedError: if a signal to stop has arrived; the queued steps are done.
@@ -203,15 +204,21 @@ def _of_any_length(rows: tf.Tensor) -> tf.Tensor:
     return tf.compat.v1.placeholder_with_default(rows, [None])
 
 
-def tasks_of_workers(workers: int, tasks: int, share: float) -> list[int]:
-    """The task of each worker: a share of them, but at least one, trains the second.
+def tasks_of_workers(workers: int, shares: Sequence[float]) -> list[int]:
+    """The task of each worker: each has its share of them, but at least one.
+
+    Args:
+      workers: how many there are.
+      shares: of each task but the first, which has the rest.
 
     Raises:
       InputError: if there are fewer workers than tasks.
     """
-    if tasks == 1:
-        return [0] * workers
+    tasks = 1 + len(shares)
     if workers < tasks:
-        raise InputError(f"two tasks need two workers at least; TF_CONFIG names {workers}")
-    second = min(max(1, round(share * workers)), workers - 1)
-    return [0] * (workers - second) + [1] * second
+        raise InputError(f"{tasks} tasks need {tasks} workers at least; TF_CONFIG names {workers}")
+    counts = [max(1, round(share * workers)) for share in shares]
+    while sum(counts) >= workers:
+        counts[counts.index(max(counts))] -= 1
+    counts = [workers - sum(counts), *counts]
+    return [task for task, count in enumerate(counts) for _ in range(count)]

@@ -82,7 +82,7 @@ def make_run(
         tasks=tasks,
         sampler=TaskSampler(
             data=[task.task_config.train_data for task in tasks],
-            share=params.task.nli.share if isinstance(params.task, schema.Multitask) else 0.0,
+            shares=[further.share for further in schema.further_tasks(params.task).values()],
             seed=params.task.seed,
         ),
         state=state,

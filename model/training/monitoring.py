@@ -17,7 +17,7 @@ from model.errors import TrainingError
 from model.tasks.losses import GRADIENT_NORM
 
 LOSS = "training_loss"
-_SHOWN = ("p_at_1", "nli_accuracy")
+_SHOWN = ("p_at_1", "nli_accuracy", "teacher_cosine")
 _LOOPS = 3
 """Warn after this many loops in a row without a gradient."""
 _NO_GRADIENT = 1e-9
@@ -51,8 +51,8 @@ def means(
             by_name.setdefault(name, []).append(value)
     found = {name: float(np.mean(some)) for name, some in by_name.items()}
     found[GRADIENT_NORM] = float(np.nanmax(by_name[GRADIENT_NORM]))
-    if len(tasks) > 1:
-        found["nli_share"] = float(np.mean(drawn))
+    for index, task in enumerate(tasks[1:], 1):
+        found[f"{task.name}_share"] = float(np.mean(np.asarray(drawn) == index))
     return found
 
 

@@ -60,8 +60,9 @@ class SynchronousTrainer(orbit.AbstractTrainer):
         """Trains some steps.
 
         Returns:
-          Means over these steps of `training_loss`, the tasks' metrics and, for two tasks,
-          `nli_share`; `norm/gradient` and `learning_rate` of the last step; `pairs_per_second`.
+          Means over these steps of `training_loss`, the tasks' metrics and the share of each task
+          but the first, such as `nli_share`; `norm/gradient` and `learning_rate` of the last step;
+          `pairs_per_second`.
 
         Raises:
           StoppedError: if a signal to stop has arrived; the steps until then are done.

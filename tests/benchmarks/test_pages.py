@@ -1,6 +1,7 @@
 """The pages that benchmarks write, and that every benchmark can be started."""
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
@@ -95,12 +96,32 @@ def test_an_ablation_shows_its_change_from_the_mean_of_the_seeds():
     ]
 
 
+ITEMS = ("p_at_1", "p_at_10", "nli_accuracy", "sts_dev_pearson")
+
+
+def test_intervals_of_ablations_follow_from_the_manifests(tmp_path):
+    for name, outputs in (
+        ("pairs", {"validation-0": 60, "validation-1": 40, "train-0": 7}),
+        ("nli/dev", {"nli-0": 997, "dead_letters": 3}),
+    ):
+        (tmp_path / name).mkdir(parents=True)
+        content = {"outputs": {one: {"records": count} for one, count in outputs.items()}}
+        (tmp_path / name / "COMPLETED").write_text(json.dumps(content))
+    items = ablations.sizes(tmp_path)
+    assert items == dict(zip(ITEMS, (100, 100, 900, 1500), strict=True))
+    figures = dict.fromkeys(ITEMS, 0.5)
+    said = ablations.reach(Table().ablations["reddit"], figures, items)
+    # Wilson's interval of 50 of 100; tanh(artanh(0.5) ± 1.96 / sqrt(1497)).
+    assert "P@1 [0.404, 0.596], P@10 [0.404, 0.596], STS-B dev, Pearson [0.461, 0.537]." in said
+
+
 def test_the_page_of_ablations_has_the_last_validation_of_every_run(tmp_path, monkeypatch):
     figures = dict.fromkeys(("p_at_1", "p_at_10", "sts_dev_pearson", "nli_accuracy"), 0.5)
     asked = []
     monkeypatch.setattr(runs, "last", lambda folder: asked.append(folder) or figures)
     output = tmp_path / "page.md"
     monkeypatch.setattr(sys, "argv", ["ablations", "--runs", "R", "--output", str(output)])
+    monkeypatch.setattr(ablations, "sizes", lambda folder: dict.fromkeys(ITEMS, 100))
     ablations.main()
     text = output.read_text()
     assert text.startswith("# Ablations\n\n`make ablations DATA=DIR`, ")

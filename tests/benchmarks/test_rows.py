@@ -1,5 +1,6 @@
 """The table of rows: what it makes of every row, and what it refuses."""
 
+import json
 import shlex
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks.quality import rows
+from benchmarks.quality import choose, rows
 from evaluation.__main__ import parser as evaluation_parser
 from model.configs import parsing
 
@@ -23,7 +24,8 @@ TRAIN = (
 )
 CHECKED = "task.validation_data.input_path=R/pairs/validation-*,task.sts_dev=D/stsb/sts-dev.csv"
 NLI = "'R/nli/train/nli-*,R/nli/again/nli-*'"
-RATE = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+RATE = "trainer.optimizer_config.learning_rate.polynomial"
+DECAY = f"{RATE}.decay_steps"
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def params_of(table, run):
         (
             *("reddit-1", "reddit", "laptop_dan"),
             f"task.seed=1,task.train_data.input_path='R/pairs/train-*',{CHECKED},"
-            f"trainer.train_steps=1070,{RATE}=1070,trainer.checkpoint_interval=1070,"
+            f"trainer.train_steps=1070,{DECAY}=1070,trainer.checkpoint_interval=1070,"
             "trainer.validation_interval=107,trainer.best_checkpoint_eval_metric=p_at_1,"
             "task.model.encoder.averaging.word_dim=500",
         ),
@@ -91,12 +93,21 @@ def params_of(table, run):
             f"task.train_data.input_path={NLI},task.validation_data.input_path=R/nli/dev/nli-*",
         ),
         (
-            *("growth_3-0", "reddit", "laptop_dan"),
+            *("growth_3/rate_0.012-0", "reddit", "laptop_dan"),
             f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
-            f"trainer.train_steps=300,{RATE}=300,trainer.checkpoint_interval=300,"
-            "trainer.validation_interval=30,trainer.best_checkpoint_eval_metric=p_at_1,"
+            f"trainer.train_steps=32,{DECAY}=32,trainer.checkpoint_interval=32,"
+            "trainer.validation_interval=32,trainer.best_checkpoint_eval_metric=p_at_1,"
             "task.model.encoder.averaging.word_dim=500,"
-            "trainer.optimizer_config.warmup.linear.warmup_steps=60",
+            "trainer.optimizer_config.warmup.linear.warmup_steps=6,"
+            f"{RATE}.initial_learning_rate=0.012,{RATE}.end_learning_rate=0.0006",
+        ),
+        (
+            *("nli_30-0", "reddit_nli", "laptop_dan_nli"),
+            "task.seed=0,task.init_checkpoint=R/models/reddit-0,"
+            f"task.train_data.input_path='R/pairs/train-*',{CHECKED},task.nli.train_data.input_path="
+            "'R/nli/train/nli-0000[0-2]-*,R/nli/again/nli-0000[0-2]-*',"
+            "task.nli.validation_data.input_path=R/nli/dev/nli-*,"
+            "task.model.encoder.averaging.word_dim=500,trainer.validation_interval=2400",
         ),
     ],
 )
@@ -110,6 +121,7 @@ def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
         *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
         *("transformer-0", "bilstm_max_nli-0"),
+        *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
     ]
 
@@ -119,10 +131,10 @@ def test_every_row_has_parameters_that_exist(table):
     table = table()
     found = {}
     for name, run in table.runs.items():
-        if run.row.model_of is None:
+        if run.row.model_of is None and not run.row.rates:
             found[name] = params_of(table, run)
             assert found[name].task.seed == run.seed
-    assert len(found) == len(table.runs) - 1
+    assert len(found) == len(table.runs) - 6  # two of another row's model, four of several rates
     both, reddit = found["reddit_nli-1"].task, found["reddit-1"].task
     # As it dropped words for, so that every variable has its counterpart.
     both.model.encoder.averaging.word_dropout = reddit.model.encoder.averaging.word_dropout
@@ -193,10 +205,65 @@ def test_every_score_is_a_command_of_the_evaluation(table):
     assert {("response_ranking", "growth_100-0"), ("sts", "growth_1-0")} < scored
 
 
-def test_the_best_checkpoint_of_another_row_is_exported(table):
-    table = table()
-    command = "-m export --model_dir R/models/reddit-0/best --output R/modules/growth_100-0"
-    assert table.export(table.runs["growth_100-0"]) == command
+def test_the_best_checkpoint_of_another_row_is_exported(changed):
+    table = changed("growth_100", export="best")
+    command = "-m export --model_dir {0}/models/reddit-0/best --output {0}/modules/growth_100-0"
+    assert table.export(table.runs["growth_100-0"]) == command.format("runs/reproduce")
+
+
+def test_a_row_of_several_rates_has_the_model_of_the_best():
+    table = rows.Table({"RUNS": "R", "DATA": "D"})
+    run = table.runs["growth_1-0"]
+    rates = {rate: f"growth_1/rate_{rate}-0" for rate in (0.003, 0.006, 0.012)}
+    assert table.at_rates(run) == rates
+    assert table.train(run) == "-m benchmarks.quality.choose --models {} --output {}".format(
+        " ".join(f"{rate}=R/models/{name}" for rate, name in rates.items()), "R/models/growth_1-0"
+    )
+    assert not set(rates.values()) & set(table.shown)
+    assert table.at_rates(table.runs["reddit-0"]) == {}
+
+
+def test_every_share_reads_its_pairs_as_often():
+    """At 91,276 pairs in 100 files, as `make reproduce` has."""
+    table = rows.Table()
+    passes = {
+        share: table.rows[f"growth_{share}"].steps * 512 / (91_276 * share / 100)
+        for share in (1, 3, 10, 30)
+    }
+    passes[100] = table.rows["reddit"].steps * 512 / 91_276
+    assert all(abs(one - 6) < 0.4 for one in passes.values())
+
+
+def model(folder, *, rate, weights):
+    """A trained model, but for the events of its validation."""
+    (folder / "best").mkdir(parents=True)
+    (folder / "params.yaml").write_text(rate)
+    for place in (folder, folder / "best"):
+        for suffix in ("index", "data"):
+            (place / f"ckpt-1.{suffix}").write_text(weights)
+    return folder
+
+
+def test_the_model_with_the_best_figure_is_taken(tmp_path):
+    models = {
+        0.1: model(tmp_path / "a", rate="0.1", weights="a"),
+        0.2: model(tmp_path / "b", rate="0.2", weights="b"),
+    }
+    output = tmp_path / "row"
+    output.mkdir()
+    (output / "started.json").touch()
+    for _ in range(2):  # an interrupted choice is made again
+        choose.choose(models, {0.1: 0.30, 0.2: 0.35}, output)
+    assert json.loads((output / "chosen.json").read_text()) == {
+        "rate": 0.2,
+        "p_at_1": {"0.1": 0.30, "0.2": 0.35},
+    }
+    assert (output / "started.json").exists()
+    assert (output / "params.yaml").read_text() == "0.2"
+    assert (output / "best" / "ckpt-1.data").read_text() == "b"
+    assert not list(tmp_path.glob("[ab]/**/ckpt*"))
+    with pytest.raises(SystemExit, match=r"a has no checkpoint any more; remove it"):
+        choose.choose(models, {0.1: 0.4, 0.2: 0.35}, tmp_path / "other")
 
 
 def test_no_nli_pair_is_read_twice_where_none_is_named(table):

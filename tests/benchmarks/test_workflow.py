@@ -25,7 +25,12 @@ FILES = (
     *(f"nli/snli_1.0_{split}.jsonl.gz" for split in ("train", "dev", "test")),
     "semeval_cqa/dev.xml",
 )
-NLI_RUNS = {"reddit_nli-0", "reddit_nli-1", "reddit_nli-2"}
+NLI_RUNS = {
+    *(f"reddit_nli-{seed}" for seed in range(3)),
+    *(f"nli_{share}-0" for share in (0, 10, 30)),
+}
+NLI_100 = {"export nli_100-0", "score nli_100-0"}
+"""Of the model of reddit_nli-0."""
 pytestmark = pytest.mark.skipif(
     not SNAKEMAKE.exists(), reason="no workflow environment; make test installs it"
 )
@@ -40,8 +45,8 @@ class Workplace:
             self.write(f"data/{name}", name)
         shutil.copytree(REPOSITORY / rows.PRESETS, folder / rows.PRESETS)
         shutil.copy(rows.TABLE, folder / "rows.yaml")
-        self.write("results/learned.md", "")
-        (folder / "benchmarks").mkdir()
+        for name in ("results/learned.md", "results/protocol.md", "benchmarks/ablations.md"):
+            self.write(name, "")
         stub = folder / "python"
         script = Path(__file__).with_name("stub_python.py")
         stub.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')
@@ -125,6 +130,7 @@ def of(names, *rules):
 
 
 ALL = ("train", "export", "score")
+RATES = of([f"growth_3/rate_{rate}-0" for rate in (0.003, 0.006, 0.012)], "train")
 PAGES = {"results_page", "report"}
 NLI_PAGES = {"leaks leaks", "mistakes mistakes", *PAGES}
 
@@ -142,7 +148,7 @@ def test_what_is_done_is_not_done_again(done):
 
 def test_a_changed_parameter_trains_what_depends_on_it(done):
     done.change(growth_3={"task.model.score_scale": 10})
-    assert done.would_make() == of(["growth_3-0"], *ALL) | {"results_page"}
+    assert done.would_make() == of(["growth_3-0"], *ALL) | RATES | {"results_page"}
 
 
 def test_a_row_that_others_start_from_trains_these_too(done):
@@ -163,7 +169,7 @@ def test_another_seed_trains_one_model(done):
 def test_a_changed_preset_trains_its_rows_and_no_others(done):
     preset = done.folder / rows.PRESETS / "laptop_dan_nli.yaml"
     preset.write_text(preset.read_text().replace("dropout: 0.4", "dropout: 0.5"))
-    assert done.would_make() == of(NLI_RUNS, *ALL) | NLI_PAGES
+    assert done.would_make() == of(NLI_RUNS, *ALL) | NLI_100 | NLI_PAGES
 
 
 def test_another_score_is_no_training(done):
@@ -177,14 +183,15 @@ def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
     table["data"]["all_pairs"] = table["data"]["pairs"] | {"decontaminate": []}
     path.write_text(yaml.safe_dump(table, sort_keys=False))
     done.change(growth_3={"pairs": "all_pairs"})
-    made = {"data all_pairs"} | of(["growth_3-0"], *ALL)
+    made = {"data all_pairs"} | of(["growth_3-0"], *ALL) | RATES
     assert done.would_make() == made | {"results_page"}
 
 
 def test_options_make_again_what_they_name(done):
     runs = NLI_RUNS | {"bilstm_max_nli-0"}
-    assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | of(runs, *ALL) | NLI_PAGES
-    assert done.would_make(NLI_AGAIN="") == of(runs, *ALL) | NLI_PAGES
+    made = of(runs, *ALL) | NLI_100 | NLI_PAGES
+    assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | made
+    assert done.would_make(NLI_AGAIN="") == made
     assert done.would_make(VECTORS="glove.txt") == {"baselines baselines", *PAGES}
 
 
@@ -206,27 +213,27 @@ def test_the_benchmarks_module_is_of_its_own_row(done):
 
 @pytest.mark.parametrize("change", [{}, {"task.model.score_scale": 10}])
 def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
-    goal = "runs/results/growth_1-0/SCORED"
-    process = workplace.start(goal=goal, environment={"BLOCK": "models/growth_1-0"})
+    goal = "runs/results/bilstm_max_nli-0/SCORED"
+    process = workplace.start(goal=goal, environment={"BLOCK": "models/bilstm_max_nli-0"})
     while not (workplace.folder / "blocked").exists():
         assert process.poll() is None, process.stdout.read()
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     before = workplace.commands()
-    workplace.change(growth_1=change)
+    workplace.change(bilstm_max_nli=change)
     status, said = workplace.run(goal=goal)
     assert status == 0, said
     after = workplace.commands()[len(before) :]
-    assert not [one for one in after if "--output runs/pairs " in one]
+    assert not [one for one in after if "--output runs/nli/train " in one]
     programs = sorted(one.split()[0] for one in after if not one.startswith("data_pipeline"))
     assert programs == ["evaluation", "evaluation", "export", "model"]
-    half = workplace.folder / "runs/models/growth_1-0/ckpt-1"
+    half = workplace.folder / "runs/models/bilstm_max_nli-0/ckpt-1"
     assert half.exists() == (not change)
 
 
 def test_what_a_failed_command_left_is_made_again(workplace):
-    goal = "runs/results/growth_1-0/SCORED"
+    goal = "runs/results/bilstm_max_nli-0/SCORED"
     status, _ = workplace.run(goal=goal, environment={"FAIL": "evaluation sts"})
     assert status != 0
     assert not (workplace.folder / goal).exists()
@@ -234,6 +241,15 @@ def test_what_a_failed_command_left_is_made_again(workplace):
     status, said = workplace.run(goal=goal)
     assert status == 0, said
     assert len(workplace.commands()) - len(before) == 2  # both scores of the module
+
+
+def test_a_row_of_several_rates_is_chosen_when_all_are_trained(workplace):
+    status, said = workplace.run(goal="runs/results/growth_1-0/SCORED")
+    assert status == 0, said
+    commands = [one.split() for one in workplace.commands()]
+    programs = [one[0] for one in commands if one[0] != "data_pipeline"]
+    assert programs[:3] == ["model"] * 3
+    assert programs[3:] == ["benchmarks.quality.choose", "export", "evaluation", "evaluation"]
 
 
 def test_missing_data_is_one_line(workplace):

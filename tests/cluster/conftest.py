@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 from contextlib import suppress
@@ -29,7 +30,7 @@ task:
     encoder: {{type: averaging, averaging: {{word_dim: 8, hidden: [], embedding_dim: 8}}}}
     response_network: {{hidden: [], normalize: true}}
     score_scale: 20.0
-{nli}
+{further}
   train_data: {{input_path: "{data}/pairs-*", {sizes}}}
   validation_data: {{input_path: "{data}/pairs-*", global_batch_size: {batch}}}
 trainer:
@@ -50,13 +51,19 @@ _NLI = """\
     train_data: {{input_path: "{data}/nli-*", {sizes}}}
     validation_data: {{input_path: "{data}/nli-*", global_batch_size: {batch}}}
 """
+_TEACHER = """\
+  teacher:
+    share: 0.3
+    train_data: {{input_path: "{data}/teacher-*", {sizes}}}
+    validation_data: {{input_path: "{data}/teacher-*", global_batch_size: {batch}}}
+"""
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """Pairs whose response follows from the input, and pairs of sentences, in four shards."""
+    """Pairs whose response follows from the input, and for further tasks, in four shards."""
     folder = tmp_path_factory.mktemp("data")
-    for name, example in (("pairs", _pair), ("nli", _nli_pair)):
+    for name, example in (("pairs", _pair), ("nli", _nli_pair), ("teacher", _target)):
         frames = [tfrecord.frame(tfrecord.encode_example(example(number))) for number in range(128)]
         for shard in range(_SHARDS):
             path = folder / f"{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
@@ -77,6 +84,11 @@ def _nli_pair(number):
         tfrecord.HYPOTHESIS: f"{tfrecord.LABELS[label]} {number}",
         tfrecord.LABEL: label,
     }
+
+
+def _target(number):
+    embedding = [float(number % 7 == index) for index in range(6)] + [1.0]
+    return {"text": f"question{number}", "embedding": struct.pack("<7e", *embedding)}
 
 
 class Launched:
@@ -169,9 +181,10 @@ def launch(data, tmp_path):
     def start(strategy, *, workers=2, experiment="reddit", mode="train", **overrides):
         sizes = f"global_batch_size: {BATCH}, shuffle_buffer_size: 64"
         values = {"data": data, "sizes": sizes, "batch": BATCH}
-        nli = _NLI.format(**values) if experiment == "reddit_nli" else ""
+        tasks = {"nli": _NLI, "teacher": _TEACHER}
+        further = "".join(tasks[name].format(**values) for name in experiment.split("_")[1:])
         config = tmp_path / "tiny.yaml"
-        config.write_text(_TINY.format(nli=nli, **values))
+        config.write_text(_TINY.format(further=further, **values))
         logs = tmp_path / f"logs-{len(launched)}"
         command = [sys.executable, "-m", "model.distribute.local_cluster", "--strategy", strategy]
         command += ["--workers", workers, "--logs", logs, "--", "--experiment", experiment]

@@ -50,6 +50,14 @@ def test_two_workers_train_one_model(launch, run_folder, saved, fact, tmp_path):
         assert model.encode_inputs(text(tf.constant(["question1"]))).shape == (1, 8)
 
 
+def test_two_workers_learn_from_a_teacher(launch, fact):
+    launched = launch(MULTI_WORKER, experiment="reddit_teacher", mode="train_and_eval")
+    assert launched.wait() == 0, launched.said
+    assert last_validation(launched.log("worker", 1)) == last_validation(launched.said)
+    assert 0 < float(fact(launched, "teacher_share")[0]) < 1
+    assert float(fact(launched, "teacher_cosine")[0]) > 0
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_negatives_come_from_all_workers_if_asked_for(launch, fact, shared):
     """With all scores near 0 the loss is the logarithm of how many responses there are."""

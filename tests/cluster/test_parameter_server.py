@@ -40,6 +40,16 @@ def test_a_share_of_the_workers_trains_nli(launch, saved, fact):
     assert more_nli >= nli
 
 
+def test_each_further_task_has_a_worker(launch, fact):
+    launched = launch(PARAMETER_SERVER, workers=3, experiment="reddit_nli_teacher")
+    assert launched.wait() == 0, launched.said
+    steps = [count(fact, launched, name) for name in (RESPONSES, NLI, "of teacher")]
+    assert sum(steps) == 40
+    assert min(steps) > 0
+    assert 0 < float(fact(launched, "teacher_share")[0]) < 1
+    assert float(fact(launched, "teacher_cosine")[0]) > 0
+
+
 def test_a_worker_that_dies_is_replaced(launch, saved):
     launched = launch(PARAMETER_SERVER, trainer__train_steps=1_000_000)
     launched.wait_for(saved, "a checkpoint")

@@ -239,6 +239,15 @@ CASES = [
         MODEL.replace("--mode train", "--mode eval")
         + ",task.validation_data.input_path={ready}/pairs/test-*",
     ),
+    Case(
+        "texts for a teacher that are not there",
+        "model teacher --encoder {ready}/module0 --texts nowhere.txt --output out",
+    ),
+    Case(
+        "a folder of pairs for a teacher's embeddings",
+        "model teacher --encoder {ready}/module0 --texts {ready}/pairs/train-* --output out",
+        of_another_job,
+    ),
     # The exporter
     Case("a folder without a model", "export --model_dir nowhere --output module"),
     Case(

@@ -102,6 +102,25 @@ def test_checksums_of_the_training_files_come_from_their_manifest(shared, tmp_pa
     ]
 
 
+def test_the_encoder_of_a_teacher_is_named(tmp_path):
+    data = tmp_path / "teacher"
+    data.mkdir()
+    (data / "train-0.tfrecord").write_text("")
+    output = {"bytes": 0, "crc32c": "00000000", "records": 12}
+    encoder = {"name": "strong", "fingerprint": "f1"}
+    completed = {"outputs": {"train-0.tfrecord": output}, "encoder": encoder}
+    (data / "COMPLETED").write_text(json.dumps(completed))
+    task = {"teacher": {"train_data": {"input_path": f"{data}/train-*"}}}
+    assert list(identity.training_data(task, ["response_selection", "teacher"])) == [
+        {
+            "task": "teacher",
+            "files": f"{data}/train-*",
+            "manifest": {"train-0.tfrecord": output},
+            "encoder": encoder,
+        }
+    ]
+
+
 def test_scores_are_put_into_a_module(module, results, capsys):
     fingerprint = identity.read(module)["fingerprint"]
     weights = (module / "variables" / "variables.index").stat().st_ino

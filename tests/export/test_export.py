@@ -232,3 +232,10 @@ def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
     assert (output / "saved_model.pb").read_text() == "the old module"
     if number == signal.SIGTERM:
         assert {path.name for path in tmp_path.iterdir()} == {"module"}
+
+
+def test_a_model_of_a_teacher_alone_gives_embeddings(write_model_dir, tmp_path):
+    export(write_model_dir(heads=["teacher"]), tmp_path / "module")
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    assert set(module.signatures) == ALWAYS
+    np.testing.assert_allclose(np.linalg.norm(module(["a", "b c"]), axis=1), 1, rtol=1e-5)

@@ -1,6 +1,7 @@
 import logging
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -81,6 +82,25 @@ def nli_folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def teacher_folder(tmp_path_factory):
+    """Texts whose target is that of their topic, half floats [8], narrower than the student's."""
+    folder = tmp_path_factory.mktemp("teacher")
+    topics = np.random.default_rng(3).normal(size=(64, 8))
+    topics /= np.linalg.norm(topics, axis=1, keepdims=True)
+    for side, numbers in (("train", range(300)), ("test", range(64))):
+        records = [
+            {
+                "text": f"question{number % 64} number {number}",
+                "embedding": topics[number % 64].astype("<f2").tobytes(),
+                "text_id": f"{side}_t{number}",
+            }
+            for number in numbers
+        ]
+        write_shards(folder, side, records)
+    return folder
+
+
 @contextmanager
 def absl_as_it_was():
     """Training sets absl's verbosity."""
@@ -96,21 +116,23 @@ def quiet_absl():
 
 
 @pytest.fixture(scope="session")
-def flags(tmp_path_factory, pairs_folder, nli_folder):
-    """The flags of the tiny experiment, of any of the three kinds, with overrides."""
+def flags(tmp_path_factory, pairs_folder, nli_folder, teacher_folder):
+    """The flags of the tiny experiment, of any kind, with overrides."""
     path = tmp_path_factory.mktemp("presets") / "tiny.yaml"
     path.write_text(TINY)
 
     def overridden(experiment="reddit", /, **overrides):
-        folders = {"task": nli_folder if experiment == "nli" else pairs_folder}
+        alone = {"nli": nli_folder, "teacher": teacher_folder}
+        folders = {"task": alone.get(experiment, pairs_folder)}
         sizes = {}
-        if experiment == "reddit_nli":
-            folders["task.nli"] = nli_folder
-            sizes = {
-                "task.nli.train_data.global_batch_size": 16,
-                "task.nli.train_data.shuffle_buffer_size": 90,
-                "task.nli.validation_data.global_batch_size": 16,
-            }
+        for name, folder in alone.items():
+            if experiment in (f"reddit_{name}", "reddit_nli_teacher"):
+                folders[f"task.{name}"] = folder
+                sizes |= {
+                    f"task.{name}.train_data.global_batch_size": 16,
+                    f"task.{name}.train_data.shuffle_buffer_size": 90,
+                    f"task.{name}.validation_data.global_batch_size": 16,
+                }
         data = {
             f"{task}.{side}_data.input_path": f"{folder}/{files}-*"
             for task, folder in folders.items()

@@ -109,3 +109,14 @@ def test_the_command_writes_results_and_texts(module, write_text, tmp_path, caps
     assert "a man 5" in (out / "mistakes.md").read_text()
     assert main(["mistakes", "--module", str(module), "--output", str(out)]) == 1
     assert "error: no data: one or both of --sts, --response_ranking" in capsys.readouterr().err
+
+
+def test_figures_have_intervals_over_the_pairs_of_a_kind():
+    found = mistakes._precisions([1, 1, 1, 1], seed=0)
+    assert found["metrics"] == {"p_at_1": 1.0, "p_at_10": 1.0}
+    assert found["intervals"] == {"p_at_1": [1.0, 1.0], "p_at_10": [1.0, 1.0]}
+    # Half of 100 ranks are 1: the interval is 0.5 ± 1.96 * 0.05, to resampling.
+    low, high = mistakes._precisions([1, 11] * 50, seed=0)["intervals"]["p_at_1"]
+    assert (low, high) == (pytest.approx(0.4, abs=0.02), pytest.approx(0.6, abs=0.02))
+    alone = mistakes._precisions([1], seed=0)
+    assert alone == {"metrics": {"p_at_1": 1.0, "p_at_10": 1.0}, "intervals": {}}

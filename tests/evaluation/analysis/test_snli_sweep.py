@@ -190,7 +190,7 @@ def test_the_command_writes_result_and_figure(sweep, tmp_path, capsys):
 def test_figure_8_draws_what_there_is(sweep):
     run(sweep)
     found = snli_sweep.summary(sweep)
-    drawn = pictures.nli_share(found)
+    drawn = pictures.nli_share(found.items)
     assert drawn.startswith("<?xml")
     for label in ("dev, all", "test, captions", "share of the NLI training data, %"):
         assert label in drawn

@@ -211,20 +211,23 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     argv = [str(argument) for argument in [*argv, "--output", tmp_path / "results"]]
     assert main(argv) == 0
     folders = sorted((tmp_path / "results" / "baselines").iterdir())
-    names = ["TF-IDF", "called_it", "lm", "some_model", "toy_SIF", "toy_averaged"]
+    names = ["BM25", "TF-IDF", "called_it", "lm", "some_model", "toy_SIF", "toy_averaged"]
     names += ["untrained_words_SIF", "untrained_words_and_letters_SIF"]
     assert [path.name for path in folders] == names
-    for folder in folders:
+    assert [path.name for path in folders[0].iterdir() if path.suffix == ".json"] == [
+        "cqa-dev.json"
+    ]
+    for folder in folders[1:]:
         found = json.loads((folder / "sts-test.json").read_text())
         assert found["metrics"]["pearson"] is not None
         name = found["module"]["path"].removeprefix(f"{tmp_path}/")
         assert re.sub(r"[ (/=]+", "_", name).rstrip(")") == folder.name
         assert (folder / "cqa-dev.json").exists()
-    found = json.loads((folders[0] / "cqa-dev.json").read_text())
+    found = json.loads((folders[1] / "cqa-dev.json").read_text())
     assert found["metrics"]["map"] == 1.0
     capsys.readouterr()
     assert main(argv) == 0
-    assert capsys.readouterr().out.count("already there") == 24
+    assert capsys.readouterr().out.count("already there") == 25
 
 
 def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch, capsys):
@@ -286,3 +289,48 @@ def test_untrained_words_are_the_same_in_every_process():
     first = np.random.default_rng(0x812C397D).standard_normal(500, dtype=np.float32)[0]
     assert zlib.crc32(b"dog") == 0x812C397D
     assert lookup(["DOG"])["DOG"][0] == first
+
+
+def records(path, numbers):
+    """Pairs as the pipeline writes them: the response repeats a word of the input."""
+    import tensorflow as tf
+
+    def feature(text):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        for n in numbers:
+            texts = {"input": f"word{n} and", "response": f"word{n} or", "input_id": f"i{n}"}
+            texts["response_id"] = f"r{n}"
+            features = {name: feature(text) for name, text in texts.items()}
+            example = tf.train.Example(features=tf.train.Features(feature=features))
+            writer.write(example.SerializeToString())
+
+
+@pytest.mark.slow
+def test_maps_are_learned_on_training_pairs_and_embeddings_tuned(write_text, tmp_path, capsys):
+    for split in ("dev", "test", "train"):
+        write_text(f"stsb/sts-{split}.csv", ROWS)
+    records(tmp_path / "pairs" / "test-00000-of-00001.tfrecord", range(100))
+    results = tmp_path / "results"
+    argv = ["baselines", "--response_ranking", tmp_path / "pairs", "--output", results]
+    argv = [*map(str, argv), "--training_pairs", str(tmp_path / "pairs")]
+    assert main(argv) == 1
+    assert "pairs: holds no train-*.tfrecord" in capsys.readouterr().err
+    assert not results.exists()
+    records(tmp_path / "pairs" / "train-00000-of-00001.tfrecord", range(200, 400))
+    records(tmp_path / "pairs" / "validation-00000-of-00001.tfrecord", range(500, 600))
+    assert main([*argv, "--tune"]) == 1
+    assert "--tune needs --sts" in capsys.readouterr().err
+    assert main([*argv, "--tune", "--sts", str(tmp_path / "stsb")]) == 0
+    folders = {path.name for path in (results / "baselines").iterdir()}
+    mapped = {name for name in folders if name.endswith("_mapped")}
+    assert mapped == {"untrained_words_SIF_mapped", "untrained_words_and_letters_SIF_mapped"}
+    for name in mapped:
+        (path,) = (results / "baselines" / name).glob("*.json")
+        found = json.loads(path.read_text())
+        assert found["metrics"]["p_at_1"] == 1.0
+        assert "on 200 pairs; P@1 of 100 on 100 validation pairs" in found["module"]["about"]
+    tuned = {path.parent.name for path in (results / "baselines").glob("*/sts-test-tuned.json")}
+    assert tuned == {"untrained_words_SIF", "untrained_words_and_letters_SIF"}

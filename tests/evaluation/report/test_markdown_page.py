@@ -1,14 +1,15 @@
 import dataclasses
 import datetime
 import json
-import math
 
 import pytest
 
 from evaluation.__main__ import main
 from evaluation.data.files import with_data_as_dir
 from evaluation.errors import InputError
-from evaluation.report import growth, markdown_page, tables
+from evaluation.report import growth, markdown_page, paper_tables
+from evaluation.report.cells import OURS, markdown
+from evaluation.report.systems import read_runs, shares
 from evaluation.results import store
 from evaluation.results.result import Result
 from evaluation.tasks import snli
@@ -89,8 +90,8 @@ def cells(text, start):
 
 def page(results):
     """Tables 1 to 6, without the points of growth."""
-    systems, _ = growth.split(tables.read_runs(results))
-    return "\n\n".join(map(tables.markdown, tables.tables(systems)))
+    systems, _ = shares(read_runs(results), "growth")
+    return "\n\n".join(map(markdown, paper_tables.tables(systems)))
 
 
 def table(text, title):
@@ -107,7 +108,7 @@ def test_seeds_are_one_row_with_mean_and_deviation(results):
     assert cells(three, "TF-IDF") == ["0.650", "-"]
     assert cells(three, "words of it") == ["0.550", "-"]
     assert cells(three, "word overlap") == ["0.600", "-"]
-    assert cells(three, "Reddit (paper)") == ["0.762", "0.731"]
+    assert cells(three, "Reddit (paper)") == ["0.762 [0.740, 0.782]", "0.731 [0.705, 0.755]"]
     assert cells(table(text, "4"), "reddit")[:4] == ["0.720 ± 0.028", "-", "-", "0.600 ± 0.141"]
     assert cells(table(text, "1"), "reddit") == ["30.0", "40.0", "50.0"]
     assert cells(table(text, "1"), "word overlap") == ["10.0", "20.0", "25.0"]
@@ -129,21 +130,6 @@ def test_the_search_engine_is_no_module(results):
     assert cells(of_2017, "ceiling")[0] == "70.00"
 
 
-def test_growth_is_a_straight_line_of_log_odds():
-    # Odds of 1, 3 and 9 at a hundred, a thousand and ten thousand pairs.
-    values = [0.9, 1 / 2, 3 / 4, 9 / 10]
-    points = [growth.Point(10.0 ** (n + 1), (v, None, 0.5)) for n, v in enumerate(values)]
-    slope, offset = growth.line(points, 0)
-    assert (slope, offset) == (pytest.approx(math.log(3)), pytest.approx(-2 * math.log(3)))
-    assert growth.line(points, 1) is None
-    assert growth.line(points[:2], 0) is None
-    text = tables.markdown(growth.table(points))
-    # By hand: log10(600 million) is 8.778, the odds there are 3 to the 6.778th, 1,714 to 1.
-    assert cells(text, "600 million, extrapolated") == ["0.999", "-", "0.500"]
-    assert cells(text, "10,000 pairs") == ["0.900", "-", "0.500"]
-    assert growth.picture(points).count("stroke-dasharray") >= 2
-
-
 def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
     wrong = dataclasses.replace(
         scored("mistakes", "mistakes-sts-dev", mean_error=0.1),
@@ -157,45 +143,56 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
         counts={"training_records": 9, "pairs_in_training": 2, "texts_in_training": 3},
     )
     store.write(seen, tmp_path / "leaks")
-    (tmp_path / "learned.md").write_text("## Learned\n\nSomething.\n")
+    for name in ("learned", "protocol", "ablations"):
+        (tmp_path / f"{name}.md").write_text(f"## {name.capitalize()}\n\nSomething.\n")
+    (tmp_path / "ablations.md").write_text("# Ablations\n\n## One\n")
     page = tmp_path / "RESULTS.md"
     asked = ["rows", "--results", results, "--pairs", pairs, "--mistakes", tmp_path / "wrong"]
     asked += ["--contamination", tmp_path / "leaks"]
     asked += ["--data_dir", "/some/where/"]
-    asked += ["--learned", tmp_path / "learned.md", "--made_by", "make it", "--output", page]
+    for name in ("learned", "protocol", "ablations"):
+        asked += [f"--{name}", tmp_path / f"{name}.md"]
+    asked += ["--made_by", "make it", "--output", page]
     assert main([str(argument) for argument in asked]) == 0
     text = page.read_text()
     assert "`make it`, " in text
     assert "1,000 training pairs." in text
-    assert "Seeds: bilstm max nli 0; reddit 0, 1. Where" in text
+    assert "Seeds: bilstm max nli 0; reddit 0, 1.\n" in text
     assert f", {datetime.date.today():%-d %B %Y}. " in text
     assert cells(text, "150 pairs") == ["0.550", "-", "-"]
     assert cells(text, "news") == ["3", "-0.250"]
-    assert cells(text, "sts-test, Pearson") == ["10", "2", "3", "0.710", "0.720", "-"]
+    overlap, scores = [line for line in text.splitlines() if line.startswith("| sts-test, Pearson")]
+    assert [cell.strip() for cell in overlap.strip("|").split("|")][1:] == ["10", "2", "3"]
+    assert [cell.strip() for cell in scores.strip("|").split("|")][1:] == ["0.710", "0.720", "-"]
     # The commands of the row that has most, its folder of data by another name.
     assert "    python -m evaluation cqa --data DIR/cqa-2017\n" in text
     assert "/some/where" not in text
     assert text.endswith("## Learned\n\nSomething.\n")
     assert "somebody" not in text
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings[:3] == ["## Protocol", "## The paper's tables", "## Growth"]
+    assert headings[-2:] == ["## Ablations", "## Learned"]
+    assert "\n### One\n" in text
     assert "](RESULTS-growth.svg)" in text
+    assert "600 million pairs are 600,000 times as many" in text
     assert (tmp_path / "RESULTS-growth.svg").read_text().startswith("<?xml")
 
 
 def test_a_share_is_its_files(results, pairs):
-    _, shares = growth.split(tables.read_runs(results))
-    found = growth.points(shares, of_files=markdown_page.training_pairs(pairs))
+    _, found = shares(read_runs(results), "growth")
+    found = growth.points(found, of_files=markdown_page.training_pairs(pairs))
     # By hand: the first file, the first three, all ten.
     assert [point.pairs for point in found] == [70, 150, 1000]
-    assert growth.has_lines(found)
-    assert not growth.has_lines(found[:2])
+    assert growth.line(found, 0) is not None
+    assert growth.line(found[:2], 0) is None
 
 
 def test_rows_that_were_not_asked_for_are_not_shown(results):
-    found = tables.read_runs(results, ["reddit-1", "growth_10-0"])
-    trained = [system for system in found if system.kind == tables.OURS]
+    found = read_runs(results, ["reddit-1", "growth_10-0"])
+    trained = [system for system in found if system.kind == OURS]
     assert [(row.label, row.seeds) for row in trained] == [("reddit", (1,)), ("growth 10", (0,))]
     with pytest.raises(InputError, match="reddit-7: no such folder"):
-        tables.read_runs(results, ["reddit-7"])
+        read_runs(results, ["reddit-7"])
 
 
 def test_the_papers_examples_are_found_by_their_texts(tmp_path):
@@ -210,7 +207,7 @@ def test_the_papers_examples_are_found_by_their_texts(tmp_path):
             scored(name="sts-test", pearson=0.7), items=[pair | {"score": score}]
         )
         store.write(one, tmp_path / f"reddit-{seed}")
-    text = tables.markdown(markdown_page._table_5(tables.read_runs(tmp_path)))
+    text = markdown(paper_tables.table_5(read_runs(tmp_path)))
     (line,) = [line for line in table(text, "5").splitlines() if "microwave" in line]
     # By hand: the deviation of -1.0 and -1.2 is 0.2 / sqrt(2).
     assert [cell.strip() for cell in line.split("|")[2:5]] == ["0.0", "-1.23", "-1.100 ± 0.141"]
@@ -223,7 +220,7 @@ def test_the_papers_rows_of_table_6_say_whether_they_compare(tmp_path):
             store.write(dataclasses.replace(one, n=n), tmp_path / str(n) / "reddit-0")
         six = table(page(tmp_path / str(n)), "6")
         assert cells(six, "Reddit (paper)")[0] == "47.07"
-        assert ("None of our rows scores a module on that test set" in six) == (n == 87)
+        assert ("and no row of ours is: without the text" in six) == (n == 87)
 
 
 def test_a_folder_is_called_otherwise_in_commands_alone():
@@ -237,12 +234,12 @@ def test_a_folder_is_called_otherwise_in_commands_alone():
 
 def test_bad_folders_are_named(tmp_path, results, pairs):
     with pytest.raises(InputError, match="nowhere: no such folder of results"):
-        tables.read_runs(tmp_path / "nowhere")
+        read_runs(tmp_path / "nowhere")
     with pytest.raises(InputError, match="NAME-SEED"):
-        tables.read_runs(pairs)
-    asked = {"contamination": None, "mistakes": results / "reddit-0", "learned": None, "about": ""}
+        read_runs(pairs)
+    asked = markdown_page.Contents(pairs=pairs, mistakes=results / "reddit-0")
     with pytest.raises(InputError, match="accepted is what mistakes writes"):
-        markdown_page.write(results, tmp_path / "page.md", pairs=pairs, **asked)
+        markdown_page.write(results, tmp_path / "page.md", asked)
     assert not (tmp_path / "page.md").exists()
     with pytest.raises(InputError, match="COMPLETED: no manifest of the pipeline"):
         markdown_page.training_pairs(results)

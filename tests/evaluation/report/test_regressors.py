@@ -1,7 +1,8 @@
 """Results of the STS regressors in the report: the rows, what leaks, and what may be claimed."""
 
 from evaluation.report import html_page, paper, regressors
-from evaluation.report.tables import OURS, System
+from evaluation.report.cells import OURS
+from evaluation.report.systems import System
 from evaluation.results.result import Result
 from model.sts_regression.experiments import TABLE_2
 

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.report import html_page, pictures, tables
-from evaluation.report.tables import BASELINE, OTHER, OURS, Cell, System
+from evaluation.report import html_page, paper_tables, pictures
+from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, Row, Table, markdown, mean
+from evaluation.report.systems import System, read_module, scored
 from evaluation.results import store
 from evaluation.results.result import Result
 
@@ -53,15 +54,31 @@ def systems_of(**named):
         (Cell(1.0, [1.0, 1.0]), "1.000", ""),
         (Cell(-1e-9), "0.000", ""),
         (Cell(12345, decimals=0), "12,345", ""),
-        (tables.mean([0.70, 0.74]), "0.720 ± 0.028", ""),
+        (mean([0.70, 0.74]), "0.720 ± 0.028", ""),
+        (mean([0.7, 0.8], intervals=[[0.5, 0.8], [0.7, 1.0]]), "0.750 ± 0.071", "[0.600, 0.900]"),
+        (mean([0.7, 0.8], intervals=[[0.5, 0.8], None]), "0.750 ± 0.071", ""),
     ],
 )
 def test_a_figure_and_its_interval(cell, text, interval):
     assert (cell.text, cell.interval_text) == (text, interval)
 
 
+def test_a_wide_table_becomes_several_with_the_rows_that_have_figures_there():
+    headers = [f"h{number}" for number in range(7)]
+    whole = Row("whole", [Cell(number / 10, [0.0, 1.0]) for number in range(7)], OURS)
+    papers = Row("known", [Cell(0.5), *[Cell()] * 6], "paper")
+    text = markdown(Table("Wide", headers, [whole, papers], ["One note.", "Another."]))
+    title, first, second, notes = text.split("\n\n")
+    assert title == "**Wide**"
+    assert [line.count("|") for line in first.splitlines()] == [5] * 4
+    assert "| known (paper) " in first
+    assert [line.count("|") for line in second.splitlines()] == [6] * 3
+    assert "0.600 [0.000, 1.000]" in second
+    assert notes == "One note. Another."
+
+
 def test_markdown_is_one_table_of_every_figure():
-    made = tables.tables(systems_of(ours=sts(), rival=sts(r=0.25)))
+    made = paper_tables.tables(systems_of(ours=sts(), rival=sts(r=0.25)))
     lines = html_page.markdown(made).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["table", "data", "system", "kind", "figure", "score", "95% interval"]
@@ -69,7 +86,8 @@ def test_markdown_is_one_table_of_every_figure():
     title = "Table 3: Pearson's r on the STS Benchmark"
     assert [title, "", "ours", "ours", "test", "0.500", "[0.400, 0.600]"] in cells
     assert [title, "", "rival", "baseline", "test", "0.250", "[0.150, 0.350]"] in cells
-    assert [title, "", "Reddit", "paper", "test", "0.731", ""] in cells
+    # By hand: tanh(artanh(0.731) ± 1.96 / sqrt(1379 - 3)).
+    assert [title, "", "Reddit", "paper", "test", "0.731", "[0.705, 0.755]"] in cells
     by_genre = "Table 4: Pearson's r by genre"
     assert [by_genre, "", "ours", "ours", "test captions", "0.700", "[0.500, 0.800]"] in cells
 
@@ -109,7 +127,7 @@ def test_bars_show_ours_the_best_baseline_and_the_papers_models_on_its_own_data(
 def test_tuned_rows_stand_below_the_untuned():
     tuned = dataclasses.replace(sts("sts-test-tuned", r=0.6), system="module_tuned")
     system = System("this module", OURS, ({one.name: one for one in (sts(), tuned)},))
-    table_3, table_4 = tables.tables([system])
+    table_3, table_4 = paper_tables.tables([system])
     for table in (table_3, table_4):
         assert [row.label for row in table.rows[:2]] == ["this module", "this module, tuned"]
     assert table_3.rows[1].cells[1].value == 0.6
@@ -117,7 +135,7 @@ def test_tuned_rows_stand_below_the_untuned():
 
 def test_rows_of_one_file_stand_under_its_name():
     cqa = Result(task="cqa", name="cqa-x", system="module", metrics={"map": 0.5, "f1": 0.25}, n=3)
-    (table,) = tables.tables(systems_of(ours=cqa))
+    (table,) = paper_tables.tables(systems_of(ours=cqa))
     row = table.rows[0]
     assert (row.group, row.label) == ("x", "ours")
     assert [cell.text for cell in row.cells] == ["50.00", "-", "-", "-", "-", "25.00", "-"]
@@ -125,7 +143,7 @@ def test_rows_of_one_file_stand_under_its_name():
 
 
 def test_other_similarity_data_has_a_table_of_its_own():
-    (table,) = tables.tables(systems_of(ours=sts("sts-2016")))
+    (table,) = paper_tables.tables(systems_of(ours=sts("sts-2016")))
     assert table.title.startswith("Other similarity data")
     assert table.headers == ["2016"]
     assert table.rows[0].cells == [Cell(0.5, [0.4, 0.6])]
@@ -138,7 +156,7 @@ def test_inference_has_the_papers_rows_in_the_column_of_the_test_set():
         )
 
     both = [snli("snli-dev", 0.5), snli("snli-test", 0.6)]
-    (table,) = tables.tables([System("ours", OURS, ({one.name: one for one in both},))])
+    (table,) = paper_tables.tables([System("ours", OURS, ({one.name: one for one in both},))])
     texts = {row.label: [cell.text for cell in row.cells] for row in table.rows}
     assert texts["ours"] == ["50.0", "60.0"]
     assert texts["InferSent"] == ["-", "84.5"]
@@ -156,15 +174,15 @@ def test_systems_come_from_folders(tmp_path):
     engine = dataclasses.replace(engine, baselines={"word_overlap": {}})
     store.write(engine, tmp_path / "results")
     store.write(engine, tmp_path / "results" / "baselines" / "a")
-    found = tables.read_module(tmp_path / "results", [tmp_path / "older"])
+    found = read_module(tmp_path / "results", [tmp_path / "older"])
     assert [(one.label, one.kind) for one in found] == [
         ("this module", OURS),
         ("older", OTHER),
         ("TF-IDF", BASELINE),
     ]
-    labels = [one.label for one in tables.scored(found, "sts-test")]
+    labels = [one.label for one in scored(found, "sts-test")]
     assert labels == ["this module", "older", "TF-IDF", "word overlap"]
-    labels = [one.label for one in tables.scored(found, "cqa-x")]
+    labels = [one.label for one in scored(found, "cqa-x")]
     assert labels == ["search engine", "word overlap"]
 
 

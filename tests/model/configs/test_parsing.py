@@ -12,6 +12,7 @@ from official.modeling import hyperparams
 from model.__main__ import main
 from model.configs import parsing, schema, unused
 from model.configs import ranges as numbers
+from model.configs.experiments import EXPERIMENTS
 from model.errors import InputError
 
 OPTIMIZER = "trainer__optimizer_config__optimizer"
@@ -183,7 +184,7 @@ def is_number(kind):
     return bool({int, float, list[int], list[float], typing.List[int], typing.List[float]} & kinds)  # noqa: UP006
 
 
-@pytest.mark.parametrize("experiment", ["reddit", "nli", "reddit_nli"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_number_has_a_range_or_is_never_read(parse, experiment):
     checked_elsewhere = {"trainer.validation_steps", "runtime.loss_scale"}
     for where, config in reachable(parse(experiment)):
@@ -206,7 +207,7 @@ def test_what_is_read_exists():
     assert set(unused.READ) > {config_definitions.RuntimeConfig}
 
 
-@pytest.mark.parametrize("experiment", ["reddit", "nli", "reddit_nli"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_params_of_a_run_are_parameters_again(parse, tmp_path, experiment):
     path = tmp_path / "params.yaml"
     params = parse(experiment)

@@ -1,6 +1,7 @@
 """Which task each step trains, and on how many records."""
 
 import numpy as np
+import pytest
 
 from model.configs import schema
 from model.data.task_sampler import Phase, TaskSampler
@@ -10,11 +11,11 @@ def sampler(*, share=0.3, seed=7, sizes=(10, 4), boundaries=(), later=()):
     first = schema.Data(
         global_batch_size=sizes[0], batch_boundaries=list(boundaries), batch_sizes=list(later)
     )
-    return TaskSampler([first, schema.Data(global_batch_size=sizes[1])], share, seed)
+    return TaskSampler([first, schema.Data(global_batch_size=sizes[1])], [share], seed)
 
 
 def test_one_task_has_all_steps():
-    one = TaskSampler([schema.Data(global_batch_size=128)], 0.0, 0)
+    one = TaskSampler([schema.Data(global_batch_size=128)], [], 0)
     assert one.tasks(5, 8).tolist() == [0, 0, 0]
     assert one.records(0, before=1000) == 128_000
 
@@ -23,6 +24,24 @@ def test_the_second_task_has_its_share_of_the_steps():
     drawn = sampler(share=0.05).tasks(0, 100_000)
     assert abs(drawn.mean() - 0.05) < 0.003  # 4 standard deviations
     assert sampler(share=0.0).tasks(0, 100).sum() == 0
+
+
+def test_each_further_task_has_its_share_of_the_steps():
+    data = [schema.Data(global_batch_size=size) for size in (10, 4, 6)]
+    three = TaskSampler(data, [0.3, 0.5], 7)
+    drawn = three.tasks(0, 100_000)
+    assert [(drawn == task).mean() for task in range(3)] == pytest.approx([0.2, 0.3, 0.5], abs=0.01)
+    assert [three.steps(task, 0, 100_000) for task in range(3)] == np.bincount(drawn).tolist()
+    assert three.records(2, before=100_000) == 6 * int((drawn == 2).sum())
+    # The second task has the steps that it has without a third.
+    np.testing.assert_array_equal(drawn == 1, sampler().tasks(0, 100_000) == 1)
+
+
+def test_a_third_task_with_no_share_changes_no_draw():
+    data = [schema.Data(), schema.Data(), schema.Data()]
+    np.testing.assert_array_equal(
+        TaskSampler(data, [0.3, 0.0], 7).tasks(0, 1000), sampler().tasks(0, 1000)
+    )
 
 
 def test_a_draw_depends_on_the_seed_and_the_step_alone():
@@ -51,7 +70,7 @@ def test_the_draws_are_the_same_on_every_machine():
 
 
 def test_a_task_is_an_index():
-    one = TaskSampler([schema.Data()], 0.0, 0)
+    one = TaskSampler([schema.Data()], [], 0)
     for tasks in (one.tasks(0, 3), sampler().tasks(0, 3), sampler().tasks(7, 7)):
         assert tasks.dtype == np.int64
 
@@ -85,7 +104,7 @@ def test_phases_count_only_the_steps_of_their_task():
     assert mixed.phases(0, 400) == [Phase(600 - ones, 10), Phase(None, 20)]
     assert mixed.phases(1, 400) == [Phase(None, 4)]
     second = schema.Data(global_batch_size=4, batch_boundaries=[1000], batch_sizes=[8])
-    grows = TaskSampler([schema.Data(global_batch_size=10), second], 0.3, 7)
+    grows = TaskSampler([schema.Data(global_batch_size=10), second], [0.3], 7)
     assert grows.phases(1, 400) == [Phase(ones, 4), Phase(None, 8)]
     assert grows.records(1, before=1000) == 4 * int(grows.tasks(0, 1000).sum())
     assert grows.records(1, before=1100) == (

@@ -30,18 +30,33 @@ RUNTIME = config_definitions.RuntimeConfig(distribution_strategy=cluster.PARAMET
     [(20, 0.05, 1), (2, 0.05, 1), (4, 0.5, 2), (3, 0.3, 1), (100, 0.05, 5), (2, 1.0, 1)],
 )
 def test_a_share_of_the_workers_but_one_at_least_has_the_second_task(workers, share, on_nli):
-    tasks = tasks_of_workers(workers, 2, share)
+    tasks = tasks_of_workers(workers, [share])
     assert len(tasks) == workers
     assert sum(tasks) == on_nli
 
 
+@pytest.mark.parametrize(
+    ("workers", "shares", "of_each"),
+    [
+        (3, [0.05, 0.5], [1, 1, 1]),
+        (10, [0.3, 0.4], [3, 3, 4]),
+        (4, [0.3, 0.6], [1, 1, 2]),
+        (5, [0.5, 0.4], [1, 2, 2]),
+    ],
+)
+def test_three_tasks_have_a_worker_each_at_least(workers, shares, of_each):
+    tasks = tasks_of_workers(workers, shares)
+    assert tasks == sorted(tasks)
+    assert [tasks.count(task) for task in range(3)] == of_each
+
+
 def test_one_task_has_all_workers():
-    assert tasks_of_workers(1, 1, 0.0) == [0]
+    assert tasks_of_workers(1, []) == [0]
 
 
 def test_two_tasks_need_two_workers():
-    with pytest.raises(InputError, match="two tasks need two workers at least; TF_CONFIG names 1"):
-        tasks_of_workers(1, 2, 0.05)
+    with pytest.raises(InputError, match="2 tasks need 2 workers at least; TF_CONFIG names 1"):
+        tasks_of_workers(1, [0.05])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,16 @@ from official.modeling.multitask.multitask import MultiTask
 from model.configs.experiments import EXPERIMENTS
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
+from model.tasks.teacher import TeacherTask
 
-CLASSES = {"reddit": ResponseSelectionTask, "nli": NliTask, "reddit_nli": MultiTask}
+CLASSES = {
+    "reddit": ResponseSelectionTask,
+    "nli": NliTask,
+    "reddit_nli": MultiTask,
+    "teacher": TeacherTask,
+    "reddit_teacher": MultiTask,
+    "reddit_nli_teacher": MultiTask,
+}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -172,14 +172,15 @@ def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, m
 
 
 class Named:
-    """A task of which only the names of its metrics count."""
+    """A task of which only its name and those of its metrics count."""
 
-    def __init__(self, *metrics):
+    def __init__(self, name, *metrics):
+        self.name = name
         self.metrics = metrics
 
 
 def test_means_are_of_the_steps_of_each_task():
-    both = [Named("p_at_1"), Named("nli_loss", "nli_accuracy")]
+    both = [Named("response_selection", "p_at_1"), Named("nli", "nli_loss", "nli_accuracy")]
     values = [
         np.array([4.0, 0.25, np.nan, 99.0]),  # a number more than there are names
         np.array([1.0, 0.5, 0.75, np.nan]),
@@ -195,7 +196,7 @@ def test_means_are_of_the_steps_of_each_task():
             "nli_share": 1 / 3,
         }
     )
-    one = monitoring.means([Named("p_at_1")], [0, 0], [values[0], values[2]])
+    one = monitoring.means([both[0]], [0, 0], [values[0], values[2]])
     assert one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
     with pytest.raises(ValueError, match="zip"):
         monitoring.means(both, [0, 1], values)

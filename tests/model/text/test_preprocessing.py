@@ -86,8 +86,9 @@ def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
 
 
 def test_the_longest_sentence_has_an_end_mark_too(text_to_ids):
-    assert text_to_ids.longest == len(ids_of(text_to_ids, "a b c d e f")[WORDS][0]) == 5
-    assert TextToIds(max_tokens=7).longest == 8
+    longest = len(ids_of(text_to_ids, "a b c d e f")[WORDS][0])
+    assert text_to_ids.longest == {WORDS: longest, BIGRAMS: longest} == {WORDS: 5, BIGRAMS: 5}
+    assert TextToIds(max_tokens=7, bigram_buckets=0).longest == {WORDS: 8}
 
 
 def test_ids_stay_in_their_buckets(text_to_ids):

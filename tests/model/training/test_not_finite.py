@@ -31,9 +31,9 @@ BLOWN_UP = MULTIPLIED | {
 def batch_ids(params, step):
     """The ids of the batch of a step, by reading all that come before it."""
     tasks = tasks_of(params.task)
-    share = params.task.nli.share if len(tasks) > 1 else 0.0
+    shares = [params.task.nli.share] if len(tasks) > 1 else []
     data = [task.task_config.train_data for task in tasks]
-    drawn = TaskSampler(data, share, params.task.seed).tasks(0, step)
+    drawn = TaskSampler(data, shares, params.task.seed).tasks(0, step)
     task, before = tasks[drawn[-1]], int(np.sum(drawn[:-1] == drawn[-1]))
     source = input_pipeline.make_source("any", data[drawn[-1]], seed=params.task.seed)
     phase = Phase(before + 1, data[drawn[-1]].global_batch_size)

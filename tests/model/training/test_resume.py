@@ -34,6 +34,7 @@ SHARED = {
     "task__model__nli__dropout": 0.1,
     "task__model__nli__feature_dropout": 0.1,
 }
+THREE = SHARED | {"task__teacher__share": 0.4}
 # Windows of 100 records: 100 steps end within one, and within an epoch.
 EVERY_100 = {
     "task__train_data__shuffle_buffer_size": 100,
@@ -121,8 +122,12 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(arguments, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("experiment", "changes"),
-    [("reddit", TRANSFORMER), ("reddit_nli", AVERAGING | SHARED)],
-    ids=["transformer", "reddit_nli"],
+    [
+        ("reddit", TRANSFORMER),
+        ("reddit_nli", AVERAGING | SHARED),
+        ("reddit_nli_teacher", AVERAGING | THREE),
+    ],
+    ids=["transformer", "reddit_nli", "reddit_nli_teacher"],
 )
 def test_so_does_every_kind_of_run(arguments, tmp_path, experiment, changes):
     changes = changes | EVERY_100 | {"trainer__train_steps": 200}

@@ -1,0 +1,154 @@
+"""A linear map of inputs, learned on pairs: the baseline MAP of Henderson et al. 2019.
+
+"A Repository of Conversational Datasets", section 4: response selection with vectors of an encoder
+that stays as it is. The score of a response is (u + u W) . v, with u and v of length 1. The map is
+here on the inputs, theirs is on the responses: the products are the same. It is learned with their
+loss, a softmax over the responses of a batch of 100, and chosen like theirs by the accuracy on held
+out pairs, here over learning rates, penalties of W, and passes.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+import tf_keras
+
+from evaluation.data.ranking_files import Pair, RankingData
+from evaluation.tasks import response_ranking
+
+LEARNING_RATES = (1e-2, 1e-3)
+PENALTIES = (0.0, 1e-3)
+"""Of the sum of squares of W."""
+SCALE = 20.0
+"""Of the scores in the softmax: cosines alone are too close to each other to learn from."""
+BATCH = 100
+MOST_PASSES = 10
+PATIENCE = 2  # passes without a better P@1
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A map W, float32 [dim, dim], and how it was chosen."""
+
+    weights: np.ndarray
+    p_at_1: float
+    about: str
+
+
+class LinearMap:
+    """An encoder with a learned linear map behind it, for response ranking alone."""
+
+    gives_embeddings = False
+    tasks = ("response_ranking",)
+
+    def __init__(self, encoder, training: Sequence[Pair], validation: Sequence[Pair]):
+        """`encoder` gives dense vectors; if it has `fit`, that sees the texts of all pairs."""
+        self.path = f"{encoder.path} mapped"
+        self.signatures: dict = {}
+        self._encoder, self._training, self._validation = encoder, training, validation
+        self._learned: Learned | None = None
+
+    def fit(self, texts: Sequence[str]) -> "LinearMap":
+        """Learn the map, with `texts` as those to score; return itself."""
+        if hasattr(self._encoder, "fit"):
+            pairs = itertools.chain(self._training, self._validation)
+            known = [text for pair in pairs for text in (pair.input, pair.response)]
+            self._encoder.fit([*known, *texts])
+        self._learned = learn(self._encoder, self._training, self._validation)
+        return self
+
+    def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the mapped inputs: float32 [len(sentences), dim]."""
+        assert self._learned is not None
+        rows = _unit(self._encoder.encode_inputs(sentences))
+        return rows + rows @ self._learned.weights
+
+    def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
+        """Return the responses, of length 1: float32 [len(sentences), dim]."""
+        return _unit(self._encoder.encode_responses(sentences))
+
+    def provenance(self) -> dict:
+        """Return that of the encoder, and how the map was learned."""
+        assert self._learned is not None
+        of = self._encoder.provenance()
+        digest = f"{of['fingerprint']}, {self._learned.about}"
+        return of | {"path": self.path, "fingerprint": digest, "about": self._learned.about}
+
+
+def learn(encoder, training: Sequence[Pair], validation: Sequence[Pair]) -> Learned:
+    """Return the map with the highest P@1 of 100 on the validation pairs; the identity among them.
+
+    Raises:
+      InputError: if there are fewer than 100 validation pairs.
+    """
+    inputs = _unit(encoder.encode_inputs([pair.input for pair in training]))
+    responses = _unit(encoder.encode_responses([pair.response for pair in training]))
+    data = RankingData("validation", list(validation))
+    response_ranking.check(data, candidates=BATCH)
+    held_out = [
+        _unit(encode([getattr(pair, name) for pair in validation]))
+        for encode, name in (
+            (encoder.encode_inputs, "input"),
+            (encoder.encode_responses, "response"),
+        )
+    ]
+    dim = inputs.shape[1]
+    without = np.zeros((dim, dim), dtype=np.float32)
+    best = Learned(without, _p_at_1(without, *held_out), "W is 0")
+    identity = best.p_at_1
+    for rate, penalty in itertools.product(LEARNING_RATES, PENALTIES):
+        waited, highest = 0, -1.0
+        for number, weights in enumerate(_passes(inputs, responses, rate, penalty), start=1):
+            reached = _p_at_1(weights, *held_out)
+            if reached > best.p_at_1:
+                about = f"rate {rate:g}, penalty {penalty:g}, {number} passes"
+                best = Learned(weights, reached, about)
+            waited = 0 if reached > highest else waited + 1
+            highest = max(highest, reached)
+            if waited == PATIENCE:
+                break
+    about = (
+        f"{best.about}, on {len(training):,} pairs; P@1 of {BATCH} on {len(validation):,} "
+        f"validation pairs {best.p_at_1:.4f}, without the map {identity:.4f}"
+    )
+    return Learned(best.weights, best.p_at_1, about)
+
+
+def _passes(
+    inputs: np.ndarray, responses: np.ndarray, rate: float, penalty: float
+) -> Iterator[np.ndarray]:
+    """Yield W after each pass over the pairs, both float32 [pairs, dim]."""
+    weights = tf.Variable(tf.zeros([inputs.shape[1]] * 2))
+    optimizer = tf_keras.optimizers.Adam(rate)
+
+    @tf.function
+    def step(u, v):
+        with tf.GradientTape() as tape:
+            scores = SCALE * tf.matmul(u + tf.matmul(u, weights), v, transpose_b=True)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.range(len(u)), scores)
+            loss = tf.reduce_mean(losses) + penalty * tf.reduce_sum(weights**2)
+        optimizer.apply_gradients([(tape.gradient(loss, weights), weights)])
+
+    pairs = tf.data.Dataset.from_tensor_slices(np.arange(len(inputs)))
+    batches = pairs.shuffle(len(inputs), seed=0).batch(BATCH, drop_remainder=True)
+    for _ in range(MOST_PASSES):
+        for rows in batches.as_numpy_iterator():
+            step(tf.constant(inputs[rows]), tf.constant(responses[rows]))
+        yield weights.numpy()
+
+
+def _p_at_1(weights: np.ndarray, inputs: np.ndarray, responses: np.ndarray) -> float:
+    """Return how often the true response is first in its block of 100, in the pairs' order."""
+    mapped = inputs + inputs @ weights
+    layout = response_ranking.blocks(len(mapped), BATCH)
+    first = [
+        np.argmax(mapped[rows] @ responses[columns].T, axis=1) == np.arange(len(rows))
+        for rows, columns in layout
+    ]
+    return float(np.mean(np.concatenate(first)))
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

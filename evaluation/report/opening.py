@@ -1,0 +1,247 @@
+"""What the page of results opens with: three sentences, and one table of the main figures.
+
+Beside our best row stands, for each figure, the best simple baseline on the same items. Rows are
+compared with it by the paired bootstrap of `analysis.paired_test`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tabulate import tabulate
+
+from evaluation.analysis import paired_test
+from evaluation.errors import InputError
+from evaluation.metrics import from_size
+from evaluation.report import paper
+from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean
+from evaluation.report.paper_tables import papers_correlation
+from evaluation.report.systems import Scored, System, names, scored
+
+CHOSEN_ON = ("sts-dev", "pearson")
+NOT_SIMPLE = ("ceiling",)
+"""Columns of results that are no baseline."""
+RULE = """\
+In brackets: 95% intervals, by 2,000 bootstrap resamples of the items (pairs of sentences,
+queries, or blocks of candidates). A row with several seeds shows the mean ± the standard
+deviation over seeds, and the mean of its runs' intervals: the interval says how far other items
+would move the figure, ± how far other seeds would. The paper prints no intervals: those of its
+figures follow from the number of pairs (Fisher's z, Wilson's), where it is known.
+
+A score counts beside the best simple baseline on the same items, with its interval, and only if
+nothing was chosen on these items. Our rows in the table are those with the highest r on STS-B
+dev; the best simple baseline of each line is the best on these very items, which favours it.
+Simple is what needs no pretrained model: shared words, TF-IDF, BM25, weighted means of word
+vectors, linear maps of these. Its P@N is on our held-out pairs, the paper's on other data."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric of one data set, and the paper's, of its Reddit and its Reddit+SNLI model."""
+
+    label: str
+    name: str
+    key: str
+    papers: tuple[Cell, Cell] = (Cell(), Cell())
+
+    def of(self, one: Scored) -> Cell:
+        """Return the figure of a system."""
+        return one.cell(self.key)
+
+
+def _papers(suffix: str) -> tuple[Cell, Cell]:
+    reddit, nli = (
+        papers_correlation(paper.TABLE_3[f"{model}{suffix}"]["test"], "test")
+        for model in ("Reddit", "Reddit+SNLI")
+    )
+    return reddit, nli
+
+
+def figures(systems: Sequence[System]) -> list[Figure]:
+    """Return the main figures that a trained row has."""
+    dan, accuracy = paper.TABLE_1["DAN"], paper.TABLE_2["Reddit+SNLI"]
+    labelled = Cell(accuracy, from_size.of_proportion(accuracy, paper.SNLI_TEST_PAIRS))
+    possible = [
+        Figure("STS-B test, r", "sts-test", "pearson", _papers("")),
+        Figure("STS-B test, r, tuned", "sts-test-tuned", "pearson", _papers(" tuned")),
+        Figure("P@1 of 100", "response_ranking", "p_at_1", (Cell(dan["p_at_1"]), Cell())),
+        Figure("P@10 of 100", "response_ranking", "p_at_10", (Cell(dan["p_at_10"]), Cell())),
+        Figure("SNLI test, accuracy", "snli-test", "accuracy", (Cell(), labelled)),
+    ]
+    for name in names(systems, "cqa"):
+        possible.append(Figure(f"{_short(name)}, MAP", name, "map"))
+    ours = [system for system in systems if system.kind == OURS]
+    return [one for one in possible if any(_row(system, one) for system in ours)]
+
+
+def _short(name: str) -> str:
+    """Return `CQA 2016 dev` for the name of the organisers' file."""
+    words = name.removeprefix("cqa-").replace("SemEval", "").split("-")
+    return " ".join(["CQA", *(word for word in words if word not in ("Task3", "CQA", "QL"))])
+
+
+def _row(system: System, figure: Figure) -> Scored | None:
+    """Return a system's runs on a figure's data; None where it was not scored."""
+    found = [one for one in system.named(figure.name) if one.system.startswith("module")]
+    one = Scored(system.label, system.kind, found)
+    return one if found and figure.of(one).value is not None else None
+
+
+def best_rows(systems: Sequence[System], outside: Mapping[str, str]) -> dict[str, System]:
+    """Return the row with the highest r on STS-B dev of those from nothing, and of each other kind.
+
+    `outside` says by a row's label what it has from outside the training data, such as `a teacher`;
+    rows that have nothing are of the kind "", which comes first.
+    """
+    chosen = Figure("", *CHOSEN_ON)
+    best: dict[str, System] = {}
+    for system in systems:
+        if system.kind != OURS or (one := _row(system, chosen)) is None:
+            continue
+        group = outside.get(system.label, "")
+        other = _row(best[group], chosen) if group in best else None
+        if other is None or _value(one, chosen) > _value(other, chosen):
+            best[group] = system
+    return {group: best[group] for group in sorted(best)}
+
+
+def _value(one: Scored, figure: Figure) -> float:
+    value = figure.of(one).value
+    return -1.0 if value is None else value
+
+
+def best_baseline(
+    systems: Sequence[System], figure: Figure, *, pretrained: bool = False
+) -> Scored | None:
+    """Return the baseline with the highest figure, of the simple or of the pretrained ones."""
+    found = [
+        one
+        for one in scored(systems, figure.name)
+        if one.kind == BASELINE
+        and one.pretrained == pretrained
+        and one.column not in NOT_SIMPLE
+        and one.results[0].name == figure.name  # of its tuned one there is a figure of its own
+    ]
+    return max(found, key=lambda one: _value(one, figure), default=None)
+
+
+def difference(one: Scored, baseline: Scored, figure: Figure) -> Cell:
+    """Return by how much a row is above a baseline on the same items, as the mean of its runs.
+
+    Without a number where the items were not the same, or are not stored.
+    """
+    try:
+        found = [
+            next(
+                of
+                for of in paired_test.compare(
+                    baseline.results[0], run, system_a=baseline.column, metrics=[figure.key]
+                )
+            )
+            for run in one.results
+        ]
+    except InputError:
+        return Cell()
+    return mean([of.difference for of in found], intervals=[of.interval for of in found])
+
+
+def differences(systems: Sequence[System]) -> Table | None:
+    """Return every trained row's differences from the best simple baseline of each figure."""
+    shown = [(one, best_baseline(systems, one)) for one in figures(systems)]
+    compared = [(figure, baseline) for figure, baseline in shown if baseline]
+    rows = []
+    for system in systems:
+        if system.kind == OURS:
+            cells = [
+                difference(one, baseline, figure) if (one := _row(system, figure)) else Cell()
+                for figure, baseline in compared
+            ]
+            if any(cell.value is not None for cell in cells):
+                rows.append(Row(system.label, cells, OURS))
+    if not rows:
+        return None
+    against = [f"{figure.label}: {baseline.label}" for figure, baseline in compared]
+    note = f"The baselines: {'; '.join(against)}. Above 0, the row is better."
+    title = "Difference from the best simple baseline on the same items"
+    return Table(title, [figure.label for figure, _ in compared], rows, [note])
+
+
+def markdown(systems: Sequence[System], outside: Mapping[str, str]) -> list[str]:
+    """Return the paragraphs that the page opens with; none without a row scored on STS-B dev."""
+    best = best_rows(systems, outside)
+    if not best:
+        return []
+    shown = figures(systems)
+    return [" ".join(_sentences(systems, best, shown)), _table(systems, best, shown), RULE]
+
+
+def _table(systems: Sequence[System], best: Mapping[str, System], shown: list[Figure]) -> str:
+    known = [_named(best_baseline(systems, one, pretrained=True), one) for one in shown]
+    headers = ["", "n", *(f"ours, {_kind(kind)}: {one.label}" for kind, one in best.items())]
+    headers += ["best simple baseline", *(["pretrained"] if any(known) else [])]
+    headers += ["paper, Reddit", "paper, Reddit+NLI"]
+    body = []
+    for figure, pretrained in zip(shown, known, strict=True):
+        rows = [_row(system, figure) for system in best.values()]
+        n = next((one.results[0].n for one in rows if one), 0)
+        line = [figure.label, f"{n:,}" if n else NONE]
+        line += [figure.of(one).whole_text if one else NONE for one in rows]
+        line += [_named(best_baseline(systems, figure), figure) or NONE]
+        line += [pretrained or NONE] if any(known) else []
+        body.append([*line, *(cell.whole_text for cell in figure.papers)])
+    aligned = ["left"] + ["right"] * (len(headers) - 1)
+    return tabulate(body, headers, "pipe", disable_numparse=True, colalign=aligned)
+
+
+def _named(one: Scored | None, figure: Figure) -> str:
+    """Return a baseline's figure and its name; empty without one."""
+    return f"{figure.of(one).whole_text}, {one.label}" if one else ""
+
+
+def _sentences(
+    systems: Sequence[System], best: Mapping[str, System], shown: list[Figure]
+) -> Iterator[str]:
+    """Yield what the table says: ours, against the best simple baseline, and a pretrained model."""
+    chosen = Figure("", *CHOSEN_ON)
+    on_dev = [(kind, one, _row(one, chosen)) for kind, one in best.items()]
+    highest = ", ".join(
+        f"`{one.label}` ({chosen.of(dev).whole_text}) is the best row {_kind(kind)}"
+        for kind, one, dev in on_dev
+        if dev
+    )
+    yield (
+        f"On STS-B dev, {highest}; the table shows "
+        f"{'its' if len(best) == 1 else 'their'} scores on data on which nothing was chosen."
+    )
+    system = next(iter(best.values()))
+    verdicts: dict[str, list[str]] = {"ahead on": [], "behind on": [], "level on": []}
+    higher = []
+    for figure in shown:
+        one = _row(system, figure)
+        baseline = best_baseline(systems, figure)
+        if one and baseline:
+            verdicts[_verdict(difference(one, baseline, figure))].append(figure.label)
+        known = best_baseline(systems, figure, pretrained=True)
+        if one and known and _value(known, figure) > _value(one, figure):
+            higher.append(f"{figure.label} ({known.label})")
+    parts = [f"{verdict} {'; '.join(found)}" for verdict, found in verdicts.items() if found]
+    yield (
+        f"Beside the best simple baseline on the same items, `{system.label}` is "
+        f"{', '.join(parts)} (level: the 95% interval of the difference includes 0)."
+        if parts
+        else "No simple baseline was scored on the same items."
+    )
+    yield (
+        f"A pretrained model scores higher on {'; '.join(higher)}."
+        if higher
+        else "No pretrained model that was scored here scores higher."
+    )
+
+
+def _kind(outside: str) -> str:
+    return f"with {outside}" if outside else "from nothing"
+
+
+def _verdict(found: Cell) -> str:
+    if found.value is None or not found.interval or found.interval[0] <= 0 <= found.interval[1]:
+        return "level on"
+    return "ahead on" if found.value > 0 else "behind on"

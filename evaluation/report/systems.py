@@ -1,0 +1,189 @@
+"""What a table has rows of: modules and baselines, read from folders of results.
+
+A system that was trained with several seeds has several runs: its cells are means over them, with
+the standard deviation.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.errors import InputError
+from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
+from evaluation.results import store
+from evaluation.results.result import Result
+from evaluation.results.text import SYSTEMS
+
+BASELINES = "baselines"
+"""The folder in a folder of results that the command `baselines` writes to."""
+NOT_SHOWN = ("untuned",)  # a row of its own elsewhere
+_RUN = re.compile(r"(?P<name>.+)-(?P<seed>\d+)")
+
+
+@dataclass(frozen=True)
+class System:
+    """A module or baseline: its results by name, one mapping a run."""
+
+    label: str
+    kind: str
+    runs: tuple[Mapping[str, Result], ...]
+    seeds: tuple[int, ...] = ()
+    """Of the runs, where they have any."""
+
+    def named(self, name: str) -> list[Result]:
+        """Return the result of this name of each run that has it."""
+        return [run[name] for run in self.runs if name in run]
+
+    def results(self) -> Iterator[Result]:
+        """Yield the results of all runs."""
+        for run in self.runs:
+            yield from run.values()
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether it is, or starts from, a model that was trained elsewhere."""
+        return any((result.module or {}).get("pretrained") for result in self.results())
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A system's metrics on one data set.
+
+    `column` is the name of the system among the baselines of the results, None if it is what they
+    are of.
+    """
+
+    label: str
+    kind: str
+    results: Sequence[Result]
+    column: str | None = None
+    pretrained: bool = False
+
+    def cell(
+        self, key: str, *, group: str | None = None, percent: bool = False, decimals: int = 3
+    ) -> Cell:
+        """Return one metric, of all items or of a group."""
+        found = [self._figures(one, group) for one in self.results]
+        found = [(of, ends) for of, ends in found if of.get(key) is not None]
+        values = [of[key] for of, _ in found]
+        intervals = [ends.get(key) for _, ends in found]
+        return mean(values, intervals=intervals, percent=percent, decimals=decimals)
+
+    def _figures(self, result: Result, group: str | None) -> tuple[Mapping, Mapping]:
+        """Return metrics and intervals."""
+        if self.column is not None:
+            of, ends = result.baselines, result.baseline_intervals
+            return of.get(self.column, {}), ends.get(self.column, {})
+        if group is None:
+            return result.metrics, result.intervals
+        found = result.groups.get(group, {})
+        return found.get("metrics", {}), found.get("intervals", {})
+
+
+def read_module(folder: Path, others: Sequence[Path] = ()) -> list[System]:
+    """Read the results of a module and of its baselines, and those of other modules.
+
+    Raises:
+      InputError: if a folder has no results, or a file is none.
+    """
+    systems = [System(SYSTEMS["module"], OURS, (_by_name(folder),))]
+    systems += [System(other.resolve().name, OTHER, (_by_name(other),)) for other in others]
+    for path in _baselines(folder):
+        results = _by_name(path)
+        modules = [found.module for found in results.values() if found.module]
+        name = _short(modules[0]["path"]) if modules else path.name
+        systems.append(System(name, BASELINE, (results,)))
+    return systems
+
+
+def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
+    """Read a system for each name among folders NAME-SEED, then the baselines in `baselines/`.
+
+    Args:
+      folder: where they are.
+      runs: those to read, as NAME-SEED; all that have results if none is named.
+
+    Raises:
+      InputError: if there is no such folder, or a file in it is no result.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder of results")
+    for run in runs:
+        if not _RUN.fullmatch(run) or not (folder / run).is_dir():
+            names = sorted(path.name for path in folder.iterdir() if _RUN.fullmatch(path.name))
+            there = ", ".join(names) or "none"
+            raise InputError(f"--runs {run}: no such folder of results; {folder} has {there}")
+    found: dict[str, dict[int, Mapping[str, Result]]] = {}
+    for path in [folder / run for run in runs] or sorted(folder.iterdir()):
+        if (match := _RUN.fullmatch(path.name)) and (runs or any(path.glob("*.json"))):
+            found.setdefault(match["name"], {})[int(match["seed"])] = _by_name(path)
+    if not found:
+        raise InputError(f"{folder}: no results here (folders NAME-SEED of *.json are needed)")
+    trained = [
+        System(row_label(name), OURS, tuple(by_seed.values()), tuple(by_seed))
+        for name, by_seed in found.items()
+    ]
+    return trained + [
+        System(path.name.replace("_", " "), BASELINE, (_by_name(path),))
+        for path in _baselines(folder)
+    ]
+
+
+def row_label(name: str) -> str:
+    """Return how a row's name is shown."""
+    return name.replace("_", " ")
+
+
+def shares(systems: Sequence[System], name: str) -> tuple[list[System], dict[int, System]]:
+    """Return the other systems, and by its share in percent each that is called `name SHARE`."""
+    pattern = re.compile(rf"{name} (\d+)")
+    found = {int(match[1]): one for one in systems if (match := pattern.fullmatch(one.label))}
+    return [one for one in systems if one not in found.values()], dict(sorted(found.items()))
+
+
+def _baselines(folder: Path) -> list[Path]:
+    """Return the folders of baselines that have results."""
+    beside = folder / BASELINES
+    paths = sorted(beside.iterdir()) if beside.is_dir() else []
+    return [path for path in paths if path.is_dir() and any(path.glob("*.json"))]
+
+
+def _by_name(folder: Path) -> dict[str, Result]:
+    return {found.name: found for found in store.read_results(folder)}
+
+
+def _short(path: str) -> str:
+    """Return the last two parts of a long path."""
+    return path if len(path) < 40 else "/".join(Path(path).parts[-2:])
+
+
+def names(systems: Sequence[System], task: str) -> list[str]:
+    """Return the names of all results of a task, the first system's first."""
+    found = [r.name for system in systems for r in system.results() if r.task == task]
+    return list(dict.fromkeys(found))
+
+
+def scored(systems: Sequence[System], name: str) -> Iterator[Scored]:
+    """Yield every system's metrics on one data set, in order; a tuned one behind its untuned.
+
+    Last come the baselines that every result of these data holds, such as word overlap.
+    """
+    seen: list[Result] = []
+    for system in systems:
+        for one, suffix in ((name, ""), (f"{name}-tuned", ", tuned")):
+            found = system.named(one)
+            own = [result for result in found if result.system.startswith("module")]
+            if own:
+                label = system.label + suffix
+                yield Scored(label, system.kind, own, pretrained=system.pretrained)
+            elif found and not seen:
+                # What no module was scored on is the same in every folder.
+                yield Scored(SYSTEMS.get(found[0].system, found[0].system), BASELINE, found[:1])
+            seen += found
+    first = next((result for result in seen if result.baselines), None)
+    if first is None:
+        return
+    for column in first.baselines:
+        if column not in NOT_SHOWN:
+            yield Scored(SYSTEMS.get(column, column), BASELINE, [first], column)

@@ -1,0 +1,137 @@
+"""Files in, different texts out: the texts of pairs, or the lines of text files."""
+
+import glob
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from data_pipeline.pairs import tfrecord
+from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
+from model.errors import InputError
+
+_TFRECORD, _TEXT = ".tfrecord", ".txt"
+_FEATURES = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
+"""The texts of a conversation's pair and of an NLI pair."""
+_CHUNK_BYTES = 1 << 20
+_ID_BYTES = 8
+
+
+class Drawn(NamedTuple):
+    """The texts that a teacher embeds."""
+
+    texts: list[str]
+    """Ordered by their hashes: as good as shuffled, and the same whatever the order of files."""
+    read: int
+    """How many texts the files hold, duplicates and blank ones included."""
+    different: int
+    """How many of them are not blank, each different one counted once."""
+
+
+def text_id(text: str) -> str:
+    """A hash of a text, 16 hexadecimal digits: the id of its record, and its place in the order."""
+    return hashlib.blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest()
+
+
+def find_files(patterns: Sequence[str]) -> list[Path]:
+    """The files that names or patterns match, each once, sorted.
+
+    Raises:
+      InputError: if one matches nothing, matches a folder, or a file's name ends in something else
+        than `.tfrecord` or `.txt`, each with or without `.gz`.
+    """
+    found: set[Path] = set()
+    for pattern in patterns:
+        files = [Path(name) for name in glob.glob(pattern)]  # noqa: PTH207
+        if not files:
+            raise InputError(
+                f"--texts: {pattern!r} matches no file; accepted are names and patterns such as "
+                "'pairs/train-*'"
+            )
+        found.update(files)
+    for file in sorted(found):
+        if file.is_dir():
+            raise InputError(f"--texts: {str(file)!r} is a folder; name its files: '{file}/*'")
+        if _kind(file) not in (_TFRECORD, _TEXT):
+            raise InputError(
+                f"--texts: {str(file)!r} does not say by its name how to read it; accepted are "
+                f"pairs in {_TFRECORD} and one text a line in {_TEXT}, each with or without "
+                f"{GZIP_SUFFIX}"
+            )
+    return sorted(found)
+
+
+def read_texts(files: Iterable[Path]) -> Iterator[str]:
+    """Yields every text of the files: both of a pair, or each line, without spaces around it.
+
+    Raises:
+      InputError: if a file cannot be read, is damaged, or a record has no text; says which.
+    """
+    for file in files:
+        read = _read_pairs if _kind(file) == _TFRECORD else _read_lines
+        try:
+            with _open(file) as stream:
+                yield from read(file, stream)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"--texts: {str(file)!r} cannot be read: {error}") from error
+
+
+def draw(texts: Iterable[str], *, limit: int = 0) -> Drawn:
+    """The different texts that are not blank; if there are more than `limit`, a sample of them.
+
+    The sample has the texts with the lowest hashes: the same texts for the same files in any order,
+    and a larger limit only adds to it.
+
+    Args:
+      texts: those of all files.
+      limit: the largest number of texts; 0 for all.
+    """
+    by_id: dict[str, str] = {}
+    read, seen = 0, set()
+    for text in texts:
+        read += 1
+        if not text or (key := text_id(text)) in seen:
+            continue
+        seen.add(key)
+        by_id[key] = text
+        if limit and len(by_id) >= 2 * limit:
+            by_id = dict(_lowest(by_id, limit))
+    return Drawn([text for _, text in _lowest(by_id, limit)], read, len(seen))
+
+
+def _lowest(by_id: dict[str, str], limit: int) -> list[tuple[str, str]]:
+    return sorted(by_id.items())[: limit or None]
+
+
+def _kind(file: Path) -> str:
+    return Path(file.stem).suffix if file.suffix == GZIP_SUFFIX else file.suffix
+
+
+def _open(file: Path):
+    return gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb")
+
+
+def _read_pairs(file: Path, stream) -> Iterator[str]:
+    records = tfrecord.read_frames(iter(partial(stream.read, _CHUNK_BYTES), b""))
+    read = 0
+    try:
+        for record in records:
+            features = tfrecord.decode_example(record, _FEATURES)
+            texts = [value for value in features.values() if isinstance(value, bytes)]
+            if not texts:
+                raise ValueError(f"has none of the texts {', '.join(_FEATURES)}")
+            yield from (text.decode().strip() for text in texts)
+            read += 1
+    except ValueError as error:
+        raise InputError(f"--texts: {str(file)!r}, record {read + 1}: {error}") from error
+
+
+def _read_lines(file: Path, stream) -> Iterator[str]:
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode().strip()
+        except UnicodeDecodeError as error:
+            raise InputError(f"--texts: {str(file)!r}, line {number}: {error}") from error

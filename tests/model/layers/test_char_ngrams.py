@@ -1,0 +1,244 @@
+"""Character n-grams and kept weights: a word is a weight times (its vector + its n-grams' sum)."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras
+
+from export.module.hub_module import HubModule
+from model.configs import schema
+from model.dual_encoder import DualEncoder, build
+from model.errors import InputError
+from model.initializers import word_vectors
+from model.layers import embedding, xla
+from model.layers.dan import AveragingEncoder
+from model.tasks.multitask import tasks_of
+from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
+from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
+from model.training.state import make_state
+
+COUNTS = {"</s>": 6, "fish": 3, "red": 1}
+SENTENCES = ["red fish", "Fish blorft", "", "blorft gnarf, red gnarf"]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vocabulary")
+    content = "".join(f"{word}\t{count}\n" for word, count in COUNTS.items())
+    (folder / "words.tsv").write_text(content)
+    outputs = {"words.tsv": {"bytes": len(content), "records": len(COUNTS)}}
+    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
+    (folder / "bigrams.tsv").write_text("")
+    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def text(vocabulary):
+    return TextToIds(
+        **{"max_tokens": 8, "word_buckets": 50, "bigram_buckets": 0},
+        **{"char_ngram_buckets": 1000, "vocabulary": vocabulary},
+    )
+
+
+def config(vocabulary, **averaging):
+    found = schema.DualEncoder()
+    sizes = {"word_dim": 6, "hidden": [], "embedding_dim": 5} | averaging
+    text = {"max_tokens": 8, "word_buckets": 50, "bigram_buckets": 0, "char_ngram_buckets": 1000}
+    encoder = {"type": "averaging", "averaging": sizes}
+    found.override({"text": text | {"vocabulary": vocabulary}, "encoder": encoder})
+    return found
+
+
+def ngrams(text, sentence):
+    return [int(one) for one in text(tf.constant([sentence]))[CHAR_NGRAMS][0] if one != PADDING]
+
+
+def test_only_words_outside_the_vocabulary_have_ngrams_and_others_are_known(text):
+    ids = text(tf.constant(["red fish", "Ab", ""]))
+    assert set(ids) == {WORDS, CHAR_NGRAMS}
+    assert np.count_nonzero(ids[CHAR_NGRAMS], axis=1).tolist() == [0, 2, 0]  # " ab" and "ab "
+    known = text.char_ngrams_of_words()
+    assert known.shape == (text.table_sizes[WORDS], NGRAMS_A_WORD) == (1 + 3 + 49, 24)
+    # Padding, "</s>", "fish", "red", and hashed words.
+    assert np.count_nonzero(known, axis=1).tolist() == [0, 0, 4, 3] + [0] * 49
+
+
+def test_ngrams_are_three_characters_with_the_boundaries_marked(text):
+    assert len(set(ngrams(text, "abab"))) == 4  # " ab", "aba", "bab", "ab "
+    assert ngrams(text, "xab")[1:] == ngrams(text, "yxab")[2:]  # "xab", "ab "
+    assert ngrams(text, "xab")[0] not in ngrams(text, "yxab")  # " xa"
+    assert ngrams(text, "ab cd") == ngrams(text, "ab") + ngrams(text, "cd")
+    assert len(ngrams(text, "é🎂")) == 2  # characters, not bytes
+    assert ngrams(text, "fishes")[:3] == text.char_ngrams_of_words()[2, :3].tolist()
+
+
+def test_a_long_word_has_its_first_ngrams_alone(text):
+    word = "pneumonoultramicroscopicsilicovolcanoconiosis"
+    found = ngrams(text, word)
+    assert len(found) == NGRAMS_A_WORD
+    assert found == ngrams(text, word + "x") == ngrams(text, word + " fish")
+    assert ngrams(text, word + " ab") == found + ngrams(text, "ab")
+
+
+def test_ids_stay_in_their_buckets(text):
+    (found,) = text(tf.constant([" ".join(f"w{n}v" for n in range(8))]))[CHAR_NGRAMS].numpy()
+    assert found.min() >= 1
+    assert found.max() < 1000
+
+
+def test_the_longest_sentence_of_each_kind(text):
+    assert text.longest == {WORDS: 9, CHAR_NGRAMS: 8 * NGRAMS_A_WORD}
+
+
+def test_a_batch_of_none_works(text):
+    assert text(tf.constant([], tf.string))[CHAR_NGRAMS].shape[0] == 0
+
+
+def test_ngrams_need_a_vocabulary():
+    with pytest.raises(InputError, match=r"char_ngram_buckets: 1000 without a vocabulary"):
+        TextToIds(char_ngram_buckets=1000)
+
+
+@pytest.fixture
+def by_hand(text):
+    """Words 1 "</s>", 2 "fish", 3 "red"; of n-grams only the first of "fish" is not 0."""
+    encoder = AveragingEncoder(
+        **{"table_sizes": text.table_sizes, "word_dim": 2, "embedding_dim": 2},
+        **{"char_ngram_weight": 0.5, "word_weights": "fixed"},
+    )
+    encoder.make_variables()
+    encoder.use_text(text)
+    words = np.zeros(encoder.tables[WORDS].shape, np.float32)
+    words[1:4] = [[1, 0], [0, 1], [2, 2]]
+    encoder.tables[WORDS].assign(words)
+    table = np.zeros(encoder.tables[CHAR_NGRAMS].shape, np.float32)
+    table[text.char_ngrams_of_words()[2, 0]] = [4, 8]
+    encoder.tables[CHAR_NGRAMS].assign(table)
+    encoder.word_weights.assign(np.where(np.arange(len(words)) == 2, 0.25, 1.0))
+    encoder._layers[-1].set_weights([np.eye(2, dtype=np.float32), np.zeros(2, np.float32)])
+    return encoder
+
+
+def test_a_word_is_a_weight_times_its_vector_and_half_of_its_ngrams(by_hand):
+    # fish: 0.25 * ((0, 1) + 0.5 * (4, 8)).
+    np.testing.assert_allclose(
+        by_hand.word_vectors(tf.constant([[2, 3], [1, 2]])),
+        [[[0.5, 1.25], [2, 2]], [[1, 0], [0.5, 1.25]]],
+    )
+
+
+def test_a_sentence_is_the_sum_of_its_words_by_the_root_of_their_number(by_hand, text):
+    # red fish: (2, 2) + (0.5, 1.25) + (1, 0); the root goes with the length.
+    expected = np.array([3.5, 3.25]) / np.linalg.norm([3.5, 3.25])
+    found = by_hand(text(tf.constant(["red fish"])))["default"]
+    np.testing.assert_allclose(found, [expected], rtol=1e-6)
+
+
+def test_an_unknown_word_has_the_ngrams_that_it_shares(by_hand, text):
+    # fishes: nothing of its own, and half of (4, 8) for " fi"; and (1, 0) of the end mark.
+    expected = np.array([3, 4]) / 5
+    found = by_hand(text(tf.constant(["fishes"])))["default"]
+    np.testing.assert_allclose(found, [expected], rtol=1e-6)
+
+
+def test_sums_of_rows_and_their_gradient_a_row_of_padding_being_nothing(monkeypatch):
+    ids = tf.constant([[1, 0, 1], [0, 0, 0], [0, 2, 1]])
+    for is_far in (False, True):  # as on a parameter server
+        if is_far:
+            monkeypatch.setattr(embedding, "_in_place", lambda table: None)
+        table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
+        with tf.GradientTape() as tape:
+            sums = embedding.sums(table, ids)
+            total = tf.reduce_sum(sums)
+        np.testing.assert_array_equal(sums, [[2, 4], [0, 0], [4, 6]])
+        gradient = tf.convert_to_tensor(tape.gradient(total, table))
+        np.testing.assert_array_equal(gradient, [[0, 0], [3, 3], [1, 1]])
+
+
+@pytest.mark.parametrize("weights", ["initial", "fixed", "learned"])
+def test_xla_computes_the_same_with_the_same_gradients(vocabulary, weights):
+    model = build(config(vocabulary, word_weights=weights, hidden=[4]), seed=1)
+    ids = model.text(tf.constant(SENTENCES))
+
+    def values(way):
+        with xla.traced(way), tf.GradientTape() as tape:
+            rows = model.encoder(ids)["default"]
+            total = tf.reduce_sum(rows[:, 0])
+        weights = model.encoder.trainable_variables
+        return [rows, *map(tf.convert_to_tensor, tape.gradient(total, weights))]
+
+    for normal, dense in zip(values(xla.NORMAL), values(xla.DENSE), strict=True):
+        np.testing.assert_allclose(dense, normal, atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", ["initial", "fixed"])
+def test_an_export_has_ngrams_and_weights_in_the_words_and_says_the_same(vocabulary, weights):
+    model = build(config(vocabulary, word_weights=weights, hidden=[4]), seed=1)
+    if weights == "fixed":
+        model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))
+    module = HubModule(model, model.text)
+    np.testing.assert_allclose(module(tf.constant(SENTENCES)), model.encode(SENTENCES), atol=1e-6)
+    shapes = {tuple(variable.shape) for variable in module.encoder.variables}
+    assert (53, NGRAMS_A_WORD) not in shapes  # no n-grams of words ...
+    assert (53,) not in shapes  # ... and no weights
+    # The mean of the words' vectors.
+    ids = model.text(tf.constant(["red fish"]))[WORDS]
+    found = module.heads["word_vectors"](tf.constant(["red fish"]))["outputs"]
+    expected = tf.reduce_mean(model.encoder.word_vectors(ids[:, :2]), axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    # The parts of the module fit together.
+    row = module.encoder(module.preprocessor(tf.constant(SENTENCES)))["default"]
+    np.testing.assert_allclose(row, model.encode(SENTENCES), atol=1e-6)
+
+
+def test_a_saved_model_keeps_ngrams_and_weights(vocabulary, tmp_path):
+    model = build(config(vocabulary, word_weights="learned"), seed=1)
+    model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))
+    model.save(tmp_path / "model.keras")
+    again = tf_keras.models.load_model(tmp_path / "model.keras")
+    assert isinstance(again, DualEncoder)
+    np.testing.assert_array_equal(again.encode(SENTENCES), model.encode(SENTENCES))
+
+
+def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(parse, vocabulary):
+    params = parse(
+        **{"task__model__text__vocabulary": vocabulary},
+        **{"task__model__text__char_ngram_buckets": 1000},
+        **{"task__model__encoder__averaging__word_weights": "fixed"},
+    )
+    drawn = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS].numpy()
+    state = make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
+    found = state.model.encoder.word_weights.numpy()
+    # a / (a + p) with 6, 3 and 1 of 10 words.
+    np.testing.assert_allclose(found[1:4], [1e-3 / (1e-3 + p) for p in (0.6, 0.3, 0.1)], rtol=1e-5)
+    assert (found[4:] == 1).all()
+    np.testing.assert_array_equal(state.model.encoder.tables[WORDS], drawn)
+
+
+def test_weights_without_counts_are_refused(parse):
+    params = parse(task__model__encoder__averaging__word_weights="fixed")
+    with pytest.raises(InputError, match=r"word_weights: nothing to count words in; accepted"):
+        make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
+
+
+def test_an_unknown_kind_of_weights_is_refused():
+    with pytest.raises(ValueError, match=r"word_weights: 'sif'; accepted are initial, fixed and"):
+        AveragingEncoder(
+            table_sizes={WORDS: 3, BIGRAMS: 3}, word_dim=2, embedding_dim=2, word_weights="sif"
+        )
+
+
+def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabulary):
+    params = parse(
+        **{"task__model__text__vocabulary": vocabulary, "task__word_frequency_records": 3},
+        **{"task__model__encoder__averaging__word_weights": "learned"},
+    )
+    (task,) = tasks_of(params.task)
+    state = make_state(params, tf.distribute.get_strategy(), [task], initialize=True)
+    counts = word_vectors.count(task, 3, ids=task.text.table_sizes[WORDS])
+    expected = 1e-3 / (1e-3 + counts / counts.sum())
+    np.testing.assert_allclose(state.model.encoder.word_weights, expected, rtol=1e-5)
+    assert state.model.encoder.word_weights.trainable

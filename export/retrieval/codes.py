@@ -11,7 +11,7 @@ from pathlib import Path
 import faiss
 import numpy as np
 
-DIMS, SHORT = 4, 64
+DIMS, SHORT = 5, 64
 """Numbers that one code stands for; in rows of fewer than `SHORT` numbers, each has its own."""
 TRAINED_ON = 65_536
 """Rows that the codes are learned from, at most."""

@@ -13,7 +13,7 @@ from export.retrieval.responses import Index
 
 BLOCK = 65_536
 """Rows that are converted to float32 and scored at a time."""
-RESCORED, LEAST_RESCORED = 20, 200
+RESCORED, LEAST_RESCORED = 10, 100
 """Texts that are scored exactly for each one that is asked for, and for each input."""
 
 

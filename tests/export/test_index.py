@@ -180,7 +180,7 @@ def test_rows_of_any_length_have_codes():
     matrix = np.random.default_rng(0).standard_normal((900, 7)).astype(np.float16)
     codes = quantized.learn(matrix[:800])
     quantized.add(codes, matrix)
-    assert (codes.d, codes.ntotal) == (8, 900)
+    assert (codes.d, codes.ntotal) == (10, 900)
     inputs = matrix[:5].astype(np.float32) * 3
     rows = quantized.candidates(codes, inputs, count=50)
     best = np.argmax(inputs @ matrix.astype(np.float32).T, axis=1)

@@ -34,6 +34,7 @@ import importlib
 
 _PUBLIC = {
     "InputError": "evaluation.errors",
+    "RetrievalFiles": "evaluation.data.retrieval_files",
     "Result": "evaluation.results.result",
     "average_precision": "evaluation.metrics.ranking",
     "compare": "evaluation.analysis.paired_test",

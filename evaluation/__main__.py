@@ -4,6 +4,7 @@ python -m evaluation response_ranking --module DIR --data PATH --output DIR
 python -m evaluation snli --module DIR --data PATH --output DIR
 python -m evaluation sts --module DIR --data PATH --output DIR
 python -m evaluation cqa --module DIR --data PATH --output DIR
+python -m evaluation retrieval --module DIR --queries F --documents F --relevant F --output DIR
 python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
 python -m evaluation snli_sweep --init_checkpoint DIR --nli PATTERN ... --output DIR
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
@@ -45,9 +46,10 @@ COMMANDS = (
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
-    root = argparse.ArgumentParser(
+    root = options.Parser(
         prog="python -m evaluation",
         description="Scores a sentence-embedding SavedModel and reports the scores.",
+        epilog="example:\n  python -m evaluation sts " + options.EXAMPLES["sts"].splitlines()[0],
     )
     commands = root.add_subparsers(dest="command", required=True)
     for command in COMMANDS:

@@ -3,7 +3,7 @@
 python -m export --model_dir run/ --output module/ [--variant int8] [--with_sts_matrix FILE.npz]
 python -m export variants --model_dir run/ --output modules/ [--sts stsb/]
 python -m export card --module module/ --results results/
-python -m export index --module module/ --responses replies.txt [--input TEXT]
+python -m export index --module module/ --texts 'replies/*.txt' [--mode similar] [--input TEXT]
 """
 
 import argparse
@@ -18,6 +18,14 @@ from export import FLOAT32, VARIANTS
 
 MODULE = "module"
 TERMINATED = 128 + signal.SIGTERM
+EXAMPLES = {
+    MODULE: "--model_dir run/ --output module/ --variant int8",
+    "variants": "variants --model_dir run/ --output modules/ --sts stsb/",
+    "card": "card --module module/ --results results/",
+    "index": "index --module module/ --texts 'replies/*.txt' \\\n"
+    '      --output replies.index/ --input "How old are you?"',
+}
+"""Of each command, what follows the program's name."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -56,14 +64,14 @@ def parser() -> argparse.ArgumentParser:
         "--results",
         type=Path,
         metavar="DIR",
-        help="scores of a module with these weights",
+        help="scores of a module with these weights, for the model card",
     )
     _tuned(module)
     variants = _from_model(commands, "variants", "export all variants and compare size and scores")
     variants.add_argument("--sts", type=Path, metavar="PATH", help="STS Benchmark for the scores")
     _tuned(variants)
-    card = commands.add_parser("card", help="add scores to a module and its model card")
-    card.add_argument("--module", type=Path, required=True, metavar="DIR")
+    card = _command(commands, "card", "add scores to a module and its model card")
+    card.add_argument("--module", type=Path, required=True, metavar="DIR", help="to add them to")
     card.add_argument(
         "--results", type=Path, required=True, metavar="DIR", help="results of evaluation"
     )
@@ -71,8 +79,28 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+class _WithDefaults(argparse.RawDescriptionHelpFormatter):
+    """Adds the default to each option that may be left out, unless its help names one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        said = action.help or ""
+        if "default" in said or action.required or action.nargs == 0:
+            return said
+        return f"{said}; default: {'none' if action.default in (None, []) else '%(default)s'}"
+
+
+def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example:\n  python -m export {EXAMPLES[name]}",
+        formatter_class=_WithDefaults,
+    )
+
+
 def _from_model(commands, name: str, summary: str) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=summary, description=summary)
+    command = _command(commands, name, summary)
     command.add_argument(
         "--model_dir", type=Path, required=True, metavar="DIR", help="folder of python -m model"
     )
@@ -97,26 +125,56 @@ def _tuned(command: argparse.ArgumentParser) -> None:
 
 
 def _index(commands) -> None:
-    summary = "index responses, and find the best ones for an input"
-    index = commands.add_parser("index", help=summary, description=summary)
-    index.add_argument("--module", type=Path, required=True, metavar="DIR")
-    index.add_argument(
-        "--responses",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="a response per line, plain or .gz, or TFRecords of pairs",
+    index = _command(
+        commands,
+        "index",
+        "index texts, and find the best replies or the most similar texts for an input",
     )
-    index.add_argument("--output", type=Path, metavar="DIR", help="the index; default: FILE.index")
-    index.add_argument("--dtype", choices=("float16", "float32"), default="float16")
-    index.add_argument(
+    building = index.add_argument_group("index")
+    building.add_argument(
+        "--module", type=Path, required=True, metavar="DIR", help="encodes texts and inputs"
+    )
+    building.add_argument(
+        "--texts",
+        "--responses",
+        dest="responses",
+        nargs="+",
+        required=True,
+        metavar="GLOB",
+        help="files with a text per line, plain or .gz, or TFRecords of pairs, of which the "
+        "responses are indexed; files that an index lacks are added to it",
+    )
+    building.add_argument(
+        "--mode",
+        choices=("responses", "similar"),
+        default="responses",
+        help="rank texts as replies to an input, or by similarity to it",
+    )
+    building.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="the index; default, of one file: FILE.index or FILE.similar.index",
+    )
+    building.add_argument(
+        "--dtype", choices=("float16", "float32"), default="float16", help="of stored vectors"
+    )
+    searching = index.add_argument_group("search")
+    searching.add_argument(
         "--input",
         action="append",
         metavar="TEXT",
         help="an input; may be repeated; - reads a line each from standard input, which is the "
         "default on a terminal",
     )
-    index.add_argument("--top", type=int, default=10, metavar="K", help="default: %(default)s")
+    searching.add_argument(
+        "--top", type=int, default=10, metavar="K", help="texts to show for each input"
+    )
+    searching.add_argument(
+        "--exact",
+        action="store_true",
+        help="score all texts also where there are 20,000 or more",
+    )
 
 
 def _stop(*_: object) -> NoReturn:

@@ -42,18 +42,20 @@ def card(arguments: argparse.Namespace) -> None:
 
 
 def index(arguments: argparse.Namespace) -> None:
-    """Builds the index of the responses if needed, and prints the best ones for each input."""
+    """Builds or extends the index if needed, and prints the best texts for each input."""
     if arguments.top < 1:
         raise InputError(f"--top: {arguments.top}; accepted is 1 or more")
-    output = arguments.output or responses.default_output(arguments.responses)
+    given = arguments.responses
+    output = arguments.output or responses.default_output(given, arguments.mode)
     found = responses.build_index(
-        arguments.module, arguments.responses, output=output, dtype=arguments.dtype
+        arguments.module, given, output=output, dtype=arguments.dtype, mode=arguments.mode
     )
-    print(f"{len(found.texts):,} responses, {found.matrix.shape[1]} numbers each: {output}")
+    what = "responses" if arguments.mode == responses.RESPONSES else "texts"
+    print(f"{len(found.texts):,} {what}, {found.matrix.shape[1]} numbers each: {output}")
     if arguments.input is None and not sys.stdin.isatty():
-        print("--input TEXT finds the best responses; --input - reads inputs from standard input")
+        print(f"--input TEXT finds the best {what}; --input - reads inputs from standard input")
     for text in _inputs(arguments.input):
-        (best,) = search(found, [text], top=arguments.top)
+        (best,) = search(found, [text], top=arguments.top, exact=arguments.exact)
         print(f"\n{text}")
         for rank, (score, response) in enumerate(best, start=1):
             print(f"{rank:3}  {score:8.4f}  {response}", flush=True)

@@ -17,6 +17,11 @@ from typing import Any
 import model
 from model.configs import PRESETS
 
+_EXAMPLE = """\
+python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
+      --config_file laptop_dan \\
+      --params_override "task.train_data.input_path=pairs/train-*"
+  python -m model --experiment reddit --config_file laptop_dan --print_config"""
 _TEACHER = "teacher"
 """The command that writes the targets of the experiments with a teacher."""
 _NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
@@ -94,51 +99,58 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m model",
         description="Trains and validates; resumes from the last checkpoint of --model_dir. "
         "`python -m model teacher --help`: embeddings of texts by a teacher.",
-        epilog=_presets(),
+        epilog=f"{_presets()}\n\nexample:\n  {_EXAMPLE}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument(
+    run = parser.add_argument_group("run")
+    run.add_argument(
         "--experiment",
         required=True,
         metavar="NAME",
         help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher",
     )
-    parser.add_argument("--mode", choices=model.MODES)
-    parser.add_argument("--model_dir", metavar="DIR", help="checkpoints, params.yaml, events")
-    parser.add_argument(
+    run.add_argument("--mode", choices=model.MODES, help="required, but for --print_config")
+    run.add_argument(
+        "--model_dir",
+        metavar="DIR",
+        help="checkpoints, params.yaml, events; required, but for --print_config",
+    )
+    run.add_argument("--tpu", default="", help="address of a TPU; default: none")
+    run.add_argument(
+        "--print_config",
+        action="store_true",
+        help="print all parameters as YAML, and stop; needs neither --mode nor --model_dir",
+    )
+    parameters = parser.add_argument_group("parameters")
+    parameters.add_argument(
         "--config_file",
         action="append",
         default=[],
         metavar="F.yaml",
         help="a YAML file or the name of a preset; overrides the experiment's parameters; may be "
-        "repeated",
+        "repeated; default: none",
     )
-    parser.add_argument(
+    parameters.add_argument(
         "--params_override",
         action="append",
         default=[],
         metavar="a.b=c",
-        help="further overrides, a.b=c,d=e; may be repeated",
+        help="further overrides, a.b=c,d=e; may be repeated; default: none",
     )
-    parser.add_argument(
+    parameters.add_argument(
+        "--word_vectors",
+        metavar="FILE",
+        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's format; "
+        "sets task.word_vectors, and task.word_cooccurrence_records to 0; default: none",
+    )
+    parameters.add_argument(
         "--import_module",
         action="append",
         default=[],
         metavar="NAME",
-        help="imports a Python module that registers an encoder; may be given several times",
-    )
-    parser.add_argument(
-        "--word_vectors",
-        metavar="FILE",
-        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's format; "
-        "sets task.word_vectors, and task.word_cooccurrence_records to 0",
-    )
-    parser.add_argument("--tpu", default="", help="address of a TPU")
-    parser.add_argument(
-        "--print_config",
-        action="store_true",
-        help="print all parameters as YAML, and stop; needs neither --mode nor --model_dir",
+        help="imports a Python module that registers an encoder; may be given several times; "
+        "default: none",
     )
     return parser
 

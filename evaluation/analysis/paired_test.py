@@ -24,6 +24,7 @@ IDENTITY = {
     "snli": ("premise", "hypothesis", "gold"),
     "response_ranking": ("input_id", "response_id", "block"),
     "cqa": ("query_id", "candidate_id", "relevant"),
+    "retrieval": ("query_id",),
 }
 
 

@@ -3,14 +3,15 @@
 import argparse
 import itertools
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from evaluation.cli import options
 from evaluation.errors import InputError
 from evaluation.results.claim import claim
-from evaluation.results.result import TASKS
+from evaluation.results.result import RETRIEVAL, TASKS
 
 FOLDER = "baselines"
 """In the output folder: a folder of results for each baseline."""
@@ -27,6 +28,8 @@ def add(commands) -> None:
     parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
         parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
+    options.columns(parser, "--sts_columns")
+    options.retrieval_files(parser, needed=False)
     several: dict = {"nargs": "+", "default": []}
     parser.add_argument(
         "--vectors",
@@ -70,36 +73,45 @@ def add(commands) -> None:
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Score every baseline on every data set; TF-IDF, BM25 and untrained words are always there."""
-    from evaluation.data import cqa_files, ranking_files, snli_files, sts_files
+    from evaluation.data import cqa_files, ranking_files, retrieval_files, snli_files, sts_files
     from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 
     # First of all, for one that cannot be loaded should not be told after the others were scored,
     # and if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
     installed = [SentenceTransformersEncoder(name) for name in arguments.sentence_transformers]
-    given = {task: path for task in TASKS if (path := getattr(arguments, task))}
+    given: dict[str, Any] = {task: path for task in TASKS if (path := getattr(arguments, task))}
+    if files := options.given_retrieval_files(arguments):
+        given[RETRIEVAL] = files
     if not given:
-        raise InputError(f"no data: one or more of {', '.join(f'--{task}' for task in TASKS)}")
+        needed = ", ".join(f"--{task}" for task in (*TASKS, "queries"))
+        raise InputError(f"no data: one or more of {needed}")
     _check_given(arguments)
     from evaluation.tasks.cqa import write_predictions
     from evaluation.tasks.evaluate import evaluate
 
-    files = (ranking_files, snli_files, sts_files, cqa_files)
-    texts = {
-        task: _texts(module, given[task])
-        for task, module in zip(TASKS, files, strict=True)
-        if task in given
+    columns = sts_files.Columns(*arguments.sts_columns) if arguments.sts_columns else None
+    settings = {
+        "response_ranking": {"candidates": arguments.candidates},
+        "sts": {"columns": columns},
     }
+    readers: dict[str, tuple[Callable, Callable]] = {
+        "response_ranking": (ranking_files.find, ranking_files.read),
+        "snli": (snli_files.find, snli_files.read),
+        "sts": (sts_files.find, partial(sts_files.read, columns=columns)),
+        "cqa": (cqa_files.find, cqa_files.read),
+        RETRIEVAL: (retrieval_files.find, retrieval_files.read),
+    }
+    texts = {task: _texts(*readers[task], data) for task, data in given.items()}
     storing = options.storing(arguments, command=command)
     for encoder in _encoders(arguments, installed):
         folder = arguments.output / FOLDER / _folder_name(encoder.path)
         storing["output"] = folder
-        for task in (one for one in given if one in getattr(encoder, "tasks", TASKS)):
+        for task in (one for one in given if one in getattr(encoder, "tasks", given)):
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
                 encoder.fit(texts[task])
-            settings = {"candidates": arguments.candidates} if task == "response_ranking" else {}
             with claim(folder, command=task, folder=True):
-                results = evaluate(encoder, task, given[task], **settings, **storing)
+                results = evaluate(encoder, task, given[task], **settings.get(task, {}), **storing)
                 if task == "cqa":
                     write_predictions(results, folder)
                 if task == "sts" and arguments.tune and not getattr(encoder, "sparse", False):
@@ -153,11 +165,11 @@ def _folder_name(path: str) -> str:
     return re.sub(r"[^\w.+-]+", "_", name).strip("_")
 
 
-def _texts(files, path: Path) -> list[str]:
+def _texts(find: Callable, read: Callable, data: Any) -> list[str]:
     """Return all texts of a task's data, those of its train file included."""
-    found = files.find(path)
+    found = find(data)
     sources = found.values() if isinstance(found, dict) else found
-    pairs = (pair for source in sources for pair in files.read(source).texts())
+    pairs = (pair for source in sources for pair in read(source).texts())
     return list(itertools.chain.from_iterable(pairs))
 
 

@@ -1,15 +1,17 @@
-"""`response_ranking`, `snli`, `sts`, `cqa`: a module on the data of one task."""
+"""`response_ranking`, `snli`, `sts`, `cqa`, `retrieval`: a module on the data of one task."""
 
 import argparse
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from evaluation.cli import options
+from evaluation.errors import InputError
 
 
 def add(commands) -> None:
-    """Add the four commands."""
+    """Add the five commands."""
     ranking = _task(
         commands,
         "response_ranking",
@@ -18,7 +20,7 @@ def add(commands) -> None:
         data="folder with test-*.tfrecord, or one such file",
     )
     options.candidates(ranking)
-    ranking.add_argument(
+    ranking.group(options.METHOD).add_argument(
         "--at", type=int, nargs="+", metavar="N", help="the Ns of P@N; default: 1 3 10"
     )
     snli = _task(
@@ -33,6 +35,7 @@ def add(commands) -> None:
         snli.add_argument(
             f"--{split}",
             type=Path,
+            metavar="FILE",
             help=f"{split} file for the classifier of a module without classify_nli; "
             "default: the one in --data",
         )
@@ -42,9 +45,16 @@ def add(commands) -> None:
         _sts,
         summary="Pearson and Spearman on the STS Benchmark, a SemEval year or SICK",
         data="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
-        "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file",
+        "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
+        "--columns, any CSV or TSV file",
     )
+    options.columns(sts, "--columns")
     sts.add_argument(
+        "--no_quotes",
+        action="store_true",
+        help="quotes in the file of --columns are text; by default they enclose fields",
+    )
+    sts.group(options.METHOD).add_argument(
         "--tune",
         action="store_true",
         help="also learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
@@ -62,9 +72,17 @@ def add(commands) -> None:
     cqa.add_argument(
         "--dev",
         type=Path,
+        metavar="FILE",
         help="question file to choose the thresholds of P, R, F1 and accuracy on; default: the "
         'one in --data with "dev" in its name',
     )
+    retrieval = _task(
+        commands,
+        "retrieval",
+        _retrieval,
+        summary="your own queries and documents: nDCG, MRR and recall",
+    )
+    options.retrieval_files(retrieval, needed=True)
 
 
 def _task(
@@ -73,26 +91,28 @@ def _task(
     run: Callable,
     *,
     summary: str,
-    data: str,
+    data: str | None = None,
     module: str = options.MODULE_HELP,
     needed: bool = True,
-) -> argparse.ArgumentParser:
+) -> options.Parser:
     """Add a command that scores a module on data, and return its parser."""
     parser = options.command(commands, name, run, summary=summary)
     parser.add_argument("--module", metavar="DIR|URL", required=needed, help=module)
-    parser.add_argument("--data", type=Path, required=True, help=data)
+    if data is not None:
+        parser.add_argument("--data", type=Path, required=True, metavar="PATH", help=data)
     options.folder_output(parser, help="folder for the result files")
     options.seeded(parser)
     options.again(parser)
     return parser
 
 
-def _evaluate(arguments: argparse.Namespace, command: str, **settings) -> list:
-    """Score the module on every data set found."""
+def _evaluate(arguments: argparse.Namespace, command: str, *, data: Any = None, **settings) -> list:
+    """Score the module on every data set found in `data`, by default `--data`."""
     from evaluation.tasks.evaluate import evaluate
 
     storing = options.storing(arguments, command=command)
-    return evaluate(arguments.module, arguments.command, arguments.data, **settings, **storing)
+    data = data or arguments.data
+    return evaluate(arguments.module, arguments.command, data, **settings, **storing)
 
 
 def _response_ranking(arguments: argparse.Namespace, *, command: str) -> None:
@@ -112,14 +132,21 @@ def _cqa(arguments: argparse.Namespace, *, command: str) -> None:
         print(f"-> {path}\n")
 
 
+def _retrieval(arguments: argparse.Namespace, *, command: str) -> None:
+    _evaluate(arguments, command, data=options.given_retrieval_files(arguments))
+
+
 def _sts(arguments: argparse.Namespace, *, command: str) -> None:
     """Score the module as it is and, if asked, with the matrix.
 
     The matrix is learned only if a result or its file is missing.
     """
     if not arguments.tune:
-        _evaluate(arguments, command)
+        columns = arguments.columns and (*arguments.columns, not arguments.no_quotes)
+        _evaluate(arguments, command, columns=columns)
         return
+    if arguments.columns:
+        raise InputError("--tune: accepted without --columns, as it learns on sts-train.csv")
     from evaluation.data import sts_files
     from evaluation.encoders.saved_model import load_encoder
     from evaluation.tasks import sts, sts_tuning

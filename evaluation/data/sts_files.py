@@ -5,14 +5,18 @@
     NAME.tsv                       score and two sentences
     SICK*.txt                      SICK, with its header; scores from 1 to 5
 
-each plain or compressed with gzip; tab-separated, without CSV quoting. A pair with an empty score,
-which SemEval has since 2015, was not judged: it is left out and counted.
+each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any CSV or
+TSV file with a header is read, with scores on any scale. A pair with an empty score, which SemEval
+has since 2015, was not judged: it is left out and counted.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from evaluation.data import delimited
 from evaluation.data.files import (
     Source,
     existing,
@@ -40,7 +44,11 @@ SICK_SPLIT = "SemEval_set"
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sentences and their gold similarity, 0 to 5; `genre` may be a data set."""
+    """Two sentences and their gold similarity; `genre` may be a data set.
+
+    Where the user named the columns of the file, similarity is on any scale, otherwise from 0 to 5,
+    and `genre` is empty.
+    """
 
     genre: str
     gold: float
@@ -60,6 +68,16 @@ class SimilarityData:
     def texts(self) -> list[tuple[str, str]]:
         """Return the two sentences of each pair."""
         return [(pair.sentence1, pair.sentence2) for pair in self.pairs]
+
+
+class Columns(NamedTuple):
+    """The columns of a CSV or TSV file with a header."""
+
+    sentence1: str
+    sentence2: str
+    score: str
+    quotes: bool = True
+    """Whether quotes enclose fields; otherwise they are part of the text."""
 
 
 def find(path: Path) -> list[Source]:
@@ -121,13 +139,18 @@ def train_of(path: Path) -> Source:
     return _source_of_file(found[0])
 
 
-def read(source: Source) -> SimilarityData:
-    """Read a source's pairs; every row is a judged pair, an unjudged one, or an error."""
+def read(source: Source, columns: Columns | None = None) -> SimilarityData:
+    """Read a source's pairs; every row is a judged pair, an unjudged one, or an error.
+
+    With `columns` the source is one CSV or TSV file with a header.
+    """
     rows: list[Pair | None] = []
     files = iter(source.files)
     for path in files:
         name = without_gz(path)
-        if INPUT in name:
+        if columns:
+            rows += _named(path, columns)
+        elif INPUT in name:
             rows += _semeval(path, next(files))
         elif name.endswith(".tsv"):
             rows += [_scored(line, place, genre=_set_of(path)) for place, line in _lines(path)]
@@ -204,19 +227,39 @@ def _sick(path: Path) -> Iterator[Pair]:
         yield _pair(row.get(SICK_SPLIT, "SICK"), score, sentence1, sentence2, place=place)
 
 
+def _named(path: Path, columns: Columns) -> Iterator[Pair | None]:
+    """Read a CSV or TSV file with a header; scores are any finite numbers."""
+    *names, quotes = columns
+    for place, (sentence1, sentence2, score) in delimited.read(path, names, quotes=quotes):
+        _check_texts(place, {columns.sentence1: sentence1, columns.sentence2: sentence2})
+        if score.strip() and not math.isfinite(_number(score)):
+            raise InputError(f"{place}: {columns.score} is {score!r}; a number is accepted")
+        yield Pair("", _number(score), sentence1, sentence2) if score.strip() else None
+
+
 def _pair(genre: str, score: str, sentence1: str, sentence2: str, *, place: str) -> Pair:
     """Check and parse what every format has."""
-    for column, value in (("genre", genre), ("sentence1", sentence1), ("sentence2", sentence2)):
-        if not value.strip():
-            raise InputError(f"{place}: {column} is {value!r}; text is needed")
+    _check_texts(place, {"genre": genre, "sentence1": sentence1, "sentence2": sentence2})
     if not _is_score(score):
         raise InputError(f"{place}: score is {score!r}; a number from 0 to 5 is accepted")
     return Pair(genre, float(score), sentence1, sentence2)
 
 
+def _check_texts(place: str, texts: dict[str, str]) -> None:
+    """Raise InputError naming the first column that is blank."""
+    for column, value in texts.items():
+        if not value.strip():
+            raise InputError(f"{place}: {column} is {value!r}; text is needed")
+
+
 def _is_score(value: str) -> bool:
     """Say whether a value is a number from 0 to 5."""
+    return 0.0 <= _number(value) <= 5.0
+
+
+def _number(value: str) -> float:
+    """Return a number; NaN where the text is none."""
     try:
-        return 0.0 <= float(value) <= 5.0
+        return float(value)
     except ValueError:
-        return False
+        return math.nan

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import diagnostics, paper, paper_tables, pictures, regressors, svg
+from evaluation.report import diagnostics, paper, paper_tables, pictures, regressors, retrieval, svg
 from evaluation.report.cells import Table
 from evaluation.report.systems import System, read_module
 from evaluation.results.result import Result
@@ -40,7 +40,8 @@ def check_output(path: Path) -> None:
                 raise InputError(f"{table}: there already, and not written by report; it is kept")
 
 
-ALIKE, UNLIKE = 4.0, 1.0  # gold scores from which on, and up to which, a pair is clear
+# From which share of the range of gold scores on, and up to which, a pair is clear.
+ALIKE, UNLIKE = 0.8, 0.2
 EXAMPLES = 3  # of each kind
 
 
@@ -79,9 +80,13 @@ def all_tables(systems: Sequence[System]) -> list[Table]:
     """Return every table that there is something for."""
     overlaps = (r for r in systems[0].results() if r.task == "contamination")
     regressed = (r for one in systems for r in one.results() if r.task == regressors.TASK)
-    made = [*paper_tables.tables(systems), *regressors.tables(regressed)]
-    overlap_table = diagnostics.contamination(overlaps)
-    return [*made, *([overlap_table] if overlap_table else [])]
+    made = [
+        *paper_tables.tables(systems),
+        retrieval.table(systems),
+        *regressors.tables(regressed),
+        diagnostics.contamination(overlaps),
+    ]
+    return [table for table in made if table is not None]
 
 
 def render(systems: Sequence[System], made: Sequence[Table]) -> str:
@@ -145,11 +150,12 @@ def examples(result: Result, *, each: int = EXAMPLES) -> list[Example]:
     score = np.array([item["score"] for item in result.items])
     gold = np.array([item["gold"] for item in result.items])
     error = correlation.line_errors(score, gold)
+    share = (gold - gold.min()) / (gold.max() - gold.min())
     closest = np.argsort(np.abs(error), kind="stable")
     by_error = np.argsort(error, kind="stable")
     chosen: dict[str, Sequence[int]] = {
-        "good, alike": [i for i in closest if gold[i] >= ALIKE],
-        "good, unlike": [i for i in closest if gold[i] <= UNLIKE],
+        "good, alike": [i for i in closest if share[i] >= ALIKE],
+        "good, unlike": [i for i in closest if share[i] <= UNLIKE],
         "bad, too high": list(by_error[::-1]),
         "bad, too low": list(by_error),
     }

@@ -24,12 +24,12 @@ INTERVALS = {"pearson": "interval", "captions": "captions_interval"}
 
 @svg.styled
 def scatter(result: Result) -> str:
-    """Draw figure 7: the items of an STS result, gold similarity in [0, 5] against score."""
+    """Draw figure 7: the items of an STS result, gold similarity against score."""
     figure, axes = svg.axes_of()
     gold = [item["gold"] for item in result.items]
     score = [item["score"] for item in result.items]
     axes.scatter(gold, score, s=14, color=BLUE, alpha=0.6, linewidths=0)
-    axes.set_xlabel("gold similarity, 0 to 5")
+    axes.set_xlabel(f"gold similarity, {min(gold, default=0):g} to {max(gold, default=5):g}")
     # Scores above 0 are not angles: they are the module's own.
     angles = max(score, default=0.0) <= 0.0
     axes.set_ylabel("score, -arccos(cosine)" if angles else "score")

@@ -1,8 +1,9 @@
 """Metrics and intervals of a result, from its items: the scored pairs or candidates that it stores.
 
-What is resampled together is a unit: the pair for STS and SNLI, the query for CQA, the block of
-candidates for response ranking. An item holds its score by the module and, under `baselines`, by
-each baseline, so metrics, intervals and paired tests on any part of the items need no module.
+What is resampled together is a unit: the pair for STS and SNLI, the query for CQA and retrieval,
+the block of candidates for response ranking. An item holds its score by the module and, under
+`baselines`, by each baseline, so metrics, intervals and paired tests on any part of the items need
+no module.
 """
 
 import dataclasses
@@ -21,7 +22,13 @@ GROUP_KEY = {"sts": "genre", "snli": "gold"}
 """The key of an item that names its group."""
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
-UNITS = {"sts": "pairs", "snli": "pairs", "cqa": "queries", "response_ranking": "blocks"}
+UNITS = {
+    "sts": "pairs",
+    "snli": "pairs",
+    "cqa": "queries",
+    "response_ranking": "blocks",
+    "retrieval": "queries",
+}
 
 
 def sample_of(
@@ -50,6 +57,8 @@ def sample_of(
                 found = _sts(items, system, metrics)
             case "cqa":
                 found = _cqa(items, system, result.settings.get(threshold_name(system)))
+            case "retrieval":
+                found = _retrieval(items, system, metrics)
             case _:
                 raise KeyError(result.task)
     except (KeyError, TypeError, IndexError) as error:
@@ -210,3 +219,12 @@ def _cqa(items: Items, system: str | None, threshold: float | None) -> Sample:
         return found if threshold is None else found | classification.from_counts(counts[queries])
 
     return Sample(len(rankings), values)
+
+
+def _retrieval(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
+    of_query = [_of(item, "metrics", system) for item in items]
+    columns = {name: np.array([found[name] for found in of_query]) for name in metrics}
+    return Sample(
+        len(items),
+        lambda queries: {name: column[queries].mean(axis=-1) for name, column in columns.items()},
+    )

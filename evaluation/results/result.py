@@ -14,6 +14,9 @@ from importlib import metadata
 from typing import Any
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
+"""Those of the paper; their data are a file or a folder."""
+RETRIEVAL = "retrieval"
+"""Of one's own data: three files."""
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 
@@ -35,13 +38,13 @@ class Result:
     name: str
     system: str  # "module"; or search_engine, where the data hold no text
     metrics: Metrics
-    n: int  # pairs; queries for cqa
+    n: int  # pairs; queries for cqa and retrieval
     intervals: Intervals = field(default_factory=dict)
     groups: dict[str, dict] = field(default_factory=dict)  # name -> n, metrics, intervals
     baselines: Mapping[str, Metrics] = field(default_factory=dict)
     baseline_intervals: Mapping[str, Intervals] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    settings: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # sentences: what must be known to read it
     items: list[dict] = field(default_factory=list)
 
@@ -216,11 +219,13 @@ _CQA_ITEM = Record(
     {"query_id": TEXT, "candidate_id": TEXT, "relevant": TRUTH, "score": NUMBER},
     {"baselines": Each(NUMBER)},
 )
+_RETRIEVAL_ITEM = Record({"query_id": TEXT, "metrics": METRICS}, {"baselines": Each(METRICS)})
 OF_TASK: dict[str, tuple[Record, ...]] = {
     "sts": (_scored("pearson"), _items(_STS_ITEM)),
     "snli": (_scored("accuracy"), _items(_NLI_ITEM)),
     "response_ranking": (Record({"metrics": PRECISIONS}), _items(_RANKING_ITEM)),
     "cqa": (_scored("map"), _items(_CQA_ITEM)),
+    RETRIEVAL: (_scored("ndcg_at_10"), _items(_RETRIEVAL_ITEM)),
     "snli_sweep": (_items(Record({"share": NUMBER, "dev": _POINT, "test": _POINT})),),
     "contamination": (
         Record({"counts": Record({"pairs_in_training": COUNT, "texts_in_training": COUNT})}),

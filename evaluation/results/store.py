@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
-from evaluation.results.result import TASKS, Result, problem
+from evaluation.results.result import RETRIEVAL, TASKS, Result, problem
 
 # What other commands write as JSON, by keys that no result has: it may lie among results.
 NO_RESULTS = {"report": {"tables", "results"}, "compare": {"a", "b", "differences"}}
@@ -67,9 +67,9 @@ def read_results(folder: str | Path) -> list[Result]:
         found[result.name] = path, result
     if not found:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
-    order = {task: position for position, task in enumerate(TASKS)}
+    order = {task: position for position, task in enumerate((*TASKS, RETRIEVAL))}
     results = (result for _, result in found.values())
-    return sorted(results, key=lambda result: (order.get(result.task, len(TASKS)), result.name))
+    return sorted(results, key=lambda result: (order.get(result.task, len(order)), result.name))
 
 
 def written_by(content: object) -> str | None:

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.data.files import Source
+from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.errors import InputError
 from evaluation.results import measure, store, text
-from evaluation.results.result import TASKS, Result, stamped
+from evaluation.results.result import RETRIEVAL, TASKS, Result, stamped
 
 
 def evaluate(
     encoder: Any,
     task: str,
-    data: str | Path,
+    data: str | Path | RetrievalFiles,
     *,
     output: str | Path | None = None,
     seed: int = 0,
@@ -35,21 +36,24 @@ def evaluate(
       encoder: what `load_encoder` returns, or anything with its methods `encode`, `encode_inputs`,
         `encode_responses` (texts to float [texts, dim]) and `provenance`; or a folder or URL to
         load, after the data are read; None for CQA files without text.
-      task: response_ranking, snli, sts or cqa.
-      data: as `--data` of the command of that name.
+      task: response_ranking, snli, sts, cqa or retrieval.
+      data: as `--data` of the command of that name; `RetrievalFiles` for retrieval.
       output: a folder to write the results to; those that are there already are kept.
       seed: of the resamples, of blocks of candidates, and of the weights of a classifier.
       again: whether to compute again what is already in `output`.
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
-      **settings: of the task: `candidates` and `at`; `train` and `dev` of snli; `dev` of cqa.
+      **settings: of the task: `candidates` and `at`; `train` and `dev` of snli; `dev` of cqa;
+        `columns` of sts, see `sts_files.Columns`.
 
     Raises:
       ValueError: if there is no such task.
       InputError: if the data or the encoder cannot be used.
     """
-    if task not in TASKS:
-        raise ValueError(f"task is {task!r}; {', '.join(TASKS)} are accepted")
+    if task not in (*TASKS, RETRIEVAL):
+        names = ", ".join((*TASKS, RETRIEVAL))
+        raise ValueError(f"task is {task!r}; {names} are accepted")
+    files = Path(data) if isinstance(data, str) else data
 
     def load():
         if not isinstance(encoder, str | Path):
@@ -59,7 +63,7 @@ def evaluate(
         return load_encoder(encoder)
 
     of_task = importlib.import_module(f"evaluation.tasks.{task}")
-    evaluations = of_task.evaluations(Path(data), load, seed=seed, **settings)
+    evaluations = of_task.evaluations(files, load, seed=seed, **settings)
     if output is None:
         return [one.result(seed=seed, command=command) for one in evaluations]
     quiet = say or (lambda text: None)
@@ -80,7 +84,7 @@ class Evaluation:
     source: Source
     compute: Callable[[], Result]
     module: dict | None
-    settings: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Sequence[str] = ()
 
     def result(self, *, seed: int, command: str) -> Result:

@@ -26,14 +26,24 @@ from evaluation.tasks.evaluate import Evaluation
 METRICS = ("pearson", "spearman")
 
 
-def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of each data set of a path; `load` gives the encoder, after reading."""
+def evaluations(
+    path: Path, load: Callable, *, seed: int = 0, columns: Sequence | None = None
+) -> list[Evaluation]:
+    """Return the evaluation of each data set of a path; `load` gives the encoder, after reading.
+
+    `columns` are those of a CSV or TSV file with a header, as in `sts_files.Columns`.
+    """
     sources = sts_files.find(path)
-    data = [sts_files.read(source) for source in sources]
+    named = sts_files.Columns(*columns) if columns else None
+    data = [sts_files.read(source, named) for source in sources]
     encoder = load()
+    settings = {"columns": ", ".join(named[:3]), "quotes": named.quotes} if named else {}
     return [
         Evaluation(
-            source=source, compute=partial(evaluate, encoder, one), module=encoder.provenance()
+            source=source,
+            compute=partial(evaluate, encoder, one, settings=settings),
+            module=encoder.provenance(),
+            settings=settings,
         )
         for source, one in zip(sources, data, strict=True)
     ]
@@ -70,8 +80,11 @@ def tuned_evaluations(
     ]
 
 
-def evaluate(encoder, data: SimilarityData) -> Result:
-    """Score every pair of the module as it is, and correlate with the gold scores."""
+def evaluate(encoder, data: SimilarityData, *, settings: Mapping | None = None) -> Result:
+    """Score every pair of the module as it is, and correlate with the gold scores.
+
+    `settings` are those of the result, such as the names of the columns.
+    """
     left, right = zip(*data.texts(), strict=True)
     notes = []
     if not getattr(encoder, "gives_embeddings", True):
@@ -80,7 +93,8 @@ def evaluate(encoder, data: SimilarityData) -> Result:
     else:
         embeddings = encoder.encode([*left, *right])
         scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
-    return of_scores(data, scores, notes=notes)
+    found = of_scores(data, scores, notes=notes)
+    return dataclasses.replace(found, settings=dict(settings or {}))
 
 
 def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: str) -> Result:
@@ -132,7 +146,7 @@ def of_scores(
     return measure.measured(
         found,
         (*METRICS, "mean_of_sets") if data.sets else METRICS,
-        groups=sorted({pair.genre for pair in pairs}),
+        groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )
 

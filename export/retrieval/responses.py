@@ -1,19 +1,20 @@
-"""An index of responses: the v' of each, encoded once and stored on disk.
+"""An index of texts: the vector of each, encoded once and stored on disk.
 
-index.json                 module, file of responses, number of responses, dimension
-matrix.npy                 float16 or float32 [responses, dim], read by memory mapping
+index.json                 module, mode, files with their number of texts, dimension
+matrix.npy                 float16 or float32 [texts, dim], read by memory mapping
+codes.faiss                from `CODES_FROM` texts on: what approximate search scans
 texts.bin, offsets.npy     the concatenated texts, and the start of each
+
+In the mode `responses` the vectors are v', which rank as replies to an input (its u); in the mode
+`similar` they are embeddings, which rank by similarity to a text (its embedding).
 """
 
-import gzip
-import hashlib
 import json
-import zlib
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
+import faiss
 import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops)
@@ -25,143 +26,177 @@ from export.module.signatures import (
     ENCODE_RESPONSE,
     INPUTS,
     OUTPUTS,
+    SERVING_DEFAULT,
 )
+from export.retrieval import codes as quantized
+from export.retrieval import texts as text_files
+from export.retrieval.texts import Texts
 from model import output_folder
 from model.errors import InputError
-from model.tasks.response_selection import RESPONSE
 
-INDEX, MATRIX, OFFSETS, TEXTS = "index.json", "matrix.npy", "offsets.npy", "texts.bin"
+INDEX, MATRIX, CODES = "index.json", "matrix.npy", "codes.faiss"
+RESPONSES, SIMILAR = MODES = ("responses", "similar")
+CODES_FROM = 20_000
+"""With fewer texts, exact search takes milliseconds."""
 BLOCK = 8192
 """Texts that are sorted by length together, to pad little."""
 BATCH = 256
 
 
 class Module(NamedTuple):
-    """A module that selects responses."""
+    """A module, and the signatures of it that a mode uses."""
 
     fingerprint: str
     root: Any
     """Signatures live no longer than the object they came from."""
+    of_inputs: str = ENCODE_INPUT
+    of_texts: str = ENCODE_RESPONSE
 
     def encode_inputs(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        """u: float32 [texts, dim]."""
-        return self._encode(ENCODE_INPUT, texts)
+        """What is searched with, u or embeddings: float32 [texts, dim]."""
+        return self._encode(self.of_inputs, texts)
 
     def encode_responses(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        """v': float32 [texts, dim]."""
-        return self._encode(ENCODE_RESPONSE, texts)
+        """What is indexed, v' or embeddings: float32 [texts, dim]."""
+        return self._encode(self.of_texts, texts)
 
     def _encode(self, signature: str, texts: Sequence[str | bytes]) -> np.ndarray:
         return self.root.signatures[signature](**{INPUTS: tf.constant(texts)})[OUTPUTS].numpy()
 
 
-class Texts(NamedTuple):
-    """Texts that stay on disk."""
-
-    content: np.ndarray
-    """uint8 [bytes]."""
-    offsets: np.ndarray
-    """int64 [texts + 1]."""
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def read(self, row: int) -> bytes:
-        """The text of a row of the matrix."""
-        return self.content[self.offsets[row] : self.offsets[row + 1]].tobytes()
-
-
 class Index(NamedTuple):
-    """Responses and their vectors; both stay on disk."""
+    """Texts and their vectors; both stay on disk."""
 
     module: Module
     texts: Texts
     matrix: np.ndarray
-    """float16 or float32 [responses, dim]."""
+    """float16 or float32 [texts, dim]."""
+    codes: faiss.Index | None = None
+    """In memory; None where exact search is fast enough."""
 
 
 def build_index(
     module: str | Path,
-    responses: str | Path,
+    responses: str | Path | Sequence[str | Path],
     *,
     output: str | Path | None = None,
     dtype: str = "float16",
+    mode: str = RESPONSES,
 ) -> Index:
-    """An index of a file of responses. One that exists for this module and file is only opened.
+    """An index of files of texts. One that exists is opened, and files that it lacks are added.
+
+    It is made anew if the module, the mode or `dtype` is another one, or if a file in it has
+    changed or is no longer among the files.
 
     Args:
-      module: a module that `export` has written, of a model trained on conversations.
-      responses: a text file with a response per line, plain or `.gz`, or TFRecords of pairs.
-      output: the folder of the index; by default `RESPONSES.index`.
+      module: a module that `export` has written; for the mode `responses`, of a model trained on
+        conversations.
+      responses: files with a text per line, plain or `.gz`, or TFRecords of pairs, of which the
+        responses are indexed; names and glob patterns.
+      output: the folder of the index; by default, of a single file, `default_output`.
       dtype: `float16` or `float32`, of the stored vectors.
+      mode: `responses` or `similar`.
 
     Raises:
-      InputError: if the module or the file cannot be used, or `output` is something else.
+      ValueError: if there is no such mode.
+      InputError: if the module or a file cannot be used, or `output` is something else.
     """
-    loaded = _load(Path(module))
-    responses = Path(responses)
-    output = Path(output or default_output(responses)).resolve()
-    about = {
-        "module": loaded.fingerprint,
-        "responses": {"file": responses.name, "sha256": _sha256(responses)},
-        "dtype": dtype,
-    }
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
+    loaded = _load(Path(module), mode)
+    patterns = [responses] if isinstance(responses, str | Path) else list(responses)
+    files = {text_files.sha256(path): path for path in text_files.matching(patterns)}
+    output = Path(output or default_output(patterns, mode)).resolve()
+    about = {"module": loaded.fingerprint, "mode": mode, "dtype": dtype}
     with output_folder.claimed(output):
         if not (output / INDEX).is_file() and not output_folder.is_free(output):
             raise InputError(
                 f"--output: {str(output)!r} exists and is not an index; name another folder"
             )
-        if not _is_of(output, about):
+        stored = _stored(output, about, files)
+        missing = {digest: path for digest, path in files.items() if digest not in stored}
+        if missing:
+            old = output if stored else None
             with output_folder.aside(output) as new:
                 new.mkdir()
-                _make(loaded, responses, new, about)
-        return Index(loaded, _open_texts(output), np.load(output / MATRIX, mmap_mode="r"))
+                _make(loaded, missing, new, old=old, about=about | {"files": stored})
+        return _open(output, loaded)
 
 
-def default_output(responses: Path) -> Path:
-    """The index's folder if none is named: beside the file of responses."""
-    return Path(f"{responses}.index")
+def default_output(patterns: Sequence[str | Path], mode: str = RESPONSES) -> Path:
+    """The index's folder if none is named: beside the one file of texts.
+
+    Raises:
+      InputError: if there are several.
+    """
+    if len(patterns) != 1 or len(text_files.matching(patterns)) != 1:
+        raise InputError("--output is missing, which the index of several files needs")
+    (file,) = text_files.matching(patterns)
+    return Path(f"{file}.index" if mode == RESPONSES else f"{file}.{mode}.index")
 
 
-def _load(path: Path) -> Module:
+def _load(path: Path, mode: str) -> Module:
     about = identity.read(path)
-    if ENCODE_RESPONSE not in about["signatures"]:
+    if mode == RESPONSES and ENCODE_RESPONSE not in about["signatures"]:
         raise InputError(
             f"--module: {str(path)!r} has no signature {ENCODE_RESPONSE}: its model was trained "
-            f"for {', '.join(about['tasks'])}; accepted is one of response selection"
+            f"for {', '.join(about['tasks'])}; accepted is one of response selection, or "
+            f"--mode {SIMILAR}"
         )
-    return Module(about["fingerprint"], tf.saved_model.load(str(path)))
+    used = (ENCODE_INPUT, ENCODE_RESPONSE) if mode == RESPONSES else 2 * (SERVING_DEFAULT,)
+    return Module(about["fingerprint"], tf.saved_model.load(str(path)), *used)
 
 
-def _is_of(folder: Path, about: dict[str, Any]) -> bool:
+def _stored(folder: Path, about: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
+    """The files of an index by SHA-256; none where it is of something else than is asked."""
     try:
         found = json.loads((folder / INDEX).read_text())
-        return about.items() <= found.items()
-    except (FileNotFoundError, ValueError, AttributeError):
-        return False
+        usable = about.items() <= found.items() and found["files"].keys() <= files.keys()
+        return found["files"] if usable else {}
+    except (FileNotFoundError, ValueError, AttributeError, KeyError):
+        return {}
 
 
-def _make(module: Module, responses: Path, folder: Path, about: dict[str, Any]) -> None:
-    offsets = array("q", [0])
-    with (folder / TEXTS).open("wb") as file:
-        for text in _texts(responses):
-            offsets.append(offsets[-1] + len(text))
-            file.write(text)
-    if len(offsets) == 1:
-        raise InputError(f"--responses: {str(responses)!r} holds no text")
-    np.save(folder / OFFSETS, np.frombuffer(offsets, np.int64))
-    texts = _open_texts(folder)
+def _open(folder: Path, module: Module) -> Index:
+    path = folder / CODES
+    return Index(
+        module,
+        text_files.open_texts(folder),
+        np.load(folder / MATRIX, mmap_mode="r"),
+        quantized.read(path) if path.exists() else None,
+    )
+
+
+def _make(
+    module: Module, files: dict[str, Path], folder: Path, *, old: Path | None, about: dict[str, Any]
+) -> None:
+    """Writes an index of the texts of an old one and of more files."""
+    before = _open(old, module) if old else None
+    texts, counts = text_files.append(
+        folder, list(files.values()), before.texts if before else None
+    )
     dim = module.encode_responses([texts.read(0)]).shape[1]
     matrix = np.lib.format.open_memmap(
         folder / MATRIX, mode="w+", dtype=about["dtype"], shape=(len(texts), dim)
     )
-    with tqdm(total=len(texts), desc="encoding", unit=" responses", leave=False) as progress:
-        for start in range(0, len(texts), BLOCK):
+    first = len(before.matrix) if before else 0
+    if before:
+        matrix[:first] = before.matrix
+    with tqdm(total=len(texts) - first, desc="encoding", unit=" texts", leave=False) as progress:
+        for start in range(first, len(texts), BLOCK):
             rows = np.arange(start, min(start + BLOCK, len(texts)))
             matrix[start : start + len(rows)] = _encode(module, texts, rows, about["dtype"])
             progress.update(len(rows))
     matrix.flush()
-    about = about | {"count": len(texts), "dim": dim}
+    if len(texts) >= CODES_FROM:
+        # Learned anew where most texts are new: the old ones may be of another kind.
+        kept = before.codes if before and 2 * first >= len(texts) else None
+        codes = kept or quantized.learn(matrix)
+        quantized.add(codes, matrix)
+        quantized.write(codes, folder / CODES)
+    added = zip(files.items(), counts, strict=True)
+    of_files = {digest: {"file": path.name, "count": count} for (digest, path), count in added}
+    about |= {"files": about["files"] | of_files, "count": len(texts), "dim": dim}
     (folder / INDEX).write_text(json.dumps(about, indent=1) + "\n")
 
 
@@ -175,43 +210,3 @@ def _encode(module: Module, texts: Texts, rows: np.ndarray, dtype: str) -> np.nd
     if not np.isfinite(found).all():
         raise InputError("--dtype: float16 is too narrow for these vectors; accepted is float32")
     return found
-
-
-def _texts(path: Path) -> Iterator[bytes]:
-    """The responses of a file, without blank ones."""
-    lines = _of_pairs(path) if ".tfrecord" in path.name else _lines(path)
-    try:
-        for line in lines:
-            if text := line.strip():
-                yield text
-    except (OSError, EOFError, zlib.error, tf.errors.OpError) as error:
-        reason = error.message if isinstance(error, tf.errors.OpError) else error
-        raise InputError(f"--responses: {str(path)!r} cannot be read: {reason}") from error
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    with _open_plain(path) as file:
-        yield from file
-
-
-def _open_plain(path: Path) -> BinaryIO:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _of_pairs(path: Path) -> Iterator[bytes]:
-    compression = "GZIP" if path.suffix == ".gz" else ""
-    for serialized in tf.data.TFRecordDataset(str(path), compression).batch(1000):
-        (parsed,) = tf.io.parse_example(serialized, RESPONSE).values()
-        yield from parsed.numpy()
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"--responses: {str(path)!r} cannot be read: {error}") from error
-
-
-def _open_texts(folder: Path) -> Texts:
-    return Texts(np.memmap(folder / TEXTS, np.uint8, "r"), np.load(folder / OFFSETS, "r"))

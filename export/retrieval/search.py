@@ -1,24 +1,38 @@
-"""The best responses of an index for an input, by exact search: every response is scored."""
+"""The best texts of an index for an input.
+
+In a large index, those that its codes find are scored exactly; in a small one, all are.
+"""
 
 from collections.abc import Sequence
 
+import faiss
 import numpy as np
 
+from export.retrieval import codes as quantized
 from export.retrieval.responses import Index
 
 BLOCK = 65_536
 """Rows that are converted to float32 and scored at a time."""
+RESCORED, LEAST_RESCORED = 10, 100
+"""Texts that are scored exactly for each one that is asked for, and for each input."""
 
 
-def search(index: Index, inputs: Sequence[str], *, top: int = 10) -> list[list[tuple[float, str]]]:
-    """Score and text of the best responses to each input, best first, ties in file order.
+def search(
+    index: Index, inputs: Sequence[str], *, top: int = 10, exact: bool = False
+) -> list[list[tuple[float, str]]]:
+    """Score and text of the best texts for each input, best first, ties in file order.
 
     Args:
-      index: the responses.
+      index: the texts.
       inputs: texts.
-      top: number of responses for each input.
+      top: number of texts for each input.
+      exact: whether to score all texts, where the index has codes.
     """
-    scores, rows = top_rows(index.matrix, index.module.encode_inputs(inputs), top=top)
+    vectors = index.module.encode_inputs(inputs)
+    if exact or index.codes is None:
+        scores, rows = top_rows(index.matrix, vectors, top=top)
+    else:
+        scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
     return [
         [
             (float(score), index.texts.read(row).decode(errors="replace"))
@@ -26,6 +40,21 @@ def search(index: Index, inputs: Sequence[str], *, top: int = 10) -> list[list[t
         ]
         for number in range(len(inputs))
     ]
+
+
+def approximate_rows(
+    codes: faiss.Index, matrix: np.ndarray, inputs: np.ndarray, *, top: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `top_rows` returns, for the most part: only rows that the codes find are scored."""
+    count = min(max(RESCORED * top, LEAST_RESCORED), len(matrix))
+    rows = quantized.candidates(codes, inputs, count=count)
+    found = []
+    for one, some in zip(inputs, rows, strict=True):
+        there = some[some >= 0]
+        exact = matrix[there].astype(np.float32) @ one
+        found.append(_largest(exact[None], there[None], top))
+    scores, best = zip(*found, strict=True)
+    return np.concatenate(scores), np.concatenate(best)
 
 
 def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main
+from export.retrieval import codes as quantized
 from export.retrieval import responses, search
 from export.retrieval.responses import build_index
 
@@ -103,10 +104,95 @@ def test_the_command_answers(shared, lines, capsys, monkeypatch):
     assert out.index("one?") < out.index("two?")
 
 
+def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, monkeypatch):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.txt").write_text(f"{name} one\n{name} two\n")
+    encoded = []
+    encode = responses.Module.encode_responses
+    monkeypatch.setattr(
+        responses.Module,
+        "encode_responses",
+        lambda self, texts: (encoded.extend(texts[:]), encode(self, texts))[1],
+    )
+
+    def build(*patterns, **options):
+        encoded.clear()
+        index = build_index(module, patterns, output=tmp_path / "index", **options)
+        return [index.texts.read(row).decode() for row in range(len(index.texts))], index
+
+    texts, _ = build(tmp_path / "b.txt", tmp_path / "c.txt")
+    assert texts == ["b one", "b two", "c one", "c two"]
+    texts, index = build(tmp_path / "*.txt")
+    assert texts == ["b one", "b two", "c one", "c two", "a one", "a two"]
+    assert set(encoded[1:]) == {b"a one", b"a two"}  # the first tells the dimension
+    np.testing.assert_allclose(index.matrix, encode(index.module, texts), atol=1e-3)
+    files = json.loads((tmp_path / "index" / "index.json").read_text())["files"]
+    assert [file["file"] for file in files.values()] == ["b.txt", "c.txt", "a.txt"]
+    build(tmp_path / "*.txt")
+    assert not encoded
+    # A file that is no longer there, or another mode: all is made anew.
+    assert build(tmp_path / "[ab].txt")[0] == ["a one", "a two", "b one", "b two"]
+    build(tmp_path / "[ab].txt", mode="similar")
+    assert len(encoded) == 5
+
+
+def test_similar_texts_have_the_largest_cosine(module, lines, tmp_path):
+    found = build_index(module, lines, mode="similar", dtype="float32")
+    assert (tmp_path / "replies.txt.similar.index").is_dir()
+    embed = found.module.root.signatures["serving_default"]
+    cosines = embed(inputs=tf.constant(TEXTS))["outputs"] @ tf.transpose(
+        embed(inputs=tf.constant(["no"]))["outputs"]
+    )
+    (best,) = search.search(found, ["no"], top=6)
+    assert best[0] == (pytest.approx(1.0), "no")
+    np.testing.assert_allclose(
+        [score for score, _ in best], np.sort(cosines.numpy().ravel())[::-1], atol=1e-5
+    )
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    monkeypatch.setattr(responses, "CODES_FROM", 700)
+    path = tmp_path / "many.txt"
+    path.write_text("".join(f"a word {i} of {i * i % 97}\n" for i in range(800)))
+    return path
+
+
+def test_codes_find_what_exact_search_finds(module, many, tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "LEAST_RESCORED", 40)
+    index = build_index(module, many, output=tmp_path / "index")
+    said = ["a word", "67 words"]
+    assert index.codes.ntotal == 800
+    found, exact = (search.search(index, said, top=2, exact=exact) for exact in (False, True))
+    for some, expected in zip(found, exact, strict=True):
+        assert [text for _, text in some] == [text for _, text in expected]
+        assert [score for score, _ in some] == pytest.approx([score for score, _ in expected])
+
+    more = tmp_path / "more.txt"
+    more.write_text("something else\n")
+    index = build_index(module, [many, more], output=tmp_path / "index")
+    assert index.codes.ntotal == 801
+    ((best,),) = search.search(index, ["something else"], top=1)
+    assert best[1] == search.search(index, ["something else"], top=1, exact=True)[0][0][1]
+
+
+def test_rows_of_any_length_have_codes():
+    matrix = np.random.default_rng(0).standard_normal((900, 7)).astype(np.float16)
+    codes = quantized.learn(matrix[:800])
+    quantized.add(codes, matrix)
+    assert (codes.d, codes.ntotal) == (10, 900)
+    inputs = matrix[:5].astype(np.float32) * 3
+    rows = quantized.candidates(codes, inputs, count=50)
+    best = np.argmax(inputs @ matrix.astype(np.float32).T, axis=1)
+    assert all(row in some for row, some in zip(best, rows, strict=True))
+    assert len(set(rows[0])) == 50
+
+
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [
-        ("--responses", "nowhere.txt", "--responses: "),
+        ("--responses", "nowhere.txt", "'nowhere.txt' cannot be read: [Errno 2]"),
+        ("--texts", "nowhere*.txt", "'nowhere*.txt' matches no file of texts"),
         ("--responses", "empty.txt", "holds no text"),
         ("--responses", "broken.gz", "cannot be read"),
         ("--module", "home", "was not written by `python -m export`"),
@@ -120,7 +206,8 @@ def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option,
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
     (tmp_path / "empty.txt").write_text("\n \n")
     (tmp_path / "broken.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
-    options = {"--module": str(shared / "module"), "--responses": str(lines)} | {option: value}
+    texts = "--texts" if option == "--texts" else "--responses"
+    options = {"--module": str(shared / "module"), texts: str(lines)} | {option: value}
     with pytest.raises(SystemExit) as raised:
         main(["index", *(part for pair in options.items() for part in pair)])
     message = str(raised.value.code)

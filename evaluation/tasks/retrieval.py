@@ -1,0 +1,123 @@
+"""Retrieval on data of one's own: finding the relevant documents of a query among all documents.
+
+Documents are ranked by the cosine of their embedding and the query's; ties keep the order of the
+file. BM25 beside it is what a search by words finds.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from sklearn.preprocessing import normalize
+
+from evaluation.data import retrieval_files
+from evaluation.data.retrieval_files import RetrievalData, RetrievalFiles
+from evaluation.encoders.bm25 import Bm25
+from evaluation.metrics import retrieval as metrics
+from evaluation.results import measure
+from evaluation.results.result import Result
+from evaluation.tasks import similarity
+from evaluation.tasks.evaluate import Evaluation
+
+CELLS = 1 << 25
+"""Scores in memory at a time: 128 MB of float32."""
+MOST_ROWS = 1 << 15
+"""Documents that are encoded at a time."""
+KEPT = 10
+"""Documents of each query that a result names."""
+
+Scores = Iterator[np.ndarray]
+"""Float [queries, some of the documents] each, over all documents in order."""
+
+
+def evaluations(files: RetrievalFiles, load: Callable, *, seed: int = 0) -> list[Evaluation]:
+    """Return the evaluation of the data set; `load` gives the encoder, after reading."""
+    (source,) = retrieval_files.find(files)
+    data = retrieval_files.read(source)
+    encoder = load()
+    return [
+        Evaluation(
+            source=source, compute=partial(evaluate, encoder, data), module=encoder.provenance()
+        )
+    ]
+
+
+def evaluate(encoder, data: RetrievalData) -> Result:
+    """Rank all documents for each query, by the encoder and by BM25."""
+    rankings = best(_cosines(encoder, data), data)
+    by_words = best(_bm25(data), data)
+    scored = metrics.of_rankings(rankings, data.relevant)
+    beside = metrics.of_rankings(by_words, data.relevant)
+    found = Result(
+        task="retrieval",
+        name=data.name,
+        system="module",
+        metrics={},
+        n=len(data.queries),
+        counts={
+            "documents": len(data.documents),
+            "queries_left_out": data.queries_left_out,
+            "documents_without_text": data.documents_without_text,
+        },
+        items=[
+            {
+                "query_id": query,
+                "metrics": scored[query],
+                "documents": rankings[query][:KEPT],
+                "baselines": {"bm25": beside[query]},
+            }
+            for query in data.queries
+        ],
+    )
+    return measure.measured(found, tuple(metrics.MEASURES))
+
+
+def best(blocks: Scores, data: RetrievalData) -> dict[str, list[str]]:
+    """Return the ids of the best documents of each query, best first."""
+    queries, documents = list(data.queries), list(data.documents)
+    scores = np.empty((len(queries), 0))
+    rows = np.empty((len(queries), 0), dtype=np.int64)
+    start = 0
+    for block in blocks:
+        end = start + block.shape[1]
+        numbers = np.broadcast_to(np.arange(start, end), block.shape)
+        scores = np.concatenate([scores, block], axis=1)
+        rows = np.concatenate([rows, numbers], axis=1)
+        scores, rows = _largest(scores, rows, metrics.DEEPEST)
+        start = end
+    return {
+        query: [documents[row] for row in line] for query, line in zip(queries, rows, strict=True)
+    }
+
+
+def _largest(scores: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the `top` largest of each line with their rows, descending; ties in their order."""
+    if scores.shape[1] > top:
+        kept = np.sort(np.argpartition(-scores, top, axis=1)[:, :top], axis=1)
+        scores, rows = (np.take_along_axis(all_, kept, axis=1) for all_ in (scores, rows))
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
+
+
+def _cosines(encoder, data: RetrievalData) -> Scores:
+    """Yield the cosines of all queries with a block of documents."""
+    texts = list(data.documents.values())
+    queries = normalize(encoder.encode(list(data.queries.values())))
+    for rows in _blocks(data):
+        yield similarity.products(queries, normalize(encoder.encode(texts[rows])))
+
+
+def _bm25(data: RetrievalData) -> Scores:
+    """Yield BM25 of all queries with a block of documents."""
+    texts = list(data.documents.values())
+    ranking = Bm25().fit(texts)
+    queries = ranking.encode_inputs(list(data.queries.values()))
+    for rows in _blocks(data):
+        yield similarity.products(queries, ranking.encode_responses(texts[rows]))
+
+
+def _blocks(data: RetrievalData) -> Iterator[slice]:
+    """Yield the documents to score at a time."""
+    size = max(1, min(MOST_ROWS, CELLS // len(data.queries)))
+    for start in range(0, len(data.documents), size):
+        yield slice(start, start + size)

@@ -1,0 +1,40 @@
+"""`--help`: an example for each command, and every option explained with its default."""
+
+import argparse
+import shlex
+
+import pytest
+
+from evaluation.__main__ import parser as of_evaluation
+from export.__main__ import parser as of_export
+
+
+def commands():
+    for name, root in (("evaluation", of_evaluation()), ("export", of_export())):
+        (several,) = (a for a in root._actions if isinstance(a, argparse._SubParsersAction))
+        for command, parser in several.choices.items():
+            yield pytest.param(name, parser, id=f"{name} {command}")
+
+
+@pytest.mark.parametrize(("package", "parser"), list(commands()))
+def test_each_command_has_an_example_and_explains_its_options(package, parser):
+    said = parser.format_help()
+    assert f"example:\n  python -m {package} " in said
+    assert "default: None" not in said
+    for action in parser._actions:
+        assert action.help, action.dest
+        if action.option_strings and not action.required and action.nargs != 0:
+            shown = parser._get_formatter()._expand_help(action)
+            assert "default" in shown, action.dest
+
+
+@pytest.mark.parametrize(("package", "parser"), list(commands()))
+def test_the_example_can_be_parsed(package, parser):
+    text = parser.epilog.removeprefix("example:\n").replace("\\\n", " ")
+    for line in text.splitlines():
+        words = shlex.split(line)
+        assert words[:3] == ["python", "-m", package]
+        rest = words[3:]
+        if rest[0] == parser.prog.split()[-1]:
+            rest = rest[1:]
+        parser.parse_args(rest)

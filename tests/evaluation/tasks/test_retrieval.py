@@ -1,0 +1,84 @@
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.analysis import paired_test
+from evaluation.data.retrieval_files import RetrievalData
+from evaluation.metrics import retrieval as metrics
+from evaluation.results import measure
+from evaluation.tasks import retrieval
+
+# By cosine with q1: d2, d1 (grade 2), d3 (grade 1), d4; with q2: d4 (grade 1), d3, d1, d2.
+VECTORS = {
+    "red": [1, 0],
+    "blue": [0, 1],
+    "a red house": [3, 1],
+    "the red red red": [9, 0],
+    "a house": [1, 1],
+    "blue blue": [-1, 5],
+}
+DATA = RetrievalData(
+    "retrieval-test",
+    queries={"q1": "red", "q2": "blue"},
+    documents={"d1": "a red house", "d2": "the red red red", "d3": "a house", "d4": "blue blue"},
+    relevant={"q1": {"d1": 2, "d3": 1, "d2": 0}, "q2": {"d4": 1}},
+)
+
+
+@pytest.fixture
+def result(fake_encoder):
+    return retrieval.evaluate(fake_encoder(VECTORS), DATA)
+
+
+def test_metrics_by_hand(result):
+    ndcg = (2 / math.log2(3) + 1 / math.log2(4)) / (2 + 1 / math.log2(3))
+    assert result.items[0]["documents"] == ["d2", "d1", "d3", "d4"]
+    assert result.items[0]["metrics"] == pytest.approx(
+        {"ndcg_at_10": ndcg, "mrr_at_10": 0.5, "recall_at_10": 1.0, "recall_at_100": 1.0}
+    )
+    assert result.metrics == pytest.approx(
+        {"ndcg_at_10": (ndcg + 1) / 2, "mrr_at_10": 0.75, "recall_at_10": 1, "recall_at_100": 1}
+    )
+    assert (result.n, result.counts["documents"]) == (2, 4)
+
+
+def test_measures_look_no_further_than_their_cut():
+    ranking = [f"d{i}" for i in range(1, 101)]
+    found = metrics.of_rankings(
+        {"a": ranking, "b": ranking, "c": []},
+        {"a": {"d10": 1, "d100": 1}, "b": {"d11": 1, "d200": 1}, "c": {"d1": 1}},
+    )
+    of_a = {"ndcg_at_10": 1 / math.log2(11) / (1 + 1 / math.log2(3)), "mrr_at_10": 0.1}
+    assert found["a"] == pytest.approx(of_a | {"recall_at_10": 0.5, "recall_at_100": 1.0})
+    assert found["b"] == {"ndcg_at_10": 0, "mrr_at_10": 0, "recall_at_10": 0, "recall_at_100": 0.5}
+    assert set(found["c"].values()) == {0.0}
+
+
+def test_blocks_of_documents_change_nothing(fake_encoder, result, monkeypatch):
+    monkeypatch.setattr(retrieval, "MOST_ROWS", 3)
+    assert retrieval.evaluate(fake_encoder(VECTORS), DATA) == result
+
+
+def test_the_best_over_blocks_with_ties_in_order(monkeypatch):
+    monkeypatch.setattr(metrics, "DEEPEST", 2)
+    blocks = [np.array([[0.0, 1, 1, 2], [5, 0, 0, 0]]), np.array([[2.0, 9], [1, 6]])]
+    data = RetrievalData("", {"q": "", "r": ""}, dict.fromkeys("abcdef", ""), {})
+    assert retrieval.best(iter(blocks), data) == {"q": ["f", "d"], "r": ["f", "a"]}
+
+
+def test_bm25_stands_beside_it(result):
+    # In half of the documents, "red" weighs nothing by Robertson's idf: they keep their order.
+    beside = [item["baselines"]["bm25"] for item in result.items]
+    assert [found["mrr_at_10"] for found in beside] == [1.0, 1.0]
+    assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(
+        (1 + (2 + 1 / 2) / (2 + 1 / math.log2(3))) / 2
+    )
+
+
+def test_intervals_and_paired_tests_are_over_queries(result):
+    found = measure.with_intervals(result, seed=0)
+    assert found.intervals["mrr_at_10"] == [0.5, 1.0]
+    assert "rest on 2 queries" in found.notes[0]
+    (ndcg, *_) = paired_test.compare(result, result, system_b="bm25")
+    assert ndcg.b == pytest.approx(result.baselines["bm25"]["ndcg_at_10"])

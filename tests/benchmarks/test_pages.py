@@ -22,7 +22,12 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture
 def given():
     return argparse.Namespace(
-        dumps="RC_*", comments=[5], peer_python=None, runs=Path("runs"), data_dir="data"
+        dumps="RC_*",
+        comments=[5],
+        peer_python=None,
+        runs=Path("runs"),
+        data_dir="data",
+        texts=Path("texts.txt"),
     )
 
 

@@ -115,6 +115,9 @@ class AveragingEncoder(SentenceEncoder):
     def build(self, input_shape: Any) -> None:
         """Makes the tables, before words are composed of them."""
         super().build(input_shape)
+        # Seeds are drawn in this order: first dropout's, then the tables'.
+        for dropout in self._dropout.values():
+            dropout.build(None)
         for layer in self._kinds.values():
             with tf.name_scope(layer.name):
                 layer.build(None)

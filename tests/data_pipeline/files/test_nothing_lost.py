@@ -224,6 +224,7 @@ def test_a_claim_that_a_dead_job_left_is_taken_over(run, world, tmp_path):
     assert (output / "COMPLETED").exists()
 
 
+@pytest.mark.slow
 def test_of_two_lines_with_one_id_the_first_in_the_order_given_counts(
     run, write_dump, comment, tmp_path, stored
 ):

@@ -101,6 +101,7 @@ def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_contents_do_not_depend_on_the_runner_or_its_workers(
     run, many_pairs, tmp_path, monkeypatch
 ):

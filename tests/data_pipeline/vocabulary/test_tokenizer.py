@@ -84,7 +84,9 @@ def characters():
     return [chr(code) for code in codes]
 
 
-@pytest.mark.parametrize("template", ["{}", "a{}'b{}a\u0301 '{}'x"])
+@pytest.mark.parametrize(
+    "template", ["{}", pytest.param("a{}'b{}a\u0301 '{}'x", marks=pytest.mark.slow)]
+)
 def test_every_character_that_python_knows(template):
     known = [char for char in characters() if unicodedata.category(char) != "Cn"]
     assert len(known) > 280_000

@@ -26,6 +26,7 @@ def pairs(numbers):
     return [Pair(str(n), str(n), f"i{n}", f"r{n}") for n in numbers]
 
 
+@pytest.mark.slow
 def test_the_map_finds_what_turns_inputs_into_responses():
     encoder = linear_map.LinearMap(Turned(), pairs(range(2000)), pairs(range(5000, 5100)))
     encoder.fit(["1"])

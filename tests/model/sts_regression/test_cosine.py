@@ -26,6 +26,7 @@ def test_scores_by_hand():
     np.testing.assert_allclose(cosine.score(pairs), [5, 2.5, 0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_tuned_matrix_is_better_on_other_pairs():
     training, gold = noisy_pairs(200, 2)
     matrix = cosine.tune(training, gold, seed=0)

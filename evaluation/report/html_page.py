@@ -13,7 +13,16 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import diagnostics, paper, paper_tables, pictures, regressors, retrieval, svg
+from evaluation.report import (
+    diagnostics,
+    paper,
+    paper_tables,
+    pictures,
+    regressors,
+    retrieval,
+    svg,
+    verdict,
+)
 from evaluation.report.cells import Table
 from evaluation.report.systems import System, read_module
 from evaluation.results.result import Result
@@ -104,7 +113,11 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         "scatter": pictures.scatter(shown) if shown else None,
         "curves": pictures.nli_share(sweep.items) if sweep and sweep.items else None,
     }
+    tiles = verdict.tiles(systems)
     return template.render(
+        name=systems[0].label,
+        verdict=verdict.sentence(systems[0].label, tiles),
+        tiles=tiles,
         systems=systems,
         results=results,
         modules=sorted({result.module["fingerprint"] for result in results if result.module}),

@@ -61,12 +61,12 @@ def _joined(
     results hold.
     """
     empty = len(cells(Scored("", "", []))) * [Cell()]
-    rows: dict[str, Row] = {}
+    rows: dict[tuple[str, str], Row] = {}
     for position, name in enumerate(columns.values()):
         for one in scored(systems, name):
             if baselines or one.column is None:
                 new = Row(one.label, empty * len(columns), one.kind)
-                row = rows.setdefault(one.label, new)
+                row = rows.setdefault((one.label, one.kind), new)
                 start = position * len(empty)
                 row.cells[start : start + len(empty)] = cells(one)
     return list(rows.values())

@@ -102,11 +102,11 @@ def test_the_command_writes_page_table_and_json(tmp_path, capsys):
     names = sorted(path.name for path in (tmp_path / "site").iterdir())
     assert names == ["page.html", "page.json", "page.md"]
     page = (tmp_path / "site" / "page.html").read_text()
-    for expected in ("this module", "older", "TF-IDF", "[0.400, 0.600]"):
+    for expected in ("<title>Scores of m<", "older", "TF-IDF", "[0.400, 0.600]"):
         assert expected in page
     found = json.loads((tmp_path / "site" / "page.json").read_text())
     (table_3,) = [table for table in found["tables"] if table["title"].startswith("Table 3")]
-    assert [row["label"] for row in table_3["rows"][:3]] == ["this module", "older", "TF-IDF"]
+    assert [row["label"] for row in table_3["rows"][:3]] == ["m", "older", "TF-IDF"]
     assert table_3["rows"][0]["cells"][1]["value"] == 0.5
     assert table_3["rows"][0]["cells"][1]["interval"] == [0.4, 0.6]
     assert "items" not in found["results"][0]
@@ -176,12 +176,12 @@ def test_systems_come_from_folders(tmp_path):
     store.write(engine, tmp_path / "results" / "baselines" / "a")
     found = read_module(tmp_path / "results", [tmp_path / "older"])
     assert [(one.label, one.kind) for one in found] == [
-        ("this module", OURS),
+        ("m", OURS),
         ("older", OTHER),
         ("TF-IDF", BASELINE),
     ]
     labels = [one.label for one in scored(found, "sts-test")]
-    assert labels == ["this module", "older", "TF-IDF", "word overlap"]
+    assert labels == ["m", "older", "TF-IDF", "word overlap"]
     labels = [one.label for one in scored(found, "cqa-x")]
     assert labels == ["search engine", "word overlap"]
 

@@ -31,10 +31,11 @@ NOT_ON_THE_PAPERS_TEST_SET = (
 
 
 def tables(systems: Sequence[System]) -> list[Table]:
-    """Return every table of the paper that these systems have a row for, but for table 5's."""
-    made = [_table_1(systems, name) for name in names(systems, "response_ranking")]
-    if snli := names(systems, "snli"):
-        made.append(_table_2(systems, snli))
+    """Return every table of the paper that these systems have a row for, but for table 5's.
+
+    In the order in which a newcomer asks: similarity, ranking, question answering, NLI.
+    """
+    made = []
     if any(list(scored(systems, f"sts-{split}")) for split in SPLITS):
         made += [_table_3(systems), _table_4(systems)]
     if other := _other_sts(systems):
@@ -43,8 +44,11 @@ def tables(systems: Sequence[System]) -> list[Table]:
         made.append(
             Table("Other similarity data: Pearson's r, not in the paper", list(columns), rows)
         )
+    made += [_table_1(systems, name) for name in names(systems, "response_ranking")]
     if cqa := names(systems, "cqa"):
         made.append(_table_6(systems, cqa))
+    if snli := names(systems, "snli"):
+        made.append(_table_2(systems, snli))
     return made
 
 

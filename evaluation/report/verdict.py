@@ -13,8 +13,8 @@ TASKS = {
     "sts": ("similarity", "pearson", "Pearson's r"),
     "response_ranking": ("response ranking", "p_at_1", "P@1"),
     "cqa": ("question answering", "map", "MAP"),
-    RETRIEVAL: ("retrieval", "ndcg_at_10", "nDCG@10"),
     "snli": ("NLI", "accuracy", "accuracy"),
+    RETRIEVAL: ("retrieval", "ndcg_at_10", "nDCG@10"),
 }
 """What each task is called here, its main metric, and what that is called; in the page's order."""
 STANDINGS = ("ahead on", "level on", "behind on")

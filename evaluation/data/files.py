@@ -14,7 +14,6 @@ from pathlib import Path
 
 from evaluation.errors import InputError
 
-
 SAMPLE, SAMPLE_WORDS = "SAMPLE.txt", "A sample world: "
 """The file that `data_pipeline sample` writes above its data, and how it begins."""
 MANIFEST = "COMPLETED"

@@ -23,7 +23,7 @@ from evaluation.report import (
     svg,
     verdict,
 )
-from evaluation.report.cells import Table
+from evaluation.report.cells import PAPER, Table
 from evaluation.report.systems import System, read_module
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
@@ -124,7 +124,9 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         tables=made,
         shown=shown,
         examples=examples(shown) if shown else [],
-        papers_examples=paper.TABLE_5,
+        papers=any(row.kind == PAPER for table in made for row in table.rows),
+        papers_examples=paper.TABLE_5 if shown and paper_tables.is_papers(shown) else (),
+        synthetic=[result.name for result in results if paper_tables.is_synthetic(result)],
         sweep=sweep,
         **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
     )

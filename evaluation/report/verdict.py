@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.data.files import SYNTHETIC
 from evaluation.report import opening
 from evaluation.report.cells import Cell
 from evaluation.report.opening import Figure
+from evaluation.report.paper_tables import is_synthetic
 from evaluation.report.systems import System, names
-from evaluation.results.result import RETRIEVAL
+from evaluation.results.result import RETRIEVAL, Result
 
 TASKS = {
     "sts": ("similarity", "pearson", "Pearson's r"),
@@ -25,14 +27,15 @@ STANDINGS = ("ahead on", "level on", "behind on")
 class Tile:
     """The score of a task on one data set.
 
-    `baseline` is the name of the best simple baseline on the same items, empty where there is
-    none. `difference` is how far the module is above it, and `standing` on which side.
+    `items` says how many there are, and of what kind. `baseline` is the name of the best simple
+    baseline on the same items, empty where there is none. `difference` is how far the module is
+    above it, and `standing` on which side.
     """
 
     task: str
     data: str
     metric: str
-    n: int
+    items: str
     score: Cell
     baseline: str
     baseline_score: Cell
@@ -64,13 +67,19 @@ def _tile(systems: Sequence[System], task: str) -> Tile | None:
         task=title,
         data=figure.name.removeprefix(f"{task}-") if figure.name != task else "",
         metric=metric,
-        n=row.results[0].n,
+        items=_items(row.results[0]),
         score=figure.of(row),
         baseline=baseline.label if baseline else "",
         baseline_score=figure.of(baseline) if baseline else Cell(),
         difference=difference,
         standing=opening.standing(difference) if difference.interval else "",
     )
+
+
+def _items(result: Result) -> str:
+    kind = "queries" if result.task in ("cqa", RETRIEVAL) else "pairs"
+    whole = f"{result.n:,} {kind}"
+    return f"{whole}, {SYNTHETIC}" if is_synthetic(result) else whole
 
 
 def _preference(name: str) -> int:

@@ -78,7 +78,7 @@ def test_a_wide_table_becomes_several_with_the_rows_that_have_figures_there():
 
 
 def test_markdown_is_one_table_of_every_figure():
-    made = paper_tables.tables(systems_of(ours=sts(), rival=sts(r=0.25)))
+    made = paper_tables.tables(systems_of(ours=sts(n=1379), rival=sts(r=0.25, n=1379)))
     lines = html_page.markdown(made).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["table", "data", "system", "kind", "figure", "score", "95% interval"]
@@ -139,6 +139,8 @@ def test_rows_of_one_file_stand_under_its_name():
     row = table.rows[0]
     assert (row.group, row.label) == ("x", "ours")
     assert [cell.text for cell in row.cells] == ["50.00", "-", "-", "-", "-", "25.00", "-"]
+    official = dataclasses.replace(cqa, name="cqa-SemEval2017-Task3-CQA-QL-test", n=88)
+    (table,) = paper_tables.tables(systems_of(ours=official))
     assert table.rows[-1].group == "SemEval-2017 test, in the paper"
 
 

@@ -36,7 +36,8 @@ def test_a_tile_has_the_best_simple_baseline_and_the_difference():
     rival = system(ranking(2, 2, 1, 2), label="TF-IDF", kind=BASELINE)
     worse = system(ranking(2, 2, 2, 2), label="words", kind=BASELINE)
     (tile,) = verdict.tiles([system(ranking(1, 1, 1, 2)), rival, worse])
-    assert (tile.task, tile.data, tile.metric, tile.n) == ("response ranking", "", "P@1", 4)
+    assert (tile.task, tile.data, tile.metric) == ("response ranking", "", "P@1")
+    assert tile.items == "4 pairs"
     assert tile.score == Cell(0.75, [0.25, 0.75])
     assert (tile.baseline, tile.baseline_score) == ("TF-IDF", Cell(0.25, [0.25, 0.75]))
     # By hand: 1 better in the first block, 0 in the second, of two pairs each.

@@ -7,7 +7,7 @@ from evaluation.data.files import SYNTHETIC
 from evaluation.report import opening
 from evaluation.report.cells import Cell
 from evaluation.report.opening import Figure
-from evaluation.report.paper_tables import is_synthetic
+from evaluation.report.paper_tables import is_papers, is_synthetic
 from evaluation.report.systems import System, names
 from evaluation.results.result import RETRIEVAL, Result
 
@@ -65,7 +65,7 @@ def _tile(systems: Sequence[System], task: str) -> Tile | None:
     difference = opening.difference(row, baseline, figure) if baseline else Cell()
     return Tile(
         task=title,
-        data=figure.name.removeprefix(f"{task}-") if figure.name != task else "",
+        data=_data(row.results[0]),
         metric=metric,
         items=_items(row.results[0]),
         score=figure.of(row),
@@ -74,6 +74,14 @@ def _tile(systems: Sequence[System], task: str) -> Tile | None:
         difference=difference,
         standing=opening.standing(difference) if difference.interval else "",
     )
+
+
+def _data(result: Result) -> str:
+    """Return the short name of the data; empty where the task has one data set."""
+    if result.task == "cqa":
+        return opening.data_label(result.name).removeprefix("CQA ")
+    name = result.name.removeprefix(result.task).removeprefix("-")
+    return f"STS-B {name}" if result.task == "sts" and is_papers(result) else name
 
 
 def _items(result: Result) -> str:
@@ -95,4 +103,4 @@ def sentence(name: str, found: Sequence[Tile]) -> str:
     for standing in STANDINGS:
         if tasks := [tile.task for tile in found if tile.standing == standing]:
             parts.append(f"{standing} {', '.join(tasks)}")
-    return f"Compared with the best simple baseline, {name} is {'; '.join(parts)}." if parts else ""
+    return f"{name} beside the best simple baseline: {'; '.join(parts)}." if parts else ""

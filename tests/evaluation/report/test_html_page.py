@@ -149,6 +149,18 @@ def test_provenance_stands_there(page):
     assert "their own order was scored" in page
 
 
+def test_the_page_fits_a_phone(page):
+    # A table scrolls in its own box, or its cells are below each other.
+    tables = re.findall(r"<(div[^>]*)>\s*<table", page)
+    assert len(tables) == page.count("<table") > 4
+    assert all('class="scroll"' in box or 'class="examples"' in box for box in tables)
+    assert ".scroll { overflow-x: auto;" in page
+    assert "repeat(auto-fit, minmax(min(12rem, 100%), 1fr))" in page
+    assert page.count("<figure>\n<img") == page.count("<img")
+    assert "figure img { width: 100%; max-width: 36rem; height: auto;" in page
+    assert 'content="width=device-width, initial-scale=1"' in page
+
+
 def test_page_is_self_contained(page):
     pattern = r"https?:|<link|@import|url\((?!#)|<script|src=(?!\"data:image/svg)"
     assert not re.findall(pattern, page)

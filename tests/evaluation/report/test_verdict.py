@@ -74,6 +74,14 @@ def test_tiles_are_in_the_order_of_a_newcomer_on_the_test_set_first():
     ]
 
 
+def test_official_files_have_short_names():
+    one = result("sts", "sts-test", pearson=0.7)
+    cqa = result("cqa", "cqa-SemEval2016-Task3-CQA-QL-dev", map=0.5)
+    found = verdict.tiles([system(dataclasses.replace(one, n=1379), cqa)])
+    assert [tile.data for tile in found] == ["STS-B test", "2016 dev"]
+    assert [tile.items for tile in found] == ["1,379 pairs", "4 queries"]
+
+
 def test_the_sentence_names_the_tasks_by_their_standing():
     (tile,) = verdict.tiles([system(ranking(1, 1, 1, 1))])
     found = [
@@ -85,8 +93,8 @@ def test_the_sentence_names_the_tasks_by_their_standing():
         ]
     ]
     assert verdict.sentence("small", found) == (
-        "Compared with the best simple baseline, small is ahead on question answering, NLI; "
-        "behind on similarity."
+        "small beside the best simple baseline: ahead on question answering, NLI; behind on "
+        "similarity."
     )
     assert verdict.sentence("small", [tile]) == ""
 
@@ -100,7 +108,7 @@ def test_the_page_opens_with_the_name_and_the_tiles():
     start = page[: page.index("<h2>")]
     for expected in (
         "<h1>Scores of small</h1>",
-        "<p>Compared with the best simple baseline, small is ahead on response ranking.</p>",
+        "<p>small beside the best simple baseline: ahead on response ranking.</p>",
         '<dd class="score">0.750 <span>P@1</span></dd>',
         "<dd>[0.250, 0.750]</dd>",
         "<dd>TF-IDF: 0.000 [0.250, 0.750]</dd>",

@@ -264,7 +264,7 @@ def test_the_papers_figures_are_in_the_columns_of_its_data():
 def test_a_synthetic_sample_is_called_so():
     page = render(synthetic(sts_result()), synthetic(cqa_result()))
     assert "A program generated\nthese data, to try" in page
-    assert "<dd>40 pairs, synthetic sample</dd>" in page
+    assert "<dd>test, 40 pairs, synthetic sample</dd>" in page
     assert "Synthetic sample: sts-test." in page
     assert "sts-test.csv, synthetic sample" in page
     assert "A program generated\nsts-test, to try" in render(

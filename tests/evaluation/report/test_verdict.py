@@ -111,8 +111,8 @@ def test_the_page_opens_with_the_name_and_the_tiles():
         "<p>small beside the best simple baseline: ahead on response ranking.</p>",
         '<dd class="score">0.750 <span>P@1</span></dd>',
         "<dd>[0.250, 0.750]</dd>",
-        "<dd>TF-IDF: 0.000 [0.250, 0.750]</dd>",
-        "<dd>difference: 0.750 [0.500, 1.000]</dd>",
+        "<dd>TF-IDF: 0.000 <span>[0.250, 0.750]</span></dd>",
+        "<dd>difference: 0.750 <span>[0.500, 1.000]</span></dd>",
     ):
         assert expected in start
     alone = [system(ranking(1, 1, 1, 2))]

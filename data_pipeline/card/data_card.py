@@ -13,6 +13,7 @@ from data_pipeline.card.charts import bars, histogram
 from data_pipeline.card.charts import steps as round_numbers
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.files.output_folder import DEAD_LETTERS
+from data_pipeline.files.synthetic import SYNTHETIC
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.rules.message_rules import PAPER
 
@@ -25,6 +26,8 @@ NAME_CHARACTERS = 24
 
 REDDIT = {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"}
 """What a card without `source` speaks of."""
+SAMPLE = {"name": "a synthetic sample"}
+"""What the card of generated data calls their source."""
 FUNNEL = ("lines", "comments", "kept", "replies", "pairs")
 WHOLE = {
     "malformed": "lines",
@@ -57,7 +60,7 @@ def render(card: dict[str, Any]) -> str:
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
     counts = card["counts"]
-    words = REDDIT | card.get("source", {})
+    words = REDDIT | card.get("source", {}) | (SAMPLE if SYNTHETIC in card else {})
     return template.render(
         card=card,
         words=words,

@@ -32,6 +32,7 @@ from data_pipeline.files.output_folder import (
     STATISTICS,
     OutputFolder,
 )
+from data_pipeline.files.synthetic import synthetic_flag
 from data_pipeline.messages.source import Source, Wording
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
@@ -70,18 +71,20 @@ def publish(
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     manifests = [manifest for _, manifest in inputs]
+    synthetic = synthetic_flag(file.full_path for file, _ in inputs)
     card = _card(report, manifests, source, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
             STATISTICS: as_json(counts),
-            f"{DATA_CARD}.json": as_json(card),
-            f"{DATA_CARD}.html": render(card).encode(),
+            f"{DATA_CARD}.json": as_json(card | synthetic),
+            f"{DATA_CARD}.html": render(card | synthetic).encode(),
         },
         marker={
             "inputs": {file.full_path: manifest["input"] for file, manifest in inputs},
             "options": options,
             "outputs": outputs,
+            **synthetic,
         },
     )
     return counts

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from data_pipeline.errors import InputError
 from data_pipeline.files.claim import CLAIM, claim
+from data_pipeline.files.synthetic import FIRST_WORDS, MARKER
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 
 DEFAULT_COMMENTS = 80_000
 _LOG = logging.getLogger(__name__)
 
-MARKER = "SAMPLE.txt"
-"""The file that tells a sample world from real data in the same layout."""
 _FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
 
 
@@ -49,9 +48,7 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
         if marker.exists():
             _LOG.info("replacing an earlier sample world in %s", output)
-        marker.write_text(
-            f"A sample world: {comments} comments, seed {seed}. None of it is real.\n"
-        )
+        marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")
         world = load()
         sts.write(world, output / "stsb", seed=seed)
         nli.write(world, output / "nli", seed=seed)

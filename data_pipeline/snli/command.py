@@ -35,6 +35,7 @@ from data_pipeline.files.malformed_lines import (
     MalformedLineError,
 )
 from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
+from data_pipeline.files.synthetic import synthetic_flag
 from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
@@ -158,7 +159,12 @@ def run_snli(
         folder.publish(
             files={name: name for name in outputs},
             documents={STATISTICS: as_json(statistics)},
-            marker={"inputs": read.inputs, "options": options, "outputs": outputs},
+            marker={
+                "inputs": read.inputs,
+                "options": options,
+                "outputs": outputs,
+                **synthetic_flag(read.inputs),
+            },
         )
         return statistics
 

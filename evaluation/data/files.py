@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import hashlib
+import json
 import re
 import uuid
 import zlib
@@ -12,6 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.errors import InputError
+
+SAMPLE, SAMPLE_WORDS = "SAMPLE.txt", "A sample world: "
+"""The file that `data_pipeline sample` writes above its data, and how it begins."""
+MANIFEST = "COMPLETED"
+"""The file that the data pipeline writes beside its own."""
+SYNTHETIC, REDDIT = "synthetic sample", "Reddit"
+"""Origins of data that are known."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +39,43 @@ class Source:
         return dataclasses.replace(self, learned_from=files)
 
     def provenance(self) -> dict:
-        """Return what identifies the data: file names, and SHA-256 over their bytes in order."""
+        """Return what identifies the data: file names, and SHA-256 over their bytes in order.
+
+        And their `origin`, where it is known.
+        """
         first, last = self.files[0].name, self.files[-1].name
         found: dict = {
             "file": first if len(self.files) == 1 else f"{first} ... {last}",
             "files": [path.name for path in self.files],
             "sha256": sha256(self.files),
         }
+        if origin := origin_of(self.files):
+            found["origin"] = origin
         if self.learned_from:
             found["learned_from"] = {
                 "files": [path.name for path in self.learned_from],
                 "sha256": sha256(self.learned_from),
             }
         return found
+
+
+def origin_of(files: Sequence[Path]) -> str:
+    """Return whether files are a synthetic sample or pairs from Reddit; empty where unknown."""
+    origins = {_origin(folder) for folder in {path.absolute().parent for path in files}}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _origin(folder: Path) -> str:
+    for path in (folder / SAMPLE, folder.parent / SAMPLE):
+        if path.is_file() and path.read_bytes().startswith(SAMPLE_WORDS.encode()):
+            return SYNTHETIC
+    try:
+        completed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if completed.get("synthetic"):
+            return SYNTHETIC
+        return REDDIT if completed["options"].get("source") == "reddit" else ""
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return ""
 
 
 def sha256(paths: tuple[Path, ...]) -> str:

@@ -13,8 +13,17 @@ from tabulate import tabulate
 from evaluation.data.files import write_whole
 from evaluation.errors import InputError
 from evaluation.metrics import correlation
-from evaluation.report import diagnostics, paper, paper_tables, pictures, regressors, retrieval, svg
-from evaluation.report.cells import Table
+from evaluation.report import (
+    diagnostics,
+    paper,
+    paper_tables,
+    pictures,
+    regressors,
+    retrieval,
+    svg,
+    verdict,
+)
+from evaluation.report.cells import PAPER, Table
 from evaluation.report.systems import System, read_module
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
@@ -104,14 +113,20 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         "scatter": pictures.scatter(shown) if shown else None,
         "curves": pictures.nli_share(sweep.items) if sweep and sweep.items else None,
     }
+    tiles = verdict.tiles(systems)
     return template.render(
+        name=systems[0].label,
+        verdict=verdict.sentence(systems[0].label, tiles),
+        tiles=tiles,
         systems=systems,
         results=results,
         modules=sorted({result.module["fingerprint"] for result in results if result.module}),
         tables=made,
         shown=shown,
         examples=examples(shown) if shown else [],
-        papers_examples=paper.TABLE_5,
+        papers=any(row.kind == PAPER for table in made for row in table.rows),
+        papers_examples=paper.TABLE_5 if shown and paper_tables.is_papers(shown) else (),
+        synthetic=[result.name for result in results if paper_tables.is_synthetic(result)],
         sweep=sweep,
         **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
     )

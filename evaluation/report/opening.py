@@ -68,18 +68,18 @@ def figures(systems: Sequence[System]) -> list[Figure]:
         Figure("SNLI test, accuracy", "snli-test", "accuracy", (Cell(), labelled)),
     ]
     for name in names(systems, "cqa"):
-        possible.append(Figure(f"{_short(name)}, MAP", name, "map"))
+        possible.append(Figure(f"{data_label(name)}, MAP", name, "map"))
     ours = [system for system in systems if system.kind == OURS]
-    return [one for one in possible if any(_row(system, one) for system in ours)]
+    return [one for one in possible if any(row_of(system, one) for system in ours)]
 
 
-def _short(name: str) -> str:
+def data_label(name: str) -> str:
     """Return `CQA 2016 dev` for the name of the organisers' file."""
     words = name.removeprefix("cqa-").replace("SemEval", "").split("-")
     return " ".join(["CQA", *(word for word in words if word not in ("Task3", "CQA", "QL"))])
 
 
-def _row(system: System, figure: Figure) -> Scored | None:
+def row_of(system: System, figure: Figure) -> Scored | None:
     """Return a system's runs on a figure's data; None where it was not scored."""
     found = [one for one in system.named(figure.name) if one.system.startswith("module")]
     one = Scored(system.label, system.kind, found)
@@ -95,10 +95,10 @@ def best_rows(systems: Sequence[System], outside: Mapping[str, str]) -> dict[str
     chosen = Figure("", *CHOSEN_ON)
     best: dict[str, System] = {}
     for system in systems:
-        if system.kind != OURS or (one := _row(system, chosen)) is None:
+        if system.kind != OURS or (one := row_of(system, chosen)) is None:
             continue
         group = outside.get(system.label, "")
-        other = _row(best[group], chosen) if group in best else None
+        other = row_of(best[group], chosen) if group in best else None
         if other is None or _value(one, chosen) > _value(other, chosen):
             best[group] = system
     return {group: best[group] for group in sorted(best)}
@@ -152,7 +152,7 @@ def differences(systems: Sequence[System]) -> Table | None:
     for system in systems:
         if system.kind == OURS:
             cells = [
-                difference(one, baseline, figure) if (one := _row(system, figure)) else Cell()
+                difference(one, baseline, figure) if (one := row_of(system, figure)) else Cell()
                 for figure, baseline in compared
             ]
             if any(cell.value is not None for cell in cells):
@@ -185,7 +185,7 @@ def _table(systems: Sequence[System], best: Mapping[str, System], shown: list[Fi
     headers += ["paper, Reddit", "paper, Reddit+NLI"]
     body = []
     for figure, pretrained in zip(shown, known, strict=True):
-        rows = [_row(system, figure) for system in best.values()]
+        rows = [row_of(system, figure) for system in best.values()]
         baseline = best_baseline(systems, figure)
         n = next((one.results[0].n for one in (*rows, baseline) if one), 0)
         line = [figure.label, f"{n:,}"]
@@ -207,7 +207,7 @@ def _sentences(
 ) -> Iterator[str]:
     """Yield what the table says: ours, against the best simple baseline, and a pretrained model."""
     chosen = Figure("", *CHOSEN_ON)
-    on_dev = [(kind, one, _row(one, chosen)) for kind, one in best.items()]
+    on_dev = [(kind, one, row_of(one, chosen)) for kind, one in best.items()]
     highest = ", ".join(
         f"`{one.label}` ({chosen.of(dev).whole_text}) is the best row {_kind(kind)}"
         for kind, one, dev in on_dev
@@ -221,10 +221,10 @@ def _sentences(
     verdicts: dict[str, list[str]] = {"ahead on": [], "behind on": [], "level on": []}
     higher = []
     for figure in shown:
-        one = _row(system, figure)
+        one = row_of(system, figure)
         baseline = best_baseline(systems, figure)
         if one and baseline:
-            verdicts[_verdict(difference(one, baseline, figure))].append(figure.label)
+            verdicts[standing(difference(one, baseline, figure))].append(figure.label)
         known = best_baseline(systems, figure, pretrained=True)
         if one and known and _value(known, figure) > _value(one, figure):
             higher.append(f"{figure.label} ({known.label})")
@@ -246,7 +246,8 @@ def _kind(outside: str) -> str:
     return f"with {outside}" if outside else "from nothing"
 
 
-def _verdict(found: Cell) -> str:
+def standing(found: Cell) -> str:
+    """Return on which side of a baseline a difference puts a row, by its interval."""
     if found.value is None or not found.interval or found.interval[0] <= 0 <= found.interval[1]:
         return "level on"
     return "ahead on" if found.value > 0 else "behind on"

@@ -95,6 +95,7 @@ TABLE_6 = {
 SNLI_TEST_PAIRS = 9824
 STS_PAIRS = {"sts-dev": 1500, "sts-test": 1379}
 CQA_QUERIES = {"cqa-SemEval2017-Task3-CQA-QL-test": 88}
+SIZES = STS_PAIRS | CQA_QUERIES | {"snli-test": SNLI_TEST_PAIRS}
 RANKING_CANDIDATES = 100
 
 # Prijatelj et al. 2017, table 2: Pearson's r out of sample and in sample, 10 folds of STS 2016.

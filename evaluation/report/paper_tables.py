@@ -1,8 +1,13 @@
-"""Tables 1 to 4 and 6 of the paper with a row for every system, and table 5's examples."""
+"""Tables 1 to 4 and 6 of the paper with a row for every system, and table 5's examples.
+
+The paper's own rows are there where the data are the paper's: the official files of the STS
+Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Reddit, with a note.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from evaluation.data import overlap
+from evaluation.data.files import REDDIT, SYNTHETIC
 from evaluation.data.sts_files import OFFICIAL_COUNTS
 from evaluation.metrics import from_size
 from evaluation.report import paper
@@ -22,6 +27,10 @@ PAPERS_INTERVALS = (
     "The paper prints no intervals: those of its rows are computed from the figure and the number "
     "of pairs (Fisher's z for r, Wilson's for accuracy)."
 )
+NOT_THE_PAPERS_PAIRS = (
+    "The paper's test set is a tenth of 600 million Reddit pairs, which nobody else has: compare "
+    "with care."
+)
 NOT_ON_THE_PAPERS_TEST_SET = (
     "The paper's rows are on the test set of SemEval-2017, and no row of ours is: without the text "
     "of its questions, only the search engine's order and the ceiling can be scored there. With "
@@ -31,21 +40,48 @@ NOT_ON_THE_PAPERS_TEST_SET = (
 
 
 def tables(systems: Sequence[System]) -> list[Table]:
-    """Return every table of the paper that these systems have a row for, but for table 5's."""
-    made = [_table_1(systems, name) for name in names(systems, "response_ranking")]
-    if snli := names(systems, "snli"):
-        made.append(_table_2(systems, snli))
+    """Return every table of the paper that these systems have a row for, but for table 5's.
+
+    In the order in which a newcomer asks: similarity, ranking, question answering, NLI.
+    """
+    made = []
     if any(list(scored(systems, f"sts-{split}")) for split in SPLITS):
         made += [_table_3(systems), _table_4(systems)]
     if other := _other_sts(systems):
         columns = {name.removeprefix("sts-"): name for name in other}
         rows = _joined(systems, columns, lambda one: [one.cell("pearson")])
-        made.append(
-            Table("Other similarity data: Pearson's r, not in the paper", list(columns), rows)
-        )
+        title = "Other similarity data: Pearson's r, not in the paper"
+        notes = _synthetic_notes(_first(systems, other))
+        made.append(Table(title, list(columns), rows, notes))
+    made += [_table_1(systems, name) for name in names(systems, "response_ranking")]
     if cqa := names(systems, "cqa"):
         made.append(_table_6(systems, cqa))
+    if snli := names(systems, "snli"):
+        made.append(_table_2(systems, snli))
     return made
+
+
+def is_papers(result: Result) -> bool:
+    """Say whether a result is on data of the paper, by their name and size."""
+    size = paper.SIZES.get(result.name.removesuffix("-tuned"))
+    return result.n == size and not is_synthetic(result)
+
+
+def is_synthetic(result: Result) -> bool:
+    """Say whether a result is on generated data."""
+    return result.data.get("origin") == SYNTHETIC
+
+
+def _first(systems: Sequence[System], found: Sequence[str]) -> list[Result]:
+    """Return the first result on each of these data that are scored."""
+    on_each = (next(iter(scored(systems, name)), None) for name in found)
+    return [one.results[0] for one in on_each if one]
+
+
+def _synthetic_notes(results: Sequence[Result]) -> list[str]:
+    """Return a note that names the synthetic data, if there are any."""
+    found = [result.name for result in results if is_synthetic(result)]
+    return [f"Synthetic sample: {', '.join(found)}."] if found else []
 
 
 def _joined(
@@ -61,12 +97,12 @@ def _joined(
     results hold.
     """
     empty = len(cells(Scored("", "", []))) * [Cell()]
-    rows: dict[str, Row] = {}
+    rows: dict[tuple[str, str], Row] = {}
     for position, name in enumerate(columns.values()):
         for one in scored(systems, name):
             if baselines or one.column is None:
                 new = Row(one.label, empty * len(columns), one.kind)
-                row = rows.setdefault(one.label, new)
+                row = rows.setdefault((one.label, one.kind), new)
                 start = position * len(empty)
                 row.cells[start : start + len(empty)] = cells(one)
     return list(rows.values())
@@ -77,22 +113,20 @@ def _table_1(systems: Sequence[System], name: str) -> Table:
     how: dict = {"percent": True, "decimals": 1}
     found = list(scored(systems, name))
     result = found[0].results[0]
-    keys = sorted(
-        paper.TABLE_1["DAN"].keys() | result.metrics, key=lambda key: int(key.split("_")[-1])
-    )
+    candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
+    comparable = result.data.get("origin") == REDDIT and candidates == paper.RANKING_CANDIDATES
+    papers = paper.TABLE_1 if comparable else {}
+    known = {key for of in papers.values() for key in of}
+    keys = sorted(known | result.metrics.keys(), key=lambda key: int(key.split("_")[-1]))
     rows = [Row(one.label, [one.cell(key, **how) for key in keys], one.kind) for one in found]
     rows += [
-        Row(name, [Cell(of.get(key), **how) for key in keys], PAPER)
-        for name, of in paper.TABLE_1.items()
+        Row(name, [Cell(of.get(key), **how) for key in keys], PAPER) for name, of in papers.items()
     ]
-    candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
-    notes = [
-        f"Ours: {result.n:,} pairs, the true response among {candidates}. The paper's test set is "
-        "a tenth of 600 million Reddit pairs, which nobody else has: compare with care."
-    ]
+    notes = [f"{result.n:,} pairs, the true response among {candidates}."]
+    if papers:
+        notes.append(NOT_THE_PAPERS_PAIRS)
     notes += [TRAINED_ON[name] for name in TRAINED_ON if any(name in one.label for one in found)]
-    if candidates != paper.RANKING_CANDIDATES:
-        notes.append("The paper ranks among 100: its rows do not compare with these.")
+    notes += _synthetic_notes([result])
     title = "Table 1: finding the true response, precision at N (%)"
     return Table(title, [label(key) for key in keys], rows, notes)
 
@@ -102,17 +136,17 @@ def _table_2(systems: Sequence[System], found: list[str]) -> Table:
     how: dict = {"percent": True, "decimals": 1}
     columns = {name.removeprefix("snli-"): name for name in found}
     rows = _joined(systems, columns, lambda one: [one.cell("accuracy", **how)])
-    for name, value in paper.TABLE_2.items():
+    results = _first(systems, found)
+    papers = any(map(is_papers, results))
+    for name, value in paper.TABLE_2.items() if papers else ():
         interval = from_size.of_proportion(value, paper.SNLI_TEST_PAIRS)
         whole = Cell(value, interval, **how)
         cells = [whole if one == "snli-test" else Cell() for one in found]
         rows.append(Row(name, cells, PAPER))
-    results = {name: next(iter(scored(systems, name))).results[0] for name in found}
-    sizes = ", ".join(f"{name}: {result.n:,} pairs" for name, result in results.items())
-    notes = [f"{sizes}. The paper trained on 550,152 pairs.", _labels_note(systems, found)]
-    notes.append(PAPERS_INTERVALS)
-    if "snli-test" not in found:
-        notes.append("The paper's rows are on SNLI's test set, which was not scored here.")
+    sizes = ", ".join(f"{result.name}: {result.n:,} pairs" for result in results)
+    notes = [f"{sizes}.", _labels_note(systems, found), *_synthetic_notes(results)]
+    if papers:
+        notes += ["The paper trained on 550,152 pairs.", PAPERS_INTERVALS]
     return Table("Table 2: natural language inference, accuracy (%)", list(columns), rows, notes)
 
 
@@ -131,41 +165,55 @@ def _labels_note(systems: Sequence[System], found: list[str]) -> str:
     return f"Labels of {', '.join(own)} are the module's own; those of other rows {rest}."
 
 
-def _size_notes(systems: Sequence[System]) -> list[str]:
-    """Return a note for each file that has not the STS Benchmark's number of pairs."""
-    found = [next(iter(scored(systems, f"sts-{split}")), None) for split in SPLITS]
-    results = [one.results[0] for one in found if one]
-    return [
-        f"{result.name} has {result.n:,} pairs here and {paper.STS_PAIRS[result.name]:,} in the "
-        "STS Benchmark: the paper's rows do not compare with these."
-        for result in results
-        if result.n != paper.STS_PAIRS.get(result.name, result.n)
-    ]
+def _sts_notes(results: Sequence[Result]) -> list[str]:
+    """Return how data differ from the STS Benchmark, and where the paper's intervals are from."""
+    notes = _synthetic_notes(results)
+    for result in results:
+        if not is_papers(result) and not is_synthetic(result):
+            name = result.name.removesuffix("-tuned")
+            notes.append(
+                f"{name} has {result.n:,} pairs here and {paper.STS_PAIRS[name]:,} in the STS "
+                "Benchmark: these are other data, without the paper's figures."
+            )
+    return notes + ([PAPERS_INTERVALS] if any(map(is_papers, results)) else [])
+
+
+def _on_sts(systems: Sequence[System]) -> tuple[list[Result], list[str]]:
+    """Return the first result on each split, and the splits that are the paper's."""
+    results = _first(systems, [f"sts-{split}" for split in SPLITS])
+    official = {result.name.removesuffix("-tuned") for result in results if is_papers(result)}
+    return results, [split for split in SPLITS if f"sts-{split}" in official]
 
 
 def _table_3(systems: Sequence[System]) -> Table:
     """STS Benchmark, overall."""
     columns = {split: f"sts-{split}" for split in SPLITS}
     rows = _joined(systems, columns, lambda one: [one.cell("pearson")])
-    for name, of in paper.TABLE_3.items():
-        rows.append(Row(name, [papers_correlation(of[split], split) for split in SPLITS], PAPER))
-    title = "Table 3: Pearson's r on the STS Benchmark"
-    return Table(title, list(columns), rows, [*_size_notes(systems), PAPERS_INTERVALS])
+    results, official = _on_sts(systems)
+    for name, of in paper.TABLE_3.items() if official else ():
+        cells = [
+            papers_correlation(of[split], split) if split in official else Cell()
+            for split in SPLITS
+        ]
+        rows.append(Row(name, cells, PAPER))
+    title = f"Table 3: Pearson's r {'on the STS Benchmark' if official else 'of similarity'}"
+    return Table(title, list(columns), rows, _sts_notes(results))
 
 
 def _table_4(systems: Sequence[System]) -> Table:
     """STS Benchmark, by genre."""
     columns = {split: f"sts-{split}" for split in SPLITS}
     rows = _joined(systems, columns, genres, baselines=False)
-    for name, of in paper.TABLE_4.items():
+    _, official = _on_sts(systems)
+    for name, of in paper.TABLE_4.items() if official else ():
         cells = [
-            papers_correlation(r, split, genre=genre)
+            papers_correlation(r, split, genre=genre) if split in official else Cell()
             for split in SPLITS
             for genre, r in zip(paper.GENRES, of[split], strict=True)
         ]
         rows.append(Row(name, cells, PAPER))
     headers = [f"{split} {genre}" for split in SPLITS for genre in paper.GENRES]
-    notes = [*_size_notes(systems), PAPERS_INTERVALS]
+    notes = [PAPERS_INTERVALS] if official else []
     return Table("Table 4: Pearson's r by genre", headers, rows, notes)
 
 
@@ -199,15 +247,17 @@ def _table_6(systems: Sequence[System], found: list[str]) -> Table:
         for name in found
         for one in scored(systems, name)
     ]
-    for name, value in paper.TABLE_6.items():
+    results = [result for system in systems for name in found for result in system.named(name)]
+    official = [result for result in results if is_papers(result)]
+    for name, value in paper.TABLE_6.items() if official else ():
         cells = [Cell(value if key == "map" else None, **how) for key in keys]
         rows.append(Row(name, cells, PAPER, "SemEval-2017 test, in the paper"))
     notes = [
         "Queries without a relevant candidate count as 0, which sets the highest MAP a file allows "
-        "(the ceiling): scores on different files do not compare."
+        "(the ceiling): scores on different files do not compare.",
+        *_synthetic_notes(_first(systems, found)),
     ]
-    results = (result for system in systems for name in found for result in system.named(name))
-    if not any(r.system == "module" and r.n == paper.CQA_QUERIES.get(r.name) for r in results):
+    if official and not any(result.system == "module" for result in official):
         notes.append(NOT_ON_THE_PAPERS_TEST_SET)
     title = "Table 6: community question answering, subtask B (%)"
     return Table(title, [label(key) for key in keys], rows, notes)

@@ -80,7 +80,7 @@ def genre_bars(systems: Sequence[System], name: str) -> str:
             if cell.interval:
                 axes.plot(cell.interval, [y, y], color=svg.INK, linewidth=1.2)
     middle = [genre * step + (len(shown) - 1) / 2 for genre in range(len(paper.GENRES))]
-    if shown and shown[0].results[0].n == paper.STS_PAIRS.get(name):
+    if shown and paper_tables.is_papers(shown[0].results[0]):
         for model, marker in (("Reddit", "o"), ("Reddit+SNLI", "D")):
             of = paper.TABLE_4[model][name.removeprefix("sts-")]
             label = f"{model} (paper)"

@@ -13,7 +13,7 @@ from evaluation.errors import InputError
 from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
 from evaluation.results import store
 from evaluation.results.result import Result
-from evaluation.results.text import SYSTEMS
+from evaluation.results.text import SYSTEMS, module_name
 
 BASELINES = "baselines"
 """The folder in a folder of results that the command `baselines` writes to."""
@@ -84,10 +84,15 @@ class Scored:
 def read_module(folder: Path, others: Sequence[Path] = ()) -> list[System]:
     """Read the results of a module and of its baselines, and those of other modules.
 
+    The module has its folder's name, another the name of its folder of results.
+
     Raises:
       InputError: if a folder has no results, or a file is none.
     """
-    systems = [System(SYSTEMS["module"], OURS, (_by_name(folder),))]
+    own = _by_name(folder)
+    of_module = next((found for found in own.values() if found.module), None)
+    name = module_name(of_module) if of_module else SYSTEMS["module"]
+    systems = [System(name, OURS, (own,))]
     systems += [System(other.resolve().name, OTHER, (_by_name(other),)) for other in others]
     for path in _baselines(folder):
         results = _by_name(path)

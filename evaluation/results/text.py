@@ -52,12 +52,19 @@ def label(name: str) -> str:
     return LABELS.get(name, name.replace("p_at_", "P@"))
 
 
+def module_name(result: Result) -> str:
+    """Return the name of the module's folder, with its parent's where it is a version number."""
+    parts = PurePath(result.module["path"]).parts if result.module else ()
+    return (
+        "/".join(parts[-2:] if parts and parts[-1].isdigit() else parts[-1:]) or SYSTEMS["module"]
+    )
+
+
 def _systems(result: Result) -> list[tuple[str, Metrics]]:
     """Return (label, metrics) of what was scored, by its name, and of every baseline."""
     rows = [(result.system, result.metrics), *result.baselines.items()]
-    this = SYSTEMS["module"]
-    name = PurePath(result.module["path"]).name if result.module else this
-    return [(SYSTEMS.get(key, key).replace(this, name or this), metrics) for key, metrics in rows]
+    this, name = SYSTEMS["module"], module_name(result)
+    return [(SYSTEMS.get(key, key).replace(this, name), metrics) for key, metrics in rows]
 
 
 def table(result: Result) -> str:

@@ -24,6 +24,8 @@ PROJECT = "conversational-embeddings"
 NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setuptools")
 """Packages that loading a module needs."""
 _MANIFEST = "COMPLETED"
+FROM_MANIFEST = ("encoder", "synthetic")
+"""What is told of training data besides their files: a teacher, and whether they are generated."""
 
 
 def describe(model_folder: Path) -> dict[str, Any]:
@@ -80,7 +82,8 @@ def write(module: Path, about: dict[str, Any]) -> None:
 def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, Any]]:
     """The training data: task, files and, if there is one beside them, their part of the manifest.
 
-    Of a teacher's data also the `encoder` that made them.
+    Of a teacher's data also the `encoder` that made them, of generated ones that they are
+    `synthetic`.
 
     Args:
       task: the parameters `task`; the data of further tasks are under their names.
@@ -101,13 +104,13 @@ def _step(checkpoint: str | None) -> int | None:
 
 
 def _manifest(pattern: str) -> dict[str, Any]:
-    """`manifest`, the files of a pattern as COMPLETED beside them has them; `encoder` likewise."""
+    """`manifest`, the files of a pattern as COMPLETED beside them has them; `FROM_MANIFEST` too."""
     try:
         with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _MANIFEST)) as file:  # noqa: PTH118, PTH120
             completed = json.loads(file.read())
         names = [os.path.basename(path) for path in tf.io.gfile.glob(pattern)]  # noqa: PTH119
         found = {"manifest": {name: completed["outputs"][name] for name in sorted(names)}}
-        return found | {name: completed[name] for name in ("encoder",) if name in completed}
+        return found | {name: completed[name] for name in FROM_MANIFEST if name in completed}
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
         return {"manifest": None}
 

@@ -43,9 +43,15 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         settings=[score for score in found if score["settings"]],
         signatures={name: SIGNATURES[name] for name in about["signatures"]},
         pairs=[_totals(data) for data in about["training_data"]],
+        synthetic=_synthetic(about["training_data"]),
         size=size,
         warm_up=warm_up.FILE,
     )
+
+
+def _synthetic(training_data: list[dict[str, Any]]) -> bool:
+    """Whether all training data were generated."""
+    return bool(training_data) and all(data.get("synthetic") for data in training_data)
 
 
 def _totals(data: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import tensorflow as tf
 import yaml
 
 from export.__main__ import main
-from export.card import identity, scores
+from export.card import identity, model_card, scores
 from export.module import sts_matrix
 from export.module.hub_module import HubModule
 from export.saved_model import write
@@ -119,6 +119,22 @@ def test_the_encoder_of_a_teacher_is_named(tmp_path):
             "encoder": encoder,
         }
     ]
+
+
+def test_a_synthetic_sample_is_not_called_reddit(shared, tmp_path):
+    about = identity.read(shared / "module")
+    output = {"bytes": 0, "crc32c": "00000000", "records": 12}
+    (tmp_path / "train-0.tfrecord").write_text("")
+    completed = {"outputs": {"train-0.tfrecord": output}, "synthetic": True}
+    (tmp_path / "COMPLETED").write_text(json.dumps(completed))
+    task = {"train_data": {"input_path": f"{tmp_path}/train-*"}}
+    about["training_data"] = list(identity.training_data(task, ["response_selection"]))
+    card = model_card.render(about, [], size=1)
+    assert f"`{tmp_path}/train-*`, synthetic sample, 12 pairs in 1 files" in card
+    assert "- Trained on a synthetic sample" in card
+    assert "Reddit" not in card
+    about["training_data"].append({"task": "nli", "files": "nli-*", "manifest": None})
+    assert "replies on Reddit" in model_card.render(about, [], size=1)
 
 
 def test_scores_are_put_into_a_module(module, results, capsys):

@@ -245,6 +245,17 @@ def test_a_job_that_found_nothing_has_a_card():
     assert "The replies were written" not in undated
 
 
+def test_a_synthetic_sample_is_not_called_reddit():
+    page = data_card.render({**SMALL, "synthetic": True})
+    said = " ".join(page.split())
+    assert "<title>Data card: 1,247 pairs from a synthetic sample</title>" in page
+    assert "1,247 pairs of a comment and a reply to it" in said
+    assert "<strong>Synthetic sample.</strong> A program generated these texts" in said
+    for real in (" Reddit", "the people who wrote them", "They leave in personal data", ">r/"):
+        assert real not in page
+    assert "<dt>subreddits</dt><dd>2</dd>" in page
+
+
 def test_page_needs_no_network(page):
     assert not re.findall(r"https?:|//[a-z]|<link|@import|url\((?!#)|<script|src=(?!.data:)", page)
     assert "prefers-color-scheme: dark" in page

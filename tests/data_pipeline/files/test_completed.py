@@ -42,6 +42,16 @@ def test_the_inputs_are_stated_with_their_checksums(done, tmp_path):
     }
 
 
+def test_a_synthetic_sample_is_stated_and_nothing_is_of_real_dumps(done, run, tmp_path):
+    output, arguments = done
+    assert manifest(output).keys() == {"inputs", "options", "outputs"}
+    assert "synthetic" not in json.loads((output / "data_card.json").read_text())
+    (tmp_path / "SAMPLE.txt").write_text("A sample world: 13 comments, seed 0.\n")
+    run(*arguments, "--overwrite")
+    assert manifest(output)["synthetic"] is True
+    assert "pairs from a synthetic sample" in (output / "data_card.html").read_text()
+
+
 @pytest.mark.parametrize("storage", [["tfrecord"], ["jsonl", "--gzip"], ["parquet"]])
 def test_the_outputs_are_stated_with_their_checksums_and_records(run, world, tmp_path, storage):
     output = tmp_path / "out"

@@ -221,6 +221,15 @@ def test_pairs_of_one_source_by_their_ids(snli, write_lines, statistics_of, tmp_
     assert statistics_of(output)["other_ids"] == 4
 
 
+def test_a_synthetic_sample_is_stated(snli, write_lines, tmp_path):
+    path = write_lines("all.jsonl", [line(pair_id=f"p{n}") for n in range(3)])
+    output = snli("--input", path)
+    assert "synthetic" not in json.loads((output / "COMPLETED").read_text())
+    (tmp_path / "SAMPLE.txt").write_text("A sample world: 10 comments, seed 0.\n")
+    snli("--input", path, "--overwrite")
+    assert json.loads((output / "COMPLETED").read_text())["synthetic"] is True
+
+
 def test_shards_do_not_depend_on_how_the_input_is_cut(snli, write_lines, tmp_path):
     lines = [line(pair_id=f"p{n}", premise=f"premise {n}") for n in range(60)]
     write_lines("all.jsonl", lines)

@@ -48,7 +48,7 @@ def test_from_files_to_report(module, files, retrieval, tmp_path, capsys):
     assert main(["report", "--results", str(tmp_path / "results"), "--output", str(page)]) == 0
     lines = page.with_suffix(".md").read_text().splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:5]] for line in lines]
-    for system, kind in (("this module", "ours"), ("TF-IDF", "baseline"), ("BM25", "baseline")):
+    for system, kind in ((module.name, "ours"), ("TF-IDF", "baseline"), ("BM25", "baseline")):
         assert ["Retrieval", "qrels", system, kind] in rows
     assert "qrels: 2 queries, 2 documents." in page.read_text()
 

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.errors import InputError
 from evaluation.report import html_page, paper, paper_tables, pictures, svg
-from evaluation.report.cells import OURS
+from evaluation.report.cells import OURS, PAPER
 from evaluation.report.systems import System
 from evaluation.results import store, text
 from evaluation.results.result import Result
@@ -54,6 +54,7 @@ def ranking_result(*, candidates=100):
         groups={},
         baselines={"chance": {"p_at_1": 0.01, "p_at_3": 0.03, "p_at_10": 0.1}},
         settings={"candidates": candidates, "seed": 7},
+        data={"file": "test-00000", "sha256": "cd" * 32, "origin": "Reddit"},
         counts={"duplicates_left_out": 3},
         items=[],
     )
@@ -75,6 +76,12 @@ def cqa_result(name="cqa-SemEval2017-Task3-CQA-QL-test", *, system="search_engin
     )
 
 
+def snli_result(*, n=40):
+    return dataclasses.replace(
+        sts_result(n=n), task="snli", name="snli-test", metrics={"accuracy": 0.5}, baselines={}
+    )
+
+
 def ours(*results, label="this module", kind=OURS):
     return System(label, kind, ({found.name: found for found in results},))
 
@@ -93,6 +100,17 @@ def rows(page):
     """Return the text of each table row, tags and runs of white space dropped."""
     found = re.findall(r"<tr.*?</tr>", page, flags=re.DOTALL)
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]
+
+
+def test_tables_are_in_the_order_a_newcomer_asks():
+    made = html_page.all_tables([ours(snli_result(), cqa_result(), ranking_result(), sts_result())])
+    assert [table.title.split(":")[0] for table in made] == [
+        "Table 3",
+        "Table 4",
+        "Table 1",
+        "Table 6",
+        "Table 2",
+    ]
 
 
 def test_the_papers_numbers_stand_there(page):
@@ -129,6 +147,18 @@ def test_provenance_stands_there(page):
     assert "python -m evaluation sts --data x" in page
     assert "duplicates left out</dt><dd>3" in page
     assert "their own order was scored" in page
+
+
+def test_the_page_fits_a_phone(page):
+    # A table scrolls in its own box, or its cells are below each other.
+    tables = re.findall(r"<(div[^>]*)>\s*<table", page)
+    assert len(tables) == page.count("<table") > 4
+    assert all('class="scroll"' in box or 'class="examples"' in box for box in tables)
+    assert ".scroll { overflow-x: auto;" in page
+    assert "repeat(auto-fit, minmax(min(12rem, 100%), 1fr))" in page
+    assert page.count("<figure>\n<img") == page.count("<img")
+    assert "figure img { width: 100%; max-width: 36rem; height: auto;" in page
+    assert 'content="width=device-width, initial-scale=1"' in page
 
 
 def test_page_is_self_contained(page):
@@ -186,24 +216,61 @@ def test_no_examples_without_a_correlation():
     assert "Table 5" not in render(flat)
 
 
-def test_other_data_than_the_papers_is_called_so():
-    results = ranking_result(), sts_result(n=200), sts_result("sts-dev", n=1500), cqa_result()
-    (_, table_3, _, _) = paper_tables.tables([ours(*results)])
+def papers_rows(*results):
+    """Return the tables by their number, and the labels of the paper's rows in each."""
+    return {
+        table.title[:7]: [row.label for row in table.rows if row.kind == PAPER]
+        for table in paper_tables.tables([ours(*results)])
+    }
+
+
+def synthetic(result):
+    return dataclasses.replace(result, data=result.data | {"origin": "synthetic sample"})
+
+
+def test_the_papers_rows_are_there_on_its_data_alone():
+    papers = [sts_result(n=1379), ranking_result(), cqa_result(), snli_result(n=9824)]
+    found = papers_rows(*papers)
+    assert {title: len(labels) for title, labels in found.items()} == {
+        "Table 3": 12,
+        "Table 4": 4,
+        "Table 1": 2,
+        "Table 6": 5,
+        "Table 2": 4,
+    }
+    own = [sts_result(n=200), ranking_result(candidates=20), cqa_result(n=9), snli_result(n=9)]
+    for others in (own, list(map(synthetic, papers))):
+        assert not any(papers_rows(*others).values())
+        page = render(*others)
+        assert "(paper)" not in page
+        assert "Yang et al." not in page
+        assert "the STS Benchmark</h2>" not in page
+    unknown = dataclasses.replace(ranking_result(), data={})
+    assert papers_rows(unknown) == {"Table 1": []}
+
+
+def test_the_papers_figures_are_in_the_columns_of_its_data():
+    systems = [ours(sts_result(n=200), sts_result("sts-dev", n=1500))]
+    table_3, table_4 = paper_tables.tables(systems)
+    assert [cell.text for cell in table_3.rows[-1].cells] == ["0.829", "-"]
+    assert [cell.text for cell in table_4.rows[-1].cells[3:5]] == ["0.721", "-"]
     assert table_3.notes == [
-        "sts-test has 200 pairs here and 1,379 in the STS Benchmark: the paper's rows do not "
-        "compare with these.",
+        "sts-test has 200 pairs here and 1,379 in the STS Benchmark: these are other data, without "
+        "the paper's figures.",
         paper_tables.PAPERS_INTERVALS,
     ]
-    (fewer,) = paper_tables.tables([ours(ranking_result(candidates=20))])
-    assert any("paper ranks among 100" in note for note in fewer.notes)
-    (same,) = paper_tables.tables([ours(ranking_result())])
-    assert not any("paper ranks among 100" in note for note in same.notes)
-    (scored,) = paper_tables.tables([ours(cqa_result(system="module"))])
-    (unscored,) = paper_tables.tables([ours(cqa_result())])
-    assert any("no row of ours is" in note for note in unscored.notes)
-    assert not any("no row of ours is" in note for note in scored.notes)
-    assert [row.kind for row in unscored.rows][:2] == ["baseline", "paper"]
-    assert scored.rows[0].kind == "ours"
+
+
+def test_a_synthetic_sample_is_called_so():
+    page = render(synthetic(sts_result()), synthetic(cqa_result()))
+    assert "A program generated\nthese data, to try" in page
+    assert "<dd>test, 40 pairs, synthetic sample</dd>" in page
+    assert "Synthetic sample: sts-test." in page
+    assert "sts-test.csv, synthetic sample" in page
+    assert "A program generated\nsts-test, to try" in render(
+        synthetic(sts_result()), sts_result("sts-dev")
+    )
+    assert "ynthetic" not in render(sts_result())
 
 
 def test_mixed_modules_are_called_so(page):

@@ -83,7 +83,7 @@ def test_other_items_have_no_difference(results):
     other = ranking(1, 1, 1, 1, 1, 1)
     store.write(other, results / "worse-0")
     worse = next(one for one in read_runs(results) if one.label == "worse")
-    assert opening.difference(opening._row(worse, figure), baseline, figure) == Cell()
+    assert opening.difference(opening.row_of(worse, figure), baseline, figure) == Cell()
     assert opening.difference(one, baseline, figure).value == pytest.approx(0.5)
 
 

@@ -78,7 +78,7 @@ def test_a_wide_table_becomes_several_with_the_rows_that_have_figures_there():
 
 
 def test_markdown_is_one_table_of_every_figure():
-    made = paper_tables.tables(systems_of(ours=sts(), rival=sts(r=0.25)))
+    made = paper_tables.tables(systems_of(ours=sts(n=1379), rival=sts(r=0.25, n=1379)))
     lines = html_page.markdown(made).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["table", "data", "system", "kind", "figure", "score", "95% interval"]
@@ -102,11 +102,11 @@ def test_the_command_writes_page_table_and_json(tmp_path, capsys):
     names = sorted(path.name for path in (tmp_path / "site").iterdir())
     assert names == ["page.html", "page.json", "page.md"]
     page = (tmp_path / "site" / "page.html").read_text()
-    for expected in ("this module", "older", "TF-IDF", "[0.400, 0.600]"):
+    for expected in ("<title>Scores of m<", "older", "TF-IDF", "[0.400, 0.600]"):
         assert expected in page
     found = json.loads((tmp_path / "site" / "page.json").read_text())
     (table_3,) = [table for table in found["tables"] if table["title"].startswith("Table 3")]
-    assert [row["label"] for row in table_3["rows"][:3]] == ["this module", "older", "TF-IDF"]
+    assert [row["label"] for row in table_3["rows"][:3]] == ["m", "older", "TF-IDF"]
     assert table_3["rows"][0]["cells"][1]["value"] == 0.5
     assert table_3["rows"][0]["cells"][1]["interval"] == [0.4, 0.6]
     assert "items" not in found["results"][0]
@@ -139,6 +139,8 @@ def test_rows_of_one_file_stand_under_its_name():
     row = table.rows[0]
     assert (row.group, row.label) == ("x", "ours")
     assert [cell.text for cell in row.cells] == ["50.00", "-", "-", "-", "-", "25.00", "-"]
+    official = dataclasses.replace(cqa, name="cqa-SemEval2017-Task3-CQA-QL-test", n=88)
+    (table,) = paper_tables.tables(systems_of(ours=official))
     assert table.rows[-1].group == "SemEval-2017 test, in the paper"
 
 
@@ -176,12 +178,12 @@ def test_systems_come_from_folders(tmp_path):
     store.write(engine, tmp_path / "results" / "baselines" / "a")
     found = read_module(tmp_path / "results", [tmp_path / "older"])
     assert [(one.label, one.kind) for one in found] == [
-        ("this module", OURS),
+        ("m", OURS),
         ("older", OTHER),
         ("TF-IDF", BASELINE),
     ]
     labels = [one.label for one in scored(found, "sts-test")]
-    assert labels == ["this module", "older", "TF-IDF", "word overlap"]
+    assert labels == ["m", "older", "TF-IDF", "word overlap"]
     labels = [one.label for one in scored(found, "cqa-x")]
     assert labels == ["search engine", "word overlap"]
 

@@ -1,0 +1,106 @@
+"""What the report opens with: the main score of each task beside the best simple baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.data.files import SYNTHETIC
+from evaluation.report import opening
+from evaluation.report.cells import Cell
+from evaluation.report.opening import Figure
+from evaluation.report.paper_tables import is_papers, is_synthetic
+from evaluation.report.systems import System, names
+from evaluation.results.result import RETRIEVAL, Result
+
+TASKS = {
+    "sts": ("similarity", "pearson", "Pearson's r"),
+    "response_ranking": ("response ranking", "p_at_1", "P@1"),
+    "cqa": ("question answering", "map", "MAP"),
+    "snli": ("NLI", "accuracy", "accuracy"),
+    RETRIEVAL: ("retrieval", "ndcg_at_10", "nDCG@10"),
+}
+"""What each task is called here, its main metric, and what that is called; in the page's order."""
+STANDINGS = ("ahead on", "level on", "behind on")
+"""What `opening.standing` returns, the best first."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The score of a task on one data set.
+
+    `items` says how many there are, and of what kind. `baseline` is the name of the best simple
+    baseline on the same items, empty where there is none. `difference` is how far the module is
+    above it, and `standing` on which side.
+    """
+
+    task: str
+    data: str
+    metric: str
+    items: str
+    score: Cell
+    baseline: str
+    baseline_score: Cell
+    difference: Cell
+    standing: str
+
+
+def tiles(systems: Sequence[System]) -> list[Tile]:
+    """Return a tile for each task that the first system was scored on."""
+    return [tile for task in TASKS if (tile := _tile(systems, task))]
+
+
+def _tile(systems: Sequence[System], task: str) -> Tile | None:
+    """Return the tile of a task, on its test set if there is one, else on dev, else on another."""
+    title, key, metric = TASKS[task]
+    figures = [Figure(name, name, key) for name in names(systems[:1], task)]
+    scored = [
+        (one, row)
+        for one in figures
+        if not one.name.endswith("-tuned") and (row := opening.row_of(systems[0], one))
+    ]
+    if not scored:
+        return None
+    figure, row = min(scored, key=lambda pair: _preference(pair[0].name))
+    found = opening.best_baseline(systems, figure)
+    baseline = found if found and figure.of(found).value is not None else None
+    difference = opening.difference(row, baseline, figure) if baseline else Cell()
+    return Tile(
+        task=title,
+        data=_data(row.results[0]),
+        metric=metric,
+        items=_items(row.results[0]),
+        score=figure.of(row),
+        baseline=baseline.label if baseline else "",
+        baseline_score=figure.of(baseline) if baseline else Cell(),
+        difference=difference,
+        standing=opening.standing(difference) if difference.interval else "",
+    )
+
+
+def _data(result: Result) -> str:
+    """Return the short name of the data; empty where the task has one data set."""
+    if result.task == "cqa":
+        return opening.data_label(result.name).removeprefix("CQA ")
+    name = result.name.removeprefix(result.task).removeprefix("-")
+    return f"STS-B {name}" if result.task == "sts" and is_papers(result) else name
+
+
+def _items(result: Result) -> str:
+    kind = "queries" if result.task in ("cqa", RETRIEVAL) else "pairs"
+    whole = f"{result.n:,} {kind}"
+    return f"{whole}, {SYNTHETIC}" if is_synthetic(result) else whole
+
+
+def _preference(name: str) -> int:
+    return next((at for at, split in enumerate(("test", "dev")) if split in name), 2)
+
+
+def sentence(name: str, found: Sequence[Tile]) -> str:
+    """Return where the module is ahead of, level with and behind the best simple baseline.
+
+    Empty where no tile has an interval of the difference.
+    """
+    parts = []
+    for standing in STANDINGS:
+        if tasks := [tile.task for tile in found if tile.standing == standing]:
+            parts.append(f"{standing} {', '.join(tasks)}")
+    return f"{name} beside the best simple baseline: {'; '.join(parts)}." if parts else ""

@@ -1,6 +1,6 @@
 """Suggests replies to a message, from a file of replies that were given before.
 
-    python examples/response_suggestion.py module/ replies.txt "my parcel has not arrived"
+    PYTHONPATH=. python examples/response_suggestion.py module/ replies.txt "where is my parcel?"
 
 Needs a module of a model that was trained on conversations. Replies that say almost the same as a
 better one are left out.

@@ -1,6 +1,6 @@
 """Finds the texts most similar to a query, in files of any size.
 
-    python examples/semantic_search.py module/ "how do I cook rice" recipes/*.txt
+    PYTHONPATH=. python examples/semantic_search.py module/ "how do I cook rice" recipes/*.txt
 
 A file has a text on each line. The texts are encoded once, into search.index/; files named later
 are added to it. With 20,000 texts or more, the search is approximate.

@@ -55,8 +55,8 @@ def parser() -> argparse.ArgumentParser:
         required=True,
         nargs="+",
         metavar="FILE",
-        help="names or patterns: pairs or NLI pairs in .tfrecord, or .txt with a text a line, each "
-        "with or without .gz; each different text is embedded once",
+        help="names or patterns: pairs or NLI pairs in .tfrecord, .txt with a text a line, or a "
+        "vocabulary's words.tsv, each with or without .gz; each different text is embedded once",
     )
     found.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
     found.add_argument(

@@ -111,7 +111,7 @@ def test_http_server(shared):
     try:
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(ask, [[text, "and"] for text in TEXTS]))
-        assert answers[0] == answers[2]
+        np.testing.assert_allclose(answers[0], answers[2], atol=1e-6)
         np.testing.assert_allclose(answers[0][1], answers[3][1], atol=1e-6)
         np.testing.assert_allclose(np.linalg.norm(answers[1], axis=1), [1, 1], atol=1e-5)
         for body in ([], "text", [1]):

@@ -111,10 +111,12 @@ def _from_file(task: base_task.Task, counts: np.ndarray, *, dim: int) -> np.ndar
         raise InputError(f"task.word_vectors: {path!r} has no word of the training records")
     ids = np.array(list(found))
     if tf.distribute.get_strategy().extended.should_checkpoint:
-        seen, total = (counts > 0).sum(), counts.sum()
+        of_words = counts.copy()
+        of_words[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is no word
+        seen, total = (of_words > 0).sum(), of_words.sum()
         print(
             f"word vectors: {path} has {len(ids):,} of the {seen:,} words of the training records, "
-            f"{counts[ids].sum() / total:.1%} of their occurrences"
+            f"{of_words[ids].sum() / total:.1%} of their occurrences"
         )
     rows = np.zeros([len(counts), dim], np.float32)
     rows[ids] = _fitted(np.stack(list(found.values())), dim)

@@ -125,7 +125,7 @@ def vectors_file(folder, **words):
 def test_words_begin_as_a_file_has_them(parse, tmp_path, capsys):
     # Narrower than the model: filled up with zeros. "Number" is the same word as "number".
     path = vectors_file(tmp_path, number="3 4", Number="1 0", answer2="0 2", unheard="5 5")
-    params = parse(task__word_vectors=path)
+    params = parse(task__word_vectors=path, task__model__text__word_buckets=1_000_000)
     before, after = begun(params)
     for word, direction in (("number", [0.6, 0.8]), ("answer2", [0, 1])):
         row, drawn = after[id_of(params, word)], before[id_of(params, word)]
@@ -133,7 +133,10 @@ def test_words_begin_as_a_file_has_them(parse, tmp_path, capsys):
         assert not row[2:].any()
     for word in ("question2", "unheard"):  # not in the file; not in the training records
         np.testing.assert_array_equal(after[id_of(params, word)], before[id_of(params, word)])
-    assert "has 2 of the " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "has 2 of the " in said
+    # "number" 400 times and "answer2" 7 times among 4 words of each of 400 pairs, end marks apart.
+    assert "25.4% of their occurrences" in said
 
 
 def test_wider_vectors_are_brought_to_the_models_width():

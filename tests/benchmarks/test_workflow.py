@@ -187,7 +187,7 @@ def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
 
 
 def test_options_make_again_what_they_name(done):
-    runs = NLI_RUNS | {"bilstm_max_nli-0"}
+    runs = NLI_RUNS | {"bilstm_max_nli-0"} | {f"ngrams_nli-{seed}" for seed in range(3)}
     made = of(runs, *ALL) | NLI_100 | NLI_PAGES
     assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | made
     assert done.would_make(NLI_AGAIN="") == made

@@ -26,7 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError, Rows
+from data_pipeline.execution.columns import Rows
+from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
 from data_pipeline.files.filesystem import (
     NewFile,
     Tap,

@@ -2,12 +2,14 @@
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+Rows: TypeAlias = bytes | pa.Buffer
+"""Encoded rows."""
 PIECE_BYTES = 16 << 20
 """Texts that one batch of pairs may repeat."""
 _VECTORISED_BYTES = 24
@@ -22,7 +24,7 @@ def encode(batch: pa.RecordBatch) -> pa.Buffer:
     return batch.serialize()
 
 
-def decode(rows: bytes | pa.Buffer, schemas: Sequence[pa.Schema]) -> Iterator[pa.RecordBatch]:
+def decode(rows: Rows, schemas: Sequence[pa.Schema]) -> Iterator[pa.RecordBatch]:
     """The batches of consecutive messages; `schemas` are theirs in turn."""
     stream, number = pa.BufferReader(rows), 0
     while stream.tell() < len(rows):

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import apache_beam as beam
 import google_crc32c
@@ -20,10 +20,9 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
-from data_pipeline.execution.columns import by_key, concat, encode
+from data_pipeline.execution.columns import Rows, by_key, concat, encode
 from data_pipeline.files.filesystem import NewFile, is_remote, open_stored
 
-Rows: TypeAlias = bytes | pa.Buffer
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""
 FLUSH_BYTES = 32 << 20

@@ -1,4 +1,4 @@
-"""How generated data are told from real ones in the same layout.
+"""A mark on generated data, so that nobody takes them for real data of the same layout.
 
 `python -m data_pipeline sample` writes `SAMPLE.txt` above the folders of its data. Jobs that read
 these data say so in COMPLETED, which training, export and evaluation read, and in the data card.

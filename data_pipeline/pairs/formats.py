@@ -9,7 +9,7 @@ import gzip
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import google_crc32c
 import numpy as np
@@ -17,6 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
+from data_pipeline.execution.columns import Rows
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 from data_pipeline.pairs.tfrecord_columns import frame_columns
 
@@ -24,8 +25,6 @@ TFRECORD = "tfrecord"
 PARQUET = "parquet"
 JSONL = "jsonl"
 FORMATS = (TFRECORD, PARQUET, JSONL)
-
-Rows: TypeAlias = bytes | pa.Buffer
 
 
 def _as_they_are(rows: Rows) -> Rows:

@@ -1,4 +1,4 @@
-"""The table of retrieval on data of one's own."""
+"""The table of retrieval on the user's own data."""
 
 from collections.abc import Sequence
 

@@ -16,7 +16,7 @@ from typing import Any
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
 RETRIEVAL = "retrieval"
-"""Of one's own data: three files."""
+"""Retrieval on the user's own data: three files."""
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 

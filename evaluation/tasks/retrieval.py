@@ -1,4 +1,4 @@
-"""Retrieval on data of one's own: finding the relevant documents of a query among all documents.
+"""Retrieval on the user's own data: finding the relevant documents of a query among all documents.
 
 Documents are ranked by the cosine of their embedding and the query's; ties keep the order of the
 file. BM25 beside it is what a search by words finds.

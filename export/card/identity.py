@@ -25,7 +25,7 @@ NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setupt
 """Packages that loading a module needs."""
 _MANIFEST = "COMPLETED"
 FROM_MANIFEST = ("encoder", "synthetic")
-"""What is told of training data besides their files: a teacher, and whether they are generated."""
+"""What the card says of training data besides their files: a teacher, generated or not."""
 
 
 def describe(model_folder: Path) -> dict[str, Any]:

@@ -42,7 +42,7 @@ NGRAMS_A_WORD = 24
 """A longer word has only its first ones."""
 _SPACE_CODE = ord(" ")
 _NGRAM_FACTOR = 1_000_003
-"""Prime, so that the characters of an n-gram are told apart; their product fits into int64."""
+"""Prime, so that different n-grams get different codes, and small enough for int64."""
 
 _LOOKED_AT = 64
 """Characters of a text for each of its `max_tokens`."""

@@ -1,4 +1,4 @@
-"""How a generated dump is told from a real one."""
+"""Which dumps count as generated."""
 
 import pytest
 

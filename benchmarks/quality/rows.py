@@ -130,7 +130,7 @@ class Table:
         base = given.get("base")
         if base is not None and base not in rows:
             raise TableError(f"base: {base}; accepted are {', '.join(rows)}")
-        merged = (rows[base] if base else {}) | given
+        merged = (Table._based(rows[base], rows) if base else {}) | given
         return {key: value for key, value in merged.items() if key != "base"}
 
     def _add(self, name: str, given: Fields) -> None:

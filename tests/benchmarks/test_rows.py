@@ -24,12 +24,13 @@ TRAIN = (
     "-m model --experiment {} --mode train_and_eval --model_dir R/models/{}"
     " --config_file model/configs/presets/{}.yaml --params_override {}"
 )
-CHECKED = "task.validation_data.input_path=R/pairs/validation-*,task.sts_dev=D/stsb/sts-dev.csv"
+CHECKED = (
+    "task.validation_data.input_path=R/pairs/validation-*,task.model.text.vocabulary=R/words,"
+    "task.sts_dev=D/stsb/sts-dev.csv"
+)
 NLI = "'R/nli/train/nli-*,R/nli/again/nli-*'"
 RATE = "trainer.optimizer_config.learning_rate.polynomial"
 DECAY = f"{RATE}.decay_steps"
-
-FIRST_ROWS = ("reddit", "reddit_nli", "ngrams", "ngrams_nli")
 
 
 @pytest.fixture
@@ -82,22 +83,20 @@ def params_of(table, run):
     ("run", "experiment", "preset", "override"),
     [
         (
-            *("reddit-1", "reddit", "laptop_dan"),
+            *("reddit-1", "reddit", "laptop_dan_ngrams"),
             f"task.seed=1,task.train_data.input_path='R/pairs/train-*',{CHECKED},"
             f"trainer.train_steps=1070,{DECAY}=1070,trainer.checkpoint_interval=1070,"
-            "trainer.validation_interval=107,trainer.best_checkpoint_eval_metric=p_at_1,"
-            "task.model.encoder.averaging.word_dim=500",
+            "trainer.validation_interval=1070,trainer.best_checkpoint_eval_metric=p_at_1",
         ),
         (
-            *("reddit_nli-2", "reddit_nli", "laptop_dan_nli"),
+            *("reddit_nli-2", "reddit_nli", "laptop_dan_ngrams_nli"),
             "task.seed=2,task.init_checkpoint=R/models/reddit-2,"
             f"task.train_data.input_path='R/pairs/train-*',{CHECKED},"
             f"task.nli.train_data.input_path={NLI},"
-            "task.nli.validation_data.input_path=R/nli/dev/nli-*,"
-            "task.model.encoder.averaging.word_dim=500",
+            "task.nli.validation_data.input_path=R/nli/dev/nli-*",
         ),
         (
-            *("ngrams_teacher-0", "reddit_teacher", "laptop_dan_ngrams"),
+            *("teacher-0", "reddit_teacher", "laptop_dan_ngrams"),
             "task.seed=0,task.train_data.input_path='R/pairs/train-*',"
             "task.validation_data.input_path=R/pairs/validation-*,"
             "task.model.text.vocabulary=R/words,task.word_vectors=R/teacher_words,"
@@ -115,12 +114,11 @@ def params_of(table, run):
             f"task.train_data.input_path={NLI},task.validation_data.input_path=R/nli/dev/nli-*",
         ),
         (
-            *("nli_30-0", "reddit_nli", "laptop_dan_nli"),
+            *("nli_30-0", "reddit_nli", "laptop_dan_ngrams_nli"),
             "task.seed=0,task.init_checkpoint=R/models/reddit-0,"
             f"task.train_data.input_path='R/pairs/train-*',{CHECKED},task.nli.train_data.input_path="
             "'R/nli/train/nli-0000[0-2]-*,R/nli/again/nli-0000[0-2]-*',"
-            "task.nli.validation_data.input_path=R/nli/dev/nli-*,"
-            "task.model.encoder.averaging.word_dim=500,trainer.validation_interval=2400",
+            "task.nli.validation_data.input_path=R/nli/dev/nli-*,trainer.validation_interval=1600",
         ),
     ],
 )
@@ -132,9 +130,9 @@ def test_a_row_becomes_a_command(run, experiment, preset, override):
 
 def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
-        *(f"{row}-{seed}" for row in FIRST_ROWS for seed in range(3)),
-        *("ngrams_words-0", "ngrams_teacher-0"),
-        *("transformer-0", "bilstm_max_nli-0"),
+        *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
+        *("words-0", "words_nli-0", "teacher-0", "teacher_nli-0"),
+        *("hashed-0", "transformer-0", "bilstm_max_nli-0"),
         *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
     ]
@@ -167,7 +165,7 @@ def test_an_ablation_differs_from_its_row_in_one_choice(table):
     base = table.overrides(found["as it stands"])
     other = table.overrides(found["score scale 10"])
     differing = {key for key in base | other if base.get(key) != other.get(key)}
-    assert differing == {"task.model.score_scale", "trainer.validation_interval"}
+    assert differing == {"task.model.score_scale"}
     for change, run in found.items():
         asked = table.overrides(run)
         passes = 2 if "twice" in change else 0.5 if "half of the passes" in change else 1
@@ -229,18 +227,17 @@ def test_a_row_of_several_rates_is_trained_at_each():
     table = rows.Table({"RUNS": "R", "DATA": "D"})
     words = shlex.split(table.train(table.runs["growth_3-0"]))
     assert words[: words.index("--")] == [
-        *("-m", "benchmarks.quality.choose", "--rates", "0.001", "0.003", "0.006"),
+        *("-m", "benchmarks.quality.choose", "--rates", "0.003", "0.01"),
         *("--model_dir", "R/models/growth_3-0"),
     ]
     expected = (
         f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
         f"trainer.train_steps=32,{DECAY}=32,trainer.checkpoint_interval=32,"
         "trainer.validation_interval=32,trainer.best_checkpoint_eval_metric=p_at_1,"
-        "task.model.encoder.averaging.word_dim=500,"
         "trainer.optimizer_config.warmup.linear.warmup_steps=6,"
         f"{RATE}.initial_learning_rate={{rate}},{RATE}.end_learning_rate={{last_rate}}"
     )
-    command = TRAIN.format("reddit", "growth_3-0", "laptop_dan", shlex.quote(expected))
+    command = TRAIN.format("reddit", "growth_3-0", "laptop_dan_ngrams", shlex.quote(expected))
     expected = command.replace("R/models/growth_3-0", "{model_dir}")
     assert words[words.index("--") + 1 :] == shlex.split(expected)
 
@@ -376,5 +373,5 @@ def test_data_sets_are_made_of_others(table):
 
 def test_rows_that_need_an_option_are_left_out_where_it_is_empty(table):
     shown = table(SENTENCE_TRANSFORMERS="").shown
-    assert "ngrams-0" in shown
-    assert not {"ngrams_words-0", "ngrams_teacher-0"} & shown.keys()
+    assert "reddit-0" in shown
+    assert not {"words-0", "words_nli-0", "teacher-0", "teacher_nli-0"} & shown.keys()

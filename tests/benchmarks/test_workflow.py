@@ -166,7 +166,7 @@ def test_another_seed_trains_one_model(done):
 
 
 def test_a_changed_preset_trains_its_rows_and_no_others(done):
-    preset = done.folder / rows.PRESETS / "laptop_dan_nli.yaml"
+    preset = done.folder / rows.PRESETS / "laptop_dan_ngrams_nli.yaml"
     preset.write_text(preset.read_text().replace("dropout: 0.4", "dropout: 0.5"))
     assert done.would_make() == of(NLI_RUNS, *ALL) | NLI_100 | NLI_PAGES
 
@@ -187,7 +187,7 @@ def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
 
 
 def test_options_make_again_what_they_name(done):
-    runs = NLI_RUNS | {"bilstm_max_nli-0"} | {f"ngrams_nli-{seed}" for seed in range(3)}
+    runs = NLI_RUNS | {"bilstm_max_nli-0"}
     made = of(runs, *ALL) | NLI_100 | NLI_PAGES
     assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | made
     assert done.would_make(NLI_AGAIN="") == made

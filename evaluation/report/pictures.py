@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from evaluation.report import paper, paper_tables, svg
 from evaluation.report.cells import BASELINE
 from evaluation.report.nli_shares import Point
 from evaluation.report.systems import Scored, System, scored
 from evaluation.results.result import Result
+from evaluation.tasks.similarity import scale_0_to_5
 
 BLUE, ORANGE, GREY = "#3b82c4", "#c2571a", "#9aa4b0"
 COLORS = (BLUE, "#1d5f9e", "#8a5fb0", "#5f9a4a")
@@ -24,15 +27,20 @@ INTERVALS = {"pearson": "interval", "captions": "captions_interval"}
 
 @svg.styled
 def scatter(result: Result) -> str:
-    """Draw figure 7: the items of an STS result, gold similarity against score."""
+    """Draw figure 7: the items of an STS result, gold similarity against the module's.
+
+    Negative angles are shown on the scale of STS, 0 to 5, as equation 2 puts them there.
+    """
     figure, axes = svg.axes_of()
     gold = [item["gold"] for item in result.items]
-    score = [item["score"] for item in result.items]
+    score = np.array([item["score"] for item in result.items])
+    # Scores above 0 are no angles: they are the module's own.
+    are_angles = score.max(initial=0.0) <= 0.0
+    if are_angles:
+        score = scale_0_to_5(score)
     axes.scatter(gold, score, s=14, color=BLUE, alpha=0.6, linewidths=0)
     axes.set_xlabel(f"gold similarity, {min(gold, default=0):g} to {max(gold, default=5):g}")
-    # Scores above 0 are not angles: they are the module's own.
-    angles = max(score, default=0.0) <= 0.0
-    axes.set_ylabel("score, -arccos(cosine)" if angles else "score")
+    axes.set_ylabel("similarity of the embeddings, 0 to 5" if are_angles else "score")
     return svg.document(figure, salt="figure7")
 
 

@@ -12,6 +12,7 @@ from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.configs import schema
 from model.data import tfrecords
 from model.data.task_sampler import TaskSampler
+from model.training import tensorboard
 from model.training.async_trainer import AsynchronousTrainer
 from model.training.monitoring import LearningCheck
 from model.training.signals import Signals
@@ -108,9 +109,13 @@ def make_run(
 def make_controller(run: Run) -> orbit.Controller:
     """Orbit's loop, its state restored from the last checkpoint."""
     trainer = run.params.trainer
-    writes = run.strategy.extended.should_save_summary
+    step = run.state.global_step
+    train, validation = (
+        folder if run.strategy.extended.should_save_summary else None
+        for folder in (join(run.folder, TRAIN), validation_events(run))
+    )
     return orbit.Controller(
-        global_step=run.state.global_step,
+        global_step=step,
         trainer=_trainer(run) if "train" in run.mode else None,
         evaluator=_validator(run) if "eval" in run.mode else None,
         strategy=run.strategy,
@@ -119,9 +124,16 @@ def make_controller(run: Run) -> orbit.Controller:
         checkpoint_manager=run.checkpoints,
         enable_async_checkpointing=trainer.async_checkpoints,
         summary_interval=trainer.summary_interval,
-        summary_dir=join(run.folder, "train") if writes else None,
-        eval_summary_dir=join(run.folder, trainer.validation_summary_subdir) if writes else None,
+        summary_dir=train,
+        eval_summary_dir=validation,
+        summary_manager=tensorboard.summary_manager(train, step),
+        eval_summary_manager=tensorboard.summary_manager(validation, step),
     )
+
+
+def validation_events(run: Run) -> str:
+    """The folder of the events of validations."""
+    return join(run.folder, run.params.trainer.validation_summary_subdir)
 
 
 def _trainer(run: Run) -> orbit.AbstractTrainer:

@@ -17,8 +17,16 @@ from model.configs import parsing
 from model.distribute import cluster
 from model.errors import InputError, StoppedError, TrainingError
 from model.tasks import multitask
-from model.training import monitoring, optimizer
-from model.training.build import EVAL, TRAIN, Run, make_controller, make_run, until_multiple
+from model.training import monitoring, optimizer, tensorboard
+from model.training.build import (
+    EVAL,
+    TRAIN,
+    Run,
+    make_controller,
+    make_run,
+    until_multiple,
+    validation_events,
+)
 from model.training.monitoring import BesideProgress, Progress
 
 TRAIN_AND_EVAL, CONTINUOUS_EVAL = "train_and_eval", "continuous_eval"
@@ -94,6 +102,8 @@ def run_experiment(
         if "train" not in mode:
             with contextlib.redirect_stdout(BesideProgress()):
                 validated = (_evaluate if mode == EVAL else _evaluate_continuously)(run, controller)
+                if validated:
+                    _project(run, controller)
             run.check.require()
             return validated
         if run.state.step >= params.trainer.train_steps:
@@ -176,11 +186,19 @@ def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, flo
         validated = _evaluate(run, controller)
     controller.save_checkpoint()
     run.checkpoints.sync()
+    _project(run, controller)
     return validated
 
 
 def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     return controller.evaluate(steps=run.params.trainer.validation_steps)
+
+
+def _project(run: Run, controller: orbit.Controller) -> None:
+    """Writes the embeddings of some sentences for TensorBoard's projector."""
+    if run.strategy.extended.should_save_summary:
+        sentences, embeddings = controller.evaluator.embed(tensorboard.PROJECTED)
+        tensorboard.write_projector(validation_events(run), sentences, embeddings)
 
 
 def _evaluate_continuously(run: Run, controller: orbit.Controller) -> dict[str, float]:

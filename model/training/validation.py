@@ -15,6 +15,7 @@ from scipy import stats
 from model.data import input_pipeline
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
+from model.tasks.pair_task import strings
 from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
 from model.training.monitoring import LearningCheck
@@ -71,6 +72,30 @@ class Validator(orbit.AbstractEvaluator):
         if self._then is not None:
             self._then(logs)
         return logs
+
+    def embed(self, most: int) -> tuple[list[str], np.ndarray]:
+        """The first different sentences of the validation records, and their embeddings.
+
+        Args:
+          most: as many sentences, or all if there are fewer.
+
+        Returns:
+          The sentences, and float32 [sentences, dim].
+        """
+        task, found = self._tasks[0], dict[str, np.ndarray]()
+        data = task.task_config.validation_data
+        with self._average.in_place():
+            for serialized in input_pipeline.validation_records(
+                task, data, tf.distribute.InputContext()
+            ):
+                batch = input_pipeline.parse(task, data, serialized)
+                name = next(name for name, ids in batch.items() if isinstance(ids, dict))
+                texts = strings(serialized, {name: tf.io.FixedLenFeature([], tf.string)})[name]
+                embeddings = self._model.encode_inputs(batch[name]).numpy()
+                found |= zip(texts, embeddings, strict=True)
+                if len(found) >= most:
+                    break
+        return list(found)[:most], np.stack(list(found.values())[:most])
 
     def _make_step(self, task: base_task.Task) -> Callable[[dict], tf.Tensor]:
         @tf.function(reduce_retracing=True)

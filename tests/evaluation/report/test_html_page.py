@@ -191,6 +191,19 @@ def test_figure_7_is_readable_on_light_and_dark():
     assert pictures.scatter(sts_result(n=57)) == drawn
 
 
+def test_figure_7_shows_angles_as_similarities():
+    found = sts_result(n=3)
+    angles = [-np.pi, -np.pi / 2, 0.0]
+    items = [item | {"score": a} for item, a in zip(found.items, angles, strict=True)]
+    drawn = pictures.scatter(dataclasses.replace(found, items=items))
+    assert "similarity of the embeddings, 0 to 5" in drawn
+    # A ruler of 0 to 5, not of -3 to 0.
+    assert "<!-- 5 -->" in drawn
+    assert "<!-- −3" not in drawn
+    own = [item | {"score": 90.0 + n} for n, item in enumerate(found.items)]
+    assert "<!-- score -->" in pictures.scatter(dataclasses.replace(found, items=own))
+
+
 def test_figure_shows_the_test_set_where_there_is_one(page):
     assert "Figure 7: scores against human judgement, sts-test" in page
     assert "1,379 in all" in page

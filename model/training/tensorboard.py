@@ -19,7 +19,7 @@ _OF_BATCH = (
 )
 DESCRIPTIONS = {
     LOSS: "Loss of the step's task, the mean over the steps of a loop",
-    "validation_loss": "Loss of the first task on validation records, without options of the objective",
+    "validation_loss": "Loss of the first task on validation records, by the plain objective",
     "p_at_1": _OF_BATCH.format("first"),
     "p_at_3": _OF_BATCH.format("among the first 3"),
     "p_at_10": _OF_BATCH.format("among the first 10"),

@@ -24,6 +24,7 @@ PROJECT = "conversational-embeddings"
 NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setuptools")
 """Packages that loading a module needs."""
 _MANIFEST = "COMPLETED"
+_DATA_CARD = "data_card.json"
 FROM_MANIFEST = ("encoder", "synthetic")
 """What the card says of training data besides their files: a teacher, generated or not."""
 
@@ -83,7 +84,7 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
     """The training data: task, files and, if there is one beside them, their part of the manifest.
 
     Of a teacher's data also the `encoder` that made them, of generated ones that they are
-    `synthetic`.
+    `synthetic`, of conversations their `source`, such as Reddit, as the data card calls it.
 
     Args:
       task: the parameters `task`; the data of further tasks are under their names.
@@ -94,7 +95,7 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
         path = (data.get("train_data") or {}).get("input_path") or ""
         for pattern in path.split(",") if isinstance(path, str) else path:
             if files := pattern.strip():
-                yield {"task": name, "files": files, **_manifest(files)}
+                yield {"task": name, "files": files, **_manifest(files), **_source(files)}
 
 
 def _step(checkpoint: str | None) -> int | None:
@@ -113,6 +114,15 @@ def _manifest(pattern: str) -> dict[str, Any]:
         return found | {name: completed[name] for name in FROM_MANIFEST if name in completed}
     except (tf.errors.OpError, ValueError, KeyError, TypeError):
         return {"manifest": None}
+
+
+def _source(pattern: str) -> dict[str, str]:
+    """`source`, what the data card beside the files of a pattern calls it, if there is one."""
+    try:
+        with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _DATA_CARD)) as file:  # noqa: PTH118, PTH120
+            return {"source": json.loads(file.read())["source"]["name"]}
+    except (tf.errors.OpError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _processor() -> str:

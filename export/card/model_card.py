@@ -11,6 +11,7 @@ from export.module.signatures import SIGNATURES
 
 FILE = "README.md"
 TEMPLATE = "model_card.md.jinja"
+_REDDIT = "Reddit"
 
 
 def write(module: Path) -> None:
@@ -44,6 +45,7 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         signatures={name: SIGNATURES[name] for name in about["signatures"]},
         pairs=[_totals(data) for data in about["training_data"]],
         synthetic=_synthetic(about["training_data"]),
+        sources=_sources(about["training_data"]),
         size=size,
         warm_up=warm_up.FILE,
     )
@@ -52,6 +54,12 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
 def _synthetic(training_data: list[dict[str, Any]]) -> bool:
     """Whether all training data were generated."""
     return bool(training_data) and all(data.get("synthetic") for data in training_data)
+
+
+def _sources(training_data: list[dict[str, Any]]) -> list[str]:
+    """Names of the conversations it learned from; none where they are Reddit's alone."""
+    named = list(dict.fromkeys(data["source"] for data in training_data if "source" in data))
+    return [] if named == [_REDDIT] else named
 
 
 def _totals(data: dict[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,25 @@ def test_a_synthetic_sample_is_not_called_reddit(shared, tmp_path):
     assert "replies on Reddit" in model_card.render(about, [], size=1)
 
 
+def test_conversations_of_ones_own_are_named(shared, tmp_path):
+    about = identity.read(shared / "module")
+    for folder, source in (("tickets", "tickets.csv"), ("dumps", "Reddit")):
+        (tmp_path / folder).mkdir()
+        card = {"source": {"name": source, "message": "message"}}
+        (tmp_path / folder / "data_card.json").write_text(json.dumps(card))
+    files = [f"{tmp_path}/{folder}/train-*" for folder in ("tickets", "dumps")]
+
+    def limits(files):
+        task = {"train_data": {"input_path": files}}
+        about["training_data"] = list(identity.training_data(task, ["response_selection"]))
+        return model_card.render(about, [], size=1).partition("## Limits")[2]
+
+    assert "learned from replies in tickets.csv. It knows" in limits(files[0])
+    assert "Reddit" not in limits(files[0])
+    assert "learned from replies in tickets.csv, Reddit. It knows" in limits(",".join(files))
+    assert "learned from replies on Reddit. Its users" in limits(files[1])
+
+
 def test_scores_are_put_into_a_module(module, results, capsys):
     fingerprint = identity.read(module)["fingerprint"]
     weights = (module / "variables" / "variables.index").stat().st_ino

@@ -105,6 +105,8 @@ def _texts(path: Path) -> dict[str, str]:
             if key in found:
                 raise InputError(f"{place}: the id {key!r} occurs twice")
             found[key] = text.strip()
+    if not found:
+        raise InputError(f"{path}: no lines; a text with its id is accepted in each")
     return found
 
 

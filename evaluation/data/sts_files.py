@@ -161,7 +161,11 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
     pairs = [row for row in rows if row is not None]
     where = source.files[0] if len(source.files) == 1 else source.files[0].parent
     if len(pairs) < 2:
-        raise InputError(f"{where}: holds {len(pairs)} pairs; a correlation needs at least 2")
+        without = len(rows) - len(pairs)
+        unjudged = f", and {without:,} without a score" if without else ""
+        raise InputError(
+            f"{where}: holds {len(pairs)} pairs{unjudged}; a correlation needs at least 2"
+        )
     if len({pair.gold for pair in pairs}) == 1:
         raise InputError(f"{where}: every score is {pairs[0].gold}; a correlation needs two values")
     sets = len(source.files) > 1 and len({pair.genre for pair in pairs}) > 1

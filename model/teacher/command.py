@@ -156,7 +156,8 @@ def _draw(patterns: Sequence[str], limit: int) -> texts.Drawn:
     drawn = texts.draw(texts.read_texts(texts.find_files(patterns)), limit=limit)
     if not drawn.texts:
         names = " ".join(map(repr, patterns))
-        raise InputError(f"--texts: {names} hold no text but {drawn.read:,} blank ones")
+        held = f"{drawn.read:,} blank texts and no other" if drawn.read else "no text"
+        raise InputError(f"--texts: {names}: {held}; accepted are files with texts")
     return drawn
 
 

@@ -48,6 +48,8 @@ def test_empty_documents_are_left_out_and_counted(read):
     [
         ({"queries": "q1 where\n"}, "queries.tsv:1: 1 columns; 2 tab-separated (id, text) are"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv:4: the id 'q1' occurs twice"),
+        ({"queries": "\n"}, "queries.tsv: no lines; a text with its id is accepted in each"),
+        ({"documents": ""}, "documents.jsonl.gz: no lines; a text with its id is accepted"),
         ({"queries": QUERIES + "q9\t\n"}, "queries.tsv: the query 'q9' has no text"),
         ({"name": "queries.csv"}, "queries.csv: the format is unknown; .tsv and .jsonl, plain or"),
         ({"documents": "x\n"}, "documents.jsonl.gz:1: not JSON (Expecting value"),

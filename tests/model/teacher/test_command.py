@@ -217,7 +217,7 @@ def test_what_cannot_be_is_refused_in_a_line(run, tmp_path, option, value, messa
 def test_files_without_a_text_are_refused(run, tmp_path):
     (tmp_path / "blank.txt").write_text("\n  \n")
     status, _ = run("--texts", tmp_path / "blank.txt")
-    assert status.endswith("blank.txt' hold no text but 2 blank ones")
+    assert status.endswith("blank.txt': 2 blank texts and no other; accepted are files with texts")
 
 
 def test_few_texts_make_few_shards():

@@ -24,12 +24,12 @@ HEAD = """\
 
 `python -m model.configs.reference > docs/parameters.md` writes this page.
 
-A parameter is set in a YAML file (`--config_file`) or by `--params_override "a.b=1,c.d=2"`, with its
-section before it: `--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints
-all parameters of a run. Values of another type or out of range are refused, and so are parameters of
-the Model Garden that are not listed here: they would have no effect. Defaults are those of experiment
-`reddit`; "Other defaults" names those of other experiments and sections. [training.md](training.md)
-says which parameters matter.
+Set a parameter in a YAML file (`--config_file`) or, with its section before its name, by
+`--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints all parameters of
+a run. Values of another type or out of range are refused. So are parameters of the Model Garden that
+this page does not list, because they would have no effect. Defaults are those of experiment
+`reddit`; "Other defaults" names those of other experiments and sections.
+[training.md](training.md) says which parameters matter.
 """
 _TABLE = "| parameter | type | default | accepted | meaning |\n|---|---|---|---|---|\n"
 _CHOICES = {

@@ -25,8 +25,8 @@ HEAD = """\
 `python -m model.configs.reference > docs/parameters.md` writes this page.
 
 Set a parameter in a YAML file (`--config_file`) or, with its section before its name, by
-`--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints all parameters of
-a run. Values of another type or out of range are refused. So are parameters of the Model Garden that
+`--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints all of
+a run. Values of another type or out of range are refused. So are those of the Model Garden that
 this page does not list, because they would have no effect. Defaults are those of experiment
 `reddit`; "Other defaults" names those of other experiments and sections.
 [training.md](training.md) says which parameters matter.

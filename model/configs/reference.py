@@ -25,7 +25,7 @@ HEAD = """\
 `python -m model.configs.reference > docs/parameters.md` writes this page.
 
 Set a parameter in a YAML file (`--config_file`) or, with its section before its name, by
-`--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints all of
+`--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints those of
 a run. Values of another type or out of range are refused. So are those of the Model Garden that
 this page does not list, because they would have no effect. Defaults are those of experiment
 `reddit`; "Other defaults" names those of other experiments and sections.

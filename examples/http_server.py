@@ -3,7 +3,7 @@
     python examples/http_server.py module/ 8000
     curl -d '["How old are you?", "What is your age?"]' localhost:8000
 
-The answer is a list of vectors. For production there is TensorFlow Serving (docs/modules.md).
+The answer is a list of vectors. For production there is TensorFlow Serving (docs/serving.md).
 """
 
 import json

@@ -6,9 +6,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from benchmarks import __main__ as every_benchmark
+from tests.commands.documents import DOCUMENTS
 
 REPOSITORY = Path(__file__).parents[1]
 INSTALLED = (*("-o", ".venv/.installed"), *("-o", ".venv-workflow/.installed"))
@@ -37,9 +36,8 @@ def test_help_lists_every_target_and_is_the_default():
     assert make().stdout == make("help").stdout
 
 
-@pytest.mark.parametrize("document", ["README.md", "BUILD.md"])
-def test_every_target_that_a_document_names_exists(document):
-    text = (REPOSITORY / document).read_text()
+def test_every_target_that_a_document_names_exists():
+    text = "\n".join(path.read_text() for path in DOCUMENTS)
     targets = set(re.findall(r"(?:`|^    |then )make ([a-z-]+)", text, re.MULTILINE))
     assert len(targets) > 3
     assert targets <= {*listed(), "test-all"}

@@ -197,7 +197,7 @@ class Table:
             self._refuse(f"has no reddit/RC_* besides {self.options['HELD_OUT']}")
 
     def _refuse(self, reason: str) -> None:
-        how = "README.md says how to lay it out: make reproduce DATA=DIR"
+        how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
         raise TableError(f"DATA='{self.options['DATA']}' {reason}; {how}")
 
     # Data sets.

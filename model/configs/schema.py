@@ -23,8 +23,10 @@ class Text(hyperparams.Config):
     max_tokens: int = 128
     """Longer texts are cut off after this many words."""
     word_buckets: int = 200_000
+    """Rows of the word table that hashed words share."""
     bigram_buckets: int = 400_000
-    """0: no bigrams. Every encoder but `averaging` ignores them."""
+    """Rows of the bigram table that hashed bigrams share. 0: no bigrams. Every encoder but
+    `averaging` ignores them."""
     char_ngram_buckets: int = 0
     """Buckets of character n-grams (of each character with its two neighbors, word boundaries
     marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for encoder
@@ -39,9 +41,13 @@ class Averaging(hyperparams.Config):
     """Deep averaging network; defaults are the paper's sizes (section 3.1)."""
 
     word_dim: int = 300
+    """Width of the word vectors."""
     hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
+    """Units of each hidden layer; `[]`: none."""
     embedding_dim: int = 500
+    """Width of the sentence embedding."""
     activation: str = "tanh"
+    """Activation of the hidden layers, by Keras's name."""
     word_dropout: float = 0.0
     """Fraction of words dropped in training."""
     bigram_dropout: float = 0.0
@@ -65,11 +71,17 @@ class Transformer(hyperparams.Config):
     """Transformer encoder; defaults are the paper's sizes (section 3.1)."""
 
     layers: int = 6
+    """Transformer layers."""
     heads: int = 8
+    """Attention heads of each layer; they divide `hidden`."""
     hidden: int = 512
+    """Width of the layers and of the word vectors."""
     filter: int = 2048
+    """Units of each feed-forward layer."""
     embedding_dim: int = 500
+    """Width of the sentence embedding."""
     dropout: float = 0.1
+    """Dropout rate inside the layers."""
     word_dropout: float = 0.0
     """Fraction of words dropped in training."""
 
@@ -79,10 +91,13 @@ class Recurrent(hyperparams.Config):
     """LSTM encoder; defaults are InferSent's sizes (Conneau et al. 2017, section 3.2)."""
 
     word_dim: int = 300
+    """Width of the word vectors."""
     units: int = 2048
     """Units of each direction."""
     bidirectional: bool = True
+    """Read the words in both directions."""
     layers: int = 1
+    """LSTM layers."""
     pooling: str = "max"
     """`max`: maximum of each unit over the words; `last`: state after the last word."""
     embedding_dim: int = 0
@@ -105,6 +120,7 @@ class Encoder(hyperparams.OneOfConfig):
     """
 
     type: str | None = "averaging"
+    """The section that is used."""
     averaging: Averaging = dataclasses.field(default_factory=Averaging)
     transformer: Transformer = dataclasses.field(default_factory=Transformer)
     recurrent: Recurrent = dataclasses.field(default_factory=Recurrent)
@@ -140,7 +156,9 @@ class ResponseNetwork(hyperparams.Config):
     """Feed-forward network between the response's embedding and the score (figure 3)."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
+    """Units of each hidden layer; `[]`: none."""
     activation: str = "tanh"
+    """Activation of the hidden layers, by Keras's name."""
     residual: bool = False
     """Add the output, initially 0, to the input: from the first step on a response scores by the
     words that it shares with the input."""
@@ -153,8 +171,10 @@ class Nli(hyperparams.Config):
     """Classifier of sentence pairs; by default one hidden layer of 512 units (section 2.4)."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
+    """Units of each hidden layer; `[]`: none."""
     activation: str = "tanh"
-    """The paper names none; `tanh` is what its other networks use here."""
+    """Activation of the hidden layers. The paper names none; `tanh` is what its other networks use
+    here."""
     dropout: float = 0.0
     """Dropout rate behind each hidden layer."""
     feature_dropout: float = 0.0
@@ -294,7 +314,7 @@ class TeacherData(FurtherTask):
     """A teacher in a multitask run."""
 
     share: float = 0.5
-    """As of every further task."""
+    """Fraction of the steps that train it; of the workers under parameter servers."""
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 

@@ -49,7 +49,7 @@ READ: dict[type, set[str]] = {
     optimization.OptimizationConfig: {"optimizer", "learning_rate", "warmup"},
 }
 """The fields that are read, of each class of the Model Garden."""
-_ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
+ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
 """Read for training data only; validation reads its records once, in order."""
 _INSTEAD = {
     "seed": "task.seed draws the order of the records",
@@ -59,6 +59,15 @@ _INSTEAD = {
     "recovery_max_trials": "a loss that is not finite ends the run",
     "preemption_on_demand_checkpoint": "TERM always saves a checkpoint",
 }
+
+
+def is_read(config: hyperparams.Config, name: str) -> bool:
+    """Whether training reads a field of a section."""
+    return all(
+        name in read or name not in {field.name for field in dataclasses.fields(base)}
+        for base, read in READ.items()
+        if isinstance(config, base)
+    )
 
 
 def check(params: config_definitions.ExperimentConfig) -> None:
@@ -83,7 +92,7 @@ def _check_data(config: schema.Data, where: str) -> None:
     trains = where.endswith("train_data.")
     _require(config, where, "is_training", trains)
     if not trains:
-        for name in _ONLY_OF_TRAINING:
+        for name in ONLY_OF_TRAINING:
             _require(config, where, name, _default(schema.Data, name))
 
 

@@ -16,8 +16,8 @@ from official.modeling import hyperparams
 from model.configs import schema
 from model.errors import InputError
 
-_LIST = "model/configs/schema.py"
-"""Lists and documents all parameters."""
+_LIST = "docs/parameters.md"
+"""Lists and explains all parameters."""
 _SHOWN = 3
 _SAID = {
     int: "a whole number",

@@ -332,7 +332,7 @@ def test_what_the_data_lacks_is_named(table, data):
     (data / "stsb" / "sts-train.csv").unlink()
     with pytest.raises(rows.TableError) as refused:
         table().check_data()
-    assert f"DATA='{data}' has no stsb/sts-train.csv; README.md" in str(refused.value)
+    assert f"DATA='{data}' has no stsb/sts-train.csv; docs/results.md" in str(refused.value)
     with pytest.raises(rows.TableError, match=r"has no reddit/RC_2020\*"):
         table(HELD_OUT="RC_2020").check_data()
     (data / "stsb" / "sts-train.csv").touch()

@@ -246,5 +246,8 @@ def test_missing_data_is_one_line(workplace):
     (workplace.folder / "data/stsb/sts-train.csv").unlink()
     status, said = workplace.run("--dry-run")
     assert status != 0
-    assert "error: DATA='data' has no stsb/sts-train.csv; README.md says" in said.splitlines()[-1]
+    assert (
+        "error: DATA='data' has no stsb/sts-train.csv; docs/results.md says"
+        in said.splitlines()[-1]
+    )
     assert "Traceback" not in said

@@ -106,7 +106,7 @@ def test_of_an_unknown_key_the_nearest_are_named(parse, key, nearest):
         parse(**{key: 1})
     said = str(raised.value)
     assert nearest in said
-    assert "all are in model/configs/schema.py" in said
+    assert "all are in docs/parameters.md" in said
     assert len(said) < 350
 
 

@@ -1,0 +1,270 @@
+"""What the documents say can be done: links lead somewhere, commands run as they stand."""
+
+import doctest
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from data_pipeline import __main__ as data_pipeline
+from data_pipeline.execution.runner import pipeline_options
+from evaluation import __main__ as evaluation
+from export import __main__ as export
+from model import __main__ as model
+from model.configs import parsing
+from model.distribute import local_cluster
+from model.sts_regression import __main__ as sts_regression
+from model.teacher import command as teacher
+from tests.commands.documents import (
+    DOCUMENTS,
+    REPOSITORY,
+    anchors,
+    blocks,
+    commands,
+    links,
+    section,
+)
+
+README = REPOSITORY / "README.md"
+QUICKSTARTS = {
+    "data engineer": "### Data engineer: from a dump to training pairs",
+    "trainer": "### Trainer: from pairs to a scored module",
+    "downstream": "### Downstream: search and replies with the module",
+}
+MODULE = "runs/module"
+"""What the quickstarts leave."""
+# bad_input.md has a test of its own.
+COMMANDS = [one for path in DOCUMENTS if path.stem != "bad_input" for one in commands(path)]
+NOT_RUN = {
+    r"^(model|model\.sts_regression|model\.distribute\.local_cluster) ": "trains for minutes",
+    r"^model\.configs\.reference": "tests/model/configs/test_reference.py",
+    r"^evaluation snli_sweep": "trains for minutes",
+    r"--runner=|s3://|^tests\.": "needs an engine or a store: tests/engines",
+    r"^benchmarks\.|glove": "needs real data",
+    r"^examples/": "tests/export/test_examples.py",
+    r"runs/": "one quickstart after the other: below",
+    r"^pytest |^pip ": "no program of this project",
+}
+"""Patterns of commands that are parsed only, and why."""
+
+
+def runs(command):
+    said = " ".join(command.words)
+    return command.is_whole and not any(re.search(pattern, said) for pattern in NOT_RUN)
+
+
+def identify(command):
+    return f"{command.document}: {' '.join(command.words)[:60]}"
+
+
+def test_readme_is_a_page():
+    text = README.read_text()
+    assert text.count("\n") <= 120
+    for heading in QUICKSTARTS.values():
+        (block,) = blocks(section(text, heading))
+        assert 1 <= len(block.splitlines()) <= 10
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_files_and_headings(path):
+    for name, anchor in links(path):
+        target = path.parent / name if name else path
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+def test_every_page_of_docs_is_linked_from_the_readme():
+    linked = {(REPOSITORY / name).resolve() for name, _ in links(README)}
+    assert {path.resolve() for path in (REPOSITORY / "docs").glob("*.md")} <= linked
+
+
+def test_the_changelog_begins_with_the_version():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    newest = re.search(r"^## (\S+) - ", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest[1] == project["version"]
+
+
+def grammar(program, arguments):
+    """The parser of a command, and its arguments."""
+    if program == "data_pipeline":
+        return data_pipeline._parsers(arguments)[""], arguments
+    if program == "model":
+        if arguments[:1] == ["teacher"]:
+            return teacher.parser(), arguments[1:]
+        return model._parser(), arguments
+    if program == "export":
+        named = arguments if not arguments[0].startswith("-") else [export.MODULE, *arguments]
+        return export.parser(), named
+    return {"evaluation": evaluation, "model.sts_regression": sts_regression}[
+        program
+    ].parser(), arguments
+
+
+def options(parser, arguments):
+    """The options that a command knows."""
+    found = set(parser._option_string_actions)
+    for action in parser._actions:
+        for name, inner in (action.choices if hasattr(action, "add_parser") else {}).items():
+            if name in arguments:
+                found |= options(inner, arguments)
+    return found
+
+
+def check(command):
+    program, *arguments = command.words
+    if program == "model.distribute.local_cluster":
+        own, arguments = local_cluster._split(arguments)
+        local_cluster._parser().parse_args(own)
+        program = "model"
+    if program.startswith("examples/"):
+        assert program == "examples/NAME.py" or (REPOSITORY / program).exists()
+        return
+    if program in ("pytest", "pip"):
+        return
+    if program.startswith(("benchmarks", "tests", "model.configs")):
+        text = (REPOSITORY / f"{program.replace('.', '/')}.py").read_text()
+        for word in arguments:
+            assert not word.startswith("--") or f'"{word.partition("=")[0]}"' in text, word
+        return
+    parser, arguments = grammar(program, arguments)
+    if not command.is_whole:
+        given = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+        assert given <= options(parser, arguments)
+    elif program == "data_pipeline":
+        _, beam = parser.parse_known_args(arguments)
+        pipeline_options(beam)
+    else:
+        check_parameters(program, parser.parse_args(arguments))
+
+
+def check_parameters(program, given):
+    """Presets and parameters of a training."""
+    if program == "model" and hasattr(given, "experiment"):
+        parsing.parse(
+            experiment=given.experiment,
+            config_files=[str(file) for file in given.config_file],
+            params_override=",".join(given.params_override),
+        )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=identify)
+def test_a_command_can_be_parsed(command, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    check(command)
+
+
+def test_some_commands_are_run():
+    assert len([one for one in COMMANDS if runs(one)]) > 15
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def workplace(ready, tmp_path_factory):
+    """A folder with what the documents' commands read, under the names that they use."""
+    here, made = tmp_path_factory.mktemp("documents"), ready.folder
+    copies = {
+        **{name: made / name for name in ("pairs", "nli")},
+        **{"run": made / "run0", "module": made / "module0", "results": made / "results0"},
+        **{"other_results": made / "results1", "stsb": made / "world" / "stsb"},
+        **{"semeval_cqa": made / "world" / "semeval_cqa", "dumps": made / "world" / "reddit"},
+    }
+    for name, source in copies.items():
+        shutil.copytree(source, here / name)
+    shutil.copytree(made / "results0", here / "regressors" / "results")
+    nli = (made / "world" / "nli" / "snli_1.0_train.jsonl").read_text()
+    write(here / "snli_1.0_train.jsonl.gz", nli)
+    talk = [
+        (i, i - 1 if i % 9 else None, f"we all like number {i} " + "ab"[i % 2]) for i in range(90)
+    ]
+    keys = ("message_id", "in_reply_to", "said", "day", "nick")
+    messages = (dict(zip(keys, (*one, one[0] // 9, "Ann"), strict=True)) for one in talk)
+    write(here / "chat" / "a.jsonl.gz", lines(messages))
+    turns = "".join(f"{i // 9},{i},{text}\n" for i, _, text in talk)
+    write(here / "dialogues.csv", f"dialogue,turn,text\n{turns}")
+    tickets = "".join(f"{i},what is {i} about,it is {i}\n" for i, *_ in talk)
+    write(here / "tickets.csv", f"ticket,question,answer\n{tickets}")
+    scored = "".join(f"{text},we like it,{i % 5}\n" for i, _, text in talk)
+    write(here / "pairs.csv", f"sentence1,sentence2,score\n{scored}")
+    write(here / "queries.tsv", "q1\twhat do we like\nq2\tnumber 7\n")
+    write(here / "documents.jsonl", lines({"id": f"d{i}", "text": text} for i, _, text in talk))
+    write(here / "qrels.txt", "q1 0 d1 1\nq2 0 d7 1\n")
+    for name in ("replies.txt", "questions/a.txt"):
+        write(here / name, "".join(f"{text}\n" for *_, text in talk))
+    return here
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [one for one in COMMANDS if runs(one)], ids=identify)
+def test_a_command_runs_as_it_stands(command, workplace, server, tmp_path):
+    here = tmp_path / "here"
+    shutil.copytree(workplace, here)
+    words = command.words
+    if words[0] != "evaluation" and "--output" in words:
+        shutil.rmtree(here / words[words.index("--output") + 1], ignore_errors=True)
+    log = tmp_path / "log"
+    assert server.run({"argv": words, "log": log, "folder": here}) == [0], log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory):
+    """A function that runs a program in the folder of the quickstarts; what it printed."""
+    here = tmp_path_factory.mktemp("quickstart")
+    python = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # noqa: PTH120
+    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(REPOSITORY)}
+
+    def run(*program):
+        done = subprocess.run(
+            program, cwd=here, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def trained(quickstart):
+    """The quickstarts of data engineer and trainer, run; what they printed."""
+    names = ("data engineer", "trainer")
+    return {name: quickstart("bash", "-euo", "pipefail", "-c", block_of(name)) for name in names}
+
+
+def block_of(name):
+    (block,) = blocks(section(README.read_text(), QUICKSTARTS[name]))
+    return block
+
+
+@pytest.mark.slow
+def test_the_quickstarts_run_one_after_the_other(trained, quickstart):
+    assert '"train_pairs"' in trained["data engineer"]
+    assert "P@1" in trained["trainer"]
+    said = quickstart(sys.executable, "-c", block_of("downstream")).splitlines()
+    expected = re.findall(r"print\(.*\)  # (.*)", block_of("downstream"))
+    assert len(expected) == 2
+    assert said == expected
+
+
+@pytest.mark.slow
+def test_the_readmes_module_says_what_the_readme_says(trained, quickstart):
+    (block,) = blocks(section(README.read_text(), "## Load a module"))
+    (example,) = [*doctest.DocTestParser().get_examples(block)][-1:]
+    program = "".join(one.source for one in doctest.DocTestParser().get_examples(block))
+    assert len(program.splitlines()) == 5
+    program, changed = re.subn(r'hub\.load\(".*?"\)', f'hub.load("{MODULE}")', program)
+    assert changed == 1
+    assert quickstart(sys.executable, "-c", program) == example.want

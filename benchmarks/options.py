@@ -56,3 +56,10 @@ def files(text: str) -> str:
     if not any(path.parent.glob(path.name)):
         raise argparse.ArgumentTypeError(f"{text!r}: no such files")
     return text
+
+
+def folder(text: str) -> str:
+    """A type for an existing folder."""
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r}: no such folder")
+    return text

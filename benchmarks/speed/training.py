@@ -1,8 +1,8 @@
 """The DAN's training from TFRecords, text handling included, beside sentence-transformers.
 
-    python -m benchmarks.speed.training --pairs 'DIR/train-*' --peer_python PYTHON
+    python -m benchmarks.speed.training --pairs 'DIR/train-*' --vocabulary DIR --peer_python PYTHON
 
-In turn, `--rounds` times: `python -m model` trains `laptop_dan` at batch 256, the same with
+In turn, `--rounds` times: `python -m model` trains `laptop_dan_ngrams` at batch 256, the same with
 512-d words and embeddings, and sentence-transformers trains StaticEmbedding (512-d, 30,000 words)
 and all-MiniLM-L6-v2 on the same pairs with MultipleNegativesRankingLoss, MiniLM for only
 `--minilm_steps`. Without `--peer_python` (an interpreter that has sentence-transformers and
@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least, files, program
+from benchmarks.options import at_least, files, folder, program
 
-PRESET = "laptop_dan"
+PRESET = "laptop_dan_ngrams"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
 STATIC, MINILM = "StaticEmbedding, 512-d", "all-MiniLM-L6-v2"
 WARM_UP = {STATIC: 20, MINILM: 1}
@@ -39,6 +39,7 @@ def main() -> None:
     """Trains, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
+    parser.add_argument("--vocabulary", type=folder, required=True, metavar="DIR", help="of pairs")
     parser.add_argument(
         "--peer_python", type=program, metavar="PYTHON", help="has sentence-transformers"
     )
@@ -51,8 +52,8 @@ def main() -> None:
     ):
         parser.add_argument(name, type=at_least(least), default=default, metavar="N")
     arguments = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        speeds = compare(arguments, Path(folder))
+    with TemporaryDirectory() as work:
+        speeds = compare(arguments, Path(work))
     report(speeds)
 
 
@@ -98,7 +99,8 @@ def report(speeds: dict[str, list[float]]) -> None:
 def ours(arguments: argparse.Namespace, override: dict[str, object], folder: Path) -> float:
     """Pairs per second of `python -m model`."""
     timed = runs.timed(arguments.pairs, batch=arguments.batch, steps=arguments.steps)
-    runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | override)))
+    words = {"task.model.text.vocabulary": arguments.vocabulary}
+    runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
     return runs.pairs_per_second(folder)
 
 

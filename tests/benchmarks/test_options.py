@@ -12,7 +12,7 @@ NEEDED = {
     "speed.variants": ["--modules", "modules"],
     "speed.pipeline": ["--dumps", "RC_*"],
     "speed.scaling": ["--pairs", __file__],
-    "speed.training": ["--pairs", __file__],
+    "speed.training": ["--pairs", __file__, "--vocabulary", "."],
     "__main__": [
         *("--dumps", "RC_*", "--runs", "runs", "--data_dir", "data", "--output", "page.md"),
     ],
@@ -37,6 +37,7 @@ WRONG = [
     ("speed.training", "--batch", "0", "from 1 on"),
     ("speed.training", "--rounds", "0", "from 1 on"),
     ("speed.training", "--rounds", "two", "from 1 on"),
+    ("speed.training", "--vocabulary", "nowhere", "'nowhere': no such folder"),
     ("speed.training", "--peer_python", "nowhere/python", "a program that can be started"),
     ("speed.transformer", "--layers", "0", "from 1 on"),
     ("speed.transformer", "--words", "1", "from 2 on"),

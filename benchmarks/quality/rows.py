@@ -261,9 +261,13 @@ class Table:
     def trained_on(self, run: Run) -> list[str]:
         """The data sets that a run reads."""
         row = run.row
-        nli = [*(one for one in row.nli if self.is_made(one)), "nli/dev"] if row.nli else []
-        others = (row.pairs, row.vocabulary, row.word_vectors, row.teacher)
-        return [*(one for one in others if one), *nli]
+        others = (row.vocabulary, row.word_vectors, row.teacher, "nli/dev" if row.nli else None)
+        return [*self.learned_from(run), *(one for one in others if one)]
+
+    def learned_from(self, run: Run) -> list[str]:
+        """The data sets of pairs and of NLI pairs that a run learns from."""
+        pairs = [run.row.pairs] if run.row.pairs else []
+        return [*pairs, *(one for one in run.row.nli if self.is_made(one))]
 
     def init_run(self, run: Run) -> str | None:
         """The name of the run whose model it starts from."""

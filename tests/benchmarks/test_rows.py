@@ -202,6 +202,14 @@ def test_nothing_that_is_scored_is_trained_on(table, data):
     assert table(HELD_OUT="RC_2015-02").inputs("pairs") == [str(data / "reddit/RC_2015-03.zst")]
 
 
+def test_what_a_row_learns_from_is_what_is_searched_for_leaks(table):
+    """Words and their counts are no texts."""
+    table = table()
+    run = table.runs["reddit_nli-0"]
+    assert table.learned_from(run) == ["pairs", "nli/train", "nli/again"]
+    assert set(table.trained_on(run)) - set(table.learned_from(run)) == {"words", "nli/dev"}
+
+
 def test_every_score_is_a_command_of_the_evaluation(table):
     table = table()
     scored = set()

@@ -2,25 +2,24 @@
 
 MEANING = {
     # task
-    "init_checkpoint": "A model folder or checkpoint whose weights training begins with. Empty: "
-    "none.",
+    "init_checkpoint": "Start from the weights of this model folder or checkpoint. Empty: none.",
     # data
     "input_path": "Names or patterns of TFRecord files, separated by commas.",
     "global_batch_size": "Records of a step, over all replicas; at validation, of a batch.",
     "shuffle_buffer_size": "Records among which the next one is drawn at random.",
-    "cycle_length": "Files that are read interleaved; null: 16.",
+    "cycle_length": "Number of files whose records are interleaved; null: 16.",
     # trainer
     "train_steps": "Steps of the whole run.",
     "steps_per_loop": "Steps of one call of the training loop; logs and checkpoints come between "
     "two calls.",
     "summary_interval": "Steps between two TensorBoard events; a multiple of `steps_per_loop`.",
     "checkpoint_interval": "Steps between two checkpoints.",
-    "max_to_keep": "The number of last checkpoints that are kept.",
+    "max_to_keep": "How many of the latest checkpoints are kept.",
     "validation_interval": "Steps between two validations.",
     "validation_steps": "Batches of a validation; -1: all.",
     "validation_summary_subdir": "Folder of the validation's TensorBoard events, in `--model_dir`.",
     "best_checkpoint_eval_metric": "Validation metric that selects the checkpoint in `best/`. "
-    "Empty: the first that validation has of STS, P@1, NLI accuracy and the cosine to a teacher.",
+    "Empty: the first available of STS, P@1, NLI accuracy and the cosine to a teacher.",
     "best_checkpoint_metric_comp": "Whether a higher or a lower value of that metric is better.",
     "continuous_eval_timeout": "Seconds without a new checkpoint after which "
     "`--mode continuous_eval` ends.",
@@ -30,7 +29,7 @@ MEANING = {
     "enable_xla": "Compile with XLA by autoclustering.",
     "tpu": "Address of a TPU; `--tpu` sets it.",
     "num_gpus": "GPUs of each process; 0: CPU.",
-    "all_reduce_alg": "Algorithm that sums gradients, of `mirrored` and `multi_worker_mirrored`.",
+    "all_reduce_alg": "Algorithm that sums gradients under `mirrored` and `multi_worker_mirrored`.",
     "mixed_precision_dtype": "`bfloat16` or `float16`: layers compute in it. null: float32.",
     "loss_scale": "Factor of the loss, a number or `dynamic`; only with `float16`.",
     # sections with a choice
@@ -44,7 +43,7 @@ MEANING = {
     "offset": "Step at which the schedule begins.",
     "decay_steps": "Steps of the decay; where 0 and null are accepted: all steps of the run.",
     "total_decay_steps": "Steps of the decay; 0 and null: all steps of the run.",
-    "decay_rate": "Factor of an exponential decay; of Adafactor, the exponent of its moments' "
+    "decay_rate": "Factor of an exponential decay; for Adafactor, the exponent of its moments' "
     "decay.",
     "staircase": "Decay in jumps.",
     "cycle": "Begin again after the last step of the decay.",
@@ -56,13 +55,13 @@ MEANING = {
     "warmup_learning_rate": "Learning rate at the first step of the warm-up.",
     # optimizers
     "clipnorm": "Clip each gradient to this norm.",
-    "clipvalue": "Clip each number of a gradient to this size.",
+    "clipvalue": "Clip each element of a gradient to this absolute value.",
     "global_clipnorm": "Clip all gradients together to this norm.",
     "gradient_clip_norm": "Clip all gradients together to this norm; 0: no clipping.",
     "decay": "Decay of the learning rate at each step.",
     "momentum": "Momentum.",
-    "nesterov": "Nesterov's momentum.",
-    "classic_momentum": "Apply the learning rate in the update of the momentum, not behind it.",
+    "nesterov": "Use Nesterov momentum.",
+    "classic_momentum": "Apply the learning rate in the update of the momentum, not after it.",
     "jit_compile": "Compile the update with XLA.",
     "beta_1": "Decay of the first moments.",
     "beta1": "Decay of the first moments; null: none are kept.",
@@ -85,7 +84,7 @@ MEANING = {
     "eeta": "Trust coefficient of LARS.",
     "factored": "Factor the second moments of matrices.",
     "multiply_by_parameter_scale": "Multiply the learning rate by the size of the parameter.",
-    "step_offset": "Steps that are counted as done.",
+    "step_offset": "Steps that count as already done.",
     "clipping_threshold": "Largest root mean square of an update.",
     "clip_threshold": "Largest root mean square of an update.",
     "min_dim_size_to_factor": "Smallest dimension that is factored.",

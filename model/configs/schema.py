@@ -25,8 +25,8 @@ class Text(hyperparams.Config):
     word_buckets: int = 200_000
     """Rows of the word table that hashed words share."""
     bigram_buckets: int = 400_000
-    """Rows of the bigram table that hashed bigrams share. 0: no bigrams. Every encoder but
-    `averaging` ignores them."""
+    """Rows of the bigram table that hashed bigrams share. 0: no bigrams. Only encoder
+    `averaging` uses them."""
     char_ngram_buckets: int = 0
     """Buckets of character n-grams (of each character with its two neighbors, word boundaries
     marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for encoder
@@ -62,7 +62,7 @@ class Averaging(hyperparams.Config):
     """Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share of
     all words. `initial`: multiplied into the initial word vectors, as `word_frequency_records`
     says. `fixed`: kept beside them, for the sum of a word's vector and its character n-grams.
-    `learned`: kept and trained. The counts are the vocabulary's, without one those of
+    `learned`: kept and trained. The counts are those of the vocabulary or, without one, of
     `word_frequency_records` records."""
 
 
@@ -73,7 +73,7 @@ class Transformer(hyperparams.Config):
     layers: int = 6
     """Transformer layers."""
     heads: int = 8
-    """Attention heads of each layer; they divide `hidden`."""
+    """Attention heads of each layer; their number must divide `hidden`."""
     hidden: int = 512
     """Width of the layers and of the word vectors."""
     filter: int = 2048
@@ -176,7 +176,7 @@ class Nli(hyperparams.Config):
     """Activation of the hidden layers. The paper names none; `tanh` is what its other networks use
     here."""
     dropout: float = 0.0
-    """Dropout rate behind each hidden layer."""
+    """Dropout rate after each hidden layer."""
     feature_dropout: float = 0.0
     """Dropout rate of the classifier's input."""
     max_units: int = 0
@@ -189,7 +189,8 @@ class Nli(hyperparams.Config):
     """Label smoothing in training."""
     scale_by_root_of_dim: bool = True
     """Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, and those
-    of `max_units` likewise: it then learns sooner. The paper has no such factor (section 3.1)."""
+    of `max_units` likewise: the classifier then learns faster. The paper has no such factor
+    (section 3.1)."""
 
 
 @dataclasses.dataclass
@@ -205,7 +206,7 @@ class DualEncoder(hyperparams.Config):
     """Train the scale, starting from `score_scale`."""
     heads: list[str] = dataclasses.field(default_factory=lambda: [RESPONSE_SELECTION])
     """Tasks that the model is for: `response_selection` and `nli`, each with layers of its own
-    behind the encoder, and `teacher`, which needs none."""
+    on top of the encoder, and `teacher`, which needs none."""
     nli: Nli = dataclasses.field(default_factory=Nli)
     """Read only if `heads` has `nli`."""
 
@@ -246,8 +247,8 @@ class Data(config_definitions.DataConfig):
     batch_sizes: list[int] = dataclasses.field(default_factory=list)
     """Global batch size from each boundary on."""
     fixed_length: bool = False
-    """Pad batches to `max_tokens` and not to their longest sentence: TPUs and XLA compile once for
-    each shape."""
+    """Pad batches to `max_tokens`, not to their longest sentence, because TPUs and XLA compile once
+    for each shape."""
 
 
 @dataclasses.dataclass
@@ -298,8 +299,8 @@ class FurtherTask(hyperparams.Config):
     """A task beside response selection in a multitask run."""
 
     share: float = 0.05
-    """Fraction of the steps that train it; of the workers under parameter servers. Response
-    selection has the rest."""
+    """Fraction of the steps that train this task; under parameter servers, of the workers. Response
+    selection gets the rest."""
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
 
@@ -314,7 +315,7 @@ class TeacherData(FurtherTask):
     """A teacher in a multitask run."""
 
     share: float = 0.5
-    """Fraction of the steps that train it; of the workers under parameter servers."""
+    """Fraction of the steps that train this task; under parameter servers, of the workers."""
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 
@@ -356,6 +357,6 @@ class Trainer(config_definitions.TrainerConfig):
     async_checkpoints: bool = False
     """Write checkpoints while training goes on; needs the memory of the weights twice."""
     average_decay: float = 0.0
-    """Decay of a moving average of the weights, which is what is validated; 0: no average."""
+    """Decay of a moving average of the weights, which is validated and exported; 0: no average."""
     average_every: int = 10
     """The average is updated once in this many steps."""

@@ -40,7 +40,7 @@ class Numbers(NamedTuple):
         most = f" to {'less than ' if self.below else ''}{self.most:.12g}"
         most = most if self.most < sys.float_info.max else "" if self.above else " on"
         kind = "whole numbers" if self.whole else "numbers"
-        others = f"{' and 0' if self.or_0 else ''}{' and null' if self.or_none else ''}"
+        others = f"{', or 0' if self.or_0 else ''}{' and null' if self.or_none else ''}"
         return f"{kind} {least}{most}{others}"
 
 

@@ -1,5 +1,8 @@
 """Errors that end a command with one line."""
 
+import re
+from typing import Any
+
 
 class InputError(ValueError):
     """Invalid input; the message names it and what is accepted."""
@@ -16,3 +19,8 @@ class StoppedError(Exception):
         super().__init__(message)
         self.status = status
         """Exit status: 128 plus the number of the signal, as in shells."""
+
+
+def message_of(error: Any) -> str:
+    """The message of a `tf.errors.OpError` without names of operations in the graph."""
+    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()

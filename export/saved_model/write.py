@@ -23,7 +23,7 @@ from export.saved_model import verify
 from model import output_folder
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE
-from model.errors import InputError
+from model.errors import InputError, message_of
 from model.fingerprint import fingerprint
 
 
@@ -119,7 +119,12 @@ def _write(
             f"--output: {str(output)!r} exists and is not a module; name another folder"
         )
     with output_folder.aside(output) as new:
-        module.save(str(new))
+        try:
+            module.save(str(new))
+        except tf.errors.OpError as error:  # a full disk
+            raise InputError(
+                f"--output: {str(output)!r} cannot be written: {message_of(error)}"
+            ) from error
         extra = new / identity.FOLDER
         extra.mkdir()
         shutil.copy(params, extra / params.name)

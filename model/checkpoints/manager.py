@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import tempfile
 from posixpath import join
 from typing import Any
@@ -13,7 +12,7 @@ from official.core import config_definitions
 from model.checkpoints import files, model_dir
 from model.checkpoints.files import BEST
 from model.configs import schema
-from model.errors import InputError, TrainingError
+from model.errors import InputError, TrainingError, message_of
 
 _BEST_FILE = "best.json"
 
@@ -86,7 +85,7 @@ class Checkpoints(tf.train.CheckpointManager):
         try:
             return super().save(checkpoint_number, check_interval=False, options=options)
         except tf.errors.OpError as error:
-            raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
+            raise TrainingError(f"a checkpoint cannot be written: {message_of(error)}") from error
 
     def sync(self) -> None:
         """Waits for a checkpoint that is still being written.
@@ -97,17 +96,12 @@ class Checkpoints(tf.train.CheckpointManager):
         try:
             super().sync()
         except tf.errors.OpError as error:
-            raise TrainingError(f"a checkpoint cannot be written: {_reason(error)}") from error
+            raise TrainingError(f"a checkpoint cannot be written: {message_of(error)}") from error
 
     def close(self) -> None:
         """Removes the temporary folder."""
         if self._scratch:
             self._scratch.cleanup()
-
-
-def _reason(error: tf.errors.OpError) -> str:
-    """An error's message without names of operations in the graph."""
-    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()
 
 
 class BestCheckpoint:
@@ -166,7 +160,7 @@ class BestCheckpoint:
             self._manager.save(checkpoint_number=step)
         except tf.errors.OpError as error:
             raise TrainingError(
-                f"the best checkpoint cannot be written: {_reason(error)}"
+                f"the best checkpoint cannot be written: {message_of(error)}"
             ) from error
         model_dir.write_params(self._params, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric], "comp": comp}

@@ -96,6 +96,21 @@ def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"run", "module"}
 
 
+def test_a_full_disk_is_named(write_model_dir, tmp_path, monkeypatch):
+    message = (
+        "{{function_node __wrapped__SaveV2}} /m/variables; No space left on device [Op:SaveV2]"
+    )
+
+    def full(*_):
+        raise tf.errors.ResourceExhaustedError(None, None, message)
+
+    write_model_dir()
+    monkeypatch.setattr(write.HubModule, "save", full)
+    said = fails(tmp_path / "run", tmp_path / "module")
+    assert said.endswith("module' cannot be written: /m/variables; No space left on device")
+    assert not (tmp_path / "module").exists()
+
+
 @pytest.mark.slow
 def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, monkeypatch):
     output = tmp_path / "module"

@@ -102,7 +102,7 @@ workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/
 data-given:
 	@test -n "$(DATA)" || { echo "error: name the folder of the data: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
 
-reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 45 minutes
+reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 75 minutes
 	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 

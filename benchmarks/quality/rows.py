@@ -377,7 +377,11 @@ def sentence_transformers(options: Mapping[str, str], python: str) -> str:
         raise TableError(
             f"SENTENCE_TRANSFORMERS='{given}' needs the package sentence-transformers in {python}"
         )
-    return given or (f"all-MiniLM-L6-v2={found[1]}/model" if len(found) > 1 else "")
+    if given or len(found) < 2:
+        return given
+    folder = Path(found[1])
+    inside = folder.is_relative_to(Path.cwd())
+    return f"all-MiniLM-L6-v2={folder.relative_to(Path.cwd()) if inside else folder}/model"
 
 
 def _text(value: object) -> str:

@@ -6,9 +6,9 @@ import math
 import pytest
 import tensorflow as tf
 
-from model.checkpoints.manager import BestCheckpoint, Checkpoints, _reason
+from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.configs import schema
-from model.errors import InputError, TrainingError
+from model.errors import InputError, TrainingError, message_of
 
 
 class Run:
@@ -113,7 +113,7 @@ def test_what_cannot_be_written_is_one_line(no_folder):
 
 def test_a_reason_is_without_the_operation_of_the_graph():
     message = "{{function_node __wrapped__SaveV2}} No space left on device [Op:SaveV2]"
-    assert _reason(tf.errors.OpError(None, None, message, 8)) == "No space left on device"
+    assert message_of(tf.errors.OpError(None, None, message, 8)) == "No space left on device"
 
 
 class Best:

@@ -40,7 +40,8 @@ def test_every_program_is_among_the_benchmarks(given):
 @pytest.mark.slow
 def test_what_is_asked_is_what_the_programs_accept(given, tmp_path):
     given.peer_python, given.runs = Path(sys.executable), tmp_path
-    (tmp_path / "pairs").mkdir()
+    for name in ("pairs", "words"):
+        (tmp_path / name).mkdir()
     (tmp_path / "pairs" / "train-00000-of-00001.tfrecord").touch()
     for one in every.benchmarks(given):
         done = subprocess.run(

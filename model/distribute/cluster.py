@@ -104,9 +104,11 @@ def _term_stays_ours() -> Iterator[None]:
 
 
 def named_in(message: str) -> str | None:
-    """The first process that a message of TensorFlow names, such as `worker 1`."""
-    found = re.search(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)", message)
-    return f"{found[1]} {found[2]}" if found else None
+    """The first process besides this one that a message of TensorFlow names, such as `worker 1`."""
+    named = re.findall(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)", message)
+    itself = (_resolver().task_type, str(_resolver().task_id))
+    peers = [f"{job} {task}" for job, task in named if (job, task) != itself]
+    return peers[0] if peers else None
 
 
 def reason(error: tf.errors.OpError) -> str:

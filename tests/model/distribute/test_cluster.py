@@ -100,3 +100,10 @@ def test_the_process_that_an_error_names():
     assert cluster.named_in(message) == "ps 3"
     assert cluster.named_in("reported from /job:worker/task:1: unhealthy") == "worker 1"
     assert cluster.named_in("disk full") is None
+
+
+def test_an_error_names_a_peer_and_not_the_process_itself(cluster_of):
+    cluster_of("chief", chief=1, worker=1, ps=1)
+    itself = "/job:chief/replica:0/task:0/device:CPU:0"
+    assert cluster.named_in(f"from {itself}: /job:ps/replica:0/task:0 is gone") == "ps 0"
+    assert cluster.named_in(f"from {itself}: cancelled") is None

@@ -138,7 +138,7 @@ class _Reader:
         return {
             "id": f"{self._name}:{number}",
             # Rows with the same input are one thread, or the input could be in two splits.
-            "thread": self._field(row, "thread", as_id) or f"{stable_hash(question):016x}",
+            "thread": self._field(row, "thread", as_id) or stable_hash(question.encode()).hex(),
             "input": question,
             "text": self._field(row, "response", as_text),
         }

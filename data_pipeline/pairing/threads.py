@@ -12,7 +12,7 @@ import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
 from data_pipeline.pairs.schema import INPUT_ID, RESPONSE_ID, THREAD_ID
-from data_pipeline.pairs.splits import stable_hash
+from data_pipeline.pairs.splits import stable_hashes
 
 _HASH = np.dtype("<u8")
 
@@ -59,14 +59,10 @@ def add_threads(pairs: beam.PCollection) -> beam.PCollection:
 
 def links_of(pairs: pa.RecordBatch) -> bytes:
     """The hashes of the ids of inputs and responses, [2, pairs]."""
-    return b"".join(_hashes(pairs.column(name)).tobytes() for name in (INPUT_ID, RESPONSE_ID))
+    return b"".join(stable_hashes(pairs.column(name)).tobytes() for name in (INPUT_ID, RESPONSE_ID))
 
 
 def with_threads(pairs: pa.RecordBatch, threads: Threads) -> pa.RecordBatch:
     """The pairs with their threads."""
-    found = threads.of(_hashes(pairs.column(INPUT_ID)))
+    found = threads.of(stable_hashes(pairs.column(INPUT_ID)))
     return pairs.set_column(pairs.schema.get_field_index(THREAD_ID), THREAD_ID, found)
-
-
-def _hashes(own_ids: pa.StringArray) -> np.ndarray:
-    return np.array(list(map(stable_hash, own_ids.to_pylist())), _HASH)

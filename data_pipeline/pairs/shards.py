@@ -93,7 +93,7 @@ class Sharding(NamedTuple):
         index = np.array([written.index(split) if split in written else -1 for split in SPLITS])
         keys = split_keys(pairs, self.split_by).dictionary_encode()
         splits = splits_of(
-            keys.dictionary.to_pylist(),
+            keys.dictionary,
             test_fraction=self.test_fraction,
             validation_fraction=self.validation_fraction,
         )

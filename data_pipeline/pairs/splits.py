@@ -7,8 +7,6 @@ without a validation set, which is taken from train.
 
 import hashlib
 import math
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,10 +27,15 @@ PAIR = "pair"
 SPLIT_BY = (THREAD, PAIR)
 
 
-@lru_cache(maxsize=1 << 17)
-def stable_hash(text: str) -> int:
-    """64 bits of a text, the same on every machine."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+def stable_hash(text: bytes) -> bytes:
+    """8 bytes, the same on every machine."""
+    return hashlib.blake2b(text, digest_size=8).digest()
+
+
+def stable_hashes(texts: Any) -> np.ndarray:
+    """`stable_hash` of each string of an Arrow array, big-endian, uint64 [rows]."""
+    hashes = map(stable_hash, texts.cast(pa.binary()).to_pylist())
+    return np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64)
 
 
 def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
@@ -42,15 +45,18 @@ def split_keys(pairs: pa.RecordBatch, split_by: str) -> Any:
     return pc.binary_join_element_wise(pairs.column(INPUT_ID), pairs.column(RESPONSE_ID), " ")
 
 
-def splits_of(
-    keys: Sequence[str], *, test_fraction: float, validation_fraction: float
-) -> np.ndarray:
+def splits_of(keys: Any, *, test_fraction: float, validation_fraction: float) -> np.ndarray:
     """The split of each key, an index into `SPLITS`; about `test_fraction` of all are test.
+
+    Args:
+      keys: strings, an Arrow array.
+      test_fraction: of all 64-bit hashes, the lowest.
+      validation_fraction: those above.
 
     Returns:
       int64 [keys].
     """
-    position = np.fromiter(map(stable_hash, keys), np.uint64, len(keys))
+    position = stable_hashes(keys)
     is_test = _below(position, test_fraction)
     is_validation = _below(position, test_fraction + validation_fraction)
     train, validation, test = range(len(SPLITS))

@@ -52,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="drop bigrams (two words in a row) seen fewer than N times; default: as --min_count",
     )
+    parser.add_argument(
+        "--min_responses",
+        type=int,
+        default=0,
+        metavar="N",
+        help="drop words and bigrams that fewer than N responses hold, so that none is of a few "
+        "messages; default: %(default)s",
+    )
     add_allow_empty(parser)
 
 
@@ -61,6 +69,7 @@ def count_vocabulary(
     *,
     min_count: int = DEFAULT_MIN_COUNT,
     min_bigram_count: int | None = None,
+    min_responses: int = 0,
     allow_empty: bool = False,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
@@ -72,6 +81,8 @@ def count_vocabulary(
       output: the folder to write `words.tsv` and `bigrams.tsv` into.
       min_count: words seen less often are dropped.
       min_bigram_count: the same for bigrams; by default `min_count`.
+      min_responses: words and bigrams that fewer responses hold are dropped. Each response is one
+        message, while an input stands in all its pairs.
       allow_empty: whether to publish empty lists.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options.
@@ -82,7 +93,11 @@ def count_vocabulary(
     """
     beam_options = pipeline_options(list(beam_arguments))
     min_counts = _min_counts(min_count, min_bigram_count)
-    options = {"command": "vocabulary", "min_counts": min_counts}
+    if min_responses < 0:
+        raise InputError(f"--min_responses: {min_responses} is not 0 or more")
+    options: dict[str, Any] = {"command": "vocabulary", "min_counts": min_counts}
+    if min_responses:
+        options["min_responses"] = min_responses
     files = find_inputs(inputs)
     folder = OutputFolder(output)
     require_apart({"--output": output}, files)
@@ -101,6 +116,7 @@ def count_vocabulary(
             transport=Transport(folder.incomplete, inline=not local),
             partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
             min_counts=min_counts,
+            min_responses=min_responses,
         )
         with quiet_processes(workers):
             run_pipeline(pipeline, local=local)

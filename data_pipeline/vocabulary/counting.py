@@ -4,9 +4,9 @@
                                                                        │
                                      words.tsv, bigrams.tsv ◀── merged ┘
 
-Elements are not words but blocks of `token TAB count` rows, one for each file and partition. All
-counts of a token are in one partition; the last stage merges sorted files, and holds one line of
-each.
+Elements are not words but blocks of `token TAB count TAB responses` rows, one for each file and
+partition; `responses` are those that hold the token. All counts of a token are in one partition;
+the last stage merges sorted files of `token TAB count`, and holds one line of each.
 """
 
 import heapq
@@ -48,47 +48,59 @@ def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Ite
     """A file of pairs -> ((kind, partition), block of counts); an unreadable file -> its error."""
     tap = Tap()
     tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
+    in_responses: dict[str, Counter] = {kind: Counter() for kind in KINDS}
     counts = Counter(records=0, texts=0)
     try:
         for texts in read_texts(file, tap):
             counts.update(records=1, texts=len(texts))
-            for text in texts:
-                count(text, tokens)
+            for is_response, text in enumerate(texts):
+                for kind, some in tokens_of(text).items():
+                    tokens[kind].update(some)
+                    if is_response:
+                        in_responses[kind].update(set(some))
             if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
-                yield from pack(_take(tokens, partitions), transport)
+                yield from pack(_take(tokens, in_responses, partitions), transport)
     except UnreadableFileError as error:
         yield TaggedOutput(UNREADABLE, str(error))
         return
-    yield from pack(_take(tokens, partitions), transport)
+    yield from pack(_take(tokens, in_responses, partitions), transport)
     yield TaggedOutput(TALLY, {COUNTS: counts})
     yield TaggedOutput(INPUTS, file.describe(tap))
     _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
 
-def _take(tokens: dict[str, Counter], partitions: int) -> dict[Partition, list[bytes]]:
+def _take(
+    tokens: dict[str, Counter], in_responses: dict[str, Counter], partitions: int
+) -> dict[Partition, list[bytes]]:
     """The rows of the counters, which are empty afterwards."""
     rows: dict[Partition, bytearray] = defaultdict(bytearray)
     for kind, counter in tokens.items():
         for token, times in counter.items():
-            rows[kind, zlib.crc32(token) % partitions] += b"%b\t%d\n" % (token, times)
+            row = b"%b\t%d\t%d\n" % (token, times, in_responses[kind][token])
+            rows[kind, zlib.crc32(token) % partitions] += row
         counter.clear()
+        in_responses[kind].clear()
     return {partition: [bytes(some)] for partition, some in rows.items()}
 
 
-def count(text: str | bytes, tokens: dict[str, Counter]) -> None:
-    """Adds the words and bigrams of a text, with marks, as `model.text` makes ids of them.
+def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
+    """The words and bigrams of a text, with marks, as `model.text` makes ids of them.
 
     A text has as many bigrams as words: the words are its tokens and the end mark, the bigrams
     go from (begin mark, first token) to (last token, end mark).
     """
     words = [*tokenize(text), END]
-    tokens[WORDS].update(words)
     before = (BEGIN, *words)
-    tokens[BIGRAMS].update([b"%b %b" % pair for pair in zip(before, words, strict=False)])
+    bigrams = [b"%b %b" % pair for pair in zip(before, words, strict=False)]
+    return {WORDS: words, BIGRAMS: bigrams}
 
 
 def sum_partition(
-    element: tuple[Partition, Iterable[Block | None]], *, folder: str, min_counts: dict[str, int]
+    element: tuple[Partition, Iterable[Block | None]],
+    *,
+    folder: str,
+    min_counts: dict[str, int],
+    min_responses: int,
 ) -> Iterator[Any]:
     """((kind, partition), blocks of counts) -> (kind, file of the kept rows, sorted).
 
@@ -96,12 +108,18 @@ def sum_partition(
     """
     (kind, partition), blocks = element
     total: Counter = Counter()
+    in_responses: Counter = Counter()
     for rows in read_blocks(block for block in blocks if block is not None):
         for row in bytes(rows).splitlines():
-            token, _, times = row.rpartition(b"\t")
+            token, times, responses = row.rsplit(b"\t", 2)
             total[token] += int(times)
+            in_responses[token] += int(responses)
     least = min_counts[kind]
-    kept = sorted((-times, token) for token, times in total.items() if times >= least)
+    kept = sorted(
+        (-times, token)
+        for token, times in total.items()
+        if times >= least and in_responses[token] >= min_responses
+    )
     path = FileSystems.join(folder, f"{kind}-{partition:05d}")
     write_file(path, b"".join(b"%b\t%d\n" % (token, -times) for times, token in kept))
     yield kind, path
@@ -147,6 +165,7 @@ def build(
     transport: Transport,
     partitions: int,
     min_counts: dict[str, int],
+    min_responses: int,
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
@@ -156,6 +175,7 @@ def build(
       transport: how blocks travel; everything is written into its folder.
       partitions: of each kind; a worker holds one in memory. The output does not depend on it.
       min_counts: kind -> least count to keep.
+      min_responses: least number of responses that hold a kept token.
     """
     folder = transport.folder
     counts, read_tally, inputs, unreadable = (
@@ -177,9 +197,9 @@ def build(
         | "Add empty partitions" >> beam.Flatten()
         | "Group counts by partition" >> beam.GroupByKey()
         | "Sum and sort each partition"
-        >> beam.FlatMap(sum_partition, folder=folder, min_counts=min_counts).with_outputs(
-            TALLY, main="files"
-        )
+        >> beam.FlatMap(
+            sum_partition, folder=folder, min_counts=min_counts, min_responses=min_responses
+        ).with_outputs(TALLY, main="files")
     )
     written = (
         sorted_files

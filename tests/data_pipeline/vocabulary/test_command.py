@@ -103,6 +103,19 @@ def test_rare_ones_are_dropped(vocabulary, write_pairs, statistics_of):
     assert json.loads((none / "COMPLETED").read_text())["outputs"]["bigrams.tsv"]["records"] == 0
 
 
+def test_words_of_too_few_responses_are_dropped(vocabulary, write_pairs):
+    # "!" stands in an input only, and an input in every pair that it has.
+    path = write_pairs("train-0.tfrecord", [*PAIRS, PAIRS[1]])
+    output = vocabulary("--input", path, "--min_count=1", "--min_responses=1")
+    assert lists(output) == (
+        "</s>\t6\nfish\t4\nred\t2\n?\t1\n",
+        "<s> </s>\t2\n<s> red\t2\nred fish\t2\n? </s>\t1\nfish ?\t1\n",
+    )
+    assert json.loads((output / "COMPLETED").read_text())["options"]["min_responses"] == 1
+    none = vocabulary("--input", path, "--min_responses=2", output="two")
+    assert lists(none) == ("</s>\t6\n", "<s> </s>\t2\n")
+
+
 def test_every_format_and_nli_count_alike(vocabulary, write_pairs, tmp_path):
     write_pairs("a.tfrecord.gz", PAIRS[:1])
     write_pairs("b.jsonl", PAIRS[:1])
@@ -179,6 +192,8 @@ def test_the_marker_and_a_second_run(vocabulary, vocabulary_fails, write_pairs, 
 def test_what_is_refused(vocabulary_fails, write_pairs, tmp_path):
     good = write_pairs("a.tfrecord", PAIRS)
     assert "--min_count: 0 is not 1 or more" in vocabulary_fails("--input", good, "--min_count=0")
+    wrong = vocabulary_fails("--input", good, "--min_responses=-1")
+    assert "--min_responses: -1 is not 0 or more" in wrong
     message = vocabulary_fails("--input", good, "--min_bigram_count=-1")
     assert "--min_bigram_count: -1 is not 1 or more" in message
     assert "unknown option --shards" in vocabulary_fails("--input", good, "--shards=2")

@@ -38,7 +38,8 @@ def variants(arguments: argparse.Namespace) -> None:
 def card(arguments: argparse.Namespace) -> None:
     """Adds scores to a module."""
     count = write.add_scores(arguments.module, arguments.results)
-    print(f"{count} results; written to {arguments.module / 'README.md'}")
+    noun = "result" if count == 1 else "results"
+    print(f"{count} {noun} written to {arguments.module / 'README.md'}")
 
 
 def index(arguments: argparse.Namespace) -> None:

@@ -27,7 +27,7 @@ Lookup = Callable[[Iterable[str]], Table]
 TOKEN = r"\w+|[^\w\s]"
 """A word, or a single mark."""
 RANDOM_DIM = 500
-"""Numbers of an untrained word, as many as a module of the recipe has."""
+"""Numbers of an untrained word."""
 SMOOTH = 1e-3
 """The `a` of SIF's weight a / (a + p), p being how often a word is among all words."""
 

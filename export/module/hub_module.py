@@ -69,7 +69,8 @@ class HubModule(Part):
         variant: str = FLOAT32,
         sts_matrix: np.ndarray | None = None,
     ):
-        layer = model.encoder.for_export()
+        reads_words = schema.NLI in model.heads and model.nli_head.reads_words
+        layer = model.encoder.for_export(keeps_word_vectors=reads_words)
         encoder = weights.keep(layer, variant)
         random = layer.random_state
         super().__init__(encoder, random=random)

@@ -134,6 +134,21 @@ def _check_word_vectors(task: schema.Training) -> None:
             f"task.word_vectors: {task.word_vectors!r}; accepted with "
             "task.word_cooccurrence_records=0, as word vectors begin in one of the two ways"
         )
+    if not task.char_ngram_fit:
+        return
+    encoder, text = task.model.encoder, task.model.text
+    needed = {
+        "word vectors (--word_vectors)": task.word_vectors,
+        "character n-grams (task.model.text.char_ngram_buckets)": text.char_ngram_buckets,
+        "an averaging encoder with a weight for them (char_ngram_weight)": (
+            encoder.type == "averaging" and encoder.averaging.char_ngram_weight
+        ),
+    }
+    if missing := [name for name, value in needed.items() if not value]:
+        raise InputError(
+            f"task.char_ngram_fit: {task.char_ngram_fit} needs {' and '.join(missing)} beside it; "
+            "accepted without is 0"
+        )
 
 
 def _check_margin(task: schema.ResponseSelection) -> None:

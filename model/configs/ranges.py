@@ -120,6 +120,7 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
     schema.Training: {
         "seed": _SEED,
         "word_cooccurrence_records": _FROM_0,
+        "char_ngram_fit": _NOT_NEGATIVE,
         "word_frequency_records": _FROM_0,
     },
     schema.FurtherTask: {"share": _PART},

@@ -270,6 +270,11 @@ class Training(config_definitions.TaskConfig):
     """Initialise word vectors from a file in GloVe's, fastText's or word2vec's format
     (`model.initializers.vectors_file`), brought to the model's width by PCA. Empty: none. Not with
     `word_cooccurrence_records`; no effect with `init_checkpoint`."""
+    char_ngram_fit: float = 0.0
+    """Initialise character n-grams with random values plus this factor times a regression of the
+    vectors in `word_vectors` on the words' n-grams (`model.initializers.char_ngrams`): a word
+    outside the vocabulary begins near words that are spelt like it. 0: random values only. No
+    effect with `init_checkpoint`."""
     word_frequency_records: int = 0
     """Scale initial word vectors by SIF weights, from word counts of this many training records
     (`model.initializers.word_vectors`); 0: no scaling. No effect with `init_checkpoint`."""

@@ -19,8 +19,8 @@ from official.core import base_task
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
-from model.initializers import cooccurrence, vectors_file
-from model.text import PADDING, WORDS, vocabulary
+from model.initializers import char_ngrams, cooccurrence, vectors_file
+from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
 
 _WORDS_AT_ONCE = 10_000
 SIF_A = 1e-3
@@ -28,6 +28,8 @@ SIF_A = 1e-3
 _COUNTED = 100_000
 """Records that are counted to say how many words a file has, if no others are."""
 _AT_ONCE = 1000
+_FIRST_WORDS = 100_000
+"""Of a file, those that n-grams are fitted to; files list frequent words first."""
 
 
 def begin(model: DualEncoder, task: base_task.Task) -> None:
@@ -55,7 +57,13 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         rows = _as_long_as(drawn, found)
     if config.word_vectors:
         counts = count(task, config.word_frequency_records or _COUNTED, ids=len(drawn))
-        rows = _as_long_as(drawn, _from_file(task, counts, dim=drawn.shape[1]))
+        of_ids, of_words = _from_file(task, counts)
+        found = np.zeros_like(drawn)
+        found[list(of_ids)] = _fitted(np.stack(list(of_ids.values())), drawn.shape[1])
+        rows = _as_long_as(drawn, found)
+        if config.char_ngram_fit:
+            vectors = _fitted(np.stack(list(of_words.values())), drawn.shape[1])
+            rows = rows - _into_char_ngrams(model, task, list(of_words), vectors)
     if config.word_frequency_records or kept is not None:
         counts = _counts(task, ids=len(drawn))
         weights = SIF_A / (SIF_A + counts / max(counts.sum(), 1))
@@ -89,38 +97,63 @@ def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
 
 
-def _from_file(task: base_task.Task, counts: np.ndarray, *, dim: int) -> np.ndarray:
-    """The vectors of a file: float32 [ids, dim], of unit length; zeros for ids without one.
+def _from_file(
+    task: base_task.Task, counts: np.ndarray
+) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
+    """The vectors of a file: by the ids of the training records, and of its first words.
 
     Args:
       task: its configuration names the file.
       counts: of the ids in the training records, int64 [ids]; others keep their random vectors.
-      dim: numbers of a vector of the model.
 
     Raises:
       InputError: if the file cannot be read, or has none of the words.
     """
     path = task.task_config.word_vectors
     found: dict[int, np.ndarray] = {}
+    of_words: dict[str, np.ndarray] = {}
     words = vectors_file.entries(Path(path))
     while some := list(itertools.islice(words, _WORDS_AT_ONCE)):
         for entry, word_id in zip(some, _ids(task, [entry.word for entry in some]), strict=True):
+            if word_id != PADDING and len(of_words) < _FIRST_WORDS:
+                of_words[entry.word] = entry.vector()
             if counts[word_id] and word_id not in found:
                 found[word_id] = entry.vector()
     if not found:
         raise InputError(f"task.word_vectors: {path!r} has no word of the training records")
     ids = np.array(list(found))
     if tf.distribute.get_strategy().extended.should_checkpoint:
-        of_words = counts.copy()
-        of_words[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is no word
-        seen, total = (of_words > 0).sum(), of_words.sum()
+        counted = counts.copy()
+        counted[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is no word
+        seen, total = (counted > 0).sum(), counted.sum()
         print(
             f"word vectors: {path} has {len(ids):,} of the {seen:,} words of the training records, "
-            f"{of_words[ids].sum() / total:.1%} of their occurrences"
+            f"{counted[ids].sum() / total:.1%} of their occurrences"
         )
-    rows = np.zeros([len(counts), dim], np.float32)
-    rows[ids] = _fitted(np.stack(list(found.values())), dim)
-    return rows
+    return found, of_words
+
+
+def _into_char_ngrams(
+    model: DualEncoder, task: base_task.Task, words: list[str], vectors: np.ndarray
+) -> np.ndarray:
+    """Adds to the n-grams what they tell of words' vectors, `char_ngram_fit` times.
+
+    Args:
+      model: with character n-grams.
+      task: of the model.
+      words: of one token each.
+      vectors: theirs, float32 [words, dim].
+
+    Returns:
+      What the n-grams then add to each word of the vocabulary, float32 [ids, dim].
+    """
+    table = model.encoder.tables[CHAR_NGRAMS]
+    buckets = table.shape[0]
+    found = char_ngrams.fitted(task.text.char_ngrams_of(words), vectors, buckets=buckets)
+    found *= task.task_config.char_ngram_fit
+    weight = task.task_config.model.encoder.get().char_ngram_weight
+    table.assign_add(_of_the_first_replica(tf.constant(found / weight, table.dtype)))
+    return char_ngrams.sums(task.text.char_ngrams_of_words(), found)
 
 
 def _ids(task: base_task.Task, words: list[str]) -> np.ndarray:

@@ -50,6 +50,8 @@ class AveragingEncoder(SentenceEncoder):
       word_weights: whether words have weights: `initial`, none; `fixed` or `learned`.
       composes_words: whether words of the vocabulary get n-grams; not where their vectors contain
         them already (`for_export`).
+      projects: whether the last layer multiplies by a matrix; not where the vectors contain it
+        already (`for_export`), which are then of `embedding_dim` numbers.
 
     Raises:
       ValueError: if `word_weights` is none of these.
@@ -70,6 +72,7 @@ class AveragingEncoder(SentenceEncoder):
         char_ngram_weight: float = 0.5,
         word_weights: str = INITIAL,
         composes_words: bool = True,
+        projects: bool = True,
         name: str = "averaging_encoder",
         **kwargs: Any,
     ):
@@ -107,9 +110,12 @@ class AveragingEncoder(SentenceEncoder):
             tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
             for index, units in enumerate(hidden)
         ]
+        self._projects = projects
         # So that two sentences are at first as alike as their sums, whatever the widths.
         self._layers.append(
             tf_keras.layers.Dense(embedding_dim, kernel_initializer="orthogonal", name="embedding")
+            if projects
+            else Bias(name="embedding")
         )
 
     def build(self, input_shape: Any) -> None:
@@ -197,21 +203,35 @@ class AveragingEncoder(SentenceEncoder):
             vectors *= embedding.rows(self.word_weights, ids)[:, tf.newaxis]
         return tf.cast(vectors, self.compute_dtype)
 
-    def for_export(self) -> "AveragingEncoder":
-        """An encoder of the same values: words have n-grams and weights in their vectors."""
-        if not self._composes:
-            return self
-        folded = AveragingEncoder(
-            **self.get_config() | {"word_weights": INITIAL, "composes_words": False}
+    def for_export(self, *, keeps_word_vectors: bool = False) -> "AveragingEncoder":
+        """An encoder of the same values: vectors contain all that sums and products allow.
+
+        Words have their n-grams and weights in their vectors. Without hidden layers, all vectors
+        are multiplied by the last layer's matrix beforehand, unless they would grow by it: a sum
+        of products is the product of the sum.
+        """
+        last = self._layers[-1]
+        projects = self._projects and (
+            keeps_word_vectors
+            or len(self._layers) > 1
+            or self.embedding_dim > self._words.output_dim
         )
+        if not self._composes and projects == self._projects:
+            return self
+        changed = {"word_weights": INITIAL, "composes_words": False, "projects": projects}
+        if not projects:
+            changed["word_dim"] = self.embedding_dim
+        folded = AveragingEncoder(**self.get_config() | changed)
         folded.make_variables()
         for kind, table in self.tables.items():
-            folded.tables[kind].assign(table)
-        for start in range(0, self._table_sizes[WORDS], _AT_ONCE):
-            ids = tf.range(start, min(start + _AT_ONCE, self._table_sizes[WORDS]))
-            folded.tables[WORDS].scatter_nd_update(ids[:, tf.newaxis], self._composed(ids))
+            for start in range(0, self._table_sizes[kind], _AT_ONCE):
+                ids = tf.range(start, min(start + _AT_ONCE, self._table_sizes[kind]))
+                rows = self._composed(ids) if kind == WORDS else tf.gather(table, ids)
+                if projects != self._projects:
+                    rows = tf.matmul(rows, last.kernel)
+                folded.tables[kind].scatter_nd_update(ids[:, tf.newaxis], rows)
         for layer, new in zip(self._layers, folded._layers, strict=True):
-            new.set_weights(layer.get_weights())
+            new.set_weights(layer.get_weights()[-len(new.weights) :])
         return folded
 
     def get_config(self) -> dict[str, Any]:
@@ -230,7 +250,22 @@ class AveragingEncoder(SentenceEncoder):
             "char_ngram_weight": self._char_ngrams.weight if has_ngrams else 0.0,
             "word_weights": self._word_weights,
             "composes_words": self._composes_words,
+            "projects": self._projects,
         }
+
+
+@serializable
+class Bias(tf_keras.layers.Layer):
+    """Adds a bias: [batch, units] -> the same shape."""
+
+    def build(self, input_shape: tf.TensorShape) -> None:
+        """Makes the bias, [units]."""
+        super().build(input_shape)
+        self.bias = self.add_weight("bias", input_shape[-1:], initializer="zeros")
+
+    def call(self, inputs: tf.Tensor) -> tf.Tensor:
+        """[batch, units] -> the same shape."""
+        return inputs + self.bias
 
 
 def _one_by_root(words: tf.Tensor) -> tf.Tensor:

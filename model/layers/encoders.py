@@ -65,8 +65,13 @@ class SentenceEncoder(tf_keras.layers.Layer):
         """Takes from the preprocessing what the encoder has to know of its vocabulary."""
         del text
 
-    def for_export(self) -> "SentenceEncoder":
-        """An encoder with the same values as this one, as a module shall have it."""
+    def for_export(self, *, keeps_word_vectors: bool = False) -> "SentenceEncoder":
+        """An encoder with the same values as this one, as a module shall have it.
+
+        Args:
+          keeps_word_vectors: whether `word_vectors` too must be the same.
+        """
+        del keeps_word_vectors
         return self
 
     def make_variables(self) -> None:

@@ -90,6 +90,11 @@ class NliHead(tf_keras.layers.Layer):
             for index in range(members)
         ]
 
+    @property
+    def reads_words(self) -> bool:
+        """Whether the words' vectors matter, and not only the embeddings."""
+        return self._pooled is not None
+
     def call(self, premises: Side, hypotheses: Side, training: bool = False) -> tf.Tensor:
         """Two batches of sentences -> logits, float32 [batch, members, 3]."""
         features = pair_features(self._compared(premises), self._compared(hypotheses))

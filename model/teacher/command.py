@@ -47,8 +47,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--encoder",
         required=True,
+        metavar="[NAME=]FOLDER",
         help="the folder of a SavedModel of a text module, or a name or folder of a model of "
-        "sentence-transformers, which must be installed",
+        "sentence-transformers, which must be installed; model cards show the NAME",
     )
     found.add_argument(
         "--texts",
@@ -103,7 +104,8 @@ def make_targets(
     """Writes the embeddings of texts; returns a line that says what was written.
 
     Args:
-      encoder: a SavedModel's folder, or a name or folder of a model of sentence-transformers.
+      encoder: a SavedModel's folder, or a name or folder of a model of sentence-transformers;
+        NAME=FOLDER calls it NAME.
       texts: names or patterns of the files with the texts.
       output: the folder to write.
       limit: the number of texts, a sample of all; 0 for all.

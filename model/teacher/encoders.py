@@ -17,7 +17,7 @@ class Teacher(NamedTuple):
     """An encoder of texts, and what identifies it."""
 
     name: str
-    """As given."""
+    """As given, or the name that was given for it."""
     fingerprint: str
     """Hexadecimal digits; other weights, another fingerprint."""
     encode: Callable[[Sequence[str]], np.ndarray]
@@ -32,16 +32,23 @@ class Teacher(NamedTuple):
         return of_unit_length(self.encode(texts), texts, encoder=f"--encoder: {self.name!r}")
 
 
-def load(name: str) -> Teacher:
+def load(given: str) -> Teacher:
     """The encoder of a name.
 
     Args:
-      name: the folder of a SavedModel with a `serving_default` from strings to embeddings, or a
-        name or folder that sentence-transformers knows.
+      given: the folder of a SavedModel with a `serving_default` from strings to embeddings, or a
+        name or folder that sentence-transformers knows; NAME=FOLDER calls it NAME.
 
     Raises:
       InputError: if it cannot be loaded, or sentence-transformers is needed and not installed.
     """
+    title, _, named = given.partition("=")
+    if not named or Path(given).exists():
+        return _load(given)
+    return _load(named)._replace(name=title)
+
+
+def _load(name: str) -> Teacher:
     if (Path(name) / _SAVED_MODEL).is_file():
         return _saved_model(name)
     try:

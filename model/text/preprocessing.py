@@ -17,7 +17,7 @@ word shares its vector only in a collision, which 200,000 buckets make rare for 
 Bigrams, of which there are millions, have to be hashed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -170,14 +170,25 @@ class TextToIds(tf_keras.layers.Layer):
         Returns:
           int32 [ids of words, NGRAMS_A_WORD]; padding alone for the end mark and hashed words.
         """
-        words = tf.constant(vocabulary.tokens(self._words.table))
-        codes, of_word = _char_ngrams(words)
-        ids = tf.RaggedTensor.from_value_rowids(
-            self._char_ngram_ids(codes), of_word, nrows=tf.size(words, tf.int64)
-        ).to_tensor(default_value=PADDING, shape=[None, NGRAMS_A_WORD])
-        ids = tf.where(words[:, tf.newaxis] == _END, PADDING, ids).numpy()
+        ids = self.char_ngrams_of(vocabulary.tokens(self._words.table))
         after = self.table_sizes[WORDS] - len(ids) - 1
         return np.pad(ids, [(1, after), (0, 0)], constant_values=PADDING)
+
+    def char_ngrams_of(self, words: Sequence[str]) -> np.ndarray:
+        """The n-grams of words, padded with `PADDING`, which is all that the end mark has.
+
+        Args:
+          words: as the text handling makes them of a text.
+
+        Returns:
+          int32 [words, NGRAMS_A_WORD].
+        """
+        tokens = tf.constant(words)
+        codes, of_word = _char_ngrams(tokens)
+        ids = tf.RaggedTensor.from_value_rowids(
+            self._char_ngram_ids(codes), of_word, nrows=tf.size(tokens, tf.int64)
+        ).to_tensor(default_value=PADDING, shape=[None, NGRAMS_A_WORD])
+        return tf.where(tokens[:, tf.newaxis] == _END, PADDING, ids).numpy()
 
     def _char_ngram_ids(self, codes: tf.Tensor) -> tf.Tensor:
         ids = codes % (self._char_ngram_buckets - 1) + (PADDING + 1)

@@ -194,6 +194,42 @@ def test_an_export_has_ngrams_and_weights_in_the_words_and_says_the_same(vocabul
     np.testing.assert_allclose(row, model.encode(SENTENCES), atol=1e-6)
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_an_export_without_hidden_layers_multiplies_no_matrix_and_says_the_same(
+    vocabulary, training
+):
+    model = build(config(vocabulary, word_weights="fixed"), seed=1)
+    model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))
+    bias = model.encoder.trainable_variables[-1]
+    bias.assign([0.1, -0.2, 0.3, 0.0, 0.5])
+    module = HubModule(model, model.text)
+    found = module(tf.constant(SENTENCES), training=training)
+    np.testing.assert_allclose(found, model.encode(SENTENCES), atol=1e-6)
+    shapes = {tuple(weight.shape) for weight in module.encoder.trainable_variables}
+    assert shapes == {(53, 5), (1000, 5), (5,)}
+
+
+@pytest.mark.parametrize(
+    ("averaging", "heads"),
+    [
+        ({"embedding_dim": 7}, ["response_selection"]),  # tables would grow
+        ({"hidden": [4]}, ["response_selection"]),  # not a sum any more
+        ({}, ["response_selection", "nli"]),  # the NLI head reads the words
+    ],
+)
+def test_a_matrix_that_is_needed_stays(vocabulary, averaging, heads):
+    asked = config(vocabulary, word_weights="fixed", **averaging)
+    asked.override({"heads": heads, "nli": {"max_units": 3}})
+    model = build(asked, seed=1)
+    module = HubModule(model, model.text)
+    assert len(module.encoder.trainable_variables) == len(model.encoder.trainable_variables)
+    np.testing.assert_allclose(module(tf.constant(SENTENCES)), model.encode(SENTENCES), atol=1e-6)
+    ids = model.text(tf.constant(["red fish"]))[WORDS]
+    expected = tf.reduce_mean(model.encoder.word_vectors(ids[:, :2]), axis=1)
+    found = module.heads["word_vectors"](tf.constant(["red fish"]))["outputs"]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_a_saved_model_keeps_ngrams_and_weights(vocabulary, tmp_path):
     model = build(config(vocabulary, word_weights="learned"), seed=1)
     model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))

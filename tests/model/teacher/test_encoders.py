@@ -49,6 +49,13 @@ def sentence_transformers(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", package)
 
 
+def test_a_teacher_may_be_given_a_name(sentence_transformers):
+    assert encoders.load("known").name == "known"
+    named = encoders.load("MiniLM=known")
+    assert named.name == "MiniLM"
+    assert named.fingerprint == encoders.load("known").fingerprint
+
+
 def test_a_saved_model_is_a_teacher(tmp_path):
     module = Module()
     tf.saved_model.save(module, str(tmp_path / "module"), signatures=module.serve)

@@ -1,0 +1,84 @@
+"""Vectors of n-grams: a ridge regression of the words' vectors."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model.errors import InputError
+from model.initializers import char_ngrams
+from model.tasks.multitask import tasks_of
+from model.text import CHAR_NGRAMS, WORDS
+from model.training.state import make_state
+from tests.model.initializers.test_word_vectors import vectors_file
+
+NGRAMS = np.array([[1, 0, 0], [2, 3, 0], [0, 0, 0]], np.int32)
+"""One n-gram; two others; none."""
+
+
+def test_ngrams_share_the_vector_of_their_word_and_the_penalty_shortens_it():
+    vectors = np.array([[2.0, 0.0], [0.0, 3.0], [5.0, 5.0]], np.float32)
+    found = char_ngrams.fitted(NGRAMS, vectors, buckets=5)
+    # n x = v - x for a word of n n-grams: v / (1 + 1) and v / (2 + 1).
+    np.testing.assert_allclose(found, [[0, 0], [1, 0], [0, 1], [0, 1], [0, 0]], atol=1e-3)
+    assert found.dtype == np.float32
+
+
+def test_sums_leave_padding_out():
+    table = np.array([[9, 9], [1, 2], [3, 4], [5, 6]], np.float32)
+    np.testing.assert_array_equal(char_ngrams.sums(NGRAMS, table), [[1, 2], [8, 10], [0, 0]])
+
+
+@pytest.fixture
+def vocabulary(tmp_path):
+    folder = tmp_path / "vocabulary"
+    folder.mkdir()
+    content = "number\t400\nanswer\t400\nquestion\t400\n"
+    (folder / "words.tsv").write_text(content)
+    (folder / "bigrams.tsv").write_text("")
+    outputs = {"words.tsv": {"bytes": len(content), "records": 3}}
+    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
+    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    return str(folder)
+
+
+def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_them(
+    parse, tmp_path, vocabulary
+):
+    asked = {
+        "task__word_vectors": vectors_file(tmp_path, number="1 0", numbering="1 0", answer="0 1"),
+        "task__model__text__vocabulary": vocabulary,
+        "task__model__text__char_ngram_buckets": 10_000,
+    }
+    composed = {}
+    for fit in (0.0, 50.0):
+        params = parse(task__char_ngram_fit=fit, **asked)
+        tasks = tasks_of(params.task)
+        model = make_state(params, tf.distribute.get_strategy(), tasks, initialize=True).model
+        ids = model.text(tf.constant(["number", "answer", "numbers", "answers"]))
+        words = model.encoder.word_vectors(ids[WORDS][:, 0])
+        of_unknown = model.encoder.tables[CHAR_NGRAMS].numpy()
+        composed[fit] = words + char_ngrams.sums(ids[CHAR_NGRAMS].numpy(), of_unknown)
+    np.testing.assert_allclose(composed[50.0][:2], composed[0.0][:2], atol=1e-4)
+    directions = (composed[50.0][2:] - composed[0.0][2:]).numpy()
+    assert directions[0, 0] > 5 * abs(directions[0, 1])
+    assert directions[1, 1] > 5 * abs(directions[1, 0])
+
+
+@pytest.mark.parametrize(
+    ("without", "needs"),
+    [
+        ("task__word_vectors", r"word vectors \(--word_vectors\) beside it"),
+        ("task__model__text__char_ngram_buckets", "character n-grams .* beside it"),
+    ],
+)
+def test_what_it_needs_is_named(parse, tmp_path, vocabulary, without, needs):
+    asked = {
+        "task__word_vectors": vectors_file(tmp_path, number="1 0"),
+        "task__model__text__vocabulary": vocabulary,
+        "task__model__text__char_ngram_buckets": 100,
+    }
+    del asked[without]
+    with pytest.raises(InputError, match=rf"task\.char_ngram_fit: 3\.0 needs {needs}"):
+        parse(task__char_ngram_fit=3.0, **asked)

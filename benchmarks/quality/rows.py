@@ -8,7 +8,6 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ RATE |= {f"{POLYNOMIAL}.end_learning_rate": "{last_rate}"}
 """Filled in by `choose`."""
 AS_IT_STANDS = "as it stands"
 NEEDED = (
-    *("reddit/{HELD_OUT}*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
+    *("reddit/RC_*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
     *("nli/*train*", "nli/*dev*", "nli/*test*", "semeval_cqa"),
 )
 """What DATA must hold."""
@@ -59,6 +58,7 @@ class Row:
     init_from: str | None = None
     model_of: str | None = None
     export: str = "last"
+    variant: str = "float32"
     scores: tuple[str, ...] = ()
 
 
@@ -117,8 +117,11 @@ class Table:
             if self.options.get(row.get("needs"), "needs nothing"):
                 self._add(name, row)
         self.shown = self._runs(self.rows)  # in RESULTS.md
-        for name, given in table["benchmarks"].items():
-            self._add(f"benchmarks/{name}", given)
+        for section in ("benchmarks", "pretrained"):
+            for name, given in table[section].items():
+                row = self._based(given, table["rows"])
+                if self.options.get(row.get("needs"), "needs nothing"):
+                    self._add(f"{section}/{name}", row)
         self.ablations = {
             name: self._ablation(name, given, self._based(table["rows"][name], table["rows"]))
             for name, given in table["ablations"].items()
@@ -130,7 +133,9 @@ class Table:
         base = given.get("base")
         if base is not None and base not in rows:
             raise TableError(f"base: {base}; accepted are {', '.join(rows)}")
-        merged = (Table._based(rows[base], rows) if base else {}) | given
+        # Without itself, so that a circle ends at a name that is not accepted.
+        others = {name: row for name, row in rows.items() if name != base}
+        merged = (Table._based(rows[base], others) if base else {}) | given
         return {key: value for key, value in merged.items() if key != "base"}
 
     def _add(self, name: str, given: Fields) -> None:
@@ -153,6 +158,7 @@ class Table:
             ("init_from", self.rows),
             ("model_of", self.rows),
             ("export", ("last", "best")),
+            ("variant", ("float32", "bfloat16", "float16", "int8")),
             ("scores", self._scores),
         ):
             value = getattr(row, key)
@@ -189,8 +195,11 @@ class Table:
           TableError: if it does not.
         """
         data = Path(self.options["DATA"] or "nowhere")
-        if empty := [one for one in NEEDED if not any(data.glob(one.format(**self.options)))]:
-            self._refuse(f"has no {empty[0].format(**self.options)}")
+        needed = NEEDED
+        if self.options["HELD_OUT"]:
+            needed = (f"reddit/{self.options['HELD_OUT']}*", *NEEDED)
+        if empty := [one for one in needed if not any(data.glob(one))]:
+            self._refuse(f"has no {empty[0]}")
         if several := [one for one in ONE_FILE if len(list(data.glob(one))) > 1]:
             self._refuse(f"has several files {several[0]}")
         if not self.inputs("pairs"):
@@ -207,14 +216,16 @@ class Table:
         return list(self.data_sets[name].get("of", {}))
 
     def inputs(self, name: str) -> list[str]:
-        """The files of DATA that a data set is made of: those of `input` without `except`."""
+        """The files of DATA that a data set is made of: those of `input`."""
         given = self.data_sets[name]
         if "input" not in given:
             return []
+        if "{HELD_OUT}" in given["input"] and not self.options["HELD_OUT"]:
+            raise TableError("HELD_OUT is empty; accepted is the beginning of names, RC_2015-03")
         found = self._found(given["input"])
-        but = given.get("except", "").format(**self.options)
-        folder = Path(self.options["DATA"])
-        return [one for one in found if not fnmatch(str(Path(one).relative_to(folder)), but)]
+        if not given.get("but_held_out") or not self.options["HELD_OUT"]:
+            return found
+        return [one for one in found if not Path(one).name.startswith(self.options["HELD_OUT"])]
 
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
@@ -243,18 +254,12 @@ class Table:
         command += [given.get("reads", "--input"), *self.inputs(name), *made]
         command += ["--output", self.data_folder(name)]
         for option, value in given.get("options", {}).items():
-            command += [f"--{option}", str(value).format(**self._named)]
+            command += [f"--{option}", str(value).format(**self.options)]
         if ids := given.get("pair_ids", "").format(**self.options).split():
             command += ["--pair_ids", *ids]
         if texts := self.texts(name):
             command += ["--exclude_texts", *texts]
         return shlex.join(command)
-
-    @property
-    def _named(self) -> dict[str, str]:
-        """The options, of SENTENCE_TRANSFORMERS the folder alone."""
-        folder = self.options["SENTENCE_TRANSFORMERS"].rpartition("=")[2]
-        return self.options | {"SENTENCE_TRANSFORMERS": folder}
 
     # Runs.
 
@@ -337,11 +342,22 @@ class Table:
         """The command that exports a run's module."""
         best = "/best" if run.row.export == "best" else ""
         command = ["-m", "export", "--model_dir", f"{self.model_dir(run.model)}{best}"]
-        return shlex.join([*command, "--output", f"{self.options['RUNS']}/modules/{run.name}"])
+        command += ["--output", f"{self.options['RUNS']}/modules/{run.name}"]
+        if run.row.variant != "float32":
+            command += ["--variant", run.row.variant]
+        return shlex.join(command)
 
     def score_data(self, name: str) -> str:
         """The data of a score."""
-        return self._scores[name]["data"].format(**self.options)
+        given = self._scores[name]
+        if "of" in given:
+            ((data_set, files),) = given["of"].items()
+            return f"{self.data_folder(data_set)}/{files}"
+        return given["data"].format(**self.options)
+
+    def scored_on(self, run: Run) -> list[str]:
+        """The data sets that a run is scored on."""
+        return [one for name in run.row.scores for one in self._scores[name].get("of", {})]
 
     def scores(self, run: Run) -> list[str]:
         """The commands that score a run's module."""

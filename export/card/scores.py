@@ -26,6 +26,8 @@ def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[s
     Raises:
       InputError: if there is no result, or a file is none or of another module.
     """
+    if not folder.is_dir():
+        raise InputError(f"--results: {str(folder)!r} is no folder")
     compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
     read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
     if not (found := [scores for scores in read if scores is not None]):
@@ -47,6 +49,8 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
         }
         scores["data"] = result["data"]["sha256"]
         scores["settings"] = result.get("settings", {})
+        if result["module"] is None:  # a search engine's
+            return None
         of_module = result["module"]["fingerprint"]
         if not isinstance(of_module, str):
             raise TypeError(f"fingerprint is {of_module!r}")

@@ -146,7 +146,7 @@ def test_every_row_has_parameters_that_exist(table):
         if run.row.model_of is None:
             found[name] = params_of(table, run)
             assert found[name].task.seed == run.seed
-    assert len(found) == len(table.runs) - 2
+    assert len(found) == len(table.runs) - 3
     both, reddit = found["reddit_nli-1"].task, found["reddit-1"].task
     # As it dropped words for, so that every variable has its counterpart.
     both.model.encoder.averaging.word_dropout = reddit.model.encoder.averaging.word_dropout
@@ -202,6 +202,34 @@ def test_nothing_that_is_scored_is_trained_on(table, data):
     assert table(HELD_OUT="RC_2015-02").inputs("pairs") == [str(data / "reddit/RC_2015-03.zst")]
 
 
+def test_without_a_held_out_month_all_dumps_are_trained_on(table, data):
+    everything = table(HELD_OUT="")
+    everything.check_data()
+    months = [str(data / f"reddit/RC_2015-{month}.zst") for month in ("02", "03")]
+    assert everything.inputs("pairs") == months
+    with pytest.raises(rows.TableError, match="HELD_OUT is empty; accepted is the beginning"):
+        everything.inputs("held_out")
+
+
+def test_the_pretrained_modules_are_ranked_on_threads_that_they_did_not_train_on(table):
+    table = table()
+    small, full = (table.runs[f"pretrained/{row}-0"] for row in ("small", "full"))
+    assert table.export(small).endswith("R/modules/pretrained/small-0 --variant int8")
+    assert full.model == "teacher_nli-0"
+    for run in (small, full):
+        assert table.scored_on(run) == ["pairs"]
+        (ranking,) = (line for line in table.scores(run) if "response_ranking" in line)
+        assert "--data R/pairs/validation-00000-of-00001.tfrecord" in ranking
+    asked, of_full = table.overrides(small), table.overrides(table.runs["teacher_nli-0"])
+    assert {name for name in asked | of_full if asked.get(name) != of_full.get(name)} == {
+        *("task.init_checkpoint", "task.model.text.vocabulary", "task.model.nli.members"),
+        *("task.model.nli.max_units", "task.model.nli.hidden", "task.char_ngram_fit"),
+        "task.model.encoder.averaging.char_ngram_weight",
+        *("task.model.text.word_buckets", "task.model.text.char_ngram_buckets"),
+        *(f"task.model.encoder.averaging.{kind}_dim" for kind in ("word", "embedding")),
+    }
+
+
 def test_what_a_row_learns_from_is_what_is_searched_for_leaks(table):
     """Words and their counts are no texts."""
     table = table()
@@ -229,6 +257,11 @@ def test_the_best_checkpoint_of_another_row_is_exported(changed):
     table = changed("growth_100", export="best")
     command = "-m export --model_dir {0}/models/reddit-0/best --output {0}/modules/growth_100-0"
     assert table.export(table.runs["growth_100-0"]) == command.format("runs/reproduce")
+
+
+def test_rows_that_are_based_on_each_other_are_refused(changed):
+    with pytest.raises(rows.TableError, match="base: "):
+        changed("reddit", base="words")
 
 
 def test_a_row_of_several_rates_is_trained_at_each():
@@ -313,8 +346,9 @@ def test_another_seed_is_another_run(changed):
     ("values", "said"),
     [
         ({"stepps": 3}, "row transformer: stepps; accepted are experiment, export, init_from"),
-        ({"scores": ["glue"]}, "scores: glue; accepted are response_ranking, snli"),
+        ({"scores": ["glue"]}, "scores: glue; accepted are response_ranking, validation_"),
         ({"pairs": "all"}, "pairs: all; accepted are pairs, held_out"),
+        ({"variant": "int4"}, "variant: int4; accepted are float32, bfloat16, float16, int8"),
         ({"export": "first"}, "export: first; accepted are last, best"),
         ({"init_from": "nowhere"}, "init_from: nowhere; accepted are reddit, reddit_nli"),
         ({"base": "nowhere"}, "base: nowhere; accepted are reddit, reddit_nli"),
@@ -375,7 +409,7 @@ def test_data_sets_are_made_of_others(table):
     assert one.made_of("teacher") == ["pairs", "nli/train"]
     assert one.data("teacher") == (
         "-m model teacher --texts 'R/pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
-        "--encoder M --limit 65000"
+        "--encoder m=M --limit 65000"
     )
 
 

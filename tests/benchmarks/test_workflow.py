@@ -251,3 +251,17 @@ def test_missing_data_is_one_line(workplace):
         in said.splitlines()[-1]
     )
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("goal", "options", "reason"),
+    [
+        ("pretrained", {"HELD_OUT": ""}, "make pretrained needs a teacher: SENTENCE_TRANSFORMERS="),
+        ("reproduce", {"HELD_OUT": ""}, "HELD_OUT is empty; accepted is the beginning of names"),
+    ],
+)
+def test_a_missing_option_is_one_line(workplace, goal, options, reason):
+    status, said = workplace.run("--dry-run", goal=goal, **options)
+    assert status != 0
+    assert f"error: {reason}" in said.splitlines()[-1]
+    assert "Traceback" not in said

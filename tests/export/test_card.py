@@ -161,7 +161,7 @@ def test_scores_are_put_into_a_module(module, results, capsys):
     weights = (module / "variables" / "variables.index").stat().st_ino
     put(results, result(fingerprint))
     main(["card", "--module", str(module), "--results", str(results)])
-    assert "1 results" in capsys.readouterr().out
+    assert "1 result written to" in capsys.readouterr().out
     card = (module / "README.md").read_text()
     row = "| sts | sts-test (`abcdef012345`) | pearson | 0.6840 | 0.6500 to 0.7123 | 1,379 |"
     assert row in card
@@ -178,9 +178,11 @@ def test_scores_are_put_into_a_module(module, results, capsys):
     assert {path.name for path in module.parent.iterdir()} == {"module", "results"}
 
 
-def test_a_report_among_the_results_is_passed_over(tmp_path):
+def test_what_is_no_score_of_a_module_is_passed_over(tmp_path):
     (tmp_path / "report.json").write_text('{"text": [], "tables": [], "results": []}')
     (tmp_path / "differences.json").write_text('{"a": {}, "b": {}, "differences": []}')
+    search_engine = result("") | {"module": None}
+    (tmp_path / "search_engine.json").write_text(json.dumps(search_engine))
     with pytest.raises(InputError, match=r"holds no \*\.json of"):
         scores.read(tmp_path, fingerprint="f" * 80)
     put(tmp_path, result("f" * 80))

@@ -1,0 +1,68 @@
+"""What `make pretrained` puts into the repository, and what it refuses."""
+
+import hashlib
+
+import pytest
+
+from benchmarks.quality import pretrained
+from export.card import identity, scores
+from model.errors import InputError
+
+
+@pytest.fixture
+def publish(tmp_path, monkeypatch):
+    """Publishes modules of these values of Pearson's r on STS-B dev."""
+    added = []
+    monkeypatch.setattr(pretrained, "add_scores", lambda *given: added.append(given))
+
+    def run(*, small, full, more_bytes=0):
+        for row, pearson in (("small", small), ("full", full)):
+            module = tmp_path / "runs" / "modules" / "pretrained" / f"{row}-0"
+            (module / identity.FOLDER).mkdir(parents=True)
+            teacher = {"task": "teacher", "encoder": {"name": "a teacher"}}
+            data = [{"task": "response_selection"}, teacher]
+            identity.write(module, {"project": identity.PROJECT, "training_data": data})
+            (module / "saved_model.pb").write_bytes(b"graph" + bytes(more_bytes))
+            scores.write(module / identity.FOLDER / identity.SCORES, list(results(pearson)))
+        output = tmp_path / "pretrained"
+        pretrained.publish(tmp_path / "runs", output)
+        results_of = tmp_path / "runs" / "results" / "pretrained"
+        assert [given[1] for given in added] == [results_of / "small-0", results_of / "full-0"]
+        return output
+
+    return run
+
+
+def results(pearson):
+    for task, name in pretrained.SHOWN:
+        metrics = dict.fromkeys(pretrained.SHOWN[task, name], 0.5)
+        if name == "sts-dev":
+            metrics = {"pearson": pearson}
+        intervals = {metric: [value - 0.1, value + 0.1] for metric, value in metrics.items()}
+        yield {"task": task, "name": name, "n": 1379, "metrics": metrics, "intervals": intervals}
+
+
+def test_the_module_its_checksums_and_its_page_are_written(publish):
+    output = publish(small=0.771, full=0.78)
+    graph = output / "conversations-small" / "saved_model.pb"
+    assert graph.read_bytes() == b"graph"
+    lines = (output / "SHA256SUMS").read_text().splitlines()
+    digest = hashlib.sha256(b"graph").hexdigest()
+    assert f"{digest}  conversations-small/saved_model.pb" in lines
+    assert len(lines) == 3
+    page = (output / "README.md").read_text()
+    assert "| 0.771 (0.671 to 0.871) " in page
+    assert "| 0.780 (0.680 to 0.880) " in page
+    assert "`a teacher` gives to" in page
+
+
+def test_a_module_far_below_the_full_one_is_refused(publish, tmp_path):
+    with pytest.raises(InputError, match=r"is 0\.7690, of the full module 0\.7800"):
+        publish(small=0.769, full=0.78)
+    assert not (tmp_path / "pretrained").exists()
+
+
+def test_a_module_that_is_too_large_is_refused(publish, tmp_path):
+    with pytest.raises(InputError, match="accepted are 20,000,000"):
+        publish(small=0.78, full=0.78, more_bytes=20_000_000)
+    assert not (tmp_path / "pretrained").exists()

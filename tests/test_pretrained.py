@@ -1,0 +1,91 @@
+"""The module in the repository: whole, small, and as good as its card says."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from export.card import identity, scores
+
+REPOSITORY = Path(__file__).parents[1]
+FOLDER = REPOSITORY / "pretrained"
+MODULE = FOLDER / "conversations-small"
+DATA = os.environ.get("CONVERSATIONS_DATA")
+SCORE = """
+import csv, gzip, json, sys
+import numpy as np
+import tensorflow as tf
+import tensorflow_hub as hub
+import tensorflow_text
+
+module, data = sys.argv[1:]
+signatures = hub.load(module).signatures
+
+
+def run(name, first, second, output):
+    head, found = signatures[name], []
+    for start in range(0, len(first), 500):
+        some = [tf.constant(side[start : start + 500]) for side in (first, second)]
+        names = sorted(head.structured_input_signature[1], key=ORDER.index)
+        found.append(head(**dict(zip(names, some)))[output].numpy())
+    return np.concatenate(found)
+
+
+ORDER = ["sentences1", "sentences2", "premise", "hypothesis"]
+for split in ("dev", "test"):
+    with open(f"{data}/stsb/sts-{split}.csv", encoding="utf-8") as file:
+        rows = [line.rstrip("\\n").split("\\t") for line in file]
+    gold = [float(row[4]) for row in rows]
+    found = run("similarity", [row[5] for row in rows], [row[6] for row in rows], "score")
+    print(json.dumps([f"sts-{split}", "pearson", np.corrcoef(gold, found)[0, 1]]))
+with gzip.open(f"{data}/nli/snli_1.0_test.jsonl.gz", "rt", encoding="utf-8") as file:
+    pairs = [json.loads(line) for line in file]
+sides = [[pair[side] for pair in pairs] for side in ("sentence1", "sentence2")]
+best = run("classify_nli", *sides, "outputs").argmax(axis=1)
+labels = ["entailment", "neutral", "contradiction"]
+right = [labels[one] == pair["gold_label"] for one, pair in zip(best, pairs)]
+print(json.dumps(["snli-test", "accuracy", np.mean(right)]))
+"""
+"""Scores a module with numpy alone."""
+
+
+def test_the_files_are_those_of_the_checksums():
+    listed = dict(
+        reversed(line.split("  ")) for line in (FOLDER / "SHA256SUMS").read_text().splitlines()
+    )
+    files = [path for path in MODULE.rglob("*") if path.is_file()]
+    found = {
+        str(path.relative_to(FOLDER)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+    assert found == listed
+    assert sum(path.stat().st_size for path in files) <= 20_000_000
+
+
+def test_the_card_has_scores_with_intervals():
+    card = (MODULE / "README.md").read_text()
+    for one in scores.load(MODULE / identity.FOLDER / identity.SCORES):
+        assert one["name"] in card
+        assert one["intervals"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA, reason="CONVERSATIONS_DATA names no folder of real data")
+def test_a_fresh_environment_reproduces_three_scores(tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    packages = identity.read(MODULE)["packages"]
+    pinned = [f"{name}=={version}" for name, version in packages.items()]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *pinned], check=True)
+    done = subprocess.run(
+        [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
+    )
+    stored = {one["name"]: one for one in scores.load(MODULE / identity.FOLDER / identity.SCORES)}
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in found] == ["sts-dev", "sts-test", "snli-test"]
+    for name, metric, value in found:
+        assert value == pytest.approx(stored[name]["metrics"][metric], abs=1e-4)

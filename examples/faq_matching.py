@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--threshold",
         type=float,
-        default=0.5,
+        default=0.3,
         help="lowest cosine of a match; choose it on questions whose match you know; "
         "default: %(default)s",
     )

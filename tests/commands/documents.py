@@ -10,6 +10,7 @@ DOCUMENTS = [
     *(REPOSITORY / name for name in ("README.md", "BUILD.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((REPOSITORY / "docs").glob("*.md")),
     REPOSITORY / "examples" / "README.md",
+    REPOSITORY / "pretrained" / "README.md",
 ]
 _PYTHON = r"(?:PYTHONPATH=\. )?(?:\.venv/bin/)?python"
 

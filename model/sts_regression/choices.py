@@ -23,6 +23,7 @@ _ONE_OF: dict[str, tuple[str, ...]] = {
     "concatenation": ("features", "time"),
     "comparator_output": ("perceptron", "node"),
     "unknown_words": ("zero", "mean"),
+    "padding": ("masked", "after", "before"),
     "folds_by": WAYS,
     "weights_between_folds": WEIGHTS,
 }
@@ -69,6 +70,9 @@ class Choices:
     """Whether word vectors are trained too ("the initial state of the word vectors")."""
     unknown_words: str = "zero"
     """The vector of an unknown word: `zero`, or the `mean` of the others."""
+    padding: str = "masked"
+    """`masked`, or zero vectors that the LSTMs read like words, up to the longest training
+    sentence: `after` the words, or `before` them like Keras's `pad_sequences`. SIF ignores it."""
     sif_a: float = 1e-3
     """a of SIF; the paper gives no number, this one is from Arora et al."""
 

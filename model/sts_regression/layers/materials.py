@@ -20,7 +20,7 @@ class Words(NamedTuple):
     vectors: tf.Tensor
     """float32 [batch, time, dim]."""
     mask: tf.Tensor
-    """bool [batch, time]: false at padding."""
+    """bool [batch, time]: false at padding, unless the LSTMs read it (`Choices.padding`)."""
 
 
 class Embedded(NamedTuple):

@@ -38,7 +38,9 @@ def build(
         tf_keras.Input([None], dtype=tf.int32, name=name) for name in ("first", "second")
     )
     time = tf.maximum(tf.shape(first)[1], tf.shape(second)[1])
-    ids = [tf.pad(side, [[0, 0], [0, time - tf.shape(side)[1]]]) for side in (first, second)]
+    if choices.padding != "masked":
+        time = tf.maximum(time, max(map(len, training)))
+    ids = [_padded(side, time, choices.padding) for side in (first, second)]
     vectors = tf_keras.layers.Embedding(*table.shape, trainable=choices.train_vectors)
     encoders = [
         _encoder(experiment.embedding, materials)
@@ -66,8 +68,19 @@ def _encoder(embedding: Callable[..., Embedded], materials: Materials) -> tf_ker
     """Ids and word vectors -> the fields of `Embedded`; calls of it share its weights."""
     ids = tf_keras.Input([None], dtype=tf.int32)
     vectors = tf_keras.Input([None, materials.table.shape[1]])
-    words = Words(ids, vectors, tf.not_equal(ids, PADDING))
+    real = tf.not_equal(ids, PADDING)
+    mask = real if materials.choices.padding == "masked" else tf.ones_like(real)
+    words = Words(ids, vectors, mask)
     return tf_keras.Model([ids, vectors], list(embedding(words, materials)))
+
+
+def _padded(ids: tf.Tensor, time: tf.Tensor, where: str) -> tf.Tensor:
+    """int32 [batch, words] with `PADDING` after the last word -> [batch, time]."""
+    ids = tf.pad(ids, [[0, 0], [0, time - tf.shape(ids)[1]]])
+    if where != "before":
+        return ids
+    lengths = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.int32)
+    return tf.gather(ids, (tf.range(time) + lengths) % time, batch_dims=1)
 
 
 def _seeds(seed: int) -> Iterator[int]:

@@ -83,7 +83,8 @@ def _about(results: list[dict]) -> str:
         f"{counts['words_without_vector']:,} of {counts['words']:,} words without one. "
         f"Units: {settings['units'] or 'as the vectors'}; "
         f"epochs: {settings['epoch_share']:g} of the paper's; learning rate "
-        f"{settings['learning_rate']:g}; gates: {settings['gates']}; gradient norm clipped at: "
+        f"{settings['learning_rate']:g}; gates: {settings['gates']}; "
+        f"padding: {settings['padding']}; gradient norm clipped at: "
         f"{settings['clip_norm'] or 'nothing'}; seed {settings['seed']}."
     )
 

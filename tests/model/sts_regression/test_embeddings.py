@@ -135,3 +135,27 @@ def test_a_regressor_survives_a_keras_file(row, tmp_path):
     again = tf_keras.models.load_model(tmp_path / "regressor.keras")
     sides = [padded([2, 3, 4], [3]), padded([2], [4, 2])]
     np.testing.assert_array_equal(again(sides), made(sides))
+
+
+@pytest.mark.parametrize(("padding", "read"), [("after", [4, 2, 0, 0]), ("before", [0, 0, 4, 2])])
+def test_padding_that_is_not_masked_is_read_like_words(padding, read):
+    training = [[2, 3, 4, 2], [3]]  # the longest has four words
+    choices = Choices(units=3, padding=padding)
+    made = regressor.build(
+        TABLE_2["lstm1_perceptron"], choices, table=TABLE, training=training, seed=1
+    )
+    weights = made.get_weights()
+    masked = regressor.build(
+        TABLE_2["lstm1_perceptron"],
+        Choices(units=3),
+        # Row 5 is a word that has the vector of padding.
+        table=np.concatenate([TABLE, TABLE[:1]]),
+        training=training,
+        seed=1,
+    )
+    masked.set_weights([masked.get_weights()[0], *weights[1:]])
+    spelt = [5 if word == 0 else word for word in read]
+    sides = [padded([4, 2]), padded([2, 3, 4, 3])]
+    np.testing.assert_allclose(made(sides), masked([padded(spelt), sides[1]]), rtol=1e-5)
+    shorter = made([padded([4, 2]), padded([2, 3])])
+    assert not np.allclose(shorter, made([padded([4, 2, 4]), padded([2, 3])]))

@@ -26,6 +26,7 @@ def of_row(row, metrics, *, diverged=0, alike=0):
             "units": 0,
             "learning_rate": 1e-4,
             "gates": "printed",
+            "padding": "masked",
             "clip_norm": 0.0,
             "seed": 0,
         },
@@ -53,7 +54,7 @@ def test_a_row_that_diverged_hides_nothing_of_the_others():
         "3 of the 6 pairs held out have a sentence that also trains; of sts-test, 1 of 7." in made
     )
     assert "glove.txt, 50 numbers" in made
-    assert "gates: printed; gradient norm clipped at: nothing" in made
+    assert "gates: printed; padding: masked; gradient norm clipped at: nothing" in made
 
 
 def test_a_row_that_scores_all_pairs_alike_is_told_from_one_that_diverged():

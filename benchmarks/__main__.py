@@ -117,7 +117,7 @@ def refuse_without_peer(python: Path) -> None:
 
 
 def _refuse_peer(python: Path, reason: str) -> None:
-    parser().error(f"--peer_python {python}: {reason}; accepted is one with {NEEDED_OF_PEER}")
+    parser().error(f"--peer_python {python}: {reason}; accepted: one with {NEEDED_OF_PEER}")
 
 
 def run_all(chosen: list[Benchmark], *, has_peer: bool) -> Iterator[Outcome]:

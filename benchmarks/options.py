@@ -17,7 +17,7 @@ def at_least(lowest: int) -> Callable[[str], int]:
             value = lowest - 1
         if value < lowest:
             raise argparse.ArgumentTypeError(
-                f"{text!r}; accepted are whole numbers from {lowest} on"
+                f"{text!r}; accepted: whole numbers of at least {lowest}"
             )
         return value
 
@@ -31,7 +31,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted are finite numbers above 0")
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: finite numbers above 0")
     return value
 
 
@@ -39,14 +39,14 @@ def file_to_write(text: str) -> Path:
     """A type for files in existing folders."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted is a file in a folder that is there")
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: a file in a folder that is there")
     return path
 
 
 def program(text: str) -> str:
     """A type for programs that can be started."""
     if shutil.which(text) is None:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted is a program that can be started")
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: a program that can be started")
     return text
 
 

@@ -35,12 +35,12 @@ def main() -> None:
 
 
 def parse(line: bytes) -> tuple[str, str]:
-    """The author and the text of a comment; a field that is no string is an error."""
+    """The author and the text of a comment; a field that is not a string is an error."""
     fields = orjson.loads(line)
     own_id, parent, thread, subreddit, author, body = get_fields(fields)
     kinds = type(own_id), type(parent), type(thread), type(subreddit), type(author), type(body)
     if kinds != (str,) * len(FIELDS):
-        raise ValueError(f"{line[:200]!r} is no comment")
+        raise ValueError(f"{line[:200]!r} is not a comment")
     get = fields.get
     comment = (
         own_id.removeprefix("t1_"),

@@ -45,7 +45,7 @@ def card(arguments: argparse.Namespace) -> None:
 def index(arguments: argparse.Namespace) -> None:
     """Builds or extends the index if needed, and prints the best texts for each input."""
     if arguments.top < 1:
-        raise InputError(f"--top: {arguments.top}; accepted is 1 or more")
+        raise InputError(f"--top: {arguments.top}; accepted: 1 or more")
     given = arguments.responses
     output = arguments.output or responses.default_output(given, arguments.mode)
     found = responses.build_index(

@@ -125,7 +125,7 @@ class DualEncoder(tf_keras.Model):
           ValueError: if `sentences` is one string.
         """
         if isinstance(sentences, str | bytes):
-            raise ValueError(f"sentences: {sentences!r}; accepted is a list of strings")
+            raise ValueError(f"sentences: {sentences!r}; accepted: a list of strings")
         texts = list(sentences)
         starts = range(0, max(len(texts), 1), _AT_ONCE)
         batches = [tf.constant(texts[at : at + _AT_ONCE], tf.string) for at in starts]

@@ -73,7 +73,7 @@ def test_data_that_are_not_there_are_named_before_anything_is_installed(tmp_path
     refused = make("pretrained", f"DATA={tmp_path}/nothing")
     assert refused.returncode != 0
     assert refused.stdout == (
-        f"error: DATA='{tmp_path}/nothing' is no folder; docs/results.md says what it holds\n"
+        f"error: DATA='{tmp_path}/nothing' is not a folder; docs/results.md says what it holds\n"
     )
 
 

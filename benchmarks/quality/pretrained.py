@@ -85,12 +85,12 @@ def _scores(module: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 def _require_good(found: dict[str, dict], *, size: int) -> None:
     if size > MOST_BYTES:
-        raise InputError(f"{NAME} has {size:,} bytes; accepted are {MOST_BYTES:,}")
+        raise InputError(f"{NAME} has {size:,} bytes; accepted: {MOST_BYTES:,}")
     small, full = (found[row]["sts", "sts-dev"]["metrics"]["pearson"] for row in (SMALL, FULL))
     if small < full - MOST_BELOW:
         raise InputError(
             f"{NAME}: Pearson's r of STS-B dev is {small:.4f}, of the full module {full:.4f}; "
-            f"accepted are {MOST_BELOW} less"
+            f"accepted: {MOST_BELOW} less"
         )
 
 
@@ -131,24 +131,24 @@ def _page(modules: dict[str, Path], found: dict[str, dict]) -> str:
 
 PAGE = """# Pretrained modules
 
-`{name}` maps English text to vectors of 512 numbers. Its [model card]({name}/README.md)
+`{name}` maps English text to 512-dimensional vectors. Its [model card]({name}/README.md)
 says how to load it, what it was trained on and what it cannot do.
 
-    sha256sum --check SHA256SUMS
+    cd pretrained && sha256sum --check SHA256SUMS
 
 {table}
 
 In parentheses: 95% intervals over the items. `make pretrained DATA=DIR` made both modules, on
-{about}. The small one keeps only words that at least 20
-comments use, shorter vectors and weights of 8 bits. No text of the STS Benchmark or of SNLI's test
-set was trained on.
+{about}. The small one keeps only words that
+occur in at least 20 comments, shorter vectors and weights of 8 bits. No text of the STS Benchmark
+or of SNLI's test set was trained on.
 
 ## Licence
 
 The module has the licence of the project, Apache 2.0. It learned from
 
 - Reddit comments and their replies. The texts belong to their authors. The module holds no text,
-  only words that at least 20 comments use.
+  only words that occur in at least 20 comments.
 - sentence pairs with inference labels: a part of SNLI (CC BY-SA 4.0) and of its counterfactually
   augmented revisions (Apache 2.0).
 - the embeddings that `{teacher}` gives to 65,000 of these texts. all-MiniLM-L6-v2 has the

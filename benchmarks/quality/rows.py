@@ -106,7 +106,7 @@ class Table:
         known = {"DATA": "", "RUNS": "runs/reproduce"} | table["options"]
         options = options or {}
         if unknown := options.keys() - known.keys():
-            raise TableError(f"option {min(unknown)}: accepted are {', '.join(known)}")
+            raise TableError(f"option {min(unknown)}: accepted: {', '.join(known)}")
         given = {name: options.get(name, value) for name, value in known.items()}
         # Snakemake gives None for an empty value, a number for digits.
         self.options = {name: "" if value is None else str(value) for name, value in given.items()}
@@ -132,7 +132,7 @@ class Table:
     def _based(given: Fields, rows: dict[str, Fields]) -> Fields:
         base = given.get("base")
         if base is not None and base not in rows:
-            raise TableError(f"base: {base}; accepted are {', '.join(rows)}")
+            raise TableError(f"base: {base}; accepted: {', '.join(rows)}")
         # Without itself, so that a circle ends at a name that is not accepted.
         others = {name: row for name, row in rows.items() if name != base}
         merged = (Table._based(rows[base], others) if base else {}) | given
@@ -141,7 +141,7 @@ class Table:
     def _add(self, name: str, given: Fields) -> None:
         names = {field.name for field in fields(Row)} - {"name", "overrides"}
         if unknown := {key for key in given if "." not in key} - names:
-            raise TableError(f"row {name}: {min(unknown)}; accepted are {', '.join(sorted(names))}")
+            raise TableError(f"row {name}: {min(unknown)}; accepted: {', '.join(sorted(names))}")
         known = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
         row = Row(
             name=name,
@@ -165,12 +165,12 @@ class Table:
             named = value if isinstance(value, tuple) else (value,)
             if unknown := set(named) - {None, *accepted}:
                 names_of = ", ".join(accepted)
-                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted are {names_of}")
+                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted: {names_of}")
         for other in (row.init_from, row.model_of):
             if other and (unknown := set(row.seeds) - set(self.rows[other].seeds)):
                 of_other = ", ".join(map(str, self.rows[other].seeds))
                 raise TableError(
-                    f"row {name}: seeds: {min(unknown)}; accepted are those of {other}: {of_other}"
+                    f"row {name}: seeds: {min(unknown)}; accepted: those of {other}: {of_other}"
                 )
         self.rows[name] = row
 
@@ -221,7 +221,7 @@ class Table:
         if "input" not in given:
             return []
         if "{HELD_OUT}" in given["input"] and not self.options["HELD_OUT"]:
-            raise TableError("HELD_OUT is empty; accepted is the beginning of names, RC_2015-03")
+            raise TableError("HELD_OUT is empty; accepted: the beginning of names, RC_2015-03")
         found = self._found(given["input"])
         if not given.get("but_held_out") or not self.options["HELD_OUT"]:
             return found

@@ -60,7 +60,7 @@ def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
     texts = [pair[0] for pair in islice(runs.pairs(arguments.pairs), arguments.sentences)]
     if len(texts) < BATCHES[-1]:
         sys.exit(
-            f"error: --pairs {arguments.pairs!r} hold {len(texts)} inputs; accepted are "
+            f"error: --pairs {arguments.pairs!r} hold {len(texts)} inputs; accepted: "
             f"{BATCHES[-1]} or more, the largest batch"
         )
     path.write_text(json.dumps(texts))

@@ -58,7 +58,7 @@ def main() -> None:
     """Writes the dumps, measures, prints."""
     given = _parser().parse_args()
     if not found(given.dumps):
-        sys.exit(f"error: --dumps {given.dumps}: no such files; accepted are dumps, .zst")
+        sys.exit(f"error: --dumps {given.dumps}: no such files; accepted: dumps, .zst")
     for path in (FLINK, FLINK_JOB_SERVER):
         if not path.exists():
             sys.exit(f"error: {path} is not there; `make engines` fetches it")

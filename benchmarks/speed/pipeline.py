@@ -62,7 +62,7 @@ def main() -> None:
     arguments = parser.parse_args()
     dumps = found(arguments.dumps)
     if not dumps:
-        parser.error(f"--dumps {arguments.dumps}: no such files; accepted are dumps, .zst")
+        parser.error(f"--dumps {arguments.dumps}: no such files; accepted: dumps, .zst")
     for wanted in arguments.comments:
         compare(dumps, arguments.work, wanted)
     start(dumps, arguments.work)
@@ -138,7 +138,7 @@ def repeat(dumps: list[str], work: Path, wanted: int) -> tuple[int, list[str]]:
                 written.write(with_own_ids(line, copy))
                 comments += 1
         if comments == before:
-            sys.exit(f"--dumps: {dump} has no comments; accepted are dumps with one JSON a line")
+            sys.exit(f"--dumps: {dump} has no comments; accepted: dumps with one JSON a line")
         paths.append(str(path))
     return comments, paths
 
@@ -147,7 +147,7 @@ def with_own_ids(line: bytes, copy: int) -> bytes:
     """A comment with the id, parent and thread of a copy of the dump."""
     renamed, found = IDS.subn(rb"\g<0>%dc" % copy, line)
     if found < len(ID_FIELDS):
-        sys.exit(f"--dumps: {line[:200]!r} is no comment with {', '.join(ID_FIELDS)}")
+        sys.exit(f"--dumps: {line[:200]!r} is not a comment with {', '.join(ID_FIELDS)}")
     return renamed
 
 

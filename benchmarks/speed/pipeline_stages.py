@@ -54,7 +54,7 @@ def main() -> None:
     arguments = parser.parse_args()
     dumps = found(arguments.dumps)
     if not dumps:
-        parser.error(f"--dumps {arguments.dumps}: no such files; accepted are dumps, .zst")
+        parser.error(f"--dumps {arguments.dumps}: no such files; accepted: dumps, .zst")
     comments, _ = repeat(dumps, arguments.work, arguments.comments)
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     seconds = measure(arguments.work)

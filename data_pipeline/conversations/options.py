@@ -121,7 +121,7 @@ def check_conversations(
     linked = [options.id_field, options.parent_field]
     if options.order_field is not None and any(linked):
         raise InputError(
-            "--order_field: orders messages that name no parent; accepted are either --id_field "
+            "--order_field: orders messages that name no parent; accepted: either --id_field "
             "and --parent_field, or --thread_field and --order_field"
         )
     if options.order_field is not None and options.thread_field is None:
@@ -129,7 +129,7 @@ def check_conversations(
     if options.order_field is None and not all(linked):
         missing = "parent" if options.id_field else "id"
         raise InputError(
-            f"--{missing}_field: is missing; accepted are either --id_field and --parent_field, or "
+            f"--{missing}_field: is missing; accepted: either --id_field and --parent_field, or "
             "--thread_field and --order_field"
         )
     if options.drop_authors_containing is not None and options.author_field is None:
@@ -159,7 +159,7 @@ def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[TableSo
     """
     for name in ("input_field", "response_field"):
         if getattr(options, name) is None:
-            raise InputError(f"--{name}: is missing; accepted is the name of a field")
+            raise InputError(f"--{name}: is missing; accepted: the name of a field")
     if options.context_turns:
         raise InputError(
             "--context_turns: a row has no turn before its input; accepted by conversations"
@@ -225,6 +225,6 @@ def _delimiter(given: str | None) -> str | None:
     delimiter = "\t" if given in _TABS else given
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(
-            f"--delimiter: {given!r} is not a character; accepted are one, as ';', and tab"
+            f"--delimiter: {given!r} is not a character; accepted: one, as ';', and tab"
         )
     return delimiter

@@ -72,7 +72,7 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
         unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
         if unknown:
             raise InputError(
-                f"unknown option --{min(unknown)}; accepted are the ones that --help lists and "
+                f"unknown option --{min(unknown)}; accepted: the ones that --help lists and "
                 "Beam's pipeline options"
             )
     reach_object_stores(options)

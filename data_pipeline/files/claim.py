@@ -179,7 +179,7 @@ def _require_claim(descriptor: int, path: str) -> None:
     """Checks that the file is empty or a claim: anything else must not be overwritten."""
     content = os.pread(descriptor, _MOST_BYTES, 0)
     if content and _parse(content) is None:
-        raise FileExistsError(f"{path!r} is there and is no claim of this program; delete it")
+        raise FileExistsError(f"{path!r} is there and is not a claim of this program; delete it")
 
 
 def _is_at(descriptor: int, path: str) -> bool:

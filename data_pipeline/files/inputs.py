@@ -101,7 +101,7 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
             modified = file.last_updated_in_seconds or 0.0
             found.setdefault(file.path, InputFile(file.path, file.size_in_bytes, modified))
     if not found:
-        raise InputError("--input: names no file; accepted are file names and patterns")
+        raise InputError("--input: names no file; accepted: file names and patterns")
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
@@ -138,7 +138,7 @@ def _match(pattern: str) -> list[FileMetadata]:
         raise InputError(f"--input: {pattern!r}: {reason_of(error)}") from error
     if not files:
         raise InputError(
-            f"--input: {pattern!r} matches no file; accepted are file names and patterns, "
+            f"--input: {pattern!r} matches no file; accepted: file names and patterns, "
             "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
         )
     return files

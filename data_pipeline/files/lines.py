@@ -187,7 +187,7 @@ def _require_kind(file: InputFile) -> None:
     if suffix not in _MAGIC:
         return
     if not begin:
-        raise UnreadableFileError(f"{path}: the file is empty, which is no valid {suffix} file")
+        raise UnreadableFileError(f"{path}: the file is empty, which is not a valid {suffix} file")
     if begin.startswith(b"{"):
         raise UnreadableFileError(
             f"{path}: it is not compressed; its name must not end in {suffix}"

@@ -213,7 +213,7 @@ def _check_fractions(test: float, validation: float) -> None:
     if validation and test + validation >= 1:
         raise InputError(
             f"--validation_fraction: {validation} and a --test_fraction of {test} leave no pairs "
-            "to train on; accepted are two fractions with a sum below 1"
+            "to train on; accepted: two fractions with a sum below 1"
         )
 
 

@@ -115,7 +115,7 @@ def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: i
     if sharding.test_fraction < 1:
         raise InputError(
             f"--test_fraction: {sharding.test_fraction:g} and --split_by {sharding.split_by} leave "
-            f"none of {pairs:,} pairs to train on; accepted are other values of both, or "
+            f"none of {pairs:,} pairs to train on; accepted: other values of both, or "
             "--allow_empty"
         )
 

@@ -129,7 +129,7 @@ def read_texts(path: str) -> Iterator[str]:
                 raise InputError(f"--exclude_texts: {path!r}: {error}") from error
         case _:
             raise InputError(
-                f"--exclude_texts: {path!r}: accepted are .txt, .csv, .tsv, .jsonl and "
+                f"--exclude_texts: {path!r}: accepted: .txt, .csv, .tsv, .jsonl and "
                 ".xml, plain or .gz"
             )
 

@@ -78,7 +78,7 @@ def _read(
     suffix = PurePath(path.stem).suffix if packed else path.suffix
     if suffix not in _READERS or (packed and suffix == ".parquet"):
         raise UnreadableFileError(
-            f"{file.path}: its name does not say how to read it; accepted are names that end in "
+            f"{file.path}: its name does not say how to read it; accepted: names that end in "
             f"{', '.join(_READERS)}, or in .tfrecord{GZIP_SUFFIX} or .jsonl{GZIP_SUFFIX}"
         )
     read = 0
@@ -148,7 +148,7 @@ def _chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
     if not file.path.endswith(GZIP_SUFFIX):
         return iter(partial(tap.read, BATCH_BYTES), b"")
     if file.size == 0:
-        raise EOFError(f"an empty file is no {GZIP_SUFFIX} file")
+        raise EOFError(f"an empty file is not a {GZIP_SUFFIX} file")
     return iter(partial(gzip.open(cast(Any, tap)).read, BATCH_BYTES), b"")
 
 

@@ -71,7 +71,7 @@ def _subreddits(option: str, given: str | None) -> frozenset[str]:
     names = (name.strip().lower().strip("/").removeprefix("r/") for name in given.split(","))
     subreddits = frozenset(filter(None, names))
     if not subreddits:
-        raise InputError(f"--{option}: {given!r} names none; accepted are names, as in news,aww")
+        raise InputError(f"--{option}: {given!r} names none; accepted: names, as in news,aww")
     return subreddits
 
 
@@ -84,5 +84,5 @@ def _read_names(path: str | None) -> frozenset[str]:
         raise InputError(f"--bots: {path!r} cannot be read: {error}") from error
     names = frozenset(filter(None, (line.strip().lower() for line in lines)))
     if not names:
-        raise InputError(f"--bots: {path!r} names nobody; accepted is one author a line")
+        raise InputError(f"--bots: {path!r} names nobody; accepted: one author a line")
     return names

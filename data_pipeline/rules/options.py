@@ -114,5 +114,5 @@ def message_rules(options: RuleOptions) -> MessageRules:
 def _texts(option: str, given: str, *, example: str) -> tuple[str, ...]:
     texts = tuple(filter(None, map(str.strip, given.split(","))))
     if not texts:
-        raise InputError(f"--{option}: {given!r} names none; accepted are texts, as in {example}")
+        raise InputError(f"--{option}: {given!r} names none; accepted: texts, as in {example}")
     return texts

@@ -196,7 +196,7 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
     if others and others == read.counts["lines"] - read.counts["malformed"]:
         raise InputError(
             f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} matches no id of the "
-            f"{others:,} pairs; accepted are patterns of their pairID"
+            f"{others:,} pairs; accepted: patterns of their pairID"
         )
     lines = InputLines(
         read.counts["lines"],

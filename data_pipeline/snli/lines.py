@@ -44,7 +44,7 @@ def open_file(
     suffix = PurePath(path.stem).suffix if path.suffix.lower() in COMPRESSIONS else path.suffix
     if suffix.lower() not in _SUFFIXES:
         raise InputError(
-            f"--input: {file.path!r} does not say by its name how to read it; accepted are names "
+            f"--input: {file.path!r} does not say by its name how to read it; accepted: names "
             f"that end in {' or '.join(_SUFFIXES)}, and then in {', '.join(COMPRESSIONS)} or "
             "nothing"
         )
@@ -90,8 +90,8 @@ class Columns:
         if missing:
             shown = header.decode(errors="replace")[:SHOWN]
             raise InputError(
-                f"--input: {path!r}, line 1: {shown!r} is no header, without "
-                f"{', '.join(missing)}; accepted are the names of tab-separated columns, among "
+                f"--input: {path!r}, line 1: {shown!r} is not a header, without "
+                f"{', '.join(missing)}; accepted: the names of tab-separated columns, among "
                 f"them {', '.join(FIELDS)}"
             )
         self._columns = len(names)

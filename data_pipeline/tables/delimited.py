@@ -67,7 +67,7 @@ class _Table:
         self._lines.put_back([first])
         if "\0" in first or first.startswith(("\ufffe", "\udcff\udcfe", "\udcfe\udcff")):
             raise UnreadableFileError(
-                f"{file.path}: it is UTF-16 text or binary data; accepted is UTF-8 text"
+                f"{file.path}: it is UTF-16 text or binary data; accepted: UTF-8 text"
             )
         self._delimiter = form.delimiter or _delimiter_of(file, first, names)
         _, header = next(self._parsed(), (0, []))

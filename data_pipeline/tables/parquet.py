@@ -18,7 +18,7 @@ def read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     """Yields the columns of all rows; row groups are read a batch at a time.
 
     Raises:
-      UnreadableFileError: if the file cannot be opened, is no Parquet file, or lacks a column.
+      UnreadableFileError: if the file cannot be opened, is not a Parquet file, or lacks a column.
     """
     first = 1
     with _open(file) as table:
@@ -35,7 +35,7 @@ def read_schema(file: InputFile) -> list[str]:
     """The names of all columns, dotted for those of structs.
 
     Raises:
-      UnreadableFileError: if the file cannot be opened or is no Parquet file.
+      UnreadableFileError: if the file cannot be opened or is not a Parquet file.
     """
     with _open(file) as table:
         return _names(table.schema_arrow)

@@ -34,7 +34,7 @@ def suffix_of(path: str, form: TableFormat = _FORM) -> str:
     if form.delimiter is not None and suffix != [*PARQUET]:
         return ".csv"
     raise InputError(
-        f"--input: {path!r} does not say by its name how to read it; accepted are names that end "
+        f"--input: {path!r} does not say by its name how to read it; accepted: names that end "
         f"in {', '.join(JSON_LINES + DELIMITED)}, and then in {', '.join(COMPRESSIONS)} or "
         "nothing, and in .parquet"
     )

@@ -52,7 +52,7 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             (source,) = ranking_files.find(path)
             pairs = response_ranking.shuffled(ranking_files.read(source).pairs, seed=seed)
             return [EvaluationSet(task, source, RankingData(source.name, pairs).texts())]
-    raise InputError(f"{task!r} is not a task with items; accepted are {', '.join(TASKS)}")
+    raise InputError(f"{task!r} is not a task with items; accepted: {', '.join(TASKS)}")
 
 
 def result_of(

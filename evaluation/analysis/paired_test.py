@@ -121,7 +121,7 @@ def _check_same_items(a: Result, b: Result) -> None:
     """Raise InputError unless both scored the same items in the same order."""
     if a.task != b.task or a.task not in IDENTITY:
         raise InputError(
-            f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted are two of the "
+            f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted: two of the "
             f"same, of {', '.join(IDENTITY)}"
         )
     if a.data.get("sha256") != b.data.get("sha256"):

@@ -61,7 +61,7 @@ class BatchedEncoder:
         positions: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             if not isinstance(text, str):
-                raise ValueError(f"sentences[{position}]: {text!r}; accepted is text (str)")
+                raise ValueError(f"sentences[{position}]: {text!r}; accepted: text (str)")
             positions.setdefault(text, []).append(position)
         rows: np.ndarray | None = None
 

@@ -1,4 +1,4 @@
-"""Models of sentence-transformers, where that package is installed; it is no dependency."""
+"""Models of sentence-transformers, where that package is installed; it is not a dependency."""
 
 import hashlib
 from collections.abc import Sequence

@@ -198,7 +198,7 @@ def _of_task(task: str, folder: Path | None) -> list[Result]:
     found = store.read_results(folder) if folder is not None else []
     if other := next((one for one in found if one.task != task), None):
         raise InputError(
-            f"{folder}: has {other.name}, of {other.task}; accepted is what {task} writes"
+            f"{folder}: has {other.name}, of {other.task}; accepted: what {task} writes"
         )
     return found
 

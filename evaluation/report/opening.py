@@ -27,11 +27,11 @@ deviation over seeds, and the mean of its runs' intervals: the interval says how
 would move the figure, ± how far other seeds would. The paper prints no intervals: those of its
 figures follow from the number of pairs (Fisher's z, Wilson's), where it is known.
 
-A score counts beside the best simple baseline on the same items, with its interval, and only if
-nothing was chosen on these items. Our rows in the table are those with the highest r on STS-B
-dev; the best simple baseline of each line is the best on these very items, which favours it.
-Simple is what needs no pretrained model: shared words, TF-IDF, BM25, weighted means of word
-vectors, linear maps of these. P@N is on our held-out pairs, the paper's on other data."""
+Compare each score with the best simple baseline on the same items. Nothing was chosen on these
+items, except the baseline: it is the best of each line on these very items, which favours it. Our
+rows in the table are those with the highest r on STS-B dev. A baseline is simple if it needs no
+pretrained model: shared words, TF-IDF, BM25, weighted means of word vectors, linear maps of these.
+P@N is on our held-out pairs, the paper's on other data."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def row_of(system: System, figure: Figure) -> Scored | None:
 
 
 def best_rows(systems: Sequence[System], outside: Mapping[str, str]) -> dict[str, System]:
-    """Return the row with the highest r on STS-B dev of those from nothing, and of each other kind.
+    """Return the row with the highest r on STS-B dev of those from scratch, and of each other kind.
 
     `outside` says by a row's label what it has from outside the training data, such as `a teacher`;
     rows that have nothing are of the kind "", which comes first.
@@ -208,18 +208,18 @@ def _sentences(
     """Yield what the table says: ours, against the best simple baseline, and a pretrained model."""
     chosen = Figure("", *CHOSEN_ON)
     on_dev = [(kind, one, row_of(one, chosen)) for kind, one in best.items()]
-    highest = ", ".join(
-        f"`{one.label}` ({chosen.of(dev).whole_text}) is the best row {_kind(kind)}"
+    highest = [
+        f"`{one.label}` {_kind(kind)} ({chosen.of(dev).whole_text})"
         for kind, one, dev in on_dev
         if dev
-    )
+    ]
     yield (
-        f"On STS-B dev, {highest}; the table shows "
-        f"{'its' if len(best) == 1 else 'their'} scores on data on which nothing was chosen."
+        f"The best rows on STS-B dev are {_listed(highest)}; the table shows their scores on data "
+        "on which nothing was chosen."
     )
     system = next(iter(best.values()))
     verdicts: dict[str, list[str]] = {"ahead on": [], "behind on": [], "level on": []}
-    higher = []
+    higher: dict[str, list[str]] = {}
     for figure in shown:
         one = row_of(system, figure)
         baseline = best_baseline(systems, figure)
@@ -227,23 +227,28 @@ def _sentences(
             verdicts[standing(difference(one, baseline, figure))].append(figure.label)
         known = best_baseline(systems, figure, pretrained=True)
         if one and known and _value(known, figure) > _value(one, figure):
-            higher.append(f"{figure.label} ({known.label})")
-    parts = [f"{verdict} {'; '.join(found)}" for verdict, found in verdicts.items() if found]
+            higher.setdefault(known.label, []).append(figure.label)
+    parts = [f"{verdict} ({'; '.join(found)})" for verdict, found in verdicts.items() if found]
     yield (
-        f"Beside the best simple baseline on the same items, `{system.label}` is "
-        f"{', '.join(parts)} (level: the 95% interval of the difference includes 0)."
+        f"Compared with the best simple baseline on the same items, `{system.label}` is "
+        f"{_listed(parts)}, where level means that the 95% interval of the difference includes 0."
         if parts
         else "No simple baseline was scored on the same items."
     )
+    above = [f"{name} ({'; '.join(found)})" for name, found in higher.items()]
     yield (
-        f"A pretrained model scores higher on {'; '.join(higher)}."
-        if higher
+        f"Pretrained models score higher: {_listed(above)}."
+        if above
         else "No pretrained model that was scored here scores higher."
     )
 
 
+def _listed(some: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(some[:-1]), some[-1]]))
+
+
 def _kind(outside: str) -> str:
-    return f"with {outside}" if outside else "from nothing"
+    return f"with {outside}" if outside else "from scratch"
 
 
 def standing(found: Cell) -> str:

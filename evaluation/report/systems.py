@@ -110,7 +110,7 @@ def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
       runs: those to read, as NAME-SEED; all that have results if none is named.
 
     Raises:
-      InputError: if there is no such folder, or a file in it is no result.
+      InputError: if there is no such folder, or a file in it is not a result.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of results")

@@ -156,7 +156,7 @@ def _are_precisions(value: Any) -> bool:
 
 TEXT = Value("text", lambda value: isinstance(value, str))
 NUMBER = Value("a number", _is_number)
-COUNT = Value("a whole number from 0 on", lambda value: type(value) is int and value >= 0)
+COUNT = Value("a whole number of at least 0", lambda value: type(value) is int and value >= 0)
 FIGURE = Value("a number or null", lambda value: value is None or _is_number(value))
 SETTING = Value(
     "a number or text", lambda value: isinstance(value, bool | str) or _is_number(value)

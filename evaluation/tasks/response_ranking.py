@@ -6,7 +6,7 @@ candidates. Within a block each response is the true one for its own input and a
 the others. A last, shorter block is filled up with responses from the first blocks.
 
 Two rules for the rank of the true response:
-- A candidate with the very text of the true response is no negative; it is left out and counted.
+- A candidate with the very text of the true response is not a negative; it is left out and counted.
 - A negative that scores the same counts as better than the true response, so that a module
   which cannot tell responses apart finds none. Scores within float32's precision are the same.
 """

@@ -86,7 +86,7 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     else:
         raise InputError(
             f"{data.name}: the module has no signature {pair_signatures.CLASSIFY_NLI}, and there "
-            "is no train and dev file to train a classifier on"
+            "is not a train and dev file to train a classifier on"
         )
     counts = Counter(LABELS.index(pair.gold) for pair in pairs)
     majority = LABELS[counts.most_common(1)[0][0]]

@@ -60,7 +60,7 @@ def read(module: Path) -> dict[str, Any]:
     """The identity of a module.
 
     Raises:
-      InputError: if it is no module of this project.
+      InputError: if it is not a module of this project.
     """
     path = module / FOLDER / IDENTITY
     try:

@@ -27,7 +27,7 @@ def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[s
       InputError: if there is no result, or a file is none or of another module.
     """
     if not folder.is_dir():
-        raise InputError(f"--results: {str(folder)!r} is no folder")
+        raise InputError(f"--results: {str(folder)!r} is not a folder")
     compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
     read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
     if not (found := [scores for scores in read if scores is not None]):
@@ -56,7 +56,7 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
             raise TypeError(f"fingerprint is {of_module!r}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"--results: {str(path)!r} is not a result of a module: {error!r}; accepted are the "
+            f"--results: {str(path)!r} is not a result of a module: {error!r}; accepted: the "
             "files that `python -m evaluation` writes to its --output"
         ) from error
     if not of_module.endswith(fingerprint):

@@ -18,7 +18,7 @@ def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
     Raises:
       InputError: if the file has no matrix for embeddings of that width.
     """
-    accepted = f"accepted is a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
+    accepted = f"accepted: a .npz file of `python -m evaluation sts --tune`, {dim} x {dim}"
     if path.is_file() and not zipfile.is_zipfile(path):
         raise InputError(f"--with_sts_matrix: {str(path)!r} is not an .npz file; {accepted}")
     try:

@@ -140,7 +140,7 @@ def _load(path: Path, mode: str) -> Module:
     if mode == RESPONSES and ENCODE_RESPONSE not in about["signatures"]:
         raise InputError(
             f"--module: {str(path)!r} has no signature {ENCODE_RESPONSE}: its model was trained "
-            f"for {', '.join(about['tasks'])}; accepted is one of response selection, or "
+            f"for {', '.join(about['tasks'])}; accepted: one of response selection, or "
             f"--mode {SIMILAR}"
         )
     used = (ENCODE_INPUT, ENCODE_RESPONSE) if mode == RESPONSES else 2 * (SERVING_DEFAULT,)
@@ -208,5 +208,5 @@ def _encode(module: Module, texts: Texts, rows: np.ndarray, dtype: str) -> np.nd
     with np.errstate(over="ignore"):
         found = np.concatenate(encoded).astype(dtype)[np.argsort(order)]
     if not np.isfinite(found).all():
-        raise InputError("--dtype: float16 is too narrow for these vectors; accepted is float32")
+        raise InputError("--dtype: float16 is too narrow for these vectors; accepted: float32")
     return found

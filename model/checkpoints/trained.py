@@ -27,7 +27,7 @@ def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
     if checkpoint is None or not tf.io.gfile.exists(join(folder, model_dir.PARAMS_FILE)):
         raise InputError(
             f"--model_dir: {folder!r} holds no checkpoint with its {model_dir.PARAMS_FILE}; "
-            "accepted is a folder that `python -m model --model_dir` has written"
+            "accepted: a folder that `python -m model --model_dir` has written"
         )
     notice = files.notice(folder)
     if notice:
@@ -89,7 +89,7 @@ def initialize(model: DualEncoder, path: str) -> None:
             )
             raise InputError(
                 f"{name}: {checkpoint!r} is of another model, whose response_network has "
-                f"{different}; accepted are checkpoints with this run's parameters"
+                f"{different}; accepted: checkpoints with this run's parameters"
             )
     try:
         _copy(
@@ -118,7 +118,7 @@ def _read_configs(name: str, folder: str) -> tuple[schema.DualEncoder, schema.Tr
             )
         model.override(params["task"]["model"])
         if not set(model.heads) <= set(schema.TASKS):
-            raise ValueError(f"task.model.heads: {model.heads}; accepted are {schema.TASKS}")
+            raise ValueError(f"task.model.heads: {model.heads}; accepted: {schema.TASKS}")
         trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
     except InputError:
         raise

@@ -30,7 +30,7 @@ def parse(
     """
     if experiment not in experiments.EXPERIMENTS:
         names = ", ".join(experiments.EXPERIMENTS)
-        raise InputError(f"--experiment: {experiment!r} is unknown; accepted are {names}")
+        raise InputError(f"--experiment: {experiment!r} is unknown; accepted: {names}")
     params = exp_factory.get_exp_config(experiment)
     sources = [
         *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
@@ -73,7 +73,7 @@ def _from_file(path: str) -> dict[str, Any]:
 
 def _from_flag(text: str) -> dict[str, Any]:
     if text and "=" not in text and not tf.io.gfile.exists(text):
-        raise ValueError(f"{text!r}; accepted are NAME=VALUE[,NAME=VALUE...] and a YAML file")
+        raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()
@@ -90,17 +90,17 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
     _check_best(trainer)
     if trainer.validation_steps != -1 and trainer.validation_steps < 1:
         raise InputError(
-            f"trainer.validation_steps: {trainer.validation_steps}; accepted are whole numbers "
-            "from 1 on, and -1 for all batches"
+            f"trainer.validation_steps: {trainer.validation_steps}; accepted: whole numbers "
+            "of at least 1, or -1 for all batches"
         )
     if trainer.average_decay and params.runtime.distribution_strategy == PARAMETER_SERVER:
         raise InputError(
             "trainer.average_decay: parameter servers keep no average; "
-            f"accepted with runtime.distribution_strategy={PARAMETER_SERVER} is 0"
+            f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: 0"
         )
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
-            f"trainer.summary_interval: {trainer.summary_interval}; accepted are multiples of "
+            f"trainer.summary_interval: {trainer.summary_interval}; accepted: multiples of "
             f"trainer.steps_per_loop, {trainer.steps_per_loop}"
         )
 
@@ -112,7 +112,7 @@ def _check_shares(task: schema.Training) -> None:
     if sum(shares.values()) >= 1:
         names = " and ".join(f"{name} {share!r}" for name, share in shares.items())
         raise InputError(
-            f"{names}: together {sum(shares.values()):g}; accepted are shares that leave some "
+            f"{names}: together {sum(shares.values()):g}; accepted: shares that leave some "
             "steps to response selection, less than 1 in all"
         )
 
@@ -120,9 +120,7 @@ def _check_shares(task: schema.Training) -> None:
 def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
     if not heads or not set(heads) <= set(schema.TASKS):
-        raise InputError(
-            f"task.model.heads: {heads!r}; accepted are one or several of {schema.TASKS}"
-        )
+        raise InputError(f"task.model.heads: {heads!r}; accepted: one or several of {schema.TASKS}")
     _check_word_vectors(task)
     if isinstance(task, schema.ResponseSelection):
         _check_margin(task)
@@ -164,14 +162,14 @@ def _check_best(trainer: schema.Trainer) -> None:
     metric, comparison = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
     name = "trainer.best_checkpoint_metric_comp"
     if comparison not in (schema.HIGHER, schema.LOWER):
-        raise InputError(f"{name}: {comparison!r}; accepted are {schema.HIGHER}, {schema.LOWER}")
+        raise InputError(f"{name}: {comparison!r}; accepted: {schema.HIGHER}, {schema.LOWER}")
     if comparison == schema.LOWER and not metric:
         raise InputError(
             f"{name}: {schema.LOWER!r} of no metric; accepted with a "
             "trainer.best_checkpoint_eval_metric, such as validation_loss"
         )
     if comparison == schema.HIGHER and metric in _LOSSES:
-        raise InputError(f"{name}: {schema.HIGHER!r} {metric} is worse; accepted is {schema.LOWER}")
+        raise InputError(f"{name}: {schema.HIGHER!r} {metric} is worse; accepted: {schema.LOWER}")
 
 
 def _data(task: schema.Training) -> Iterator[tuple[str, schema.Data]]:
@@ -187,5 +185,5 @@ def _check_batches(where: str, data: schema.Data) -> None:
     if len(boundaries) != len(data.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
         raise InputError(
             f"{where}: batch_boundaries {boundaries} and batch_sizes {data.batch_sizes}; "
-            "accepted are rising steps, and a size for each"
+            "accepted: rising steps, and a size for each"
         )

@@ -36,12 +36,15 @@ class Numbers(NamedTuple):
         return enough and (value < self.most if self.below else value <= self.most)
 
     def __str__(self) -> str:
-        least = f"above {self.least:g}" if self.above else f"from {self.least:g}"
-        most = f" to {'less than ' if self.below else ''}{self.most:.12g}"
-        most = most if self.most < sys.float_info.max else "" if self.above else " on"
         kind = "whole numbers" if self.whole else "numbers"
-        others = f"{', or 0' if self.or_0 else ''}{' and null' if self.or_none else ''}"
-        return f"{kind} {least}{most}{others}"
+        others = f"{', or 0' if self.or_0 else ''}{', or null' if self.or_none else ''}"
+        if self.most == sys.float_info.max:
+            interval = f"{'above' if self.above else 'of at least'} {self.least:g}"
+        elif self.above:
+            interval = f"above {self.least:g}, at most {self.most:.12g}"
+        else:
+            interval = f"from {self.least:g} to {'below ' if self.below else ''}{self.most:.12g}"
+        return f"{kind} {interval}{others}"
 
 
 _FROM_0 = Numbers(0, whole=True)
@@ -232,7 +235,7 @@ def check(params: hyperparams.Config, *, where: str = "") -> None:
             value = getattr(config, name)
             for each in value if isinstance(value, list | tuple) else [value]:
                 if not numbers.accepts(each):
-                    raise InputError(f"{section}{name}: {each!r}; accepted are {numbers}")
+                    raise InputError(f"{section}{name}: {each!r}; accepted: {numbers}")
 
 
 def sections(

@@ -135,7 +135,7 @@ def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
     """Adds a section to every `Encoder` made from now on.
 
     Raises:
-      ValueError: if `config` is no configuration, or its parameters lack defaults.
+      ValueError: if `config` is not a configuration, or its parameters lack defaults.
     """
     if getattr(Encoder(), name, None).__class__ is config:
         return  # one of the above
@@ -145,7 +145,7 @@ def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
         raise ValueError(f"config: {config!r}; every parameter needs a default") from error
     if not is_config or not name.isidentifier() or hasattr(Encoder(), name):
         raise ValueError(
-            f"encoder {name!r} with config {config!r}; accepted are a name that is free, and a "
+            f"encoder {name!r} with config {config!r}; accepted: a name that is free, and a "
             "dataclass that extends official.modeling.hyperparams.Config"
         )
     _ADDED[name] = config

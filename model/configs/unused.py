@@ -125,5 +125,5 @@ def _require(config: Any, where: str, name: str, accepted: Any) -> None:
         shown = "a section" if isinstance(value, hyperparams.Config) else repr(value)
         instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
         raise InputError(
-            f"{where}{name}: {shown} has no effect here; accepted is {accepted!r}{instead}"
+            f"{where}{name}: {shown} has no effect here; accepted: {accepted!r}{instead}"
         )

@@ -65,7 +65,7 @@ def checked(
         if isinstance(part, hyperparams.Config):
             if not isinstance(value, dict):
                 parts = ", ".join(_kinds(part))
-                raise InputError(f"{source}: {name}: {value!r}; accepted are its parts: {parts}")
+                raise InputError(f"{source}: {name}: {value!r}; accepted: its parts: {parts}")
             found[key] = checked(
                 value, part, source=source, experiment=experiment, where=f"{name}."
             )
@@ -74,7 +74,7 @@ def checked(
         elif _is_of(value, kinds[key]):
             found[key] = value
         else:
-            raise InputError(f"{source}: {name}: {value!r}; accepted is {_said(kinds[key])}")
+            raise InputError(f"{source}: {name}: {value!r}; accepted: {_said(kinds[key])}")
     return found
 
 
@@ -101,7 +101,7 @@ def check_choices(
         ]
         if config.type not in (None, *choices):
             raise InputError(
-                f"{source}: {where}type: {config.type!r}; accepted are {', '.join(choices)}"
+                f"{source}: {where}type: {config.type!r}; accepted: {', '.join(choices)}"
             )
         for name in last:
             if name in choices and name != config.type:

@@ -43,7 +43,7 @@ def find_files(name: str, config: schema.Data) -> list[str]:
         matched = _matched(name, pattern)
         if not matched:
             raise InputError(
-                f"{name}.input_path: {pattern!r} matches no file; accepted are patterns "
+                f"{name}.input_path: {pattern!r} matches no file; accepted: patterns "
                 f"such as 'pairs/{tfrecord.TRAIN_PATTERN}'"
             )
         files += matched

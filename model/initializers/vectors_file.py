@@ -52,13 +52,13 @@ class Entry(NamedTuple):
             for value in texts:
                 if not _NUMBER.fullmatch(value):
                     raise InputError(
-                        f"{self.where}: {value!r}; accepted are numbers such as -0.12 or 1e-3"
+                        f"{self.where}: {value!r}; accepted: numbers such as -0.12 or 1e-3"
                     )
             with np.errstate(over="ignore"):
                 row = np.array(texts, dtype=np.float64).astype(np.float32)
         if (beyond := ~np.isfinite(row)).any():
             number = texts[int(beyond.argmax())].decode()
-            raise InputError(f"{self.where}: {number}; accepted are numbers that float32 can hold")
+            raise InputError(f"{self.where}: {number}; accepted: numbers that float32 can hold")
         return row
 
 
@@ -109,7 +109,7 @@ def _binary(path: Path, file: BinaryIO, dim: int | None) -> Iterator[Entry]:
         )
     words, width = map(int, header)
     if dim not in (None, width):
-        raise InputError(f"{path}: {width} numbers a word; accepted are {dim}")
+        raise InputError(f"{path}: {width} numbers a word; accepted: {dim}")
     for number in range(1, words + 1):
         where = f"{path}: word {number}"
         name = _until_space(file, where=where)
@@ -134,7 +134,7 @@ def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
     extra = word.rpartition(b" ")[2] if b" " in word else b""
     if dim < 1 or len(values) != dim or not word or _NUMBER.fullmatch(extra):
         raise InputError(
-            f"{where}: {line.count(b' ')} numbers after the word; accepted are {dim}"
+            f"{where}: {line.count(b' ')} numbers after the word; accepted: {dim}"
             if dim > 1
             else f"{where}: no word and numbers behind spaces: {line[:40]!r}"
         )
@@ -142,7 +142,7 @@ def _parts(line: bytes, *, dim: int, where: str) -> tuple[str, list[bytes]]:
     numbers = line[len(word) :].lower()
     if b"n" in numbers and (wrong := _NOT_FINITE.search(numbers)):
         value = wrong[0].strip().decode()
-        raise InputError(f"{where}: {value} of the word {text!r}; accepted are finite numbers")
+        raise InputError(f"{where}: {value} of the word {text!r}; accepted: finite numbers")
     return text, values
 
 

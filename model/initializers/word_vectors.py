@@ -82,7 +82,7 @@ def _counts(task: base_task.Task, *, ids: int) -> np.ndarray:
         return count(task, config.word_frequency_records, ids=ids)
     if not config.model.text.vocabulary:
         raise InputError(
-            "task.model.encoder.averaging.word_weights: nothing to count words in; accepted are a "
+            "task.model.encoder.averaging.word_weights: nothing to count words in; accepted: a "
             "task.model.text.vocabulary or task.word_frequency_records above 0 beside it"
         )
     counts = np.zeros(ids)
@@ -124,7 +124,7 @@ def _from_file(
     ids = np.array(list(found))
     if tf.distribute.get_strategy().extended.should_checkpoint:
         counted = counts.copy()
-        counted[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is no word
+        counted[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is not a word
         seen, total = (counted > 0).sum(), counted.sum()
         print(
             f"word vectors: {path} has {len(ids):,} of the {seen:,} words of the training records, "

@@ -80,7 +80,7 @@ class AveragingEncoder(SentenceEncoder):
         self._word_weights, self._composes_words = word_weights, composes_words
         if word_weights not in (INITIAL, FIXED, LEARNED):
             raise ValueError(
-                f"word_weights: {word_weights!r}; accepted are {INITIAL}, {FIXED} and {LEARNED}"
+                f"word_weights: {word_weights!r}; accepted: {INITIAL}, {FIXED} and {LEARNED}"
             )
         self.embedding_dim = embedding_dim
         self._table_sizes = dict(table_sizes)

@@ -98,7 +98,7 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
       A decorator, which registers the layer with Keras too.
 
     Raises:
-      ValueError: if `name` is taken or `config` is no `hyperparams.Config`.
+      ValueError: if `name` is taken or `config` is not a `hyperparams.Config`.
     """
 
     def register(layer: _Layer) -> _Layer:
@@ -123,7 +123,7 @@ def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncode
     """
     if config.type not in _LAYERS:
         accepted = ", ".join(name for name in vars(config) if name in _LAYERS)
-        raise ValueError(f"encoder.type: {config.type!r}; accepted are {accepted}")
+        raise ValueError(f"encoder.type: {config.type!r}; accepted: {accepted}")
     encoder = _LAYERS[config.type](table_sizes=table_sizes, **config.get().as_dict())
     encoder.make_variables()
     return encoder
@@ -140,7 +140,7 @@ def import_modules(names: Iterable[str]) -> None:
             importlib.import_module(name)
         except ImportError as error:
             raise InputError(
-                f"--import_module: {name!r}: {error}; accepted is a module on Python's path"
+                f"--import_module: {name!r}: {error}; accepted: a module on Python's path"
             ) from error
         except Exception as error:  # a user's module may fail in any way
             place = traceback.extract_tb(error.__traceback__)[-1]

@@ -53,7 +53,7 @@ class RecurrentEncoder(SentenceEncoder):
     ):
         super().__init__(name=name, **kwargs)
         if pooling not in (LAST, MAX):
-            raise ValueError(f"encoder.recurrent.pooling: {pooling!r}; accepted are {LAST}, {MAX}")
+            raise ValueError(f"encoder.recurrent.pooling: {pooling!r}; accepted: {LAST}, {MAX}")
         self._units, self._bidirectional, self._pooling = units, bidirectional, pooling
         self._word_dropout = IdDropout(word_dropout)
         self._table = Embedding(

@@ -151,7 +151,7 @@ def main(argv: list[str] | None = None) -> int:
 def _choices(arguments: argparse.Namespace) -> Choices:
     """The choices of the command line, checked."""
     if arguments.dim is not None and arguments.dim < 1:
-        raise InputError(f"--dim {arguments.dim}; accepted are numbers from 1 on")
+        raise InputError(f"--dim {arguments.dim}; accepted: numbers of at least 1")
     names = [field.name for field in dataclasses.fields(Choices) if field.name not in _OF_SEVERAL]
     given = {name: getattr(arguments, name) for name in names}
     return of(arguments.preset, {name: value for name, value in given.items() if value is not None})
@@ -161,14 +161,14 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     """Computes all folds of all rows; writes their results and the table."""
     choices = _choices(arguments)
     if arguments.jobs < 1:
-        raise InputError(f"--jobs {arguments.jobs}; accepted are numbers from 1 on")
+        raise InputError(f"--jobs {arguments.jobs}; accepted: numbers of at least 1")
     weights = arguments.weights_between_folds
     if arguments.corpus == STSB and (
         arguments.folds is not None or arguments.folds_by or CARRIED in weights
     ):
         raise InputError(
             f"--folds, --folds_by, --weights_between_folds {CARRIED}: {STSB} has its own split; "
-            "accepted are none of them"
+            "accepted: none of them"
         )
     from model.sts_regression import experiments
     from model.sts_regression.data import prepared
@@ -215,7 +215,7 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
 def _known_rows(rows: list[str], known: dict) -> list[str]:
     for row in rows:
         if row not in known:
-            raise InputError(f"--rows: {row!r}; accepted are {', '.join(known)}")
+            raise InputError(f"--rows: {row!r}; accepted: {', '.join(known)}")
     return rows
 
 
@@ -234,7 +234,9 @@ def _export(arguments: argparse.Namespace) -> None:
     choices = _choices(arguments)
     output_folder.require_folder(arguments.output.parent)
     if arguments.export_words < 0:
-        raise InputError(f"--export_words {arguments.export_words}; accepted are numbers from 0 on")
+        raise InputError(
+            f"--export_words {arguments.export_words}; accepted: numbers of at least 0"
+        )
     from tqdm import tqdm
 
     from model.sts_regression import experiments, serving

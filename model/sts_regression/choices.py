@@ -84,20 +84,21 @@ class Choices:
         for name, accepted in _ONE_OF.items():
             if getattr(self, name) not in accepted:
                 raise InputError(
-                    f"{name}: {getattr(self, name)!r}; accepted are {', '.join(accepted)}"
+                    f"{name}: {getattr(self, name)!r}; accepted: {', '.join(accepted)}"
                 )
         for name in ("epoch_share", "batch", "learning_rate", "sif_a"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(
-                    f"{name}: {getattr(self, name)}; accepted are numbers above 0, below infinity"
+                    f"{name}: {getattr(self, name)}; accepted: numbers above 0, below infinity"
                 )
         for name in ("units", "clip_norm", "seed"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(
-                    f"{name}: {getattr(self, name)}; accepted are numbers from 0 on, below infinity"
+                    f"{name}: {getattr(self, name)}; "
+                    "accepted: numbers of at least 0, below infinity"
                 )
         if self.seed > HIGHEST_SEED:
-            raise InputError(f"seed: {self.seed}; accepted are numbers from 0 to {HIGHEST_SEED}")
+            raise InputError(f"seed: {self.seed}; accepted: numbers from 0 to {HIGHEST_SEED}")
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -99,5 +99,5 @@ def load(path: Path | None) -> dict[str, Experiment]:
     if not isinstance(own, dict) or not all(isinstance(v, Experiment) for v in own.values()):
         raise InputError(f"{path}: EXPERIMENTS must be a dict of names and Experiments")
     if taken := sorted(own.keys() & {*TABLE_2, *COSINES}):
-        raise InputError(f"{path}: EXPERIMENTS has {taken[0]!r}; accepted are names of its own")
+        raise InputError(f"{path}: EXPERIMENTS has {taken[0]!r}; accepted: names of its own")
     return TABLE_2 | own

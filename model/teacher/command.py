@@ -118,14 +118,14 @@ def make_targets(
         else.
       ClaimedError: if another job works in the folder.
     """
-    _require("--limit", limit, limit >= 0, "whole numbers from 1 on, and 0 for all texts")
-    _require("--shards", shards, shards > 0, "whole numbers from 1 on")
-    _require("--batch_size", batch_size, batch_size > 0, "whole numbers from 1 on")
+    _require("--limit", limit, limit >= 0, "whole numbers of at least 1, or 0 for all texts")
+    _require("--shards", shards, shards > 0, "whole numbers of at least 1")
+    _require("--batch_size", batch_size, batch_size > 0, "whole numbers of at least 1")
     _require(
         "--validation_fraction",
         validation_fraction,
         0 <= validation_fraction < 1,
-        "numbers from 0 to less than 1",
+        "numbers from 0 to below 1",
     )
     began = time.monotonic()
     drawn = _draw(texts, limit)
@@ -151,7 +151,7 @@ def make_targets(
 
 def _require(option: str, value: float, is_accepted: bool, accepted: str) -> None:
     if not is_accepted:
-        raise InputError(f"{option}: {value}; accepted are {accepted}")
+        raise InputError(f"{option}: {value}; accepted: {accepted}")
 
 
 def _draw(patterns: Sequence[str], limit: int) -> texts.Drawn:
@@ -159,7 +159,7 @@ def _draw(patterns: Sequence[str], limit: int) -> texts.Drawn:
     if not drawn.texts:
         names = " ".join(map(repr, patterns))
         held = f"{drawn.read:,} blank texts and no other" if drawn.read else "no text"
-        raise InputError(f"--texts: {names}: {held}; accepted are files with texts")
+        raise InputError(f"--texts: {names}: {held}; accepted: files with texts")
     return drawn
 
 

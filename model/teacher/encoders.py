@@ -55,15 +55,15 @@ def _load(name: str) -> Teacher:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise InputError(
-            f"--encoder: {name!r} is no folder with a {_SAVED_MODEL}, and sentence-transformers, "
-            f"which may know the name, is not installed ({error})"
+            f"--encoder: {name!r} is not a folder with a {_SAVED_MODEL}, and "
+            f"sentence-transformers, which may know the name, is not installed ({error})"
         ) from error
     try:
         return _sentence_transformer(name, SentenceTransformer(name))
     except Exception as error:  # of its hub, its files, its configuration
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(
-            f"--encoder: {name!r} is no folder with a {_SAVED_MODEL}, and sentence-transformers "
+            f"--encoder: {name!r} is not a folder with a {_SAVED_MODEL}, and sentence-transformers "
             f"cannot load it: {reason}"
         ) from error
 

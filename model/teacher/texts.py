@@ -48,7 +48,7 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
         files = [Path(name) for name in glob.glob(pattern)]  # noqa: PTH207
         if not files:
             raise InputError(
-                f"--texts: {pattern!r} matches no file; accepted are names and patterns such as "
+                f"--texts: {pattern!r} matches no file; accepted: names and patterns such as "
                 "'pairs/train-*'"
             )
         found.update(files)
@@ -57,7 +57,7 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
             raise InputError(f"--texts: {str(file)!r} is a folder; name its files: '{file}/*'")
         if _kind(file) not in (_TFRECORD, _TEXT, _VOCABULARY):
             raise InputError(
-                f"--texts: {str(file)!r} does not say by its name how to read it; accepted are "
+                f"--texts: {str(file)!r} does not say by its name how to read it; accepted: "
                 f"pairs in {_TFRECORD}, one text a line in {_TEXT} and a vocabulary's words in "
                 f"{_VOCABULARY}, each with or without {GZIP_SUFFIX}"
             )

@@ -92,7 +92,7 @@ class TextToIds(tf_keras.layers.Layer):
         if char_ngram_buckets and self._words.table is None:
             raise InputError(
                 f"task.model.text.char_ngram_buckets: {char_ngram_buckets} without a vocabulary; "
-                "accepted is 0, or task.model.text.vocabulary beside it"
+                "accepted: 0, or task.model.text.vocabulary beside it"
             )
 
     @property

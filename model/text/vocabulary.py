@@ -43,7 +43,7 @@ def size(folder: str | dict[str, list[str]], kind: str) -> int:
     except (tf.errors.OpError, ValueError, KeyError, TypeError) as error:
         reason = error.message if isinstance(error, tf.errors.OpError) else repr(error)
         raise InputError(
-            f"task.model.text.vocabulary: {folder!r} is not a vocabulary: {reason}; accepted is a "
+            f"task.model.text.vocabulary: {folder!r} is not a vocabulary: {reason}; accepted: a "
             "folder that `python -m data_pipeline vocabulary` has completed"
         ) from error
 

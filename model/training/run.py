@@ -79,7 +79,7 @@ def run_experiment(
 ) -> dict[str, float]:
     """As `train`, with parsed parameters."""
     if mode not in MODES:
-        raise InputError(f"mode: {mode!r}; accepted are {', '.join(MODES)}")
+        raise InputError(f"mode: {mode!r}; accepted: {', '.join(MODES)}")
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     with contextlib.ExitStack() as stack:

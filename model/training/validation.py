@@ -146,7 +146,7 @@ class StsPairs(NamedTuple):
                     pairs.gold.append(float(columns[_SCORE]))
         except (tf.errors.OpError, UnicodeDecodeError, ValueError, IndexError) as error:
             raise InputError(
-                f"task.sts_dev: {path!r}, line {len(pairs.gold) + 1}: {error}; accepted are files "
+                f"task.sts_dev: {path!r}, line {len(pairs.gold) + 1}: {error}; accepted: files "
                 "of the STS Benchmark, such as sts-dev.csv"
             ) from error
         if len(pairs.gold) < 2:

@@ -84,7 +84,7 @@ def test_an_interpreter_without_what_is_compared_is_refused_before_anything_runs
             every.main()
         assert ended.value.code == 2
         said = capsys.readouterr().err
-        assert f"{python}: {reason}; accepted is one with json, no_such_package" in said
+        assert f"{python}: {reason}; accepted: one with json, no_such_package" in said
 
 
 def test_an_ablation_shows_its_change_from_the_mean_of_the_seeds():

@@ -45,7 +45,7 @@ def test_copies_are_threads_of_their_own_however_the_dump_is_spaced(repeat, sepa
 
 
 def test_what_holds_no_comments_is_told(repeat):
-    with pytest.raises(SystemExit, match=r'"a": 1.* is no comment with id, parent_id, link_id'):
+    with pytest.raises(SystemExit, match=r'"a": 1.* is not a comment with id, parent_id, link_id'):
         repeat(b'{"a": 1}', comments=1)
     with pytest.raises(SystemExit, match=r"RC_1\.zst has no comments"):
         repeat(comments=1)

@@ -63,6 +63,6 @@ def test_a_module_far_below_the_full_one_is_refused(publish, tmp_path):
 
 
 def test_a_module_that_is_too_large_is_refused(publish, tmp_path):
-    with pytest.raises(InputError, match="accepted are 20,000,000"):
+    with pytest.raises(InputError, match="accepted: 20,000,000"):
         publish(small=0.78, full=0.78, more_bytes=20_000_000)
     assert not (tmp_path / "pretrained").exists()

@@ -207,7 +207,7 @@ def test_without_a_held_out_month_all_dumps_are_trained_on(table, data):
     everything.check_data()
     months = [str(data / f"reddit/RC_2015-{month}.zst") for month in ("02", "03")]
     assert everything.inputs("pairs") == months
-    with pytest.raises(rows.TableError, match="HELD_OUT is empty; accepted is the beginning"):
+    with pytest.raises(rows.TableError, match="HELD_OUT is empty; accepted: the beginning"):
         everything.inputs("held_out")
 
 
@@ -345,14 +345,14 @@ def test_another_seed_is_another_run(changed):
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"stepps": 3}, "row transformer: stepps; accepted are experiment, export, init_from"),
-        ({"scores": ["glue"]}, "scores: glue; accepted are response_ranking, validation_"),
-        ({"pairs": "all"}, "pairs: all; accepted are pairs, held_out"),
-        ({"variant": "int4"}, "variant: int4; accepted are float32, bfloat16, float16, int8"),
-        ({"export": "first"}, "export: first; accepted are last, best"),
-        ({"init_from": "nowhere"}, "init_from: nowhere; accepted are reddit, reddit_nli"),
-        ({"base": "nowhere"}, "base: nowhere; accepted are reddit, reddit_nli"),
-        ({"init_from": "reddit", "seeds": [7]}, "seeds: 7; accepted are those of reddit: 0, 1, 2"),
+        ({"stepps": 3}, "row transformer: stepps; accepted: experiment, export, init_from"),
+        ({"scores": ["glue"]}, "scores: glue; accepted: response_ranking, validation_"),
+        ({"pairs": "all"}, "pairs: all; accepted: pairs, held_out"),
+        ({"variant": "int4"}, "variant: int4; accepted: float32, bfloat16, float16, int8"),
+        ({"export": "first"}, "export: first; accepted: last, best"),
+        ({"init_from": "nowhere"}, "init_from: nowhere; accepted: reddit, reddit_nli"),
+        ({"base": "nowhere"}, "base: nowhere; accepted: reddit, reddit_nli"),
+        ({"init_from": "reddit", "seeds": [7]}, "seeds: 7; accepted: those of reddit: 0, 1, 2"),
     ],
 )
 def test_what_a_row_cannot_be_is_refused(changed, values, said):
@@ -362,7 +362,7 @@ def test_what_a_row_cannot_be_is_refused(changed, values, said):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(rows.TableError, match="option HELDOUT: accepted are DATA, RUNS, HELD_OUT"):
+    with pytest.raises(rows.TableError, match="option HELDOUT: accepted: DATA, RUNS, HELD_OUT"):
         rows.Table({"HELDOUT": "RC_2015-02"})
 
 

@@ -257,7 +257,7 @@ def test_missing_data_is_one_line(workplace):
     ("goal", "options", "reason"),
     [
         ("pretrained", {"HELD_OUT": ""}, "make pretrained needs a teacher: SENTENCE_TRANSFORMERS="),
-        ("reproduce", {"HELD_OUT": ""}, "HELD_OUT is empty; accepted is the beginning of names"),
+        ("reproduce", {"HELD_OUT": ""}, "HELD_OUT is empty; accepted: the beginning of names"),
     ],
 )
 def test_a_missing_option_is_one_line(workplace, goal, options, reason):

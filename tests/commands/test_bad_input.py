@@ -256,7 +256,7 @@ CASES = [
         model_dir(flipped),
     ),
     Case(
-        "an output that is no module",
+        "an output that is not a module",
         "export --model_dir {ready}/run0 --output module",
         not_a_module,
     ),

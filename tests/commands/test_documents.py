@@ -34,7 +34,7 @@ from tests.commands.documents import (
 README = REPOSITORY / "README.md"
 QUICKSTARTS = {
     "data engineer": "### Data engineer: from a dump to training pairs",
-    "trainer": "### Trainer: from pairs to a scored module",
+    "trainer": "### Training: from pairs to a scored module",
     "downstream": "### Downstream: search and replies with the module",
 }
 MODULE = "runs/module"

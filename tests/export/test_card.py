@@ -255,7 +255,7 @@ def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ({"matrix": np.eye(3), "about": np.array("{}")}, "holds float64 [3, 3]; accepted is"),
+        ({"matrix": np.eye(3), "about": np.array("{}")}, "holds float64 [3, 3]; accepted: "),
         ({"matrix": np.full((7, 7), np.nan), "about": np.array("{}")}, "not finite"),
         ({"about": np.array("{}")}, "matrix"),
     ],

@@ -197,7 +197,7 @@ def test_rows_of_any_length_have_codes():
         ("--responses", "broken.gz", "cannot be read"),
         ("--module", "home", "was not written by `python -m export`"),
         ("--output", "home", "exists and is not an index"),
-        ("--top", "0", "--top: 0; accepted is 1 or more"),
+        ("--top", "0", "--top: 0; accepted: 1 or more"),
     ],
 )
 def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option, value, says):

@@ -139,7 +139,7 @@ def test_many_sentences_none_and_one_that_is_no_list(model):
         model.encode(texts), model.encode_inputs(tf.constant(texts)), atol=1e-6
     )
     assert model.encode([]).shape == (0, 4)
-    with pytest.raises(ValueError, match="sentences: 'text'; accepted is a list"):
+    with pytest.raises(ValueError, match="sentences: 'text'; accepted: a list"):
         model.encode("text")
 
 
@@ -152,8 +152,8 @@ def test_the_configuration_of_each_preset_is_read(preset):
     ("text", "said"),
     [
         ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is not a parameter"),
-        ("task: {model: {score_scale: 0}}", "task.model.score_scale: 0; accepted are numbers"),
-        ("task: {model: {encoder: {type: dan}}}", "encoder.type: 'dan'; accepted are averaging"),
+        ("task: {model: {score_scale: 0}}", "task.model.score_scale: 0; accepted: numbers"),
+        ("task: {model: {encoder: {type: dan}}}", "encoder.type: 'dan'; accepted: averaging"),
         ("task: {}", "has no section task.model"),
         ("- 1", "has no section task.model"),
         ("a: [", "has no section task.model"),

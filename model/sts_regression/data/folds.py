@@ -39,7 +39,7 @@ def make(
     count = len(set(groups))
     if not 2 <= folds <= count:
         what = "groups of pairs without a common sentence" if way == SENTENCES else "pairs"
-        raise InputError(f"folds: {folds}; accepted are 2 to {count}, as there are {count} {what}")
+        raise InputError(f"folds: {folds}; accepted: 2 to {count}, as there are {count} {what}")
     fold_of_group = _filled(np.bincount(groups), folds=folds, seed=seed)
     fold_of = fold_of_group[groups]
     return [Split(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(folds)]

@@ -111,7 +111,7 @@ def _pair(first: str, second: str, score: str, genre: str, where: str) -> Pair:
     except ValueError:
         value = math.nan
     if not 0 <= value <= HIGHEST:
-        raise InputError(f"{where}: score {score!r}; accepted are numbers from 0 to {HIGHEST:g}")
+        raise InputError(f"{where}: score {score!r}; accepted: numbers from 0 to {HIGHEST:g}")
     for name, sentence in (("first", first), ("second", second)):
         if not sentence:
             raise InputError(f"{where}: the {name} sentence is empty")

@@ -122,12 +122,12 @@ def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np
     rows = [vector_of(words[start : start + _CHUNK]) for start in range(0, len(words), _CHUNK)]
     table = np.concatenate(rows)
     if dim not in (None, table.shape[1]):
-        raise InputError(f"{path}: {table.shape[1]} numbers a word; accepted are {dim}")
+        raise InputError(f"{path}: {table.shape[1]} numbers a word; accepted: {dim}")
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
         at = int(bad.argmax())
         value = table[at][~np.isfinite(table[at])][0]
         raise InputError(
-            f"{path}: {value} in the vector of {words[at]!r}; accepted are finite numbers"
+            f"{path}: {value} in the vector of {words[at]!r}; accepted: finite numbers"
         )
     return {word: row for word, row in zip(words, table, strict=True) if row.any()}

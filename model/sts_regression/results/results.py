@@ -211,7 +211,7 @@ def read(output: Path) -> list[dict]:
     """All results in an output folder, also those of earlier runs.
 
     Raises:
-      InputError: if a file is no result; names the key that is missing.
+      InputError: if a file is not a result; names the key that is missing.
     """
     return [_checked(path) for path in sorted((output / "results").glob(f"{TASK}-*.json"))]
 

@@ -13,16 +13,16 @@ EITHER = "either --id_field and --parent_field, or --thread_field and --order_fi
     ("options", "message"),
     [
         ([], "--text_field: names the text of a message; it is required"),
-        (["--text_field", "said"], f"--id_field: is missing; accepted are {EITHER}"),
-        (LINKED[:2] + LINKED[4:], f"--parent_field: is missing; accepted are {EITHER}"),
-        (LINKED[2:], f"--id_field: is missing; accepted are {EITHER}"),
+        (["--text_field", "said"], f"--id_field: is missing; accepted: {EITHER}"),
+        (LINKED[:2] + LINKED[4:], f"--parent_field: is missing; accepted: {EITHER}"),
+        (LINKED[2:], f"--id_field: is missing; accepted: {EITHER}"),
         (
             TURNS[2:],
             "--order_field: needs --thread_field, the conversation that it orders",
         ),
         (
             [*TURNS, "--id_field", "id"],
-            "--order_field: orders messages that name no parent; accepted are " + EITHER,
+            "--order_field: orders messages that name no parent; accepted: " + EITHER,
         ),
         (
             [*LINKED, "--thread_field", "id"],
@@ -34,7 +34,7 @@ EITHER = "either --id_field and --parent_field, or --thread_field and --order_fi
         ),
         (
             [*LINKED, "--delimiter", "::"],
-            "--delimiter: '::' is not a character; accepted are one, as ';', and tab",
+            "--delimiter: '::' is not a character; accepted: one, as ';', and tab",
         ),
         ([*LINKED, "--sample", "0"], "--sample: 0 is not 1 or more"),
         ([*LINKED, "--validation_shards", "2"], "--validation_shards: 2 has no effect without"),
@@ -57,8 +57,8 @@ def test_conversations(refused, write_table, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (PAIRS[:2], "--response_field: is missing; accepted is the name of a field"),
-        (PAIRS[2:], "--input_field: is missing; accepted is the name of a field"),
+        (PAIRS[:2], "--response_field: is missing; accepted: the name of a field"),
+        (PAIRS[2:], "--input_field: is missing; accepted: the name of a field"),
         (
             [*PAIRS, "--context_turns", "1"],
             "--context_turns: a row has no turn before its input; accepted by conversations",
@@ -115,5 +115,5 @@ def test_a_job_that_leaves_nothing_to_train_on_fails(refused, write_table):
     asked = ("conversations", "--input", path, *TURNS, "--test_fraction", "0.999999")
     assert refused(*asked) == (
         "--test_fraction: 0.999999 and --split_by thread leave none of 8 pairs to train on; "
-        "accepted are other values of both, or --allow_empty"
+        "accepted: other values of both, or --allow_empty"
     )

@@ -101,7 +101,7 @@ def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, 
     path.write_bytes(compress[suffix](b""))
     assert lines_of(path) == []
     path.write_bytes(b"")
-    with pytest.raises(UnreadableFileError, match=f"is empty, which is no valid {suffix} file"):
+    with pytest.raises(UnreadableFileError, match=f"is empty, which is not a valid {suffix} file"):
         lines_of(path)
 
 

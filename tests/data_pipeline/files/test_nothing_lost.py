@@ -89,7 +89,7 @@ def test_a_file_that_is_no_claim_is_not_overwritten(fails, world, tmp_path):
     output.mkdir()
     (output / "_claim").write_text("somebody's")
     message = fails("--input", f"{tmp_path}/RC_*", "--output", output)
-    assert "_claim' is there and is no claim of this program" in message
+    assert "_claim' is there and is not a claim of this program" in message
     assert (output / "_claim").read_text() == "somebody's"
 
 

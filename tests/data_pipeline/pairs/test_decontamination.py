@@ -50,7 +50,7 @@ def test_texts_of_every_kind_of_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a.pdf", b"x", r"a.pdf': accepted are \.txt"),
+        ("a.pdf", b"x", r"a.pdf': accepted: \.txt"),
         ("a.jsonl", b'{"a": 1}\n{', "a.jsonl', line 2"),
         ("a.xml", b"<a>", "a.xml': no element|a.xml': "),
         ("a.txt", b"\xff\xfe\xff", "a.txt' cannot be read"),

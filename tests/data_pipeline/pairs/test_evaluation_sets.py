@@ -138,9 +138,9 @@ def damaged_gzip():
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a", b"x", "accepted are .txt, .csv, .tsv, .jsonl and .xml, plain or .gz"),
-        ("a.zip", b"x", "accepted are "),
-        ("a.gz", gzip.compress(b"x", mtime=0), "accepted are "),
+        ("a", b"x", "accepted: .txt, .csv, .tsv, .jsonl and .xml, plain or .gz"),
+        ("a.zip", b"x", "accepted: "),
+        ("a.gz", gzip.compress(b"x", mtime=0), "accepted: "),
         ("a.txt.gz", b"plain", "cannot be read"),
         ("a.txt.gz", gzip.compress(b"some words", mtime=0)[:-5], "cannot be read"),
         ("a.txt.gz", damaged_gzip(), "cannot be read"),

@@ -114,7 +114,7 @@ def test_a_truncated_file_is_told(tmp_path):
     path.write_bytes(gzip.compress(good)[:-9])
     assert "b.tfrecord.gz, record" in fails(path)
     path.write_bytes(b"")
-    assert "an empty file is no .gz file" in fails(path)
+    assert "an empty file is not a .gz file" in fails(path)
     for name in ("c.parquet", "d.tfrecord.gz", "e.jsonl", "f.jsonl.gz"):
         (tmp_path / name).write_bytes(b"no such thing at all")
         fails(tmp_path / name)

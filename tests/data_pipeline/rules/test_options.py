@@ -51,11 +51,11 @@ def test_a_value_changes_or_turns_on_one_rule(rules):
         ),
         (
             {"drop_prefixes": ","},
-            "--drop_prefixes: ',' names none; accepted are texts, as in http,www.",
+            "--drop_prefixes: ',' names none; accepted: texts, as in http,www.",
         ),
         (
             {"drop_authors_containing": ""},
-            "--drop_authors_containing: '' names none; accepted are texts, as in bot,helper",
+            "--drop_authors_containing: '' names none; accepted: texts, as in bot,helper",
         ),
     ],
 )

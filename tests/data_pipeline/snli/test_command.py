@@ -285,9 +285,9 @@ def test_what_is_refused(snli_fails, write_lines, tmp_path):
     no_header = write_lines("b.txt", [columns()])
     message = snli_fails("--input", no_header)
     assert "b.txt', line 1: 'neutral\\t()" in message
-    assert "is no header, without gold_label, sentence1, sentence2, pairID" in message
+    assert "is not a header, without gold_label, sentence1, sentence2, pairID" in message
     empty = write_lines("c.txt", [])
-    assert "line 1: '' is no header" in snli_fails("--input", empty)
+    assert "line 1: '' is not a header" in snli_fails("--input", empty)
     for name in ("d.jsonl.gz", "e.jsonl.zst"):
         (tmp_path / name).write_bytes(b"no archive")
     message = snli_fails("--input", f"{tmp_path}/[de].jsonl.*")

@@ -181,7 +181,7 @@ def installed(monkeypatch):
         def __init__(self, name):
             assert "=" not in name
             if name == "missing":
-                raise OSError(f"{name} is no model\nmore of it")
+                raise OSError(f"{name} is not a model\nmore of it")
 
         def encode(self, sentences, *, convert_to_numpy, show_progress_bar):
             assert convert_to_numpy
@@ -237,7 +237,7 @@ def test_what_is_not_there_is_named(write_text, tmp_path, installed, monkeypatch
     assert "no data: one or more of --response_ranking, --snli" in capsys.readouterr().err
     argv += ["--sts", str(tmp_path), "--sentence_transformers", "missing"]
     assert main(argv) == 1
-    assert "missing: sentence-transformers cannot load it: missing is no model" in (
+    assert "missing: sentence-transformers cannot load it: missing is not a model" in (
         capsys.readouterr().err
     )
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)

@@ -38,7 +38,7 @@ def test_rows_come_back_to_every_occurrence():
 
 
 def test_what_is_not_text_is_named():
-    with pytest.raises(ValueError, match=r"sentences\[1\]: None; accepted is text"):
+    with pytest.raises(ValueError, match=r"sentences\[1\]: None; accepted: text"):
         BatchedEncoder(numbers, path="m")(["a", None])
 
 

@@ -241,7 +241,7 @@ def test_bad_folders_are_named(tmp_path, results, pairs):
     with pytest.raises(InputError, match="NAME-SEED"):
         read_runs(pairs)
     asked = markdown_page.Contents(pairs=pairs, mistakes=results / "reddit-0")
-    with pytest.raises(InputError, match="accepted is what mistakes writes"):
+    with pytest.raises(InputError, match="accepted: what mistakes writes"):
         markdown_page.write(results, tmp_path / "page.md", asked)
     assert not (tmp_path / "page.md").exists()
     with pytest.raises(InputError, match="COMPLETED: no manifest of the pipeline"):

@@ -90,22 +90,22 @@ def test_other_items_have_no_difference(results):
 def test_the_page_opens_with_three_sentences_and_a_table(results):
     sentences, table, rule = opening.markdown(read_runs(results), {"distilled": "a teacher"})
     assert sentences == (
-        "On STS-B dev, `plain` (0.710 ± 0.014) is the best row from nothing, `distilled` (0.800) "
-        "is the best row with a teacher; the table shows their scores on data on which nothing was "
-        "chosen. Beside the best simple baseline on the same items, `plain` is ahead on P@1 of 100 "
-        "(level: the 95% interval of the difference includes 0). A pretrained model scores higher "
-        "on P@1 of 100 (lm)."
+        "The best rows on STS-B dev are `plain` from scratch (0.710 ± 0.014) and `distilled` with "
+        "a teacher (0.800); the table shows their scores on data on which nothing was chosen. "
+        "Compared with the best simple baseline on the same items, `plain` is ahead on (P@1 of "
+        "100), where level means that the 95% interval of the difference includes 0. Pretrained "
+        "models score higher: lm (P@1 of 100)."
     )
     header, _, line = table.splitlines()
     assert [cell.strip() for cell in header.strip("|").split("|")] == [
-        *("", "n", "ours, from nothing: plain", "ours, with a teacher: distilled"),
+        *("", "n", "ours, from scratch: plain", "ours, with a teacher: distilled"),
         *("best simple baseline", "pretrained", "paper, Reddit", "paper, Reddit+NLI"),
     ]
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
         *("P@1 of 100", "4", "0.750 ± 0.354 [0.250, 0.750]", "0.500 [0.250, 0.750]"),
         *("0.500 [0.250, 0.750], TF-IDF", "1.000 [0.250, 0.750], lm", "0.561", "-"),
     ]
-    assert "A score counts beside the best simple baseline" in rule
+    assert "Compare each score with the best simple baseline" in rule
 
 
 def test_what_a_pretrained_model_has_read_is_said_below_the_table(results):

@@ -89,7 +89,7 @@ def test_bad_files_are_named(tmp_path):
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 1"):
         read(path)
-    path.write_text("this is no TFRecord file at all\n")
+    path.write_text("this is not a TFRecord file at all\n")
     with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 0"):
         read(path)
     write_records(path, [example(pair(0)), b"\xff\xff no example"])
@@ -124,7 +124,7 @@ def test_compare_by_hand():
     negative = np.array([[False, True, True, True, False], [True, False, True, True, True]])
     better, same = ranking.compare(scores, negative=negative)
     # Row 0: 6 is better, 5 the same, 9 is the true text again. Row 1: 3 and 9 are better, and
-    # 1e-7 is no difference in float32.
+    # 1e-7 is not a difference in float32.
     assert better.tolist() == [1, 2]
     assert same.tolist() == [1, 1]
 

@@ -123,7 +123,7 @@ class Scripted(sts_tuning.Pairs):
     [
         ([0.5, 0.4, 0.3], 0),
         ([0.5, 0.4, 0.6, 0.5, 0.5], 2),
-        # The same score is no better one.
+        # The same score is not a better one.
         ([0.5, 0.6, 0.6, 0.6], 1),
         ([0.1, 0.2, 0.15, 0.3, 0.25, 0.4, 0.1, 0.2], 5),
     ],

@@ -30,7 +30,7 @@ def test_each_parameter_has_a_type_a_default_and_a_meaning():
 def test_a_row_by_hand():
     found = rows(reference.page())
     assert found["word_dropout"] == [
-        *("float", "`0.0`", "numbers from 0 to less than 1"),
+        *("float", "`0.0`", "numbers from 0 to below 1"),
         "Fraction of words dropped in training.",
     ]
     assert found["pooling"][:3] == ["text", '`"max"`', "`last`, `max`"]

@@ -37,7 +37,7 @@ def test_words_and_numbers(tmp_path, name, newline):
         (b"no header\n", None, "no header of word2vec's binary format: b'no header'"),
         (binary(b"3 3\n"), None, "word 3: no word and a space"),
         (binary()[:-4], None, "word 2: the file ends there; its header says 2 words"),
-        (binary(), 300, "3 numbers a word; accepted are 300"),
+        (binary(), 300, "3 numbers a word; accepted: 300"),
         (binary().replace(b"the", b"th\xff"), None, r"word 1: the word b'th\xff' is not UTF-8"),
     ],
 )
@@ -54,5 +54,5 @@ def test_a_number_that_is_not_finite_is_named(tmp_path):
     path = tmp_path / "vectors.bin"
     path.write_bytes(b"1 2\nthe " + np.array([1, np.nan], "<f4").tobytes())
     (entry,) = vectors_file.entries(path)
-    with pytest.raises(InputError, match=r"word 1: .*nan.*; accepted are numbers that float32"):
+    with pytest.raises(InputError, match=r"word 1: .*nan.*; accepted: numbers that float32"):
         entry.vector()

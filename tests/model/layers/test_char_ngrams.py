@@ -261,7 +261,7 @@ def test_weights_without_counts_are_refused(parse):
 
 
 def test_an_unknown_kind_of_weights_is_refused():
-    with pytest.raises(ValueError, match=r"word_weights: 'sif'; accepted are initial, fixed and"):
+    with pytest.raises(ValueError, match=r"word_weights: 'sif'; accepted: initial, fixed and"):
         AveragingEncoder(
             table_sizes={WORDS: 3, BIGRAMS: 3}, word_dim=2, embedding_dim=2, word_weights="sif"
         )

@@ -280,6 +280,6 @@ def test_the_transformer_gives_its_sequence():
 
 def test_an_unknown_encoder_is_named():
     with pytest.raises(
-        ValueError, match="type: 'lstm'; accepted are averaging, transformer, recurrent"
+        ValueError, match="type: 'lstm'; accepted: averaging, transformer, recurrent"
     ):
         encoders.build(schema.Encoder(type="lstm"), TEXT.table_sizes)

@@ -161,5 +161,5 @@ def test_it_has_the_sizes_of_infersent():
 
 
 def test_an_unknown_pooling_is_named():
-    with pytest.raises(ValueError, match="pooling: 'mean'; accepted are last, max"):
+    with pytest.raises(ValueError, match="pooling: 'mean'; accepted: last, max"):
         build(pooling="mean")

@@ -40,9 +40,9 @@ def test_random_folds_differ_by_seed_and_are_the_same_again():
 @pytest.mark.parametrize(
     ("count", "way", "message"),
     [
-        (8, "random", "folds: 8; accepted are 2 to 7, as there are 7 pairs"),
-        (1, "random", "folds: 1; accepted are 2 to 7"),
-        (6, "sentences", "accepted are 2 to 5, as there are 5 groups"),
+        (8, "random", "folds: 8; accepted: 2 to 7, as there are 7 pairs"),
+        (1, "random", "folds: 1; accepted: 2 to 7"),
+        (6, "sentences", "accepted: 2 to 5, as there are 5 groups"),
     ],
 )
 def test_folds_that_cannot_be_are_refused(count, way, message):

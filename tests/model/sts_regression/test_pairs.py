@@ -22,7 +22,7 @@ def test_judged_pairs_are_read_with_genre_and_place(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("5.5\ta\tb\n", ":1: score '5.5'; accepted are numbers from 0 to 5"),
+        ("5.5\ta\tb\n", ":1: score '5.5'; accepted: numbers from 0 to 5"),
         ("1\ta\tb\n-1\ta\tb\n", ":2: score '-1'"),
         ("nan\ta\tb\n", ":1: score 'nan'"),
         ("high\ta\tb\n", ":1: score 'high'"),

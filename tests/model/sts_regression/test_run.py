@@ -99,19 +99,19 @@ def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
     ("options", "message"),
     [
         (("--rows", "lstm1_perceptron", "--seed", 3), "made with seed=0, now it is 3"),
-        (("--rows", "lstm7"), "--rows: 'lstm7'; accepted are lstm2_lstm2,"),
-        (("--folds", 25), "folds: 25; accepted are 2 to 24, as there are 24 pairs"),
-        (("--learning_rate", 0), "learning_rate: 0.0; accepted are numbers above 0"),
-        (("--learning_rate", "inf"), "learning_rate: inf; accepted are numbers above 0"),
-        (("--epoch_share", "inf"), "epoch_share: inf; accepted are numbers above 0"),
-        (("--sif_a", "nan"), "sif_a: nan; accepted are numbers above 0"),
-        (("--clip_norm", "nan"), "clip_norm: nan; accepted are numbers from 0 on"),
-        (("--clip_norm", "inf"), "clip_norm: inf; accepted are numbers from 0 on"),
-        (("--seed", -1), "seed: -1; accepted are numbers from 0 on"),
-        (("--seed", 2**32), "seed: 4294967296; accepted are numbers from 0 to 4294967295"),
-        (("--dim", 0), "--dim 0; accepted are numbers from 1 on"),
-        (("--jobs", 0), "--jobs 0; accepted are numbers from 1 on"),
-        (("--dim", 300), ":1: 6 numbers after the word; accepted are 300"),
+        (("--rows", "lstm7"), "--rows: 'lstm7'; accepted: lstm2_lstm2,"),
+        (("--folds", 25), "folds: 25; accepted: 2 to 24, as there are 24 pairs"),
+        (("--learning_rate", 0), "learning_rate: 0.0; accepted: numbers above 0"),
+        (("--learning_rate", "inf"), "learning_rate: inf; accepted: numbers above 0"),
+        (("--epoch_share", "inf"), "epoch_share: inf; accepted: numbers above 0"),
+        (("--sif_a", "nan"), "sif_a: nan; accepted: numbers above 0"),
+        (("--clip_norm", "nan"), "clip_norm: nan; accepted: numbers of at least 0"),
+        (("--clip_norm", "inf"), "clip_norm: inf; accepted: numbers of at least 0"),
+        (("--seed", -1), "seed: -1; accepted: numbers of at least 0"),
+        (("--seed", 2**32), "seed: 4294967296; accepted: numbers from 0 to 4294967295"),
+        (("--dim", 0), "--dim 0; accepted: numbers of at least 1"),
+        (("--jobs", 0), "--jobs 0; accepted: numbers of at least 1"),
+        (("--dim", 300), ":1: 6 numbers after the word; accepted: 300"),
         (("--rows_file", "nowhere.py"), "nowhere.py: no such file of experiments"),
         (("--corpus", "stsb"), "--weights_between_folds carried: stsb has its own split"),
     ],
@@ -143,7 +143,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
         assert said.endswith(f"{tmp_path}/file is not a folder\n")
     export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--export_words", -1)
     assert main([*export, *nowhere]) == 1
-    assert "--export_words -1; accepted are numbers from 0 on" in capsys.readouterr().err
+    assert "--export_words -1; accepted: numbers of at least 0" in capsys.readouterr().err
     assert main(["vectors", *nowhere, "--module", "x", "--output", str(tmp_path)]) == 1
     assert "the name of a file is accepted" in capsys.readouterr().err
 
@@ -194,7 +194,7 @@ def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
         ("import nothing_like_it", "own.py:1: ModuleNotFoundError: No module named"),
         ("1\n2 +\n", "own.py:2: SyntaxError: invalid syntax"),
         ("EXPERIMENTS = [1]", "own.py: EXPERIMENTS must be a dict of names and Experiments"),
-        (OWN.replace('"mine"', '"cosine"'), "own.py: EXPERIMENTS has 'cosine'; accepted are"),
+        (OWN.replace('"mine"', '"cosine"'), "own.py: EXPERIMENTS has 'cosine'; accepted: "),
     ],
 )
 def test_a_file_of_rows_that_fails_is_told_in_a_line(command, tmp_path, capsys, text, message):

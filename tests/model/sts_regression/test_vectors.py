@@ -57,14 +57,14 @@ def test_forms_that_are_about(tmp_path, text, words):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + "dog 1\n", ":3: 1 numbers after the word; accepted are 2"),
-        (GOOD + "dog 1 2 3\n", ":3: 3 numbers after the word; accepted are 2"),
-        (GOOD + "dog 1 nan\n", ":3: nan of the word 'dog'; accepted are finite numbers"),
-        (GOOD + "dog -Inf 1\n", ":3: -inf of the word 'dog'; accepted are finite numbers"),
+        (GOOD + "dog 1\n", ":3: 1 numbers after the word; accepted: 2"),
+        (GOOD + "dog 1 2 3\n", ":3: 3 numbers after the word; accepted: 2"),
+        (GOOD + "dog 1 nan\n", ":3: nan of the word 'dog'; accepted: finite numbers"),
+        (GOOD + "dog -Inf 1\n", ":3: -inf of the word 'dog'; accepted: finite numbers"),
         (GOOD + "cat 1 2\n", ":3: the word 'cat' again, first in line 2"),
         (b"the 1 2\nca\xff 1 2\n", ":2: the word b'ca\\xff' is not UTF-8"),
-        ("the 1 2\ncat 1 x\n", ":2: b'x'; accepted are numbers such as"),
-        ("the 1 2\ncat 1 1e99\n", ":2: 1e99; accepted are numbers that float32 can hold"),
+        ("the 1 2\ncat 1 x\n", ":2: b'x'; accepted: numbers such as"),
+        ("the 1 2\ncat 1 1e99\n", ":2: 1e99; accepted: numbers that float32 can hold"),
         ("the 1 2\n", "has a vector for none of the 1 words"),
         ("", "has a vector for none"),
     ],
@@ -76,7 +76,7 @@ def test_bad_vectors_are_named(tmp_path, text, message):
 
 
 def test_a_width_can_be_demanded(tmp_path):
-    with pytest.raises(InputError, match=":1: 2 numbers after the word; accepted are 300"):
+    with pytest.raises(InputError, match=":1: 2 numbers after the word; accepted: 300"):
         vectors.load(file_with(tmp_path, GOOD), {"cat"}, unknown_as="zero", dim=300)
 
 
@@ -117,7 +117,7 @@ def test_a_module_gives_its_word_vectors(module, tmp_path):
     found = vectors.load(tmp_path / module, {"cat", "a"}, unknown_as="zero")
     assert found.words == ["cat"]
     np.testing.assert_allclose(found.table[2], [3, ord("c")])
-    with pytest.raises(InputError, match="2 numbers a word; accepted are 300"):
+    with pytest.raises(InputError, match="2 numbers a word; accepted: 300"):
         vectors.load(tmp_path / module, {"cat"}, unknown_as="zero", dim=300)
 
 

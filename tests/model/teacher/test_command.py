@@ -199,11 +199,11 @@ def test_a_folder_with_something_else_stays_as_it_is(run, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--limit", "-1", "--limit: -1; accepted are whole numbers from 1 on, and 0"),
-        ("--shards", "0", "--shards: 0; accepted are whole numbers from 1 on"),
-        ("--batch_size", "0", "--batch_size: 0; accepted are whole numbers from 1 on"),
-        ("--validation_fraction", "1", "--validation_fraction: 1.0; accepted are numbers from 0"),
-        ("--validation_fraction", "nan", "--validation_fraction: nan; accepted are numbers from"),
+        ("--limit", "-1", "--limit: -1; accepted: whole numbers of at least 1, or 0"),
+        ("--shards", "0", "--shards: 0; accepted: whole numbers of at least 1"),
+        ("--batch_size", "0", "--batch_size: 0; accepted: whole numbers of at least 1"),
+        ("--validation_fraction", "1", "--validation_fraction: 1.0; accepted: numbers from 0"),
+        ("--validation_fraction", "nan", "--validation_fraction: nan; accepted: numbers from"),
         ("--texts", "nowhere.txt", "--texts: 'nowhere.txt' matches no file"),
     ],
 )
@@ -217,7 +217,7 @@ def test_what_cannot_be_is_refused_in_a_line(run, tmp_path, option, value, messa
 def test_files_without_a_text_are_refused(run, tmp_path):
     (tmp_path / "blank.txt").write_text("\n  \n")
     status, _ = run("--texts", tmp_path / "blank.txt")
-    assert status.endswith("blank.txt': 2 blank texts and no other; accepted are files with texts")
+    assert status.endswith("blank.txt': 2 blank texts and no other; accepted: files with texts")
 
 
 def test_few_texts_make_few_shards():

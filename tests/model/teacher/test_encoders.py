@@ -84,11 +84,13 @@ def test_an_encoder_that_fails_says_on_what(sentence_transformers):
 
 
 def test_an_unknown_name_is_refused_in_a_line(sentence_transformers):
-    with pytest.raises(InputError, match=r"^--encoder: 'other' is no .* it: other is not known$"):
+    with pytest.raises(
+        InputError, match=r"^--encoder: 'other' is not a .* it: other is not known$"
+    ):
         encoders.load("other")
 
 
 def test_without_sentence_transformers_a_name_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(InputError, match=r"^--encoder: 'any' is no folder .* is not installed"):
+    with pytest.raises(InputError, match=r"^--encoder: 'any' is not a folder .* is not installed"):
         encoders.load("any")

@@ -55,9 +55,9 @@ def test_a_sample_is_the_lowest_hashes_and_a_larger_one_adds_to_it():
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("nothing-*", "'.*nothing-.' matches no file; accepted are names and patterns"),
+        ("nothing-*", "'.*nothing-.' matches no file; accepted: names and patterns"),
         ("sub", "'.*sub' is a folder; name its files: '.*sub/.'"),
-        ("a.csv", "'.*a.csv' does not say by its name how to read it; accepted are pairs in"),
+        ("a.csv", "'.*a.csv' does not say by its name how to read it; accepted: pairs in"),
     ],
 )
 def test_files_that_are_none_are_refused(tmp_path, pattern, message):

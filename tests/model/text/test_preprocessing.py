@@ -26,7 +26,7 @@ def tokens(text):
         ("the man’s hat", ["the", "man", "'s", "hat"]),
         ("don´t", ["don", "'t"]),
         ("n''n '", ["n", "'", "'n", "'"]),
-        ("की'स", ["की", "'स"]),  # behind a mark, which is no letter
+        ("की'स", ["की", "'स"]),  # behind a mark, which is not a letter
         ("well... (yes)", ["well", ".", ".", ".", "(", "yes", ")"]),
         ("ﬁne Ⅳ ℃", ["fine", "iv", "°", "c"]),  # NFKC
         ("STRASSE Straße", ["strasse", "strasse"]),  # case folding
@@ -126,6 +126,6 @@ def test_of_a_long_text_only_its_beginning_is_looked_at(text_to_ids):
         ids_of(text_to_ids, f"a {'é' * 200} b", "a c b")[WORDS][0][2:]
         == (ids_of(text_to_ids, "a c b")[WORDS][0][2:])
     )
-    # Others in the batch are read as ever, white space of theirs that is no token included.
+    # Others in the batch are read as ever, white space of theirs that is not a token included.
     alone, beside = (ids_of(text_to_ids, "c\u200bd  x", *more) for more in ([], ["y" * 1000]))
     assert beside[WORDS][0][:3] == alone[WORDS][0]

@@ -89,7 +89,7 @@ def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
 
 
 def test_an_unknown_mode_is_refused(parse, tmp_path):
-    with pytest.raises(InputError, match="mode: 'test'; accepted are train, eval, train_and_eval"):
+    with pytest.raises(InputError, match="mode: 'test'; accepted: train, eval, train_and_eval"):
         run.run_experiment(parse(), mode="test", folder=str(tmp_path))
 
 

@@ -94,18 +94,18 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
         ({"task__train_data__input_path": "nowhere/train-*"}, "'nowhere/train-\\*' matches no"),
         ({"task__train_data__input_path": ""}, "task.train_data.input_path is empty"),
         ({"task__validation_data__input_path": "x-*"}, "task.validation_data.input_path"),
-        ({"trainer__summary_interval": 7}, "summary_interval: 7; accepted are multiples of"),
-        ({"trainer__checkpoint_interval": 0}, "checkpoint_interval: 0; accepted are whole"),
+        ({"trainer__summary_interval": 7}, "summary_interval: 7; accepted: multiples of"),
+        ({"trainer__checkpoint_interval": 0}, "checkpoint_interval: 0; accepted: whole"),
         ({"runtime__distribution_strategy": "foo"}, "'foo'"),
         ({"task__model__encodr__type": 1}, "encodr"),
         ({"task__model__encoder__type": "lstm"}, "lstm"),
-        ({"task__model__text__max_tokens": 0}, "max_tokens: 0; accepted are whole numbers from 1"),
+        ({"task__model__text__max_tokens": 0}, "max_tokens: 0; accepted: whole numbers from 1"),
         ({"task__model__text__word_buckets": 1}, "word_buckets: 1"),
         ({"task__train_data__global_batch_size": 0}, "train_data.global_batch_size.*: 0; accepted"),
         ({"task__model__encoder__averaging__embedding_dim": 0}, "embedding_dim: 0"),
         ({"task__model__encoder__averaging__word_dropout": 1.0}, "word_dropout: 1.0; accepted"),
         ({"task__model__nli__label_smoothing": -0.1}, "nli.label_smoothing: -0.1; accepted"),
-        ({"task__model__nli__members": 0}, "nli.members: 0; accepted are whole numbers from 1"),
+        ({"task__model__nli__members": 0}, "nli.members: 0; accepted: whole numbers from 1"),
         ({"trainer__train_steps": -1}, "train_steps: -1"),
         ({"task__train_data__global_batch_size": 500}, "hold 400 records; one batch has 500"),
         ({"task__validation_data__global_batch_size": 65}, "hold 64 records; one batch has 65"),
@@ -167,5 +167,5 @@ def test_nothing_to_evaluate(parse, tmp_path):
 
 
 def test_an_unknown_experiment_is_named():
-    with pytest.raises(InputError, match="'redit' is unknown; accepted are reddit"):
+    with pytest.raises(InputError, match="'redit' is unknown; accepted: reddit"):
         parsing.parse(experiment="redit")

@@ -7,7 +7,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -27,6 +28,9 @@ from model.sts_regression.training.fold import Job
 
 SETTINGS = "settings.json"
 """In the output folder: what all its rows have in common."""
+_FOLDS_A_PROCESS = 10
+"""TensorFlow keeps the functions of each model that it has trained: 70 MB a fold for one LSTM after
+another, more for ten. After so many folds new processes begin."""
 _shared: dict[str, Any] = {}
 """In each process: what all its folds need."""
 
@@ -156,10 +160,19 @@ def _computed(
     chains: list[list[Job]], jobs: int, rows_file: Path | None, shared: dict[str, Any]
 ) -> Iterator[tuple[Job, dict]]:
     """Each fold as soon as it is computed."""
-    if jobs == 1 or len(chains) < 2:
+    folds = sum(map(len, chains))
+    if folds <= _FOLDS_A_PROCESS and (jobs == 1 or len(chains) < 2):
         _share(rows_file, shared)
         yield from ((job, _compute(job)) for chain in chains for job in chain)
         return
+    while chains:
+        chains = yield from _round(chains, jobs, rows_file, shared)
+
+
+def _round(
+    chains: list[list[Job]], jobs: int, rows_file: Path | None, shared: dict[str, Any]
+) -> Generator[tuple[Job, dict], None, list[list[Job]]]:
+    """The folds that a pool of processes computes before it is replaced; returns the others."""
     others = psutil.Process().children()
     pool = ProcessPoolExecutor(
         min(jobs, len(chains)),
@@ -168,30 +181,39 @@ def _computed(
         (max(1, (os.cpu_count() or 1) // jobs), rows_file, shared),
     )
     try:
-        yield from _run_chains(pool, chains)
+        rest = yield from _run_chains(pool, chains, jobs)
         pool.shutdown()
     except BrokenProcessPool as error:
         raise TrainingError(
             "a process died, maybe because memory ran out; the folds that are done are kept: run "
-            "the same command again, with --jobs 1 in one process"
+            "the same command again, if need be with --jobs 1"
         ) from error
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in psutil.Process().children():
             if child not in others:
                 child.terminate()
+    return rest
 
 
-def _run_chains(pool: ProcessPoolExecutor, chains: list[list[Job]]) -> Iterator[tuple[Job, dict]]:
-    """Runs all chains at once, and of each chain one fold at a time."""
-    running: dict[Future, list[Job]] = {pool.submit(_compute, chain[0]): chain for chain in chains}
-    while running:
+def _run_chains(
+    pool: ProcessPoolExecutor, chains: list[list[Job]], jobs: int
+) -> Generator[tuple[Job, dict], None, list[list[Job]]]:
+    """Runs several chains at once, and of each chain one fold at a time; returns what is left."""
+    waiting, running = deque(chains), dict[Future, list[Job]]()
+    left = jobs * _FOLDS_A_PROCESS
+    while running or (waiting and left):
+        while waiting and left and len(running) < jobs:
+            chain = waiting.popleft()
+            running[pool.submit(_compute, chain[0])] = chain
+            left -= 1
         ended, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in ended:
             job, *rest = running.pop(future)
             yield job, future.result()
             if rest:
-                running[pool.submit(_compute, rest[0])] = rest
+                waiting.appendleft(rest)
+    return list(waiting)
 
 
 def _start(threads: int, rows_file: Path | None, shared: dict[str, Any]) -> None:

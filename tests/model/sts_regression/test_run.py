@@ -1,5 +1,6 @@
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -7,6 +8,8 @@ from evaluation.__main__ import main as evaluate
 from model.sts_regression import choices as choices_module
 from model.sts_regression.__main__ import main
 from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.training import run
+from model.sts_regression.training.fold import Job
 
 ROW = "sts_regression-sts2016-random-lstm1_perceptron"
 OWN = """
@@ -234,6 +237,30 @@ def test_sts_benchmark_has_its_own_split(command, tmp_path):
 
 
 @pytest.mark.slow
+def test_processes_are_replaced_after_so_many_folds(monkeypatch):
+    monkeypatch.setattr(run, "_FOLDS_A_PROCESS", 2)
+    monkeypatch.setattr(run, "_compute", lambda job: {"seconds": job.number})
+    chain = [Job("chain", "random", number) for number in range(4)]
+    alone = [Job("alone", "random", 0)]
+    found = []
+
+    def rounds(chains):
+        while chains:
+            with ThreadPoolExecutor(1) as pool:
+                folds = run._run_chains(pool, chains, jobs=1)
+                round_of = []
+                while True:
+                    try:
+                        round_of.append(next(folds)[0])
+                    except StopIteration as ended:
+                        chains = ended.value
+                        break
+            found.append(round_of)
+
+    rounds([chain, alone])
+    assert found == [chain[:2], chain[2:], alone]
+
+
 def test_processes_come_to_the_same(command, finished, results, tmp_path):
     rows = ("--rows", "sif_perceptron", "lstm1_perceptron", "--jobs", 2)
     assert main(command("run", tmp_path, *rows)) == 0

@@ -24,6 +24,8 @@ python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
   python -m model --experiment reddit --config_file laptop_dan --print_config"""
 _TEACHER = "teacher"
 """The command that writes the targets of the experiments with a teacher."""
+_DEFAULT = "reddit"
+"""The experiment whose parameters are printed if none is named."""
 _NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
 """Word vectors begin either from a file or from co-occurrence counts."""
 
@@ -41,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = _parser()
     arguments = parser.parse_args(words)
     if not arguments.print_config:
-        missing = [name for name in ("mode", "model_dir") if getattr(arguments, name) is None]
+        needed = ("experiment", "mode", "model_dir")
+        missing = [name for name in needed if getattr(arguments, name) is None]
         if missing:
             parser.error(f"the following arguments are required: --{', --'.join(missing)}")
     from model.distribute import cluster
@@ -59,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             "tpu": arguments.tpu,
         }
         if arguments.print_config:
-            _print_config(arguments.experiment, **given)
+            _print_config(arguments.experiment or _DEFAULT, **given)
         else:
             model.train(
                 arguments.experiment,
@@ -106,9 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     run = parser.add_argument_group("run")
     run.add_argument(
         "--experiment",
-        required=True,
         metavar="NAME",
-        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher",
+        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required, but "
+        f"for --print_config, where the default is {_DEFAULT}",
     )
     run.add_argument("--mode", choices=model.MODES, help="required, but for --print_config")
     run.add_argument(
@@ -120,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--print_config",
         action="store_true",
-        help="print all parameters as YAML, and stop; needs neither --mode nor --model_dir",
+        help="print all parameters as YAML, and stop; needs nothing else",
     )
     parameters = parser.add_argument_group("parameters")
     parameters.add_argument(

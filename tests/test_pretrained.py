@@ -73,6 +73,18 @@ def test_the_card_has_scores_with_intervals():
         assert one["intervals"]
 
 
+def test_the_first_lines_of_the_readme_print_what_they_show():
+    assert (REPOSITORY / "README.md").read_text().splitlines()[2].startswith("    >>> import")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "doctest", "README.md"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="CONVERSATIONS_DATA names no folder of real data")
 def test_a_fresh_environment_reproduces_three_scores(tmp_path):

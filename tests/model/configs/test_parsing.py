@@ -249,7 +249,17 @@ def test_the_printed_configuration_gives_the_same_run(tmp_path, capsys):
     assert again.trainer.train_steps == 1830
 
 
-def test_a_run_needs_a_mode_and_a_folder(capsys):
+def test_the_printed_configuration_is_that_of_reddit_where_no_experiment_is_named(capsys):
+    main(["--experiment", "reddit", "--print_config"])
+    named = capsys.readouterr().out
+    main(["--print_config"])
+    assert capsys.readouterr().out == named
+
+
+def test_a_run_needs_an_experiment_a_mode_and_a_folder(capsys):
     with pytest.raises(SystemExit):
         main(["--experiment", "reddit"])
     assert "required: --mode, --model_dir" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--mode", "train"])
+    assert "required: --experiment, --model_dir" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from model.sts_regression.choices import CARRIED, FRESH
-from model.sts_regression.results.readings import both
+from model.sts_regression.results.readings import both, in_order
 
 _COLUMNS = 3
 _WIDTH, _HEIGHT = 2.6, 1.9
@@ -18,10 +18,10 @@ def svg(results: Sequence[dict], folds_by: str) -> bytes | None:
     """A picture for each row that has both readings; None if there are none.
 
     Args:
-      results: what `results.read` gives, in the order of the rows.
+      results: what `results.read` gives.
       folds_by: how the folds were made.
     """
-    rows = both(results, folds_by)
+    rows = both(in_order(results), folds_by)
     if not rows:
         return None
     # Imported here: the folds are trained in processes that draw nothing.

@@ -28,7 +28,7 @@ def markdown(results: Sequence[dict], folds_by: str) -> str:
     """A table of the rows that both readings have; empty if there are none.
 
     Args:
-      results: what `results.read` gives, in the order of the rows.
+      results: what `results.read` gives, in order.
       folds_by: how the folds were made.
     """
     rows = [
@@ -43,6 +43,16 @@ def markdown(results: Sequence[dict], folds_by: str) -> str:
         "folds; with carried weights also the first and the last fold.\n\n"
         f"{table}\n\n{_nearness(rows)}"
     )
+
+
+def in_order(results: Sequence[dict]) -> list[dict]:
+    """Results in the paper's order, that of its scores; rows that it lacks come last."""
+
+    def printed(result: dict) -> float:
+        found = result["baselines"].get("paper", {}).get(_OUT)
+        return -1.0 if found is None else found
+
+    return sorted(results, key=printed, reverse=True)
 
 
 def both(results: Sequence[dict], folds_by: str) -> dict[str, dict[str, dict]]:

@@ -18,8 +18,7 @@ def markdown(results: list[dict]) -> str:
     Args:
       results: what `results.read` gives.
     """
-    # The paper's order is that of its scores; rows that it lacks come last.
-    results = sorted(results, key=lambda r: -r["baselines"].get("paper", {}).get(_OUT, -1.0))
+    results = readings.in_order(results)
     by_way: dict[tuple[str, str], list[dict]] = {}
     for result in results:
         settings = result["settings"]

@@ -110,8 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--experiment",
         metavar="NAME",
-        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required, but "
-        f"for --print_config, where the default is {_DEFAULT}",
+        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required, "
+        f"but for --print_config, where the default is {_DEFAULT}",
     )
     run.add_argument("--mode", choices=model.MODES, help="required, but for --print_config")
     run.add_argument(

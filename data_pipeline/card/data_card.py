@@ -102,6 +102,7 @@ def rules(options: dict[str, Any]) -> dict[str, str]:
         "exclude_subreddits": "in a subreddit to be left out",
         "bots": "the author is on the list of bots",
         "over_18": "marked as for adults only",
+        "one_sentence": "one sentence, or a half that is too short",
     }
 
 

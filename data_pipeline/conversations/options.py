@@ -12,7 +12,7 @@ from data_pipeline.conversations.source import TableSource
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import add_option
 from data_pipeline.files.inputs import InputFile
-from data_pipeline.messages.source import Layout
+from data_pipeline.messages.source import Layout, Source
 from data_pipeline.pairing import options as pair_options
 from data_pipeline.pairing.options import PairOptions
 from data_pipeline.pairing.settings import Settings
@@ -110,7 +110,7 @@ def _add_table_arguments(
 
 def check_conversations(
     options: ConversationOptions, files: Sequence[InputFile]
-) -> tuple[TableSource, Settings]:
+) -> tuple[Source, Settings]:
     """Checks the options of `conversations`, and the fields of the first rows.
 
     Raises:
@@ -151,7 +151,7 @@ def check_conversations(
     return _check_table(options, files, layout, names)
 
 
-def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[TableSource, Settings]:
+def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[Source, Settings]:
     """Checks the options of `pairs`, and the fields of the first rows.
 
     Raises:
@@ -180,7 +180,7 @@ def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[TableSo
 
 def _check_table(
     options: TableOptions, files: Sequence[InputFile], layout: Layout, names: Fields
-) -> tuple[TableSource, Settings]:
+) -> tuple[Source, Settings]:
     flags = {f"{role}_field": name for role, name in names.given().items()}
     # A group may be anything, the thread or the author too.
     apart = {flag: name for flag, name in flags.items() if flag != "group_field"}
@@ -216,7 +216,7 @@ def _check_table(
         optional={flag: name for flag, name in flags.items() if flag in may_be_empty},
         form=form,
     )
-    return source, settings
+    return pair_options.pairing_source(options, source), settings
 
 
 def _delimiter(given: str | None) -> str | None:

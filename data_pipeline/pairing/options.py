@@ -14,6 +14,8 @@ from data_pipeline.execution.acceptance import (
     describe_limits,
     limits_of,
 )
+from data_pipeline.messages.halves import Halves
+from data_pipeline.messages.source import Layout, Source
 from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs import splits
@@ -44,6 +46,10 @@ _STORAGE = (
 )
 """The options of storage that two jobs must share to be the same."""
 _LIMITS = Limits()
+REPLIES = "replies"
+HALVES = "halves"
+PAIRS_OF = (REPLIES, HALVES)
+"""What becomes a pair: a message and a reply to it, or the halves of a message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +62,7 @@ class PairOptions(rule_options.RuleOptions):
     train_shards: int | None = None
     test_shards: int | None = None
     validation_shards: int | None = None
+    pairs_of: str = REPLIES
     format: str = TFRECORD
     gzip: bool = False
     records_per_file: int | None = None
@@ -119,6 +126,12 @@ def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     add("format", "tfrecord is what training reads; default: %(default)s", choices=FORMATS)
     add("gzip", "compress the files; not for Parquet, which is already", action="store_true")
     add("records_per_file", "write more files if a shard has more; default: no limit", int)
+    add(
+        "pairs_of",
+        "replies: a message and a reply to it; halves: the first and the second half of a message, "
+        "more pairs to train on, from the same messages; default: %(default)s",
+        choices=PAIRS_OF,
+    )
     turns = (
         f"store the N turns before the input as features {CONTEXT.format(0)} (the nearest), ...; "
         "default: %(default)s"
@@ -136,6 +149,39 @@ def _add_removal(group: argparse._ArgumentGroup, options: PairOptions) -> None:
         nargs="+",
         metavar="GLOB",
     )
+
+
+def pairing_source(options: PairOptions, source: Source) -> Source:
+    """What yields the messages, or the halves of each, as the options say.
+
+    Raises:
+      InputError: if the source or the options cannot give halves.
+    """
+    if options.pairs_of == REPLIES:
+        return source
+    if options.pairs_of not in PAIRS_OF:
+        raise InputError(f"--pairs_of: {options.pairs_of!r} is not one of {', '.join(PAIRS_OF)}")
+    if source.layout is Layout.ROWS:
+        raise InputError(
+            f"--pairs_of: {HALVES!r} is for messages, and a row is a pair already; accepted by "
+            "reddit and conversations"
+        )
+    if source.layout is Layout.LINKED_THREADS:
+        raise InputError(
+            f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in the "
+            "split of its thread"
+        )
+    if options.split_by != splits.THREAD:
+        raise InputError(
+            f"--pairs_of: {HALVES!r} with --split_by {options.split_by} would train on messages "
+            f"that are held out as replies; accepted: --split_by {splits.THREAD}"
+        )
+    if options.context_turns:
+        raise InputError(
+            f"--context_turns: {options.context_turns} with --pairs_of {HALVES}; accepted: 0, as "
+            "the first half of a message has no turn before it"
+        )
+    return Halves(source)
 
 
 def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any]) -> Settings:
@@ -221,6 +267,8 @@ def _describe_storage(options: PairOptions, sharding: Sharding) -> dict[str, Any
     shards = {"train_shards": sharding.train_shards, "test_shards": sharding.test_shards}
     description = {name: getattr(options, name) for name in _STORAGE} | shards
     # Left out where it is off: outputs that were complete before the option existed stay complete.
+    if options.pairs_of != REPLIES:
+        description["pairs_of"] = options.pairs_of
     if options.validation_fraction:
         description["validation_fraction"] = options.validation_fraction
         description["validation_shards"] = sharding.validation_shards

@@ -9,6 +9,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import add_option
 from data_pipeline.files.filesystem import read_bytes
 from data_pipeline.files.inputs import InputFile
+from data_pipeline.messages.source import Source
 from data_pipeline.pairing import options as pair_options
 from data_pipeline.pairing.options import PairOptions
 from data_pipeline.pairing.settings import Settings
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("drop_over_18", "drop comments that the dump marks over_18", action="store_true")
 
 
-def check(options: RedditOptions, files: Sequence[InputFile]) -> tuple[RedditSource, Settings]:
+def check(options: RedditOptions, files: Sequence[InputFile]) -> tuple[Source, Settings]:
     """Checks the options; the input's size gives what they leave open.
 
     Raises:
@@ -51,7 +52,7 @@ def check(options: RedditOptions, files: Sequence[InputFile]) -> tuple[RedditSou
     settings = pair_options.check(
         options, stored_bytes=sum(file.size for file in files), described=selection.describe()
     )
-    return RedditSource(selection), settings
+    return pair_options.pairing_source(options, RedditSource(selection)), settings
 
 
 def _selection(options: RedditOptions) -> Selection:

@@ -66,10 +66,10 @@ def parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="scores of a module with these weights, for the model card",
     )
-    _tuned(module)
+    _finished(module)
     variants = _from_model(commands, "variants", "export all variants and compare size and scores")
     variants.add_argument("--sts", type=Path, metavar="PATH", help="STS Benchmark for the scores")
-    _tuned(variants)
+    _finished(variants)
     card = _command(commands, "card", "add scores to a module and its model card")
     card.add_argument("--module", type=Path, required=True, metavar="DIR", help="to add them to")
     card.add_argument(
@@ -115,7 +115,24 @@ def _from_model(commands, name: str, summary: str) -> argparse.ArgumentParser:
     return command
 
 
-def _tuned(command: argparse.ArgumentParser) -> None:
+def _finished(command: argparse.ArgumentParser) -> None:
+    """Declares what is done to embeddings after training."""
+    command.add_argument(
+        "--remove_components",
+        type=int,
+        default=0,
+        metavar="N",
+        help="remove the first N principal components, which all sentences share, from the "
+        "embeddings; choose N on STS-B dev",
+    )
+    command.add_argument(
+        "--component_texts",
+        nargs="+",
+        default=[],
+        metavar="GLOB",
+        help="the texts that have these components: files with a text per line, or the training "
+        "pairs",
+    )
     command.add_argument(
         "--with_sts_matrix",
         type=Path,

@@ -18,6 +18,8 @@ def module(arguments: argparse.Namespace) -> None:
         arguments.model_dir,
         arguments.output,
         variant=arguments.variant,
+        remove_components=arguments.remove_components,
+        component_texts=arguments.component_texts,
         sts_matrix=arguments.with_sts_matrix,
         results=arguments.results,
     )
@@ -30,6 +32,8 @@ def variants(arguments: argparse.Namespace) -> None:
         arguments.model_dir,
         arguments.output,
         sts=arguments.sts,
+        remove_components=arguments.remove_components,
+        component_texts=arguments.component_texts,
         sts_matrix=arguments.with_sts_matrix,
     )
     print(table)

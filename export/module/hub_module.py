@@ -57,8 +57,9 @@ class HubModule(Part):
       model: the trained model.
       text: its text handling.
       variant: one of `export.VARIANTS`.
-      sts_matrix: float32 [dim, dim], or None. Embeddings are then u @ sts_matrix, normalised to
-        unit length, except in `encode_input` and in the signatures of the trained tasks.
+      components: float32 [dim, count] with orthonormal columns, or None. They are removed from u,
+        except in `encode_input` and in the signatures of the trained tasks.
+      sts_matrix: float32 [dim, dim], or None. Embeddings are then multiplied by it, except there.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class HubModule(Part):
         text: TextToIds,
         *,
         variant: str = FLOAT32,
+        components: np.ndarray | None = None,
         sts_matrix: np.ndarray | None = None,
     ):
         reads_words = schema.NLI in model.heads and model.nli_head.reads_words
@@ -79,13 +81,17 @@ class HubModule(Part):
         self.encoder = Encoder(encoder, text, random=random)
         self.regularization_losses: list[Callable[[], tf.Tensor]] = []
         self._vectors_of_words = encoder.word_vectors
+        self.components = None
+        if components is not None:
+            self.components = tf.Variable(components, trainable=False, name="components")
+            self.variables.append(self.components)
         self.sts_matrix = None
         if sts_matrix is not None:
             self.sts_matrix = tf.Variable(sts_matrix, dtype=tf.float32, name="sts_matrix")
             self.variables.append(self.sts_matrix)
             self.trainable_variables.append(self.sts_matrix)
         heads: dict[str, Callable[..., Outputs]] = {
-            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._tuned(self._encode(inputs))},
+            SERVING_DEFAULT: lambda inputs: {OUTPUTS: self._finished(self._encode(inputs))},
             ENCODE_INPUT: lambda inputs: {OUTPUTS: self._encode(inputs)},
             SIMILARITY: self._similarity,
             WORD_VECTORS: self._word_vectors,
@@ -109,7 +115,7 @@ class HubModule(Part):
     @tf.function(input_signature=[SENTENCES, TRAINING])
     def __call__(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Embeds sentences: string [batch] -> float32 [batch, dim]."""
-        return self._tuned(self._encode(sentences, training))
+        return self._finished(self._encode(sentences, training))
 
     def save(self, folder: str) -> None:
         """Writes the SavedModel."""
@@ -119,11 +125,16 @@ class HubModule(Part):
         """u: string [batch] -> float32 [batch, dim]."""
         return self.encoder.encode(self.preprocessor(sentences), training)[DEFAULT]
 
-    def _tuned(self, embeddings: tf.Tensor) -> tf.Tensor:
-        """u* if there is a matrix, else u: float32 [batch, dim] -> the same shape."""
-        if self.sts_matrix is None:
-            return embeddings
-        return tf.math.l2_normalize(tf.matmul(embeddings, self.sts_matrix), axis=-1)
+    def _finished(self, u: tf.Tensor) -> tf.Tensor:
+        """Removes the components and applies the matrix: float32 [batch, dim] -> the same."""
+        if self.components is None and self.sts_matrix is None:
+            return u
+        if self.components is not None:
+            shares = tf.matmul(u, self.components)
+            u -= tf.matmul(shares, self.components, transpose_b=True)
+        if self.sts_matrix is not None:
+            u = tf.matmul(u, self.sts_matrix)
+        return tf.math.l2_normalize(u, axis=-1)
 
     def _encode_responses(self, sentences: tf.Tensor) -> tf.Tensor:
         """v': string [batch] -> float32 [batch, dim]."""
@@ -131,7 +142,7 @@ class HubModule(Part):
 
     def _similarity(self, sentences1: tf.Tensor, sentences2: tf.Tensor) -> Outputs:
         """Equation 2 of the first version of the paper: string [batch] twice -> float32 [batch]."""
-        first, second = (self._tuned(self._encode(side)) for side in (sentences1, sentences2))
+        first, second = (self._finished(self._encode(side)) for side in (sentences1, sentences2))
         cosine = tf.reduce_sum(first * second, axis=-1)
         # Rounding can exceed [-1, 1], where arccos is NaN.
         angular = 1 - tf.acos(tf.clip_by_value(cosine, -1.0, 1.0)) / math.pi

@@ -9,6 +9,7 @@ import hashlib
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -53,6 +54,15 @@ def matching(patterns: Sequence[str | Path]) -> list[Path]:
             raise InputError(f"{pattern!r} matches no file of texts")
         found |= dict.fromkeys(map(Path, sorted(names)))
     return list(found)
+
+
+def read(patterns: Sequence[str | Path], *, most: int) -> Iterator[bytes]:
+    """The first texts of files, without blank ones.
+
+    Raises:
+      InputError: if a pattern matches nothing, or a file cannot be read.
+    """
+    return islice(chain.from_iterable(map(_texts, matching(patterns))), most)
 
 
 def sha256(path: Path) -> str:

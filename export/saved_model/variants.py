@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ def compare_variants(
     output: str | Path,
     *,
     sts: str | Path | None = None,
+    remove_components: int = 0,
+    component_texts: Sequence[str | Path] = (),
     sts_matrix: str | Path | None = None,
 ) -> str:
     """Exports a module of each variant to `output/VARIANT`, and compares them.
@@ -30,6 +33,8 @@ def compare_variants(
       model_dir: as for `export`.
       output: the folder of the modules.
       sts: STS Benchmark, a file or a folder; `python -m evaluation sts` computes the scores.
+      remove_components: as for `export`.
+      component_texts: as for `export`.
       sts_matrix: as for `export`.
 
     Returns:
@@ -46,7 +51,14 @@ def compare_variants(
     with output_folder.claimed(output):
         for variant in VARIANTS:
             module = output / variant
-            write.export(model_dir, module, variant=variant, sts_matrix=sts_matrix)
+            write.export(
+                model_dir,
+                module,
+                variant=variant,
+                remove_components=remove_components,
+                component_texts=component_texts,
+                sts_matrix=sts_matrix,
+            )
             sizes[variant] = size(module)
             if sts:
                 pearsons[variant] = score(module, Path(sts))

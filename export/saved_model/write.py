@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import tensorflow as tf
 from data_pipeline.files.claim import CLAIM
 from export import FLOAT32
 from export.card import identity, model_card, scores
+from export.module import components as principal_components
 from export.module import sts_matrix as matrices
 from export.module import warm_up
 from export.module.hub_module import HubModule
@@ -23,8 +25,10 @@ from export.saved_model import verify
 from model import output_folder
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE
+from model.dual_encoder import DualEncoder
 from model.errors import InputError, message_of
 from model.fingerprint import fingerprint
+from model.text.preprocessing import TextToIds
 
 
 class VerificationError(Exception):
@@ -36,6 +40,8 @@ def export(
     output: str | Path,
     *,
     variant: str = FLOAT32,
+    remove_components: int = 0,
+    component_texts: Sequence[str | Path] = (),
     sts_matrix: str | Path | None = None,
     results: str | Path | None = None,
 ) -> None:
@@ -48,6 +54,9 @@ def export(
       model_dir: the model's folder; its last checkpoint is exported.
       output: the folder to write.
       variant: one of `export.VARIANTS`, the format of the weights.
+      remove_components: the number of principal components that embeddings lose
+        (`export.module.components`).
+      component_texts: files of the texts whose embeddings have these components.
       sts_matrix: `.npz` file of `python -m evaluation sts --tune`; embeddings are multiplied by it.
       results: folder of result files of a module with the same weights; the card shows them.
 
@@ -60,19 +69,39 @@ def export(
     with output_folder.claimed(output):
         model, text = trained.load(model_dir)
         matrix: np.ndarray | None = None
-        tuned = None
+        components: np.ndarray | None = None
+        removed = tuned = None
+        if remove_components or component_texts:
+            components, removed = _components(model, text, remove_components, component_texts)
         if sts_matrix is not None:
             matrix, tuned = matrices.read(Path(sts_matrix), dim=model.encoder.embedding_dim)
-        module = HubModule(model, text, variant=variant, sts_matrix=matrix)
+        module = HubModule(model, text, variant=variant, components=components, sts_matrix=matrix)
         about = identity.describe(model_dir) | {
             "variant": variant,
             "dim": int(module(tf.constant(["a"])).shape[-1]),
             "signatures": list(module.heads),
             "weights": sum(int(weight.shape.num_elements()) for weight in module.variables),
+            "components": removed,
             "sts_matrix": tuned,
         }
         scores_folder = Path(results) if results else None
         _write(module, output, about, model_dir / PARAMS_FILE, scores_folder)
+
+
+def _components(
+    model: DualEncoder, text: TextToIds, count: int, files: Sequence[str | Path]
+) -> tuple[np.ndarray, dict[str, Any]]:
+    if count and not files:
+        raise InputError(
+            f"--remove_components: {count} without texts; accepted: with --component_texts, as "
+            "the training pairs"
+        )
+    return principal_components.learn(
+        lambda sentences: model.encode_inputs(text(sentences)),
+        files,
+        count=count,
+        dim=model.encoder.embedding_dim,
+    )
 
 
 def add_scores(module: str | Path, results: str | Path) -> int:

@@ -27,6 +27,8 @@ NEEDED = (
 )
 """What DATA must hold."""
 ONE_FILE = ("nli/*train*", "nli/*dev*", "nli/*test*")
+COMPONENTS_OF = "pairs"
+"""The data set with whose texts modules lose components."""
 Fields = dict[str, Any]
 
 
@@ -45,7 +47,7 @@ class Row:
     steps: int | None = None
     validate_every: int | None = None
     seeds: tuple[int, ...] = (0,)
-    pairs: str | None = None
+    pairs: tuple[str, ...] = ()
     train_files: str = "train-*"
     nli: tuple[str, ...] = ()
     nli_files: str = "nli-*"
@@ -58,6 +60,7 @@ class Row:
     init_from: str | None = None
     model_of: str | None = None
     export: str = "last"
+    remove_components: int = 0
     variant: str = "float32"
     scores: tuple[str, ...] = ()
 
@@ -271,8 +274,7 @@ class Table:
 
     def learned_from(self, run: Run) -> list[str]:
         """The data sets of pairs and of NLI pairs that a run learns from."""
-        pairs = [run.row.pairs] if run.row.pairs else []
-        return [*pairs, *(one for one in run.row.nli if self.is_made(one))]
+        return [*run.row.pairs, *(one for one in run.row.nli if self.is_made(one))]
 
     def init_run(self, run: Run) -> str | None:
         """The name of the run whose model it starts from."""
@@ -293,9 +295,10 @@ class Table:
         if init := self.init_run(run):
             found["task.init_checkpoint"] = self.model_dir(init)
         if row.pairs:
-            folder = self.data_folder(row.pairs)
-            found["task.train_data.input_path"] = f"'{folder}/{row.train_files}'"  # for brackets
-            found["task.validation_data.input_path"] = f"{folder}/validation-*"
+            folders = [self.data_folder(one) for one in row.pairs]
+            files = ",".join(f"{folder}/{row.train_files}" for folder in folders)
+            found["task.train_data.input_path"] = f"'{files}'"  # for brackets and commas
+            found["task.validation_data.input_path"] = f"{folders[0]}/validation-*"
         if row.vocabulary:
             found["task.model.text.vocabulary"] = self.data_folder(row.vocabulary)
         if row.word_vectors:
@@ -345,6 +348,9 @@ class Table:
         command += ["--output", f"{self.options['RUNS']}/modules/{run.name}"]
         if run.row.variant != "float32":
             command += ["--variant", run.row.variant]
+        if run.row.remove_components:
+            command += ["--remove_components", str(run.row.remove_components)]
+            command += ["--component_texts", f"{self.data_folder(COMPONENTS_OF)}/train-*"]
         return shlex.join(command)
 
     def score_data(self, name: str) -> str:

@@ -99,7 +99,10 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
         ({"runtime__distribution_strategy": "foo"}, "'foo'"),
         ({"task__model__encodr__type": 1}, "encodr"),
         ({"task__model__encoder__type": "lstm"}, "lstm"),
-        ({"task__model__text__max_tokens": 0}, "max_tokens: 0; accepted: whole numbers of at least 1"),
+        (
+            {"task__model__text__max_tokens": 0},
+            "max_tokens: 0; accepted: whole numbers of at least 1",
+        ),
         ({"task__model__text__word_buckets": 1}, "word_buckets: 1"),
         ({"task__train_data__global_batch_size": 0}, "train_data.global_batch_size.*: 0; accepted"),
         ({"task__model__encoder__averaging__embedding_dim": 0}, "embedding_dim: 0"),

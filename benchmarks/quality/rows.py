@@ -145,7 +145,11 @@ class Table:
         names = {field.name for field in fields(Row)} - {"name", "overrides"}
         if unknown := {key for key in given if "." not in key} - names:
             raise TableError(f"row {name}: {min(unknown)}; accepted: {', '.join(sorted(names))}")
-        known = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+        several = {field.name for field in fields(Row) if isinstance(field.default, tuple)}
+        known = {
+            key: tuple(v) if isinstance(v, list) else (v,) if key in several else v
+            for key, v in given.items()
+        }
         row = Row(
             name=name,
             overrides={key: value for key, value in given.items() if "." in key},

@@ -24,6 +24,7 @@ TRAIN = (
     "-m model --experiment {} --mode train_and_eval --model_dir R/models/{}"
     " --config_file model/configs/presets/{}.yaml --params_override {}"
 )
+PAIRS = "'R/pairs/train-*,R/halves/train-*'"
 CHECKED = (
     "task.validation_data.input_path=R/pairs/validation-*,task.model.text.vocabulary=R/words,"
     "task.sts_dev=D/stsb/sts-dev.csv"
@@ -84,27 +85,27 @@ def params_of(table, run):
     [
         (
             *("reddit-1", "reddit", "laptop_dan_ngrams"),
-            f"task.seed=1,task.train_data.input_path='R/pairs/train-*',{CHECKED},"
-            f"trainer.train_steps=1070,{DECAY}=1070,trainer.checkpoint_interval=1070,"
-            "trainer.validation_interval=1070,trainer.best_checkpoint_eval_metric=p_at_1",
+            f"task.seed=1,task.train_data.input_path={PAIRS},{CHECKED},"
+            f"trainer.train_steps=2000,{DECAY}=2000,trainer.checkpoint_interval=2000,"
+            "trainer.validation_interval=2000,trainer.best_checkpoint_eval_metric=p_at_1",
         ),
         (
             *("reddit_nli-2", "reddit_nli", "laptop_dan_ngrams_nli"),
             "task.seed=2,task.init_checkpoint=R/models/reddit-2,"
-            f"task.train_data.input_path='R/pairs/train-*',{CHECKED},"
+            f"task.train_data.input_path={PAIRS},{CHECKED},"
             f"task.nli.train_data.input_path={NLI},"
             "task.nli.validation_data.input_path=R/nli/dev/nli-*",
         ),
         (
             *("teacher-0", "reddit_teacher", "laptop_dan_ngrams"),
-            "task.seed=0,task.train_data.input_path='R/pairs/train-*',"
+            f"task.seed=0,task.train_data.input_path={PAIRS},"
             "task.validation_data.input_path=R/pairs/validation-*,"
             "task.model.text.vocabulary=R/words,task.word_vectors=R/teacher_words,"
             "task.word_cooccurrence_records=0,"
             "task.teacher.train_data.input_path=R/teacher/train-*,"
             "task.teacher.validation_data.input_path=R/teacher/validation-*,"
-            f"task.sts_dev=D/stsb/sts-dev.csv,trainer.train_steps=2140,{DECAY}=2140,"
-            "trainer.checkpoint_interval=2140,trainer.validation_interval=2140,"
+            f"task.sts_dev=D/stsb/sts-dev.csv,trainer.train_steps=3600,{DECAY}=3600,"
+            "trainer.checkpoint_interval=3600,trainer.validation_interval=3600,"
             "trainer.best_checkpoint_eval_metric=p_at_1,"
             "task.teacher.train_data.global_batch_size=256",
         ),
@@ -116,7 +117,7 @@ def params_of(table, run):
         (
             *("nli_30-0", "reddit_nli", "laptop_dan_ngrams_nli"),
             "task.seed=0,task.init_checkpoint=R/models/reddit-0,"
-            f"task.train_data.input_path='R/pairs/train-*',{CHECKED},task.nli.train_data.input_path="
+            f"task.train_data.input_path={PAIRS},{CHECKED},task.nli.train_data.input_path="
             "'R/nli/train/nli-0000[0-2]-*,R/nli/again/nli-0000[0-2]-*',"
             "task.nli.validation_data.input_path=R/nli/dev/nli-*,trainer.validation_interval=1600",
         ),
@@ -132,7 +133,7 @@ def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
         *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
         *("words-0", "words_nli-0", "teacher-0", "teacher_nli-0"),
-        *("hashed-0", "transformer-0", "bilstm_max_nli-0"),
+        *("transformer-0", "bilstm_max_nli-0"),
         *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
     ]
@@ -170,7 +171,8 @@ def test_an_ablation_differs_from_its_row_in_one_choice(table):
         asked = table.overrides(run)
         passes = 2 if "twice" in change else 0.5 if "half of the passes" in change else 1
         batch = asked.get("task.train_data.global_batch_size", 512)
-        assert asked["trainer.train_steps"] * batch == passes * 1070 * 512
+        if "alone" not in change:  # these have fewer pairs, and as many passes
+            assert asked["trainer.train_steps"] * batch == passes * 2000 * 512
         at_end = asked["trainer.validation_interval"] == asked["trainer.train_steps"]
         assert at_end or change in ("as it stands", "seed 1", "seed 2")
     both = table.ablations["reddit_nli"].runs.items()
@@ -214,7 +216,10 @@ def test_without_a_held_out_month_all_dumps_are_trained_on(table, data):
 def test_the_pretrained_modules_are_ranked_on_threads_that_they_did_not_train_on(table):
     table = table()
     small, full = (table.runs[f"pretrained/{row}-0"] for row in ("small", "full"))
-    assert table.export(small).endswith("R/modules/pretrained/small-0 --variant int8")
+    assert table.export(small).endswith(
+        "R/modules/pretrained/small-0 --variant int8 --remove_components 2 --component_texts "
+        "'R/pairs/train-*'"
+    )
     assert full.model == "teacher_nli-0"
     for run in (small, full):
         assert table.scored_on(run) == ["pairs"]
@@ -234,7 +239,7 @@ def test_what_a_row_learns_from_is_what_is_searched_for_leaks(table):
     """Words and their counts are no texts."""
     table = table()
     run = table.runs["reddit_nli-0"]
-    assert table.learned_from(run) == ["pairs", "nli/train", "nli/again"]
+    assert table.learned_from(run) == ["pairs", "halves", "nli/train", "nli/again"]
     assert set(table.trained_on(run)) - set(table.learned_from(run)) == {"words", "nli/dev"}
 
 
@@ -255,7 +260,10 @@ def test_every_score_is_a_command_of_the_evaluation(table):
 
 def test_the_best_checkpoint_of_another_row_is_exported(changed):
     table = changed("growth_100", export="best")
-    command = "-m export --model_dir {0}/models/reddit-0/best --output {0}/modules/growth_100-0"
+    command = (
+        "-m export --model_dir {0}/models/reddit-0/best --output {0}/modules/growth_100-0 "
+        "--remove_components 2 --component_texts '{0}/pairs/train-*'"
+    )
     assert table.export(table.runs["growth_100-0"]) == command.format("runs/reproduce")
 
 
@@ -272,10 +280,11 @@ def test_a_row_of_several_rates_is_trained_at_each():
         *("--model_dir", "R/models/growth_3-0"),
     ]
     expected = (
-        f"task.seed=0,task.train_data.input_path='R/pairs/train-0000[0-2]-*',{CHECKED},"
-        f"trainer.train_steps=32,{DECAY}=32,trainer.checkpoint_interval=32,"
-        "trainer.validation_interval=32,trainer.best_checkpoint_eval_metric=p_at_1,"
-        "trainer.optimizer_config.warmup.linear.warmup_steps=6,"
+        "task.seed=0,task.train_data.input_path="
+        f"'R/pairs/train-0000[0-2]-*,R/halves/train-0000[0-2]-*',{CHECKED},"
+        f"trainer.train_steps=60,{DECAY}=60,trainer.checkpoint_interval=60,"
+        "trainer.validation_interval=60,trainer.best_checkpoint_eval_metric=p_at_1,"
+        "trainer.optimizer_config.warmup.linear.warmup_steps=12,"
         f"{RATE}.initial_learning_rate={{rate}},{RATE}.end_learning_rate={{last_rate}}"
     )
     command = TRAIN.format("reddit", "growth_3-0", "laptop_dan_ngrams", shlex.quote(expected))
@@ -284,14 +293,14 @@ def test_a_row_of_several_rates_is_trained_at_each():
 
 
 def test_every_share_reads_its_pairs_as_often():
-    """At 91,276 pairs in 100 files, as `make reproduce` has."""
+    """At 220,886 pairs in 100 files, as `make reproduce` has."""
     table = rows.Table()
     passes = {
-        share: table.rows[f"growth_{share}"].steps * 512 / (91_276 * share / 100)
+        share: table.rows[f"growth_{share}"].steps * 512 / (220_886 * share / 100)
         for share in (1, 3, 10, 30)
     }
-    passes[100] = table.rows["reddit"].steps * 512 / 91_276
-    assert all(abs(one - 6) < 0.4 for one in passes.values())
+    passes[100] = table.rows["reddit"].steps * 512 / 220_886
+    assert all(abs(one - passes[100]) < 0.05 for one in passes.values())
 
 
 def test_the_rate_with_the_best_figure_is_taken(tmp_path, monkeypatch):
@@ -347,7 +356,7 @@ def test_another_seed_is_another_run(changed):
     [
         ({"stepps": 3}, "row transformer: stepps; accepted: experiment, export, init_from"),
         ({"scores": ["glue"]}, "scores: glue; accepted: response_ranking, validation_"),
-        ({"pairs": "all"}, "pairs: all; accepted: pairs, held_out"),
+        ({"pairs": "all"}, "pairs: all; accepted: pairs, halves, papers_pairs, held_out"),
         ({"variant": "int4"}, "variant: int4; accepted: float32, bfloat16, float16, int8"),
         ({"export": "first"}, "export: first; accepted: last, best"),
         ({"init_from": "nowhere"}, "init_from: nowhere; accepted: reddit, reddit_nli"),
@@ -406,9 +415,9 @@ def test_data_sets_are_made_of_others(table):
     assert one.data("words") == (
         "-m data_pipeline vocabulary --input 'R/pairs/train-*' --output R/words"
     )
-    assert one.made_of("teacher") == ["pairs", "nli/train"]
+    assert one.made_of("teacher") == ["papers_pairs", "nli/train"]
     assert one.data("teacher") == (
-        "-m model teacher --texts 'R/pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
+        "-m model teacher --texts 'R/papers_pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
         "--encoder m=M --limit 65000"
     )
 

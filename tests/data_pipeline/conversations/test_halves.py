@@ -18,7 +18,7 @@ FIRST, SECOND = "The first sentence is here.", "And the second one is there."
     [
         (f"{FIRST} {SECOND}", (FIRST, SECOND)),
         (f"{FIRST}\n\n {SECOND}", (FIRST, SECOND)),
-        # Of 83 characters, 27 before the second sentence and 54 before the third: 54 is nearer 41.5.
+        # Of 83 characters 27 are before the second sentence, 54 before the third: nearer to 41.5.
         (f"{FIRST} {FIRST} {SECOND}", (f"{FIRST} {FIRST}", SECOND)),
         (f"Yes! {FIRST} {SECOND}", (f"Yes! {FIRST}", SECOND)),
         (

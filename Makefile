@@ -38,7 +38,7 @@ demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/repor
 	$(RUN) -m model --experiment reddit --mode train_and_eval --model_dir runs/demo/model \
 	  --config_file model/configs/presets/demo_dan.yaml \
 	  --params_override "task.train_data.input_path=runs/demo/data/train-*,task.validation_data.input_path=runs/demo/data/test-*"
-	@printf '\n== 3 of 4: the hub module ==\n'
+	@printf '\n== 3 of 4: the module ==\n'
 	$(RUN) -m export --model_dir runs/demo/model --output runs/demo/module
 	@printf '\n== 4 of 4: evaluation ==\n'
 	$(RUN) -m evaluation response_ranking --module runs/demo/module --data runs/demo/data --output runs/demo/results

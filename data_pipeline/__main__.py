@@ -37,9 +37,9 @@ _INPUTS = {
     "vocabulary": "pair files: .tfrecord, .jsonl or .parquet",
 }
 _TEXTS = {
-    "reddit": "make input-response pairs of Reddit comment dumps",
-    "conversations": "make input-response pairs of any messages: JSON lines, CSV, TSV or Parquet",
-    "pairs": "make input-response pairs of tables that have a pair in each row",
+    "reddit": "make input-response pairs from Reddit comment dumps",
+    "conversations": "make input-response pairs from any messages: JSON lines, CSV, TSV or Parquet",
+    "pairs": "make input-response pairs from tables that have a pair in each row",
     "snli": "convert SNLI's files into labelled pairs of sentences, as TFRecord",
     "vocabulary": "count the words and word pairs of pair files, for a model's vocabulary",
     "sample": "write a small generated forum, to try all commands on",

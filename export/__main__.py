@@ -71,7 +71,9 @@ def parser() -> argparse.ArgumentParser:
     variants.add_argument("--sts", type=Path, metavar="PATH", help="STS Benchmark for the scores")
     _finished(variants)
     card = _command(commands, "card", "add scores to a module and its model card")
-    card.add_argument("--module", type=Path, required=True, metavar="DIR", help="to add them to")
+    card.add_argument(
+        "--module", type=Path, required=True, metavar="DIR", help="module to add the scores to"
+    )
     card.add_argument(
         "--results", type=Path, required=True, metavar="DIR", help="results of evaluation"
     )
@@ -190,7 +192,7 @@ def _index(commands) -> None:
     searching.add_argument(
         "--exact",
         action="store_true",
-        help="score all texts also where there are 20,000 or more",
+        help="score every text, even if there are 20,000 or more",
     )
 
 

@@ -110,14 +110,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--experiment",
         metavar="NAME",
-        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required, "
-        f"but for --print_config, where the default is {_DEFAULT}",
+        help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required "
+        f"unless --print_config is given, whose default is {_DEFAULT}",
     )
-    run.add_argument("--mode", choices=model.MODES, help="required, but for --print_config")
+    run.add_argument("--mode", choices=model.MODES, help="required unless --print_config is given")
     run.add_argument(
         "--model_dir",
         metavar="DIR",
-        help="checkpoints, params.yaml, events; required, but for --print_config",
+        help="checkpoints, params.yaml, events; required unless --print_config is given",
     )
     run.add_argument("--tpu", default="", help="address of a TPU; default: none")
     run.add_argument(

@@ -95,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser, options: PairOptions) -> None
     job.add_argument(
         "--cache",
         metavar="DIR",
-        help="keep the inputs as they were read in this folder, for later jobs; default: not kept",
+        help="keep the parsed inputs in this folder, for later jobs; default: not kept",
     )
 
 
@@ -124,7 +124,11 @@ def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     add("test_shards", shards.format("test") + "by the input's size, 1 or more", int)
     add("validation_shards", shards.format("validation") + "1", int)
     add("format", "tfrecord is what training reads; default: %(default)s", choices=FORMATS)
-    add("gzip", "compress the files; not for Parquet, which is already", action="store_true")
+    add(
+        "gzip",
+        "compress the files; not for Parquet, which is already compressed",
+        action="store_true",
+    )
     add("records_per_file", "write more files if a shard has more; default: no limit", int)
     add(
         "pairs_of",

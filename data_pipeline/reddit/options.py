@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pair_options.add_arguments(parser, RedditOptions())
     group = parser.add_argument_group("Reddit's own rules that drop comments, off by default")
     add = partial(add_option, group, RedditOptions())
-    add("min_score", "drop comments with a lower score, or none", int)
+    add("min_score", "drop comments with a lower score or no score", int)
     add("subreddits", "keep only these subreddits", metavar="NAME[,NAME...]")
     add("exclude_subreddits", "drop these subreddits", metavar="NAME[,NAME...]")
     add("bots", "drop these authors, one a line", metavar="FILE")

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse._ActionsContainer, options: RuleOptions) -> N
     add("min_characters", "drop messages with fewer characters; default: %(default)s", int)
     add(
         "min_letter_share",
-        "drop messages of which this share of all characters, spaces included, or less are "
+        "drop messages in which at most this share of the characters, spaces included, are "
         f"letters, in [0, 1); the paper's: {share}",
         float,
         metavar="F",

@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="drop words and bigrams that fewer than N responses hold, so that none is of a few "
-        "messages; default: %(default)s",
+        help="drop words and bigrams found in fewer than N responses, such as rare names; "
+        "default: %(default)s",
     )
     add_allow_empty(parser)
 

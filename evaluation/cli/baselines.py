@@ -42,7 +42,7 @@ def add(commands) -> None:
         "--module_words",
         **several,
         metavar="DIR|URL",
-        help="modules whose signature word_vectors is used likewise",
+        help="modules whose word_vectors signature gives the vectors, used in the same two ways",
     )
     parser.add_argument(
         "--sentence_transformers",
@@ -51,7 +51,7 @@ def add(commands) -> None:
         help="models of sentence-transformers, where that package is installed",
     )
     parser.add_argument(
-        "--modules", **several, metavar="DIR|URL", help="SavedModels, and what tensorflow-hub finds"
+        "--modules", **several, metavar="DIR|URL", help="SavedModels to score as baselines"
     )
     parser.add_argument(
         "--training_pairs",

@@ -166,14 +166,14 @@ def given_retrieval_files(arguments: argparse.Namespace):
 def seeded(parser: Parser) -> None:
     """Add --seed, of resamples, blocks of candidates and initial weights."""
     parser.group(METHOD).add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of everything random"
+        "--seed", type=int, default=0, metavar="N", help="random seed"
     )
 
 
 def again(parser: Parser) -> None:
     """Add --again."""
     parser.group(OUTPUT).add_argument(
-        "--again", action="store_true", help="compute again what is already in --output"
+        "--again", action="store_true", help="recompute results that exist in --output"
     )
 
 

@@ -91,7 +91,7 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
         best = files.last(join(folder, BEST))
         if "train" in mode and best is not None:
             _require_same(params, join(folder, BEST), fixed=_FIXED)
-            print(f"{folder} has no checkpoint but {best}: training begins again at step 0")
+            print(f"{folder} has no checkpoint except {best}: training restarts at step 0")
         return
     _require_same(params, folder, fixed=_FIXED if "train" in mode else ("task.model",))
     notice = files.notice(folder)

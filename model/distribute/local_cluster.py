@@ -161,7 +161,7 @@ class LocalCluster:
         if not self._has_servers or task[0] != "worker" or self._restarts == RESTARTS:
             return False
         self._restarts += 1
-        print("{} {} died; it is started again".format(*task), file=sys.stderr, flush=True)
+        print("{} {} died; restarting it".format(*task), file=sys.stderr, flush=True)
         self._start(task)
         return True
 

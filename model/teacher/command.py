@@ -3,7 +3,7 @@
     python -m model teacher --encoder sentence-transformers/all-MiniLM-L6-v2 \\
         --texts 'pairs/train-*' 'nli/train/nli-*' --limit 65000 --output teacher/
 
-A job that was killed goes on with the same command, from the last finished shard on.
+After an interruption, the same command resumes from the last finished shard.
 """
 
 import argparse

@@ -195,7 +195,7 @@ def _print_in_a_line(record: logging.LogRecord) -> bool:
         return True
     if str(record.msg).startswith("Worker %s failed"):
         lost = cluster.named_in(record.getMessage())
-        print(f"{lost} does not answer; the others do its steps until it is back")
+        print(f"{lost} is not responding; the others take over its steps until it returns")
     return False
 
 

@@ -107,7 +107,7 @@ def run_experiment(
             run.check.require()
             return validated
         if run.state.step >= params.trainer.train_steps:
-            print(f"{folder} is trained already, to step {run.state.step}; nothing to do")
+            print(f"{folder} is already trained to step {run.state.step}; nothing to do")
             return {}
         return _train(run, controller)
 

@@ -54,14 +54,14 @@ def test_a_worker_that_dies_is_replaced(launch, saved):
     launched = launch(PARAMETER_SERVER, trainer__train_steps=1_000_000)
     launched.wait_for(saved, "a checkpoint")
     kill(launched.member("worker", 1))
-    lost, back = "worker 1 does not answer; the others do its steps", "worker 1 serves"
+    lost, back = "worker 1 is not responding; the others take over its steps", "worker 1 serves"
     launched.wait_for(lambda: lost in launched.said, "the loss of a worker")
     launched.wait_for(lambda: launched.log("worker", 1).count(back) == 2, "its return")
     step = saved()[-1]
     launched.wait_for(lambda: saved()[-1] > step, "a checkpoint after that")
     launched.process.send_signal(signal.SIGTERM)
     assert launched.wait() == 128 + signal.SIGTERM, launched.said
-    assert "worker 1 died; it is started again" in launched.said
+    assert "worker 1 died; restarting it" in launched.said
     assert launched.errors == []
 
 

@@ -145,7 +145,7 @@ def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
     params = parse(trainer__train_steps=20, trainer__checkpoint_interval=5)
     run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     out, err = capfd.readouterr()
-    assert "is trained already, to step 20" in out
+    assert "is already trained to step 20" in out
     assert "pairs/s" not in err
     assert (folder / "params.yaml").read_text() == before
 

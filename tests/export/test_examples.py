@@ -1,4 +1,4 @@
-"""The programs of `examples/`, on a small module."""
+"""The programs of `examples/`, on the module in the repository."""
 
 import json
 import runpy
@@ -19,26 +19,49 @@ import tensorflow as tf
 import evaluation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PRETRAINED = EXAMPLES.parent / "pretrained" / "conversations-small"
 TEXTS = ["where is my order", "i like tea", "where is my order", "good morning", "thanks"]
+BATTERY = [
+    "the battery dies after an hour",
+    "my battery is empty after an hour",
+    "the battery does not charge",
+]
+LOGIN = [
+    "I cannot log in to my account",
+    "my account is locked and I cannot log in",
+    "the login to my account fails",
+]
+REPLIES = ["I am twenty years old.", "It is next to the train station.", "Yes, I love pizza."]
+FAQ = {
+    "How can I return my order?": "Print the label, and send it back.",
+    "When does the store open?": "At nine.",
+    "How do I change my password?": "In your account's settings.",
+    "Do you ship to Canada?": "Yes.",
+}
 
 
 @pytest.fixture
-def run(shared, tmp_path, capsys):
-    """Runs an example on the module; its printed lines."""
+def run(capsys):
+    """Runs an example on a module; its printed lines."""
 
-    def call(name, *arguments):
+    def call(name, *arguments, module=PRETRAINED):
         main = runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"]
-        main([str(shared / "module"), *map(str, arguments)])
+        main([str(module), *map(str, arguments)])
         return [line for line in capsys.readouterr().out.splitlines() if line]
 
     return call
 
 
 @pytest.fixture
-def texts(tmp_path):
-    path = tmp_path / "texts.txt"
-    path.write_text("\n".join(TEXTS) + "\n")
-    return path
+def write(tmp_path):
+    """Writes a file with a text on each line."""
+
+    def to(name, lines):
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return to
 
 
 def test_they_are_short():
@@ -47,32 +70,59 @@ def test_they_are_short():
     assert {name: count for name, count in lines.items() if count > 60} == {}
 
 
-def test_semantic_search(run, texts, tmp_path):
-    lines = run("semantic_search", "i like tea", texts, "--index", tmp_path / "index", "--top", 2)
-    assert len(lines) == 2
-    assert lines[0] == "1.000  i like tea"
+def test_semantic_search(run, write, tmp_path):
+    given = [write("texts.txt", [*BATTERY, *LOGIN]), "--index", tmp_path / "index", "--top", 3]
+    lines = run("semantic_search", "logging in does not work", *given)
+    assert {line.split("  ", 1)[1] for line in lines} == set(LOGIN)
+    assert [line.split()[0] for line in lines] == sorted(
+        (line.split()[0] for line in lines), reverse=True
+    )
 
 
-def test_response_suggestion(run, texts):
-    lines = run("response_suggestion", texts, "hello")
-    assert 1 <= len(lines) <= 3
-    assert len(set(lines)) == len(lines)
-    assert set(lines) <= set(TEXTS)
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("How old are you?", REPLIES[0]),
+        ("Where is the hotel?", REPLIES[1]),
+        ("Do you like pizza?", REPLIES[2]),
+    ],
+)
+def test_response_suggestion(run, write, message, reply):
+    lines = run("response_suggestion", write("replies.txt", REPLIES), message)
+    assert lines[0] == reply
+    assert sorted(lines) == sorted(REPLIES)
 
 
-def test_faq_matching(run, tmp_path):
-    faq = tmp_path / "faq.tsv"
-    faq.write_text("where is my order\ton its way\nwhen are you open\talways\n")
-    assert run("faq_matching", faq, "where is my order") == [
-        "where is my order (1.000)",
-        "on its way",
-    ]
-    (line,) = run("faq_matching", faq, "i like tea", "--threshold", 1.1)
-    assert line.startswith("no question fits; the nearest is '")
+def test_response_suggestion_leaves_out_what_says_the_same(run, write):
+    replies = write("replies.txt", [REPLIES[0], REPLIES[0].rstrip("."), REPLIES[1]])
+    assert len(run("response_suggestion", replies, "How old are you?")) == 2
 
 
-def test_near_duplicates(run, texts):
-    assert run("near_duplicates", texts, "--threshold", 0.9999) == [*TEXTS[:2], *TEXTS[3:]]
+@pytest.mark.parametrize(
+    ("question", "match"),
+    [
+        ("can I send my order back?", "How can I return my order?"),
+        ("I forgot my password, what now?", "How do I change my password?"),
+        ("is delivery to Canada possible?", "Do you ship to Canada?"),
+        ("my cat likes fish", None),
+    ],
+)
+def test_faq_matching(run, write, question, match):
+    faq = write("faq.tsv", [f"{question}\t{answer}" for question, answer in FAQ.items()])
+    lines = run("faq_matching", faq, question)
+    if match is None:
+        (line,) = lines
+        assert line.startswith("no question fits; the nearest is '")
+    else:
+        assert lines[0].startswith(f"{match} (0.")
+        assert lines[1] == FAQ[match]
+
+
+def test_near_duplicates(run, write):
+    texts = ["The battery dies after an hour.", "Where is my package?"]
+    copies = [texts[0], "The battery is dead after one hour.", texts[1], texts[0]]
+    given = [write("texts.txt", copies), "--threshold", 0.85]
+    assert run("near_duplicates", *given) == texts
 
 
 def test_near_duplicates_over_blocks():
@@ -84,20 +134,25 @@ def test_near_duplicates_over_blocks():
     assert distinct(vectors, threshold=0.75) == [0, 1, 4]
 
 
-def test_clustering(run, texts):
-    lines = run("clustering", texts, "--clusters", 2)
-    sizes = [int(line.split()[0]) for line in lines if line.endswith(" texts")]
-    assert sum(sizes) == len(TEXTS)
-    assert sizes == sorted(sizes, reverse=True)
+def test_clustering(run, write):
+    mixed = [text for both in zip(BATTERY, LOGIN, strict=True) for text in both]
+    lines = run("clustering", write("texts.txt", [*mixed, BATTERY[0]]), "--clusters", 2)
+    assert (lines[0], lines[4]) == ("4 texts", "3 texts")
+    assert {line.strip() for line in lines[1:4]} <= set(BATTERY)
+    assert {line.strip() for line in lines[5:]} == set(LOGIN)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--trainable"]], ids=["frozen", "trainable"])
-def test_keras_classifier(run, tmp_path, options):
+def test_keras_classifier(run, shared, tmp_path, options):
+    """The module in the repository has int8 tables, which cannot be trained further."""
+    module = shared / "module" if options else PRETRAINED
     rows = [f"order\twhere is my order {i}\nhello\tgood morning {i}" for i in range(20)]
     data = tmp_path / "data.tsv"
     data.write_text("\n".join(rows) + "\n")
-    (line,) = run("keras_classifier", data, data, tmp_path / "saved", "--epochs", 40, *options)
+    (line,) = run(
+        "keras_classifier", data, data, tmp_path / "saved", "--epochs", 40, *options, module=module
+    )
     assert line.endswith("on 40 texts; labels: hello, order")
     assert float(line.split()[1]) > 0.9
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
@@ -105,8 +160,8 @@ def test_keras_classifier(run, tmp_path, options):
     np.testing.assert_allclose(probabilities.numpy().sum(axis=1), [1.0], atol=1e-5)
 
 
-def test_http_server(shared):
-    server = runpy.run_path(str(EXAMPLES / "http_server.py"))["server"](str(shared / "module"), 0)
+def test_http_server():
+    server = runpy.run_path(str(EXAMPLES / "http_server.py"))["server"](str(PRETRAINED), 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def ask(body):

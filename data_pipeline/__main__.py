@@ -123,8 +123,15 @@ def _parsers(argv: Sequence[str]) -> dict[str, argparse.ArgumentParser]:
 
     Only the command that the arguments name has its options: the others need not be imported.
     """
-    parser = argparse.ArgumentParser(prog="python -m data_pipeline", allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m data_pipeline",
+        usage="%(prog)s COMMAND [OPTIONS]",
+        description="Makes training records from conversations. COMMAND --help lists its options.",
+        epilog=f"example:\n  python -m data_pipeline reddit {_EXAMPLES['reddit']}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {"": parser}
     for name, text in _TEXTS.items():
         parsers[name] = commands.add_parser(

@@ -126,7 +126,14 @@ def _page(modules: dict[str, Path], found: dict[str, dict]) -> str:
     rows.append(["size on disk", *sizes, ""])
     table = tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github")
     pairs = OFFICIAL_COUNTS["sts-test"]
-    return PAGE.format(name=NAME, teacher=teacher, table=table, about=page.about(), pairs=pairs)
+    return PAGE.format(
+        name=NAME,
+        teacher=teacher,
+        table=table,
+        about=page.about(),
+        pairs=pairs,
+        of_teacher=OF_TEACHER.get(teacher, ""),
+    )
 
 
 PAGE = """# Pretrained modules
@@ -151,10 +158,14 @@ The module has the licence of the project, Apache 2.0. It learned from
   only words that occur in at least 20 comments.
 - sentence pairs with inference labels: a part of SNLI (CC BY-SA 4.0) and of its counterfactually
   augmented revisions (Apache 2.0).
-- the embeddings that `{teacher}` gives to 65,000 of these texts. all-MiniLM-L6-v2 has the
-  licence Apache 2.0. It was trained on Reddit comments of 2015 to 2018, among other data, so it may
-  know the ranked replies.
+- the embeddings that `{teacher}` gives to 65,000 of these texts.{of_teacher}
 """
+OF_TEACHER = {
+    "all-MiniLM-L6-v2": """ all-MiniLM-L6-v2 has the
+  licence Apache 2.0. It was trained on Reddit comments of 2015 to 2018, among other data, so it may
+  know the ranked replies."""
+}
+"""What the page says of a teacher, besides its name."""
 
 
 if __name__ == "__main__":

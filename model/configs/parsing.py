@@ -1,6 +1,7 @@
 """Parameters of a run: those of an experiment, overridden by files and flags, then checked."""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
@@ -30,7 +31,8 @@ def parse(
     """
     if experiment not in experiments.EXPERIMENTS:
         names = ", ".join(experiments.EXPERIMENTS)
-        raise InputError(f"--experiment: {experiment!r} is unknown; accepted: {names}")
+        nearest = values.did_you_mean(experiment, experiments.EXPERIMENTS)
+        raise InputError(f"--experiment: {experiment!r} is unknown{nearest}; accepted: {names}")
     params = exp_factory.get_exp_config(experiment)
     sources = [
         *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
@@ -67,8 +69,9 @@ def _from_file(path: str) -> dict[str, Any]:
     try:
         return hyperparams.read_yaml_to_params_dict(path).as_dict()
     except tf.errors.NotFoundError as error:
-        names = ", ".join(sorted(file.stem for file in PRESETS.glob("*.yaml")))
-        raise ValueError(f"no such file; presets are {names}") from error
+        names = sorted(file.stem for file in PRESETS.glob("*.yaml"))
+        nearest = values.did_you_mean(Path(path).stem, names)
+        raise ValueError(f"no such file{nearest}; presets are {', '.join(names)}") from error
 
 
 def _from_flag(text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from official.modeling import hyperparams
@@ -124,6 +124,12 @@ def _kinds(config: hyperparams.Config) -> dict[str, Any]:
         if isinstance(part, hyperparams.Config)
     }
     return {field.name: hints[field.name] for field in dataclasses.fields(config)} | sections
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The question that a message asks where a known name is much like this one, or nothing."""
+    nearest = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def _near(name: str, experiment: hyperparams.Config) -> str:

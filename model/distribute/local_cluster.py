@@ -70,10 +70,26 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m model.distribute.local_cluster",
         description="Runs `python -m model` as a cluster of processes on this machine.",
         usage="%(prog)s --strategy S [options] -- ARGUMENTS OF python -m model",
+        epilog="example:\n  %(prog)s --strategy parameter_server --workers 3 -- \\\n"
+        "      --experiment reddit --mode train --model_dir run/ --config_file laptop_dan ...",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--strategy", required=True, choices=(MULTI_WORKER, PARAMETER_SERVER))
-    parser.add_argument("--workers", type=int, default=2, metavar="N")
-    parser.add_argument("--servers", type=int, default=1, metavar="N", help="parameter servers")
+    parser.add_argument(
+        "--strategy",
+        required=True,
+        choices=(MULTI_WORKER, PARAMETER_SERVER),
+        help="synchronous, or asynchronous with a chief and parameter servers",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=2, metavar="N", help="processes that train; default: 2"
+    )
+    parser.add_argument(
+        "--servers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that hold the variables, under parameter_server; default: 1",
+    )
     parser.add_argument(
         "--logs", metavar="DIR", help="output of the other processes; default: a new folder"
     )

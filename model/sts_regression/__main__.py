@@ -29,6 +29,12 @@ from model.sts_regression.choices import (
 )
 from model.sts_regression.data.pairs import CORPORA, STSB
 
+_EXAMPLES = {
+    "run": "run --preset quick --data DIR --vectors glove.txt --output regressors/",
+    "export": "export --row lstm2_lstm2 --data DIR --vectors glove.txt --output regressor/",
+    "vectors": "vectors --data DIR --module module/ --output vectors.txt",
+}
+"""Of each command, what follows the program's name."""
 _OF_SEVERAL = ("folds_by", "weights_between_folds")
 """Choices of which `run` takes several."""
 
@@ -71,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         commands, "export", "train one row on all training pairs and write a SavedModel"
     )
     _add_training(export)
-    export.add_argument("--row", required=True, metavar="NAME")
+    export.add_argument("--row", required=True, metavar="NAME", help="a row of table 2")
     export.add_argument(
         "--export_words",
         type=int,
@@ -88,15 +94,23 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=summary, description=summary)
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example:\n  python -m model.sts_regression {_EXAMPLES[name]}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     command.add_argument(
         "--data",
         type=Path,
         required=True,
         help="folder with sts2016/ and sts2017_track5/, or stsb/",
     )
-    command.add_argument("--corpus", choices=CORPORA, default=CORPORA[0])
-    command.add_argument("--output", type=Path, required=True)
+    command.add_argument(
+        "--corpus", choices=CORPORA, default=CORPORA[0], help="training pairs; default: %(default)s"
+    )
+    command.add_argument("--output", type=Path, required=True, help="folder or file to write")
     return command
 
 
@@ -106,14 +120,21 @@ def _add_training(command: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, required=True, help="file in GloVe's format, or a SavedModel"
     )
     command.add_argument("--dim", type=int, metavar="N", help="width that the vectors must have")
-    command.add_argument("--preset", choices=PRESETS, default="paper")
+    command.add_argument(
+        "--preset",
+        choices=PRESETS,
+        default="paper",
+        help="the paper's setting, or a quick one; default: %(default)s",
+    )
     command.add_argument("--rows_file", type=Path, help="Python file with EXPERIMENTS of your own")
     group = command.add_argument_group("choices", "model/sts_regression/choices.py says more")
     for field in dataclasses.fields(Choices):
         if field.name in _OF_SEVERAL:
             continue
         if isinstance(field.default, bool):
-            group.add_argument(f"--{field.name}", action="store_const", const=True)
+            group.add_argument(
+                f"--{field.name}", action="store_const", const=True, help="paper: off"
+            )
             continue
         group.add_argument(
             f"--{field.name}",

@@ -44,14 +44,15 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    found.add_argument(
+    inputs = found.add_argument_group("encoder and texts")
+    inputs.add_argument(
         "--encoder",
         required=True,
         metavar="[NAME=]FOLDER",
         help="the folder of a SavedModel of a text module, or a name or folder of a model of "
         "sentence-transformers, which must be installed; model cards show the NAME",
     )
-    found.add_argument(
+    inputs.add_argument(
         "--texts",
         required=True,
         nargs="+",
@@ -59,29 +60,30 @@ def parser() -> argparse.ArgumentParser:
         help="names or patterns: pairs or NLI pairs in .tfrecord, .txt with a text a line, or a "
         "vocabulary's words.tsv, each with or without .gz; each different text is embedded once",
     )
-    found.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
-    found.add_argument(
+    inputs.add_argument(
         "--limit",
         type=int,
         default=0,
         metavar="N",
         help="embed a sample of N texts, the same for the same files; default: all",
     )
-    found.add_argument(
+    outputs = found.add_argument_group("output")
+    outputs.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
+    outputs.add_argument(
         "--validation_fraction",
         type=float,
         default=VALIDATION_FRACTION,
         metavar="PART",
         help="part of the texts that go to validation-*; default: %(default)s",
     )
-    found.add_argument(
+    outputs.add_argument(
         "--shards",
         type=int,
         default=SHARDS,
         metavar="N",
         help="how many files train-* to write; default: %(default)s",
     )
-    found.add_argument(
+    inputs.add_argument(
         "--batch_size",
         type=int,
         default=BATCH_SIZE,

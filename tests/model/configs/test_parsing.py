@@ -227,7 +227,7 @@ def test_a_blank_text_is_an_empty_one(parse):
 def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
     with pytest.raises(InputError, match=r"'trainer.train_steps'; accepted: NAME=VALUE"):
         parsing.parse(experiment="reddit", params_override="trainer.train_steps")
-    with pytest.raises(InputError, match=r"no such file; presets are demo_dan, .*laptop_dan"):
+    with pytest.raises(InputError, match=r"did you mean 'laptop_dan'\?; presets are demo_dan"):
         parsing.parse(experiment="reddit", config_files=["laptop_dam.yaml"])
 
 

@@ -8,20 +8,14 @@ and Lee 2018 ("An efficient framework for learning sentence representations", se
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
-from data_pipeline.messages.source import (
-    MESSAGES,
-    ORDER,
-    SCHEMAS,
-    Layout,
-    MessageBatch,
-    Wording,
-)
+from data_pipeline.messages.source import MESSAGES, ORDER, SCHEMAS, Layout, MessageBatch
+from data_pipeline.messages.wrapped import Wrapped
 
 ONE_SENTENCE = "one_sentence"
 """The rule that drops a message that cannot be cut."""
@@ -30,10 +24,8 @@ LEAST_CHARACTERS = 20
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
 
 
-class Halves(NamedTuple):
+class Halves(Wrapped):
     """The kept messages of a source, each cut in two; the source knows their threads."""
-
-    source: Any
 
     @property
     def layout(self) -> Layout:
@@ -45,27 +37,9 @@ class Halves(NamedTuple):
         """Those of the source, then `ONE_SENTENCE`."""
         return [*self.source.rule_names, ONE_SENTENCE]
 
-    @property
-    def wording(self) -> Wording:
-        """That of the source."""
-        return self.source.wording
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """Those of the source."""
-        return self.source.fields
-
     def describe(self) -> Mapping[str, Any]:
         """The source, and that its messages are cut."""
         return {**self.source.describe(), "pairs_of": "halves"}
-
-    def hints(self, groups: frozenset[str]) -> list[str]:
-        """Those of the source."""
-        return self.source.hints(groups)
-
-    def reads_parts(self, file: InputFile) -> bool:
-        """As the source: a half depends on nothing but its message."""
-        return self.source.reads_parts(file)
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields a row for each message; those that cannot be cut are dropped."""

@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.files.malformed_lines import MalformedLine
 from data_pipeline.files.output_folder import DATA_CARD
-from data_pipeline.messages.source import Layout, MessageBatch, Source, Wording
+from data_pipeline.messages.source import MessageBatch, Source
+from data_pipeline.messages.wrapped import Wrapped
 from data_pipeline.pairing.job import Prepare, make_pairs
 
 PAIRS = 3
@@ -31,39 +33,15 @@ _BYTES_A_MESSAGE = 1000
 """Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
 
-class FirstMessages(NamedTuple):
+@dataclass(frozen=True)
+class FirstMessages(Wrapped):
     """A source that ends after the first messages of each file."""
 
-    source: Any
     messages: int
-
-    @property
-    def layout(self) -> Layout:
-        """That of the source."""
-        return self.source.layout
-
-    @property
-    def rule_names(self) -> Sequence[str]:
-        """Those of the source."""
-        return self.source.rule_names
-
-    @property
-    def wording(self) -> Wording:
-        """That of the source."""
-        return self.source.wording
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """Those of the source."""
-        return self.source.fields
 
     def describe(self) -> Mapping[str, Any]:
         """The source, and how many messages."""
         return {**self.source.describe(), "first_messages": self.messages}
-
-    def hints(self, groups: frozenset[str]) -> list[str]:
-        """Those of the source."""
-        return self.source.hints(groups)
 
     def reads_parts(self, file: InputFile) -> bool:
         """False: the first messages are in one place."""

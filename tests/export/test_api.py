@@ -5,9 +5,12 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 import export
 
 
+@pytest.mark.slow
 def test_the_examples_run(shared, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(shared / "run", tmp_path / "run")

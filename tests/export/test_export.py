@@ -48,9 +48,10 @@ def test_other_libraries_can_use_it(shared, tmp_path):
     ask("doors.py", shared / "module", tmp_path, cwd=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoder", "hidden"),
-    [pytest.param(TRANSFORMER, 8), pytest.param(RECURRENT, 8, marks=pytest.mark.slow)],
+    [(TRANSFORMER, 8), (RECURRENT, 8)],
 )
 def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encoder, hidden):
     export(write_model_dir(encoder=encoder), tmp_path / "module")

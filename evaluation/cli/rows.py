@@ -25,7 +25,12 @@ def add(commands) -> None:
         "--runs", nargs="+", default=[], metavar="NAME-SEED", help="those to show; default: all"
     )
     parser.add_argument(
-        "--pairs", type=Path, required=True, help="the training pairs, as the pipeline wrote them"
+        "--pairs",
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="DIR",
+        help="the training pairs, as the pipeline wrote them",
     )
     parser.add_argument(
         "--models", type=Path, help="folders NAME-SEED of models, for the rates in chosen.json"

@@ -25,12 +25,25 @@ TEXTS = ("protocol", "ablations", "learned")
 SHOWN_CHARACTERS = 200
 
 
-def training_pairs(folder: Path) -> list[int]:
-    """Return how many training pairs each file of the pipeline holds, by its manifest.
+def training_pairs(folders: Sequence[Path]) -> list[int]:
+    """Return how many training pairs the files of one number hold in all folders together.
 
     Raises:
-      InputError: if it has no manifest, or one without training files.
+      InputError: if a folder has no manifest, or one without training files, or another number of
+        files than the first.
     """
+    found = [_pairs_of_files(folder) for folder in folders]
+    for folder, of_files in zip(folders, found, strict=True):
+        if len(of_files) != len(found[0]):
+            raise InputError(
+                f"--pairs: {folder} has {len(of_files)} files train-*, {folders[0]} has "
+                f"{len(found[0])}; the same number in each is accepted"
+            )
+    return [sum(of_all) for of_all in zip(*found, strict=True)]
+
+
+def _pairs_of_files(folder: Path) -> list[int]:
+    """Return how many training pairs each file of the pipeline holds, by its manifest."""
     path = folder / MARKER
     try:
         outputs = json.loads(path.read_text(encoding="utf-8"))["outputs"]
@@ -47,7 +60,7 @@ def training_pairs(folder: Path) -> list[int]:
 class Contents:
     """What the page of results is made from.
 
-    Of the folders, `pairs` holds the training pairs, as the pipeline wrote them, `contamination`
+    Of the folders, `pairs` hold the training pairs, as the pipeline wrote them, `contamination`
     and `mistakes` what these commands wrote, and `models` the rows' models, for `chosen.json`. The
     Markdown files are shown as they are: `protocol` behind the first table, `ablations` and
     `learned` at the end. `outside` says by a row's name what it has from outside the training data.
@@ -55,7 +68,7 @@ class Contents:
     `data_dir` as DIR.
     """
 
-    pairs: Path
+    pairs: Sequence[Path]
     models: Path | None = None
     contamination: Path | None = None
     mistakes: Path | None = None

@@ -180,7 +180,7 @@ def test_the_page_has_everything_and_no_texts(results, pairs, tmp_path, capsys):
 
 def test_a_share_is_its_files(results, pairs):
     _, found = shares(read_runs(results), "growth")
-    found = growth.points(found, of_files=markdown_page.training_pairs(pairs))
+    found = growth.points(found, of_files=markdown_page.training_pairs([pairs]))
     # By hand: the first file, the first three, all ten.
     assert [point.pairs for point in found] == [70, 150, 1000]
     assert growth.line(found, 0) is not None
@@ -240,12 +240,23 @@ def test_bad_folders_are_named(tmp_path, results, pairs):
         read_runs(tmp_path / "nowhere")
     with pytest.raises(InputError, match="NAME-SEED"):
         read_runs(pairs)
-    asked = markdown_page.Contents(pairs=pairs, mistakes=results / "reddit-0")
+    asked = markdown_page.Contents(pairs=[pairs], mistakes=results / "reddit-0")
     with pytest.raises(InputError, match="accepted: what mistakes writes"):
         markdown_page.write(results, tmp_path / "page.md", asked)
     assert not (tmp_path / "page.md").exists()
     with pytest.raises(InputError, match="COMPLETED: no manifest of the pipeline"):
-        markdown_page.training_pairs(results)
+        markdown_page.training_pairs([results])
     (pairs / "COMPLETED").write_text('{"outputs": {}}')
     with pytest.raises(InputError, match=r"names no files train-\*"):
-        markdown_page.training_pairs(pairs)
+        markdown_page.training_pairs([pairs])
+
+
+def test_files_of_one_number_are_counted_together(pairs, tmp_path):
+    sizes = markdown_page.training_pairs([pairs])
+    assert markdown_page.training_pairs([pairs, pairs]) == [2 * size for size in sizes]
+    few = tmp_path / "few"
+    few.mkdir()
+    outputs = {"train-00000-of-00001.tfrecord": {"records": 3}}
+    (few / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    with pytest.raises(InputError, match=r"few has 1 files train-\*, .*pairs has 10; the same"):
+        markdown_page.training_pairs([pairs, few])

@@ -188,7 +188,7 @@ def test_a_run_without_checkpoints_does_not_keep_the_best_of_another(parse, run,
         model_dir.prepare(parse(task__seed=5), mode="train", folder=str(run))
     capfd.readouterr()
     model_dir.prepare(parse(), mode="train", folder=str(run))
-    assert "has no checkpoint but" in capfd.readouterr().out
+    assert "has no checkpoint except" in capfd.readouterr().out
 
 
 def test_a_damaged_best_json_is_named(ends, run):

@@ -114,7 +114,13 @@ def require_same(model, again, example):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize(("make", "example"), LAYERS.values(), ids=LAYERS)
+@pytest.mark.parametrize(
+    ("make", "example"),
+    [
+        pytest.param(*layer, id=name, marks=[pytest.mark.slow] if name == "recurrent" else [])
+        for name, layer in LAYERS.items()
+    ],
+)
 def test_a_layer_in_a_functional_model_is_saved_and_loaded(make, example, tmp_path):
     inputs, tensors = inputs_like(example)
     layer = make()

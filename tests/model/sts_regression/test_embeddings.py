@@ -117,7 +117,13 @@ def test_the_distance_has_a_gradient_at_0():
     assert np.isfinite(tape.gradient(score, first.last)).all()
 
 
-@pytest.mark.parametrize("row", TABLE_2)
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=[pytest.mark.slow] if row == "lstm10_perceptron" else [])
+        for row in TABLE_2
+    ],
+)
 def test_padding_does_not_change_a_score(row):
     made = regressor.build(TABLE_2[row], Choices(units=3), table=TABLE, training=TRAINING, seed=1)
     sides = [padded([2, 3, 4], [3]), padded([2], [4, 2])]

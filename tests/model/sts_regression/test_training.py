@@ -45,7 +45,10 @@ def test_batches_take_each_pair_once_and_like_lengths_together():
     assert not np.array_equal(found[0], again[0])
 
 
-@pytest.mark.parametrize("row", ["lstm1_lstm1", "l2_lstm_50", "sif_perceptron"])
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param("lstm1_lstm1", marks=pytest.mark.slow), "l2_lstm_50", "sif_perceptron"],
+)
 def test_the_loss_falls(row):
     _, losses = trained(row, epochs=12, learning_rate=3e-3)
     assert losses[-1] < 0.9 * losses[0]

@@ -1,8 +1,9 @@
 """Pairs without replies: the first half of a message as the input, the second as the response.
 
 Every message of two sentences gives a pair, not only replies to messages that are there too: on
-the real data of docs/results.md half as many pairs again. Consecutive sentences are what Logeswaran
-and Lee 2018 ("An efficient framework for learning sentence representations", section 3) learn from.
+the real data of docs/results.md three quarters as many pairs as replies give. Consecutive sentences
+are what Logeswaran and Lee 2018 ("An efficient framework for learning sentence representations",
+section 3) learn from.
 """
 
 import re

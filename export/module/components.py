@@ -18,7 +18,7 @@ from export.retrieval import texts
 from model.errors import InputError
 
 SAMPLE = 20_000
-"""Texts; on 5,000 the score on STS-B dev is the same to three digits."""
+"""Texts, at most."""
 _AT_ONCE = 512
 
 

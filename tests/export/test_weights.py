@@ -85,7 +85,7 @@ def test_a_variant_is_saved_as_it_is(shared, tmp_path):
     np.testing.assert_allclose(module(sentences), whole(sentences), atol=0.02)
     assert bytes_of_tables(tmp_path / "int8") == 700 * (6 + 4)
     assert bytes_of_tables(shared / "module") == 700 * 6 * 4
-    assert "int8, those of the tables" in (tmp_path / "int8" / "README.md").read_text()
+    assert "int8 tables; other weights are float32" in (tmp_path / "int8" / "README.md").read_text()
 
 
 def test_the_table_of_variants_shows_what_changed():

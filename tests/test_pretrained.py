@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from export.card import identity, scores
 
 REPOSITORY = Path(__file__).parents[1]
+README = REPOSITORY / "README.md"
 FOLDER = REPOSITORY / "pretrained"
 MODULE = FOLDER / "conversations-small"
 DATA = os.environ.get("CONVERSATIONS_DATA")
@@ -74,7 +77,7 @@ def test_the_card_has_scores_with_intervals():
 
 
 def test_the_first_lines_of_the_readme_print_what_they_show():
-    assert (REPOSITORY / "README.md").read_text().splitlines()[2].startswith("    >>> import")
+    assert README.read_text().splitlines()[2].startswith("    >>> import")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "doctest", "README.md"],
         cwd=REPOSITORY,
@@ -85,14 +88,33 @@ def test_the_first_lines_of_the_readme_print_what_they_show():
     assert (done.returncode, done.stdout) == (0, "")
 
 
+def installed_by_the_readme():
+    (line,) = re.findall("^    pip install (tensorflow==.*)", README.read_text(), re.MULTILINE)
+    return shlex.split(line)
+
+
+OLDEST = ("tensorflow==2.18.*", "tensorflow-text==2.18.*", "tensorflow-hub==0.16.*", "setuptools<81")
+"""docs/troubleshooting.md promises it."""
+
+
+def test_the_readme_installs_what_the_card_names():
+    packages = identity.read(MODULE)["packages"]
+    named = {f"{name}=={packages[name]}" for name in packages if name.startswith("tensorflow")}
+    assert len(named) == 3
+    assert named <= set(installed_by_the_readme())
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="CONVERSATIONS_DATA names no folder of real data")
-def test_a_fresh_environment_reproduces_three_scores(tmp_path):
+@pytest.mark.parametrize("packages", [installed_by_the_readme(), OLDEST], ids=["readme", "oldest"])
+def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    packages = identity.read(MODULE)["packages"]
-    pinned = [f"{name}=={version}" for name, version in packages.items()]
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *pinned], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    example = subprocess.run(
+        [python, "-m", "doctest", README], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert not example.stdout
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
     )

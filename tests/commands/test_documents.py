@@ -260,6 +260,23 @@ def test_the_quickstarts_run_one_after_the_other(trained, quickstart):
     assert said == expected
 
 
+PROGRAMS = [
+    block for block in blocks((REPOSITORY / "docs" / "training.md").read_text()) if "import" in block
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.splitlines()[0])
+def test_a_program_of_the_training_page_runs(program, tmp_path):
+    pairs = (
+        "import tensorflow as tf\n"
+        "pairs = tf.data.Dataset.from_tensors(('any question', 'its answer')).repeat(256)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-W", "ignore", "-c", pairs + program]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+
+
 def test_the_readmes_module_says_what_the_readme_says():
     first_lines = README.read_text().splitlines(keepends=True)[:10]
     examples = doctest.DocTestParser().get_examples(blocks("".join(first_lines))[0])

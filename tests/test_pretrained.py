@@ -93,7 +93,9 @@ def installed_by_the_readme():
     return shlex.split(line)
 
 
-OLDEST = ("tensorflow==2.18.*", "tensorflow-text==2.18.*", "tensorflow-hub==0.16.*", "setuptools<81")
+OLDEST = shlex.split(
+    "tensorflow==2.18.* tensorflow-text==2.18.* tensorflow-hub==0.16.* 'setuptools<81'"
+)
 """docs/troubleshooting.md promises it."""
 
 
@@ -111,10 +113,7 @@ def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-    example = subprocess.run(
-        [python, "-m", "doctest", README], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert not example.stdout
+    subprocess.run([python, "-m", "doctest", README], cwd=REPOSITORY, check=True)
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True
     )

@@ -260,9 +260,8 @@ def test_the_quickstarts_run_one_after_the_other(trained, quickstart):
     assert said == expected
 
 
-PROGRAMS = [
-    block for block in blocks((REPOSITORY / "docs" / "training.md").read_text()) if "import" in block
-]
+TRAINING_PAGE = (REPOSITORY / "docs" / "training.md").read_text()
+PROGRAMS = [block for block in blocks(TRAINING_PAGE) if "import" in block]
 
 
 @pytest.mark.slow

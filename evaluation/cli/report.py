@@ -25,10 +25,14 @@ def add(commands) -> None:
 
 
 def run(arguments: argparse.Namespace, *, command: str) -> None:
-    """Write the report and print the table of all scores."""
-    from evaluation.report.html_page import write_report
+    """Write the report; print the table of all scores, and the main ones beside the baselines."""
+    from evaluation.report import html_page, verdict
+    from evaluation.report.systems import read_module
     from evaluation.results import store, text
 
-    paths = write_report(arguments.results, arguments.output, beside=arguments.beside)
+    html_page.check_output(arguments.output)
+    systems = read_module(arguments.results, arguments.beside)
+    paths = html_page.write(systems, arguments.output)
     print(text.overview(store.read_results(arguments.results)))
+    print("\n".join(verdict.line(tile) for tile in verdict.tiles(systems)))
     print(f"-> {', '.join(map(str, paths))}")

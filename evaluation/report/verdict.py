@@ -104,3 +104,13 @@ def sentence(name: str, found: Sequence[Tile]) -> str:
         if tasks := [tile.task for tile in found if tile.standing == standing]:
             parts.append(f"{standing} {', '.join(tasks)}")
     return f"{name} beside the best simple baseline: {'; '.join(parts)}." if parts else ""
+
+
+def line(tile: Tile) -> str:
+    """Return a tile as a line of text; without the baseline where there is none."""
+    name = f"{tile.task}, {tile.data}" if tile.data else tile.task
+    score = f"{name}: {tile.metric} {tile.score.text}"
+    if not tile.baseline:
+        return score
+    beside = f"{score}; best simple baseline: {tile.baseline} {tile.baseline_score.text}"
+    return f"{beside}; {tile.standing.removesuffix(' on')}" if tile.standing else beside

@@ -75,6 +75,7 @@ def _from_file(path: str) -> dict[str, Any]:
 
 
 def _from_flag(text: str) -> dict[str, Any]:
+    text = text.strip()  # of a command that was copied with the indentation of its lines
     if text and "=" not in text and not tf.io.gfile.exists(text):
         raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
     return hyperparams.override_params_dict(

@@ -180,7 +180,8 @@ def workplace(ready, tmp_path_factory):
     copies = {
         **{name: made / name for name in ("pairs", "nli")},
         **{"run": made / "run0", "module": made / "module0", "results": made / "results0"},
-        **{"other_results": made / "results1", "stsb": made / "world" / "stsb"},
+        **{"other_results": made / "results1", "pretrained_results": made / "results1"},
+        "stsb": made / "world" / "stsb",
         **{"semeval_cqa": made / "world" / "semeval_cqa", "dumps": made / "world" / "reddit"},
     }
     for name, source in copies.items():

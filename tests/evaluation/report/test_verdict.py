@@ -44,12 +44,15 @@ def test_a_tile_has_the_best_simple_baseline_and_the_difference():
     assert tile.difference.value == pytest.approx(0.5)
     assert tile.difference.interval == pytest.approx([0.0, 1.0])
     assert tile.standing == "level on"
+    said = "response ranking: P@1 0.750; best simple baseline: TF-IDF 0.250; level"
+    assert verdict.line(tile) == said
 
 
 def test_another_module_is_no_baseline():
     other = system(ranking(1, 1, 1, 1), label="older", kind=OTHER)
     (tile,) = verdict.tiles([system(ranking(1, 1, 1, 2)), other])
     assert (tile.baseline, tile.difference, tile.standing) == ("", Cell(), "")
+    assert verdict.line(tile) == "response ranking: P@1 0.750"
 
 
 def test_tiles_are_in_the_order_of_a_newcomer_on_the_test_set_first():

@@ -224,6 +224,12 @@ def test_a_blank_text_is_an_empty_one(parse):
     assert parse(task__sts_dev="").task.sts_dev == ""
 
 
+def test_a_command_may_be_copied_with_the_indentation_of_its_lines():
+    override = "    trainer.train_steps=7,    task.seed=3\n"
+    params = parsing.parse(experiment="reddit", params_override=override)
+    assert (params.trainer.train_steps, params.task.seed) == (7, 3)
+
+
 def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
     with pytest.raises(InputError, match=r"'trainer.train_steps'; accepted: NAME=VALUE"):
         parsing.parse(experiment="reddit", params_override="trainer.train_steps")

@@ -91,7 +91,7 @@ def rules(options: dict[str, Any]) -> dict[str, str]:
     names = " or ".join(f"“{part}”" for part in values["drop_authors_containing"])
     return {
         "deleted": "its text is empty, [deleted] or [removed]",
-        "empty": "its text is empty",
+        "empty": "one of its texts is empty" if "input_field" in options else "its text is empty",
         "length": f"{(values['max_characters'] or 0) + 1} characters or more",
         "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% {letters} or less",
         "prefix": "starts with " + " or ".join(values["drop_prefixes"]),

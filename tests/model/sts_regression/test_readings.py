@@ -35,9 +35,12 @@ def test_errors_and_ranks_by_hand():
         *("a", "0.8000", "0.1000", "0.7000", "0.1000", "0.9000", "0.9900", "0.9500", "0.9500"),
     ]
     # Mean of 0.7, 0.4, 0.1 and of 0.1, 0, 0.1; ranks in reverse, and the same.
-    error, rank = lines[-2:]
+    error, rank, lost = lines[-3:]
     assert [cell.split()[0] for cell in error[1:]] == ["0.400", "0.067"]
     assert [cell.split()[0] for cell in rank[1:]] == ["-1.000", "1.000"]
+    # The paper loses 0.19, 0.39 and 0.59, fresh weights 0.85, 0.75 and 0.65, carried ones 0.25,
+    # 0.35 and 0.45.
+    assert [cell.split()[0] for cell in lost[1:]] == ["0.360", "0.080"]
 
 
 def test_rows_without_a_figure_are_shown_but_not_tested():

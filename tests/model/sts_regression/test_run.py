@@ -261,6 +261,7 @@ def test_processes_are_replaced_after_so_many_folds(monkeypatch):
     assert found == [chain[:2], chain[2:], alone]
 
 
+@pytest.mark.slow
 def test_processes_come_to_the_same(command, finished, results, tmp_path):
     rows = ("--rows", "sif_perceptron", "lstm1_perceptron", "--jobs", 2)
     assert main(command("run", tmp_path, *rows)) == 0

@@ -65,6 +65,7 @@ def test_ten_lstms_train_with_finite_losses(gates):
     assert 0 <= predicted(made, long)[0] <= 5
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_scores():
     found = [
         predicted(trained("lstm1_perceptron", epochs=1, seed=seed)[0], data()) for seed in (4, 4, 5)

@@ -146,7 +146,7 @@ says how to load it, what it was trained on and what it cannot do.
 {table}
 
 In parentheses: 95% intervals over the items. `make pretrained DATA=DIR` made both modules, on
-{about}. The small one keeps only words that
+{about}. The small one has only the words that
 occur in at least 20 comments, shorter vectors and weights of 8 bits. No text of the STS Benchmark
 or of SNLI's test set was trained on.
 

@@ -3,7 +3,7 @@
     PYTHONPATH=. python examples/train_on_chat.py 'ubuntu_irc.jsonl.gz' chat/ \
         --fields message_id in_reply_to said
 
-Writes chat/pairs, chat/run, chat/module and chat/results. Needs this project.
+Writes chat/pairs, chat/vocabulary, chat/run, chat/module and chat/results. Needs this project.
 """
 
 import argparse
@@ -13,16 +13,6 @@ import data_pipeline
 import evaluation
 import export
 import model
-
-OVERRIDES = (
-    # Responses score by the words that they share with the input from the first step on.
-    "task.model.response_network.residual=true,"
-    "task.word_frequency_records=50000,task.word_cooccurrence_records=50000,"
-    "task.model.encoder.averaging.word_dropout=0.2,"
-    "task.model.encoder.averaging.bigram_dropout=0.9,trainer.train_steps={0},"
-    "trainer.checkpoint_interval={0},trainer.optimizer_config.learning_rate.polynomial.decay_steps=0,"
-    "task.train_data.input_path={1}/train-*"
-)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -37,18 +27,22 @@ def main(argv: Sequence[str] | None = None) -> None:
         help="a message's id, the id of the message that it answers, its text; "
         "default: %(default)s",
     )
-    parser.add_argument("--steps", type=int, default=800, help="default: %(default)s")
+    parser.add_argument("--steps", type=int, default=400, help="default: %(default)s")
     given = parser.parse_args(argv)
 
     options = data_pipeline.ConversationOptions(
         id_field=given.fields[0], parent_field=given.fields[1], text_field=given.fields[2]
     )
-    pairs, run, module, results = (
-        f"{given.output}/{name}" for name in ("pairs", "run", "module", "results")
+    pairs, words, run, module, results = (
+        f"{given.output}/{name}" for name in ("pairs", "vocabulary", "run", "module", "results")
     )
     data_pipeline.run_conversations([given.messages], pairs, options=options)
-    overrides = OVERRIDES.format(given.steps, pairs)
-    config = {"config_files": ["demo_dan"], "params_override": overrides}
+    data_pipeline.count_vocabulary([f"{pairs}/train-*"], words)
+    overrides = (
+        f"task.train_data.input_path={pairs}/train-*,task.model.text.vocabulary={words},"
+        f"trainer.train_steps={given.steps}"
+    )
+    config = {"config_files": ["own_conversations"], "params_override": overrides}
     model.train("reddit", model_dir=run, mode="train", **config)
     export.export(run, module)
     encoder = evaluation.load_encoder(module)

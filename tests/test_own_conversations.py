@@ -15,15 +15,45 @@ OVERRIDES = (
 )
 
 
+IRC = "ubuntu_irc.jsonl.gz"
+IRC_FIELDS = ("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said")
+
+
+@pytest.fixture
+def conversations(real_data):
+    """A function from the name of a file to the file."""
+
+    def find(name):
+        source = real_data / "conversations" / name
+        if not source.exists():
+            pytest.skip("the real data hold no conversations")
+        return source
+
+    return find
+
+
+def scores(command, model_dir, data, results):
+    """The scores of a model's module, then those of the baselines by their names."""
+    module = results.parent / "module"
+    command("export", "--model_dir", model_dir, "--output", module)
+    scored = ("--output", results)
+    command("evaluation", "response_ranking", "--module", module, "--data", data, *scored)
+    command("evaluation", "baselines", "--response_ranking", data, *scored)
+    baselines = (results / "baselines").glob("*/response_ranking.json")
+    return read(results / "response_ranking.json"), {
+        path.parent.name: read(path) for path in baselines
+    }
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fields", "steps"),
     [
-        (
-            "ubuntu_irc.jsonl.gz",
-            ("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said"),
-            800,
-        ),
+        (IRC, IRC_FIELDS, 800),
         (
             "self_dialogue.csv.gz",
             ("--thread_field", "dialogue", "--order_field", "turn", "--text_field", "text"),
@@ -32,12 +62,9 @@ OVERRIDES = (
     ],
 )
 def test_the_demos_preset_ranks_the_true_reply_better_than_tf_idf(
-    command, real_data, tmp_path, name, fields, steps
+    command, conversations, tmp_path, name, fields, steps
 ):
-    source = real_data / "conversations" / name
-    if not source.exists():
-        pytest.skip("the real data hold no conversations")
-    data, module, results = tmp_path / "pairs", tmp_path / "module", tmp_path / "results"
+    source, data = conversations(name), tmp_path / "pairs"
     command("data_pipeline", "conversations", "--input", source, "--output", data, *fields)
     length = ",".join(
         f"trainer.{name}={steps}"
@@ -51,14 +78,8 @@ def test_the_demos_preset_ranks_the_true_reply_better_than_tf_idf(
         *("--model_dir", tmp_path / "run", "--params_override"),
         f"task.train_data.input_path={data}/train-*,{length},{OVERRIDES}",
     )
-    command("export", "--model_dir", tmp_path / "run", "--output", module)
-    scored = ("--output", results)
-    command("evaluation", "response_ranking", "--module", module, "--data", data, *scored)
-    command("evaluation", "baselines", "--response_ranking", data, *scored)
-    ours, tf_idf = (
-        json.loads((results / path / "response_ranking.json").read_text())
-        for path in ("", "baselines/TF-IDF")
-    )
+    ours, baselines = scores(command, tmp_path / "run", data, tmp_path / "results")
+    tf_idf = baselines["TF-IDF"]
     assert ours["n"] == tf_idf["n"] > 5000
     # The whole interval is above TF-IDF's.
     assert ours["intervals"]["p_at_1"][0] > tf_idf["intervals"]["p_at_1"][1]
@@ -66,16 +87,12 @@ def test_the_demos_preset_ranks_the_true_reply_better_than_tf_idf(
 
 @pytest.mark.slow
 def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_module(
-    command, real_data, tmp_path
+    command, conversations, tmp_path
 ):
     """As docs/data.md does it."""
-    source = real_data / "conversations" / "ubuntu_irc.jsonl.gz"
-    if not source.exists():
-        pytest.skip("the real data hold no conversations")
-    data, words, module = tmp_path / "pairs", tmp_path / "vocabulary", tmp_path / "module"
+    source, data, words = conversations(IRC), tmp_path / "pairs", tmp_path / "vocabulary"
     command(
-        *("data_pipeline", "conversations", "--input", source, "--output", data),
-        *("--id_field", "message_id", "--parent_field", "in_reply_to", "--text_field", "said"),
+        *("data_pipeline", "conversations", "--input", source, "--output", data, *IRC_FIELDS),
         *("--validation_fraction", "0.05"),
     )
     command("data_pipeline", "vocabulary", "--input", f"{data}/train-*", "--output", words)
@@ -86,16 +103,11 @@ def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_
         f"task.train_data.input_path={data}/train-*,task.model.text.vocabulary={words},"
         f"task.validation_data.input_path={data}/validation-*",
     )
-    command("export", "--model_dir", tmp_path / "run", "--output", module)
-    results = tmp_path / "results"
-    for scored, folder in ((module, results), (PRETRAINED, results / "beside")):
-        ranking = ("evaluation", "response_ranking", "--module", scored, "--data", data)
-        command(*ranking, "--output", folder)
-    command("evaluation", "baselines", "--response_ranking", data, "--output", results)
-    ours = json.loads((results / "response_ranking.json").read_text())
-    others = [path for path in results.rglob("response_ranking.json") if path.parent != results]
+    ours, others = scores(command, tmp_path / "run", data, tmp_path / "results")
+    beside = ("--data", data, "--output", tmp_path / "beside")
+    command("evaluation", "response_ranking", "--module", PRETRAINED, *beside)
+    others["pretrained"] = read(tmp_path / "beside" / "response_ranking.json")
     assert len(others) >= 4
-    for path in others:
-        other = json.loads(path.read_text())
+    for name, other in others.items():
         assert ours["n"] == other["n"] > 5000
-        assert ours["intervals"]["p_at_1"][0] > other["metrics"]["p_at_1"], path
+        assert ours["intervals"]["p_at_1"][0] > other["metrics"]["p_at_1"], name

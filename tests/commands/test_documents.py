@@ -162,6 +162,7 @@ def test_a_command_can_be_parsed(command, monkeypatch):
 
 def test_some_commands_are_run():
     assert len([one for one in COMMANDS if runs(one)]) > 15
+    assert PROGRAMS
 
 
 def write(path, text):

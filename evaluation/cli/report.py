@@ -34,5 +34,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     systems = read_module(arguments.results, arguments.beside)
     paths = html_page.write(systems, arguments.output)
     print(text.overview(store.read_results(arguments.results)))
-    print("\n".join(verdict.line(tile) for tile in verdict.tiles(systems)))
+    for tile in verdict.tiles(systems):
+        print(verdict.line(tile))
     print(f"-> {', '.join(map(str, paths))}")

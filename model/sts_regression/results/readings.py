@@ -97,7 +97,11 @@ def _nearness(rows: Sequence[list]) -> str:
     measures = [
         ("mean absolute error", _mean_absolute_error, out),
         ("rank correlation", lambda of, to: stats.spearmanr(of, to).statistic, out),
-        ("mean absolute error, in sample minus out", _mean_absolute_error, in_sample - out),
+        (
+            "mean absolute error of r in sample minus r out of sample",
+            _mean_absolute_error,
+            in_sample - out,
+        ),
     ]
     body = [
         [name, *(_with_interval(measure, found, paper) for found in readings)]

@@ -58,6 +58,9 @@ def test_rules_judge_both_texts_and_copies_are_capped(make, write_table, tmp_pat
     assert statistics["dropped"] == {"empty": 0, "length": 2}
     assert (statistics["pairs"], statistics["copies_dropped"], len(pairs)) == (4, 2, 2)
     card = json.loads((tmp_path / "out" / "data_card.json").read_text())
+    page = (tmp_path / "out" / "data_card.html").read_text()
+    assert "rows whose place in its file an earlier line has" in page
+    assert "one of its texts is empty" in page
     assert card["dropped_examples"]["length"] == ["a long question", "a long answer"]
 
 

@@ -112,7 +112,8 @@ def test_the_readme_installs_what_the_card_names():
 def test_a_fresh_environment_reproduces_three_scores(packages, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+    install = [python, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
+    subprocess.run([*install, *packages], check=True)
     subprocess.run([python, "-m", "doctest", README], cwd=REPOSITORY, check=True)
     done = subprocess.run(
         [python, "-I", "-c", SCORE, MODULE, DATA], capture_output=True, text=True, check=True

@@ -1,6 +1,5 @@
 """What the documents say can be done: links lead somewhere, commands run as they stand."""
 
-import doctest
 import gzip
 import json
 import os
@@ -276,12 +275,3 @@ def test_a_program_of_the_training_page_runs(program, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-W", "ignore", "-c", pairs + program]
     subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-
-
-def test_the_readmes_module_says_what_the_readme_says():
-    first_lines = README.read_text().splitlines(keepends=True)[:10]
-    examples = doctest.DocTestParser().get_examples(blocks("".join(first_lines))[0])
-    program = "".join(one.source for one in examples)
-    command = [sys.executable, "-I", "-c", program]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "".join(one.want for one in examples)

@@ -185,7 +185,7 @@ def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_p
 @pytest.mark.parametrize(
     ("heads", "signatures"),
     [
-        (["nli"], {"classify_nli"}),
+        pytest.param(["nli"], {"classify_nli"}, marks=pytest.mark.slow),
         (["response_selection"], {"encode_response", "rank_responses"}),
     ],
 )

@@ -198,6 +198,7 @@ def test_a_damaged_best_json_is_named(ends, run):
     assert f"error: --model_dir: '{run}/best/best.json' does not say how well" in output.err
 
 
+@pytest.mark.slow
 def test_what_was_not_validated_before_a_kill_is_validated_when_it_goes_on(ends, run):
     shutil.rmtree(run / "best")
     changes = {"trainer__train_steps": 60, "trainer__validation_interval": 20}

@@ -41,7 +41,15 @@ def computed(row, data, choices):
     return fold.compute(Job(row, "random", 0), TABLE_2.get(row), choices, data)
 
 
-@pytest.mark.parametrize("row", ["sif_perceptron", "lstm1_perceptron", COSINE, TUNED_COSINE])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "sif_perceptron",
+        pytest.param("lstm1_perceptron", marks=pytest.mark.slow),
+        COSINE,
+        TUNED_COSINE,
+    ],
+)
 def test_nothing_is_learned_from_the_scores_of_pairs_held_out_and_tests(row, data, choices):
     def changed(part, indices):
         scores = part.data.scores.copy()

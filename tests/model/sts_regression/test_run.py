@@ -209,6 +209,7 @@ def test_a_file_of_rows_that_fails_is_told_in_a_line(command, tmp_path, capsys, 
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_folds_of_rows_that_were_rewritten_are_not_used(command, tmp_path, capsys):
     own = tmp_path / "own.py"
     own.write_text(OWN)
@@ -298,6 +299,7 @@ def test_carried_weights_begin_where_the_fold_before_ended(both):
     assert not list((both / "folds").rglob("*.partial.npz"))
 
 
+@pytest.mark.slow
 def test_both_readings_are_in_the_table_and_in_the_report(both, tmp_path):
     table = (both / "table_2.md").read_text()
     assert "**Fresh or carried weights, folds: random.**" in table
@@ -311,6 +313,7 @@ def test_both_readings_are_in_the_table_and_in_the_report(both, tmp_path):
     assert "Fresh or carried weights (Prijatelj et al. 2017, table 2)" in page.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [("01.json",), ("01.json", "00.npz", "01.npz")])
 def test_carried_folds_go_on_where_weights_are_left_else_begin_again(
     command, both, tmp_path, capsys, lost

@@ -67,6 +67,7 @@ def test_both_trainers_take_the_same_steps(parse, reddit_run, tmp_path):
             np.testing.assert_array_equal(theirs.get_tensor(name), ours.get_tensor(name), name)
 
 
+@pytest.mark.slow
 def test_the_model_gardens_multitask_trainer_runs_both(parse):
     params = parse("reddit_nli", task__nli__share=0.5)
     both = task_factory.get_task(params.task)

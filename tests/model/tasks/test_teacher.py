@@ -90,6 +90,7 @@ def test_a_teacher_is_learned_alone(parse, tmp_path):
     assert (tmp_path / "run" / "best" / "best.json").exists()
 
 
+@pytest.mark.slow
 def test_a_run_of_three_tasks_reports_all(parse, tmp_path, capfd):
     params = parse(
         "reddit_nli_teacher",

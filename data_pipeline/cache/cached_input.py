@@ -33,6 +33,7 @@ from data_pipeline.files.filesystem import (
     Tap,
     as_json,
     crc32c,
+    files_like,
     open_stored,
     read_bytes,
     write_file,
@@ -87,8 +88,8 @@ class CachedInput(NamedTuple):
 
     def is_whole(self) -> bool:
         """Whether all its files exist with the sizes they had."""
-        (match,) = FileSystems.match([FileSystems.join(self.folder, "*")])
-        sizes = {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
+        files = files_like(self.folder, "*")
+        sizes = {PurePath(file.path).name: file.size_in_bytes for file in files}
         outputs = self.about["outputs"].items()
         return all(sizes.get(name) == output["bytes"] for name, output in outputs)
 

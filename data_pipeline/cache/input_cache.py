@@ -37,7 +37,7 @@ from data_pipeline.cache.cached_input import (
 )
 from data_pipeline.execution.acceptance import Limits
 from data_pipeline.files.claim import NO_LOCKS
-from data_pipeline.files.filesystem import delete_files, is_remote, remove_if_empty
+from data_pipeline.files.filesystem import delete_files, files_like, is_remote, remove_if_empty
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.join import SUBPARTITIONS
@@ -72,13 +72,12 @@ class InputCache(NamedTuple):
             yield
 
     def _prefix(self, file: InputFile) -> str:
-        """Where the folder names of an input begin; files of one name have one each."""
+        """How the folder names of an input begin; files of one name have one each."""
         # Beam would take a name with *, ? or [ for a pattern.
         readable = re.sub(r"[*?\[\]]", "_", PurePath(file.path).name)
         part = [file.start, file.end] if file.is_part else []
         key = json.dumps([file.full_path, self.rules(), *part], sort_keys=True)
-        name = f"{readable}-{zlib.crc32(key.encode()):08x}-"
-        return FileSystems.join(self.folder, name)
+        return f"{readable}-{zlib.crc32(key.encode()):08x}-"
 
     def rules(self) -> dict[str, Any]:
         """The manifest's entry about the source and this program."""
@@ -90,8 +89,8 @@ class InputCache(NamedTuple):
 
     def find(self, file: InputFile) -> CachedInput | None:
         """The finished cached input of an unchanged file, or None."""
-        (match,) = FileSystems.match([f"{self._prefix(file)}*/{MANIFEST}"])
-        for manifest in sorted(match.metadata_list, key=lambda manifest: manifest.path):
+        manifests = files_like(self.folder, f"{self._prefix(file)}*/{MANIFEST}")
+        for manifest in sorted(manifests, key=lambda manifest: manifest.path):
             cached = read_cached_input(manifest.path)
             if cached is not None and self._is_usable(cached, file):
                 cached.update_time(file)
@@ -116,7 +115,7 @@ class InputCache(NamedTuple):
         """
         return cache_input(
             file,
-            f"{self._prefix(file)}{uuid.uuid4().hex}",
+            FileSystems.join(self.folder, f"{self._prefix(file)}{uuid.uuid4().hex}"),
             source=self.source,
             rules=self.rules(),
             compressed=self.compressed,
@@ -147,9 +146,8 @@ class InputCache(NamedTuple):
 
     def _folders(self) -> dict[str, list[FileMetadata]]:
         """Folder -> files of each cached input, finished or not."""
-        (match,) = FileSystems.match([FileSystems.join(self.folder, "*", "*")])
         folders: dict[str, list[FileMetadata]] = {}
-        for file in match.metadata_list:
+        for file in files_like(self.folder, "*/*"):
             folder = FileSystems.split(file.path)[0]
             if FOLDER.fullmatch(PurePath(folder).name):
                 folders.setdefault(folder, []).append(file)

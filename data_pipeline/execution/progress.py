@@ -16,7 +16,7 @@ from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
-from data_pipeline.files.filesystem import read_bytes, write_object
+from data_pipeline.files.filesystem import files_like, read_bytes, write_object
 
 SECONDS_BETWEEN_NOTES = 1.0
 _SECONDS_BETWEEN_LINES = 10.0
@@ -102,8 +102,7 @@ class Watch:
         return min(began, time.time())
 
     def _notes(self, kind: str) -> list[FileMetadata]:
-        (match,) = FileSystems.match([FileSystems.join(self._folder, f"{kind}-*")])
-        return match.metadata_list
+        return files_like(self._folder, f"{kind}-*")
 
     def _draw(self, kind: str, done: int, more: str) -> None:
         if kind != self._kind:

@@ -5,6 +5,7 @@ The one place that writes files: under another name first, which is renamed when
 
 import json
 import logging
+import stat
 import sys
 import uuid
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ import pyarrow as pa
 from apache_beam.io.aws.clients.s3 import boto3_client
 from apache_beam.io.aws.clients.s3.messages import S3ClientError
 from apache_beam.io.aws.s3io import S3IO, parse_s3_path
-from apache_beam.io.filesystem import BeamIOError, CompressionTypes
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
@@ -245,6 +246,24 @@ def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
     with NewFile(path) as file:
         file.write(content)
     return file
+
+
+def files_like(folder: str, pattern: str) -> list[FileMetadata]:
+    """The files of a folder that a pattern with `*` names, such as `*/cached_input.json`.
+
+    On a local disk Beam itself would walk through all folders below: with 66 inputs, each of which
+    has a folder, half a second a job.
+    """
+    if is_remote(folder):
+        (match,) = FileSystems.match([FileSystems.join(folder, pattern)])
+        return match.metadata_list
+    files = []
+    for path in Path(folder).glob(pattern):
+        with suppress(FileNotFoundError):  # gone meanwhile
+            about = path.stat()
+            if stat.S_ISREG(about.st_mode):
+                files.append(FileMetadata(str(path), about.st_size, about.st_mtime))
+    return files
 
 
 def names_in(folder: str) -> set[str]:

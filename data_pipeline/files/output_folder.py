@@ -29,6 +29,7 @@ from data_pipeline.files.filesystem import (
     as_json,
     delete_files,
     delete_folders,
+    files_like,
     is_remote,
     names_in,
     read_bytes,
@@ -262,8 +263,8 @@ class OutputFolder:
             )
 
     def _sizes(self) -> dict[str, int]:
-        (match,) = FileSystems.match([self._file("*")])
-        return {PurePath(file.path).name: file.size_in_bytes for file in match.metadata_list}
+        files = files_like(self.path, "*")
+        return {PurePath(file.path).name: file.size_in_bytes for file in files}
 
     def _file(self, name: str) -> str:
         return FileSystems.join(self.path, name)

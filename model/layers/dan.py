@@ -166,17 +166,19 @@ class AveragingEncoder(SentenceEncoder):
         """int32 [batch, tokens] of each kind -> `default`: [batch, embedding_dim]."""
         words = self._dropout[WORDS](ids[WORDS], training=training)
         words_at = tf.where(words != PADDING)
+        in_halves = training is not True
         if self._composes:
             hidden = self._sums_of_composed(words, words_at, training=training)
         else:
-            hidden = self._words(words, words_at)
+            hidden = self._words(words, words_at, in_halves=in_halves)
         if CHAR_NGRAMS in self._table_sizes:
             hidden += self._char_ngrams(ids[CHAR_NGRAMS]) * _one_by_root(words)
         if BIGRAMS in self._table_sizes:
             bigrams = self._dropout[BIGRAMS](ids[BIGRAMS], training=training)
             # A row has as many bigrams as words where none were dropped.
             bigrams_at = words_at if training is False else tf.where(bigrams != PADDING)
-            hidden += self._bigram_weight * self._bigrams(bigrams, bigrams_at)
+            sums = self._bigrams(bigrams, bigrams_at, in_halves=in_halves)
+            hidden += self._bigram_weight * sums
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
@@ -367,17 +369,19 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         shape = (self.input_dim, self.output_dim)
         self.table = self.add_weight("table", shape, initializer=self._initializer)
 
-    def call(self, ids: tf.Tensor, places: tf.Tensor) -> tf.Tensor:
+    def call(self, ids: tf.Tensor, places: tf.Tensor, *, in_halves: bool = False) -> tf.Tensor:
         """Looks up the ids at some places, of which every row has one.
 
         Args:
           ids: int32 [batch, tokens].
           places: int64 [n, 2], row by row.
+          in_halves: on two cores (`embedding.sqrt_n_sums`).
 
         Returns:
           [batch, output_dim].
         """
-        return tf.cast(embedding.sqrt_n_sums(self.table, ids, places), self.compute_dtype)
+        sums = embedding.sqrt_n_sums(self.table, ids, places, in_halves=in_halves)
+        return tf.cast(sums, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor."""

@@ -44,12 +44,17 @@ class IdDropout(BaseRandomLayer):
         """int32 [batch, tokens] -> the same shape; every row keeps its end mark."""
         if not self.rate or training is False:
             return ids
+        if training is True:
+            return self._dropped(ids)
+        # A tensor: no row is drawn for if it is False. A `tf.cond` would do as well, but
+        # TensorFlow's optimizer warns of those that hold a random state.
+        rows = tf.where(training, tf.shape(ids)[0], 0)
+        return tf.concat([self._dropped(ids[:rows]), ids[rows:]], axis=0)
+
+    def _dropped(self, ids: tf.Tensor) -> tf.Tensor:
         following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         drawn = self._random_generator.random_uniform(tf.shape(ids))
-        # Where `training` is a tensor a `tf.cond` would cost as much, and TensorFlow's optimizer
-        # warns of those that hold a random state.
-        is_dropped = (drawn < self.rate) & (following != PADDING) & training
-        return tf.where(is_dropped, PADDING, ids)
+        return tf.where((drawn < self.rate) & (following != PADDING), PADDING, ids)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor."""

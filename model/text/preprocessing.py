@@ -158,7 +158,7 @@ class TextToIds(tf_keras.layers.Layer):
         if self._char_ngram_buckets:
             at = tf.where(~is_known & (hashes != end))[:, 0]
             codes, of_word = _char_ngrams(tf.gather(words.flat_values, at))
-            row = tf.gather(tf.gather(words.value_rowids(), at), of_word)
+            row = tf.gather(_first_above(words.row_splits, at) - 1, of_word)
             ids[CHAR_NGRAMS] = tf.RaggedTensor.from_value_rowids(
                 self._char_ngram_ids(codes), row, nrows=words.nrows(), validate=False
             ).to_tensor(default_value=PADDING)
@@ -221,9 +221,18 @@ def _split(texts: tf.Tensor) -> tf.RaggedTensor:
     from the shape alone it raises an error instead, that strings do not compile.
     """
     found = tf.raw_ops.StringSplitV2(input=texts, sep="")
-    row = found.indices[:, 0]
-    lengths = tf.math.unsorted_segment_sum(tf.ones_like(row), row, tf.size(texts))
-    return tf.RaggedTensor.from_row_lengths(found.values, lengths, validate=False)
+    rows_before = tf.range(-1, tf.size(texts, tf.int64))
+    splits = _first_above(found.indices[:, 0], rows_before)
+    return tf.RaggedTensor.from_row_splits(found.values, splits, validate=False)
+
+
+def _first_above(ascending: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """The place of the first number above each value: int64 [n] and [k] -> int64 [k]."""
+    # `tf.searchsorted` does the same in more operations.
+    found = tf.raw_ops.UpperBound(
+        sorted_inputs=ascending[tf.newaxis], values=values[tf.newaxis], out_type=tf.int64
+    )
+    return found[0]
 
 
 def _normalized(sentences: tf.Tensor) -> tf.Tensor:

@@ -66,6 +66,19 @@ def test_sums_and_their_gradient_wherever_the_table_is(monkeypatch, is_far):
     np.testing.assert_allclose(tf.convert_to_tensor(gradient), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("ids", [[[1, 2, 2], [1, 0, 0], [2, 0, 0]], [[2, 1]]], ids=["3", "1"])
+def test_two_halves_of_the_rows_come_to_the_same(ids):
+    table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
+    ids = tf.constant(ids)
+    places = tf.where(ids != PADDING)
+    with tf.GradientTape(persistent=True) as tape:
+        whole = lookup.sqrt_n_sums(table, ids, places)
+        halves = lookup.sqrt_n_sums(table, ids, places, in_halves=True)
+    np.testing.assert_array_equal(halves, whole)
+    expected, found = (tf.convert_to_tensor(tape.gradient(one, table)) for one in (whole, halves))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("is_far", [False, True])
 def test_a_table_that_is_summed_is_not_gathered_from_too(monkeypatch, is_far):
     if is_far:

@@ -149,8 +149,8 @@ def page(outcomes: list[Outcome], *, all_of: int, data_dir: str = "") -> str:
     """
     parts = [
         "# Benchmarks",
-        f"`make benchmark`, {pages.about()}, nothing else running. Ratios are of one run on one "
-        "machine; times are that machine's.",
+        f"`make benchmark`, {pages.about()}, nothing else running. Each ratio compares "
+        "measurements of one run on this machine.",
     ]
     for benchmark, said, status in outcomes:
         command = shlex.join(

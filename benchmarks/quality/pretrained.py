@@ -158,7 +158,7 @@ The module has the licence of the project, Apache 2.0. It learned from
   only words that occur in at least 20 comments.
 - sentence pairs with inference labels: a part of SNLI (CC BY-SA 4.0) and of its counterfactually
   augmented revisions (Apache 2.0).
-- the embeddings that `{teacher}` gives to 65,000 of these texts (63,700 to train on).{of_teacher}
+- the embeddings that `{teacher}` gives to some of these texts.{of_teacher}
 """
 OF_TEACHER = {
     "all-MiniLM-L6-v2": """ all-MiniLM-L6-v2 has the

@@ -38,8 +38,8 @@ def sqrt_n_sums(
       table: [ids, dim].
       ids: integers [batch, tokens].
       places: int64 [n, 2], where `ids` are not `PADDING`, row by row; every row has one.
-      in_halves: whether two cores sum half of the rows each. An id that is in both halves is in the
-        gradient twice.
+      in_halves: whether two cores sum half of the rows each, with places that they find themselves.
+        An id that is in both halves is in the gradient twice.
 
     Returns:
       [batch, dim], of the table's own dtype.
@@ -47,7 +47,7 @@ def sqrt_n_sums(
     if xla.way() == xla.DENSE:
         return _dense_sums(table, ids) * _one_by_root(ids)
     if in_halves and xla.way() == xla.NORMAL:
-        # TensorFlow's operation uses one core: two of them encode 1.35 times the sentences.
+        # TensorFlow's operation uses one core: two of them encode 1.3 times the sentences.
         middle = tf.shape(ids)[0] // 2
         halves = (ids[:middle], ids[middle:])
         sums_of = [sqrt_n_sums(table, half, tf.where(half != PADDING)) for half in halves]

@@ -190,7 +190,7 @@ class AveragingEncoder(SentenceEncoder):
         if xla.way() == xla.NORMAL:
             different, positions = tf.unique(tf.gather_nd(words, places))
             vectors = self._composed(different, training=training)
-            return tf.sparse.segment_sqrt_n(vectors, positions, places[:, 0])
+            return embedding.segment_sqrt_n(vectors, positions, places[:, 0], _one_by_root(words))
         vectors = self._composed(tf.reshape(words, [-1]), training=training)
         vectors = tf.reshape(vectors, tf.concat([tf.shape(words), tf.shape(vectors)[-1:]], axis=0))
         real = tf.cast(words != PADDING, vectors.dtype)[:, :, tf.newaxis]
@@ -328,7 +328,7 @@ class CharNgrams(tf_keras.layers.Layer):
     def of_words(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Ids of words, int32 [n] -> their n-grams' sums, [n, output_dim], of the table's dtype."""
         ngrams = self._drop(embedding.rows(self.of_word, ids), training=training)
-        return self.weight * embedding.sums(self.table, ngrams)
+        return self.weight * embedding.sums(self.table, ngrams, sorts_gradient=True)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor."""

@@ -150,12 +150,27 @@ def test_sums_of_rows_and_their_gradient_a_row_of_padding_being_nothing(monkeypa
         if is_far:
             monkeypatch.setattr(embedding, "_in_place", lambda table: None)
         table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
-        with tf.GradientTape() as tape:
-            sums = embedding.sums(table, ids)
-            total = tf.reduce_sum(sums)
-        np.testing.assert_array_equal(sums, [[2, 4], [0, 0], [4, 6]])
-        gradient = tf.convert_to_tensor(tape.gradient(total, table))
-        np.testing.assert_array_equal(gradient, [[0, 0], [3, 3], [1, 1]])
+        for sorts in (False, True):
+            with tf.GradientTape() as tape:
+                sums = embedding.sums(table, ids, sorts_gradient=sorts)
+                total = tf.reduce_sum(sums * [[1.0, 1.0], [7.0, 7.0], [10.0, 10.0]])
+            np.testing.assert_array_equal(sums, [[2, 4], [0, 0], [4, 6]])
+            gradient = tf.convert_to_tensor(tape.gradient(total, table))
+            # Id 1 is twice in the first row and once in the third.
+            np.testing.assert_array_equal(gradient, [[0, 0], [12, 12], [10, 10]])
+
+
+def test_the_sorted_gradient_of_a_sqrt_n_sum():
+    vectors = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    ids, of_row = tf.constant([2, 0, 0, 1, 0]), tf.constant([0, 0, 0, 0, 1], tf.int64)
+    with tf.GradientTape() as tape:
+        tape.watch(vectors)
+        sums = embedding.segment_sqrt_n(vectors, ids, of_row, tf.constant([[0.5], [1.0]]))
+        total = tf.reduce_sum(sums * [[1.0, 2.0], [10.0, 20.0]])
+    # (5 + 1 + 1 + 3) / 2 and (6 + 2 + 2 + 4) / 2
+    np.testing.assert_array_equal(sums, [[5, 7], [1, 2]])
+    gradient = tape.gradient(total, vectors)
+    np.testing.assert_array_equal(gradient, [[1 / 2 + 1 / 2 + 10, 22], [1 / 2, 1], [1 / 2, 1]])
 
 
 @pytest.mark.parametrize("weights", ["initial", "fixed", "learned"])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -25,6 +25,17 @@ _AT_ONCE = 128
 
 Sentences: TypeAlias = tf.Tensor | Mapping[str, tf.Tensor]
 """String [batch], or the ids that the model's `text` makes of them."""
+
+
+class Compared(NamedTuple):
+    """Both sides of a batch of sentence pairs, float32 [batch, embedding_dim], and the logits."""
+
+    premises: tf.Tensor
+    """Of unit length."""
+    hypotheses: tf.Tensor
+    """Of unit length."""
+    logits: tf.Tensor
+    """Of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
 
 
 @serializable
@@ -142,11 +153,21 @@ class DualEncoder(tf_keras.Model):
         training: bool = False,
     ) -> tf.Tensor:
         """Logits of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
+        return self.compare(premises, hypotheses, training=training).logits
+
+    def compare(
+        self,
+        premises: dict[str, tf.Tensor],
+        hypotheses: dict[str, tf.Tensor],
+        training: bool = False,
+    ) -> Compared:
+        """Embeds and classifies sentence pairs, given as ids."""
         first, second = (
             nli_head.side(self.encode_inputs(ids, training), ids[WORDS], self.encoder.word_vectors)
             for ids in (premises, hypotheses)
         )
-        return self.nli_head(first, second, training=training)
+        logits = self.nli_head(first, second, training=training)
+        return Compared(first.embeddings, second.embeddings, logits)
 
     def train_step(self, data: tuple[Sentences, Sentences]) -> dict[str, tf.Tensor]:
         """Trains on a batch of (input, response), strings or ids."""

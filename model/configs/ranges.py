@@ -109,6 +109,7 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
     },
     schema.DualEncoder: {"score_scale": Numbers(0, 1000, above=True)},
     schema.Objective: {"margin": _NOT_NEGATIVE},
+    schema.NliObjective: {"entailment_weight": _NOT_NEGATIVE, "scale": _POSITIVE},
     schema.DistillationObjective: {
         "scale": Numbers(0, 1000, above=True),
         "cosine_weight": _NOT_NEGATIVE,

@@ -237,6 +237,18 @@ class DistillationObjective(hyperparams.Config):
 
 
 @dataclasses.dataclass
+class NliObjective(hyperparams.Config):
+    """Loss of the NLI task (`model.tasks.nli`), beside the classifier's cross-entropy."""
+
+    entailment_weight: float = 0.0
+    """Weight of a softmax that picks an entailed hypothesis among all hypotheses of the batch, and
+    its premise among all premises: what is entailed gets near, what contradicts does not. 0: none.
+    """
+    scale: float = 20.0
+    """Factor of the cosines before that softmax."""
+
+
+@dataclasses.dataclass
 class Data(config_definitions.DataConfig):
     """TFRecord files and batching. Of the Model Garden's fields `input_path`, `global_batch_size`,
     `shuffle_buffer_size` and `cycle_length` are read; others are refused.
@@ -291,6 +303,8 @@ class ResponseSelection(Training):
 class NliClassification(Training):
     """NLI (natural language inference) alone, as in InferSent (section 4.2)."""
 
+    objective: NliObjective = dataclasses.field(default_factory=NliObjective)
+
 
 @dataclasses.dataclass
 class Distillation(Training):
@@ -313,6 +327,8 @@ class FurtherTask(hyperparams.Config):
 @dataclasses.dataclass
 class NliData(FurtherTask):
     """NLI in a multitask run."""
+
+    objective: NliObjective = dataclasses.field(default_factory=NliObjective)
 
 
 @dataclasses.dataclass

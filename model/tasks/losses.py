@@ -67,6 +67,36 @@ def in_batch_softmax(
     return scored._replace(loss=(scored.loss + backward.loss) / 2)
 
 
+def entailment_softmax(
+    premises: tf.Tensor, hypotheses: tf.Tensor, entailed: tf.Tensor, *, scale: float
+) -> tf.Tensor:
+    """Mean negative log-likelihood of the entailed hypotheses and of their premises.
+
+    The hypothesis that a premise entails is picked among all hypotheses of this replica's batch,
+    also those that other premises entail, leave open or contradict (Gao et al. 2021, section 4),
+    and the premise among all premises.
+
+    Args:
+      premises: of unit length, float32 [batch, embedding_dim].
+      hypotheses: of unit length, float32 [batch, embedding_dim].
+      entailed: bool [batch]; pairs that are False are candidates only.
+      scale: factor of the cosines.
+
+    Returns:
+      float32 scalar; 0 if no pair is entailed.
+    """
+    scores = scale * tf.matmul(
+        tf.cast(premises, tf.float32), tf.cast(hypotheses, tf.float32), transpose_b=True
+    )
+    labels = tf.range(tf.shape(scores)[0])
+    losses = sum(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        for logits in (scores, tf.transpose(scores))
+    )
+    weights = tf.cast(entailed, tf.float32)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights) / 2, tf.reduce_sum(weights))
+
+
 class _Texts(NamedTuple):
     """The inputs or the responses: float32 [batch, embedding_dim] and int64 [batch]."""
 

@@ -8,8 +8,9 @@ from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
-from model.dual_encoder import DualEncoder
+from model.dual_encoder import Compared, DualEncoder
 from model.layers import nli_head
+from model.tasks import losses
 from model.tasks.pair_task import PairTask, strings
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
@@ -44,24 +45,33 @@ class NliTask(PairTask):
             tfrecord.LABEL: features[tfrecord.LABEL],
         }
 
-    def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
-        """Logits: float32 [batch, members, 3]."""
+    def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Compared:
+        """Embeddings and logits."""
         premises, hypotheses = batch[tfrecord.PREMISE], batch[tfrecord.HYPOTHESIS]
-        return model.classify(premises, hypotheses, training=training)
+        return model.compare(premises, hypotheses, training=training)
 
     def measure(
-        self, batch: dict[str, Any], outputs: tf.Tensor, *, training: bool
+        self, batch: dict[str, Any], outputs: Compared, *, training: bool
     ) -> dict[str, tf.Tensor]:
-        """Cross-entropy and accuracy; labels are smoothed in training only."""
+        """Cross-entropy and accuracy; in training the labels are smoothed, and the softmax over
+        entailed hypotheses is added to the loss that is minimized.
+        """
+        labels, objective = batch[tfrecord.LABEL], self.task_config.objective
         smoothing = self.task_config.model.nli.label_smoothing if training else 0.0
-        classified = nli_head.nli_softmax(outputs, batch[tfrecord.LABEL], smoothing=smoothing)
-        return {self.loss: classified.loss} | dict(zip(self.metrics, classified, strict=True))
+        classified = nli_head.nli_softmax(outputs.logits, labels, smoothing=smoothing)
+        loss = classified.loss
+        if training and objective.entailment_weight:
+            entailed = tf.equal(labels, tfrecord.LABELS.index("entailment"))
+            loss += objective.entailment_weight * losses.entailment_softmax(
+                outputs.premises, outputs.hypotheses, entailed, scale=objective.scale
+            )
+        return {self.loss: loss} | dict(zip(self.metrics, classified, strict=True))
 
     def mistakes(
         self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
     ) -> list[str]:
         """The first pairs that the model labels wrongly."""
-        logits = self.forward(model, batch, training=False)
+        logits = self.forward(model, batch, training=False).logits
         predicted = np.argmax(nli_head.probabilities(logits), axis=1)
         gold, texts = batch[tfrecord.LABEL].numpy(), strings(serialized, _PAIR)
         return [

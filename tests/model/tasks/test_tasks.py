@@ -9,6 +9,7 @@ import tensorflow as tf
 from data_pipeline.pairs.tfrecord import encode_example
 from model.configs import schema
 from model.data.input_pipeline import ids_of
+from model.dual_encoder import Compared
 from model.tasks.losses import Encoded
 from model.tasks.multitask import tasks_of
 from model.tasks.nli import NliTask
@@ -37,9 +38,10 @@ def scoring(scores):
 
 
 def classifying(logits):
-    return SimpleNamespace(
-        classify=lambda premises, hypotheses, training=False: tf.constant(logits, tf.float32)
-    )
+    """A model that gives the pairs these logits, and every sentence the embedding (1, 0)."""
+    embeddings = tf.tile([[1.0, 0.0]], [len(logits), 1])
+    compared = Compared(embeddings, embeddings, tf.constant(logits, tf.float32))
+    return SimpleNamespace(compare=lambda premises, hypotheses, training=False: compared)
 
 
 def pairs(*texts):
@@ -117,6 +119,19 @@ def test_accuracy_and_mistakes_of_nli():
         "**premise 1**  \nhypothesis 1  \nentailment, labelled neutral",
         "**premise 2**  \nhypothesis 2  \nneutral, labelled entailment",
     ]
+
+
+def test_what_is_entailed_is_ranked_in_training_only():
+    objective = schema.NliObjective(entailment_weight=0.5, scale=20.0)
+    task = NliTask(schema.NliClassification(model=MODEL, objective=objective))
+    batch = task.parse(nli_pairs(2, 0, 1))
+    model = classifying([[[0, 0, 9]], [[0, 6, 0]], [[6, 0, 0]]])
+    logs = task.validation_step(batch, model)
+    np.testing.assert_allclose(logs["loss"], 4, rtol=2e-3)
+    outputs = task.forward(model, batch, training=True)
+    # All hypotheses are alike, so that the second one is picked with a probability of a third.
+    expected = 4.2 + 0.5 * np.log(3)
+    np.testing.assert_allclose(task.build_losses(batch, outputs), expected, rtol=2e-3)
 
 
 def test_records_say_their_ids_and_none_is_empty_text():

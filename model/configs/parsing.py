@@ -102,6 +102,12 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             "trainer.average_decay: parameter servers keep no average; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: 0"
         )
+    if trainer.average_decay and trainer.average_every > trainer.train_steps:
+        raise InputError(
+            f"trainer.average_every: {trainer.average_every}; accepted: at most "
+            f"trainer.train_steps, {trainer.train_steps}, as the average would stay at the "
+            "initial weights"
+        )
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
             f"trainer.summary_interval: {trainer.summary_interval}; accepted: multiples of "

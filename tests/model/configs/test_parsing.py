@@ -151,6 +151,10 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text):
         ({f"{RATE}__polynomial__decay_steps": 9}, "learning_rate.polynomial has no effect"),
         ({"task__model__encoder__recurrent__units": 9}, "encoder.recurrent has no effect"),
         ({f"{OPTIMIZER}__type": "adm"}, "optimizer.type: 'adm'; accepted: sgd, .*adam"),
+        (
+            {"trainer__average_decay": 0.9, "trainer__average_every": 9, "trainer__train_steps": 8},
+            "average_every: 9; accepted: at most trainer.train_steps, 8",
+        ),
         ({"trainer__best_checkpoint_metric_comp": "max"}, "'max'; accepted: higher, lower"),
         ({"trainer__best_checkpoint_metric_comp": "lower"}, "'lower' of no metric; accepted with"),
         (

@@ -133,7 +133,7 @@ def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
         *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
         *("words-0", "words_nli-0", "teacher-0", "teacher_nli-0"),
-        *("transformer-0", "bilstm_max_nli-0"),
+        *("transformer-0", "transformer_teacher-0", "bilstm_max_nli-0"),
         *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
     ]
@@ -216,10 +216,9 @@ def test_without_a_held_out_month_all_dumps_are_trained_on(table, data):
 def test_the_pretrained_modules_are_ranked_on_threads_that_they_did_not_train_on(table):
     table = table()
     small, full = (table.runs[f"pretrained/{row}-0"] for row in ("small", "full"))
-    assert table.export(small).endswith("R/modules/pretrained/small-0 --variant int8")
-    assert table.export(table.runs["reddit-0"]).endswith(
-        "R/modules/reddit-0 --remove_components 2 --component_texts 'R/pairs/train-*'"
-    )
+    components = "--remove_components 6 --component_texts 'R/pairs/train-*'"
+    assert table.export(small).endswith(f"R/modules/pretrained/small-0 --variant int8 {components}")
+    assert table.export(table.runs["reddit-0"]).endswith(f"R/modules/reddit-0 {components}")
     assert full.model == "teacher_nli-0"
     for run in (small, full):
         assert table.scored_on(run) == ["pairs"]
@@ -262,7 +261,7 @@ def test_the_best_checkpoint_of_another_row_is_exported(changed):
     table = changed("growth_100", export="best")
     command = (
         "-m export --model_dir {0}/models/reddit-0/best --output {0}/modules/growth_100-0 "
-        "--remove_components 2 --component_texts '{0}/pairs/train-*'"
+        "--remove_components 6 --component_texts '{0}/pairs/train-*'"
     )
     assert table.export(table.runs["growth_100-0"]) == command.format("runs/reproduce")
 
@@ -284,6 +283,7 @@ def test_a_row_of_several_rates_is_trained_at_each():
         f"'R/pairs/train-0000[0-2]-*,R/halves/train-0000[0-2]-*',{CHECKED},"
         f"trainer.train_steps=60,{DECAY}=60,trainer.checkpoint_interval=60,"
         "trainer.validation_interval=60,trainer.best_checkpoint_eval_metric=p_at_1,"
+        "trainer.average_decay=0.99,trainer.average_every=10,"
         "trainer.optimizer_config.warmup.linear.warmup_steps=12,"
         f"{RATE}.initial_learning_rate={{rate}},{RATE}.end_learning_rate={{last_rate}}"
     )

@@ -132,7 +132,7 @@ def test_the_page_of_ablations_has_the_last_validation_of_every_run(tmp_path, mo
     text = output.read_text()
     assert text.startswith("# Ablations\n\n`make ablations DATA=DIR`, ")
     assert "## Response selection: 1,024,000 pairs a row\n\n|" in text
-    assert text.count("0.500 (+0.000)") == 3 * 34 + 4 * 16
+    assert text.count("0.500 (+0.000)") == 3 * 34 + 4 * 20
     assert Path("R/models/ablations/reddit/score_scale_10-0/validation") in asked
     assert Path("R/models/reddit_nli-2/validation") in asked
 

@@ -190,7 +190,7 @@ class AveragingEncoder(SentenceEncoder):
         if xla.way() == xla.NORMAL:
             different, positions = tf.unique(tf.gather_nd(words, places))
             vectors = self._composed(different, training=training)
-            return embedding.segment_sqrt_n(vectors, positions, places[:, 0], _one_by_root(words))
+            return embedding.segment_sqrt_n(vectors, positions, places[:, 0])
         vectors = self._composed(tf.reshape(words, [-1]), training=training)
         vectors = tf.reshape(vectors, tf.concat([tf.shape(words), tf.shape(vectors)[-1:]], axis=0))
         real = tf.cast(words != PADDING, vectors.dtype)[:, :, tf.newaxis]

@@ -112,9 +112,7 @@ def _segment_sum(
     return add(whole)
 
 
-def segment_sqrt_n(
-    vectors: tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor, one_by_root: tf.Tensor
-) -> tf.Tensor:
+def segment_sqrt_n(vectors: tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor) -> tf.Tensor:
     """As `tf.sparse.segment_sqrt_n`, with a gradient that takes a third of the time.
 
     TensorFlow's gradient adds each row of the upstream gradient to the place that it belongs to.
@@ -126,7 +124,6 @@ def segment_sqrt_n(
       vectors: float [n, dim].
       ids: rows of `vectors`, each at least once, integers [tokens].
       of_row: the row of the result that each is added to, int64 [tokens], not falling.
-      one_by_root: 1 / sqrt(the number of ids of a row), float32 [batch, 1].
 
     Returns:
       [batch, dim], of the type of `vectors`.
@@ -135,7 +132,8 @@ def segment_sqrt_n(
     @tf.custom_gradient
     def add(vectors: tf.Tensor) -> Any:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            scaled = upstream * tf.cast(one_by_root, upstream.dtype)
+            number = tf.math.segment_sum(tf.ones_like(of_row, upstream.dtype), of_row)
+            scaled = upstream * tf.math.rsqrt(tf.maximum(number, 1))[:, tf.newaxis]
             return _summed_by_id(scaled, of_row, ids, count=tf.shape(vectors)[0])
 
         return tf.sparse.segment_sqrt_n(vectors, ids, of_row), gradient

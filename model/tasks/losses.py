@@ -1,5 +1,6 @@
 """In-batch softmax: picking the true response among those of the batch (section 2.2)."""
 
+from functools import partial
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -41,7 +42,11 @@ class Scored(NamedTuple):
 
 
 def in_batch_softmax(
-    encoded: Encoded, objective: schema.Objective, *, keys: Keys | None = None
+    encoded: Encoded,
+    objective: schema.Objective,
+    *,
+    keys: Keys | None = None,
+    counted: tf.Tensor | None = None,
 ) -> Scored:
     """Mean negative log-likelihood of the true responses; called in replica context.
 
@@ -51,6 +56,8 @@ def in_batch_softmax(
       encoded: the pairs of this replica.
       objective: options of the loss.
       keys: hashes of the same pairs; `mask_duplicates` needs them.
+      counted: bool [batch], the pairs whose likelihoods are averaged: 0 if there are none. The
+        others are candidates only. None counts all.
 
     Raises:
       ValueError: if `mask_duplicates` is set and `keys` is None.
@@ -60,41 +67,12 @@ def in_batch_softmax(
     inputs = _Texts(tf.cast(encoded.inputs, tf.float32), keys and keys.inputs)
     responses = _Texts(tf.cast(encoded.responses, tf.float32), keys and keys.responses)
     scale = encoded.score_scale
-    scored = _cross_entropy(inputs.vectors, responses, scale=scale, objective=objective)
+    softmax = partial(_cross_entropy, scale=scale, objective=objective, counted=counted)
+    scored = softmax(inputs.vectors, responses)
     if not objective.both_directions:
         return scored
-    backward = _cross_entropy(responses.vectors, inputs, scale=scale, objective=objective)
+    backward = softmax(responses.vectors, inputs)
     return scored._replace(loss=(scored.loss + backward.loss) / 2)
-
-
-def entailment_softmax(
-    premises: tf.Tensor, hypotheses: tf.Tensor, entailed: tf.Tensor, *, scale: float
-) -> tf.Tensor:
-    """Mean negative log-likelihood of the entailed hypotheses and of their premises.
-
-    The hypothesis that a premise entails is picked among all hypotheses of this replica's batch,
-    also those that other premises entail, leave open or contradict (Gao et al. 2021, section 4),
-    and the premise among all premises.
-
-    Args:
-      premises: of unit length, float32 [batch, embedding_dim].
-      hypotheses: of unit length, float32 [batch, embedding_dim].
-      entailed: bool [batch]; pairs that are False are candidates only.
-      scale: factor of the cosines.
-
-    Returns:
-      float32 scalar; 0 if no pair is entailed.
-    """
-    scores = scale * tf.matmul(
-        tf.cast(premises, tf.float32), tf.cast(hypotheses, tf.float32), transpose_b=True
-    )
-    labels = tf.range(tf.shape(scores)[0])
-    losses = sum(
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-        for logits in (scores, tf.transpose(scores))
-    )
-    weights = tf.cast(entailed, tf.float32)
-    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights) / 2, tf.reduce_sum(weights))
 
 
 class _Texts(NamedTuple):
@@ -105,7 +83,12 @@ class _Texts(NamedTuple):
 
 
 def _cross_entropy(
-    queries: tf.Tensor, candidates: _Texts, *, scale: tf.Tensor, objective: schema.Objective
+    queries: tf.Tensor,
+    candidates: _Texts,
+    *,
+    scale: tf.Tensor,
+    objective: schema.Objective,
+    counted: tf.Tensor | None,
 ) -> Scored:
     """Row i of the queries, float32 [batch, embedding_dim], belongs to row i of the candidates."""
     across = objective.negatives_across_replicas and _replicas() > 1
@@ -121,7 +104,14 @@ def _cross_entropy(
     # cosine, and a learned scale cannot outgrow it.
     logits = scores - scale * objective.margin * tf.cast(is_true, tf.float32)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return Scored(loss=tf.reduce_mean(losses), scores=scores, labels=labels)
+    return Scored(loss=_mean(losses, counted), scores=scores, labels=labels)
+
+
+def _mean(losses: tf.Tensor, counted: tf.Tensor | None) -> tf.Tensor:
+    if counted is None:
+        return tf.reduce_mean(losses)
+    weights = tf.cast(counted, losses.dtype)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses * weights), tf.reduce_sum(weights))
 
 
 def _equal(rows: tf.Tensor, columns: tf.Tensor) -> tf.Tensor:

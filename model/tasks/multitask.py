@@ -1,14 +1,15 @@
 """Response selection and further tasks as a `MultiTask` of the Model Garden (section 2.4)."""
 
-from typing import Any
-
 from official.core import task_factory
 from official.modeling.multitask import multitask
 
 from model.configs import schema
 from model.tasks.pair_task import PairTask
 
-_ALONE: dict[str, Any] = {schema.NLI: schema.NliClassification, schema.TEACHER: schema.Distillation}
+_ALONE: dict[str, type[schema.Training]] = {
+    schema.NLI: schema.NliClassification,
+    schema.TEACHER: schema.Distillation,
+}
 """The configuration of each further task when it is alone."""
 
 

@@ -61,10 +61,13 @@ class NliTask(PairTask):
         classified = nli_head.nli_softmax(outputs.logits, labels, smoothing=smoothing)
         loss = classified.loss
         if training and objective.entailment_weight:
-            entailed = tf.equal(labels, tfrecord.LABELS.index("entailment"))
-            loss += objective.entailment_weight * losses.entailment_softmax(
-                outputs.premises, outputs.hypotheses, entailed, scale=objective.scale
+            scale = tf.constant(objective.scale)
+            ranked = losses.in_batch_softmax(
+                losses.Encoded(outputs.premises, outputs.hypotheses, scale),
+                schema.Objective(both_directions=True),
+                counted=tf.equal(labels, tfrecord.LABELS.index("entailment")),
             )
+            loss += objective.entailment_weight * ranked.loss
         return {self.loss: loss} | dict(zip(self.metrics, classified, strict=True))
 
     def mistakes(

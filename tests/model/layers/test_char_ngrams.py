@@ -165,7 +165,7 @@ def test_the_sorted_gradient_of_a_sqrt_n_sum():
     ids, of_row = tf.constant([2, 0, 0, 1, 0]), tf.constant([0, 0, 0, 0, 1], tf.int64)
     with tf.GradientTape() as tape:
         tape.watch(vectors)
-        sums = embedding.segment_sqrt_n(vectors, ids, of_row, tf.constant([[0.5], [1.0]]))
+        sums = embedding.segment_sqrt_n(vectors, ids, of_row)
         total = tf.reduce_sum(sums * [[1.0, 2.0], [10.0, 20.0]])
     # (5 + 1 + 1 + 3) / 2 and (6 + 2 + 2 + 4) / 2
     np.testing.assert_array_equal(sums, [[5, 7], [1, 2]])

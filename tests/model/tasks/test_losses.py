@@ -192,18 +192,20 @@ def test_a_checkpoint_without_the_options_fits_a_model_without_them(tmp_path):
     tf.train.Checkpoint(model=again).restore(path).assert_consumed()
 
 
-def test_an_entailed_hypothesis_is_picked_among_all_and_so_is_its_premise():
-    scores = np.log([[3.0, 1.0, 4.0], [2.0, 2.0, 1.0], [5.0, 1.0, 9.0]])
-    embedded = tf.constant(scores / 2, tf.float32), tf.eye(3)
-    loss = losses.entailment_softmax(*embedded, tf.constant([True, False, True]), scale=2.0)
+def test_a_pair_that_does_not_count_is_a_candidate_only():
+    """As of NLI's pairs those that are entailed."""
+    objective = schema.Objective(both_directions=True)
+    encoded = dots([3.0, 1.0, 4.0], [2.0, 2.0, 1.0], [5.0, 1.0, 9.0])
+    counted = tf.constant([True, False, True])
+    loss = losses.in_batch_softmax(encoded, objective, counted=counted).loss
     # 3 of 3 + 1 + 4 in its row, of 3 + 2 + 5 in its column; 9 of 15 and of 14.
     expected = negative_log(3 / 8, 3 / 10, 9 / 15, 9 / 14)
     np.testing.assert_allclose(loss, expected, rtol=1e-6)
 
 
-def test_a_batch_without_entailment_adds_no_loss():
-    embedded = tf.eye(2), tf.eye(2)
-    assert losses.entailment_softmax(*embedded, tf.constant([False, False]), scale=2.0) == 0
+def test_a_batch_in_which_no_pair_counts_has_no_loss():
+    encoded = dots([3.0, 1.0], [2.0, 2.0])
+    assert losses.in_batch_softmax(encoded, PAPER, counted=tf.constant([False, False])).loss == 0
 
 
 def test_ranks_by_hand():

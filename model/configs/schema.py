@@ -241,8 +241,8 @@ class NliObjective(hyperparams.Config):
     """Loss of the NLI task (`model.tasks.nli`), beside the classifier's cross-entropy."""
 
     entailment_weight: float = 0.0
-    """Weight of a softmax that picks each entailed hypothesis among all hypotheses of the batch, and
-    its premise among all premises (Gao et al. 2021, section 4): entailed pairs get similar
+    """Weight of a softmax that picks each entailed hypothesis among all hypotheses of the batch,
+    and its premise among all premises (Gao et al. 2021, section 4): entailed pairs get similar
     embeddings, contradictions do not. 0: none."""
     scale: float = 20.0
     """Factor of the cosines before that softmax."""

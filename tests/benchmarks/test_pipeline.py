@@ -59,6 +59,19 @@ def test_a_pattern_without_dumps_is_told(capsys, monkeypatch):
     assert "--dumps nowhere/RC_*: no such files" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("comments", "shares"), [(3, ["02", "1"]), (1, [])])
+def test_two_jobs_share_the_files(tmp_path, capsys, monkeypatch, comments, shares):
+    dump = tmp_path / "RC_1.zst"
+    dump.write_bytes(zstd.compress(b"%s\n" % json.dumps(COMMENTS[0]).encode()))
+    ran = []
+    monkeypatch.setattr(pipeline, "measure", lambda *run: ran.append(run) or (2.0, 0))
+    pipeline.compare([str(dump)], tmp_path / "work", comments)
+    halves = [command for command, _ in ran if "pairs-" in command[-1]]
+    copies = [[path.split("RC_00")[1][0] for path in command[4:-2]] for command in halves]
+    assert sorted(copies) == sorted(map(list, shares))
+    assert ("two jobs, half each, against one: 1.00" in capsys.readouterr().out) == bool(shares)
+
+
 def test_a_command_that_fails_says_why():
     with pytest.raises(SystemExit, match=r"(?s)no money.*ended with 1"):
         pipeline.measure(["-c", "import sys; sys.exit('no money')"], "0")

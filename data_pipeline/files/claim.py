@@ -13,7 +13,7 @@ Object stores have no locks. There the claim is an object that its job renews ev
 write it at the same moment, both read it again after `SETTLE_SECONDS`, and the last writer holds
 it. docs/data.md, "Two jobs on one folder", lists the remaining risks.
 
-Needs only the standard library, since every package uses it.
+Needs only the standard library, since `model` and `export` use it, too.
 """
 
 import errno

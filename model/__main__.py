@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         encoders.import_modules(arguments.import_module)
         overrides = list(arguments.params_override)
         if arguments.word_vectors:
-            overrides += [f"task.word_vectors={arguments.word_vectors}", _NO_COOCCURRENCE]
+            quoted = "'" + arguments.word_vectors.replace("'", "''") + "'"
+            overrides += [f"task.word_vectors={quoted}", _NO_COOCCURRENCE]
         given = {
             "config_files": arguments.config_file,
             "params_override": ",".join(overrides),

@@ -182,8 +182,9 @@ def _check_table(
     options: TableOptions, files: Sequence[InputFile], layout: Layout, names: Fields
 ) -> tuple[Source, Settings]:
     flags = {f"{role}_field": name for role, name in names.given().items()}
-    # A group may be anything, the thread or the author too.
-    apart = {flag: name for flag, name in flags.items() if flag != "group_field"}
+    # A group may be anything, the thread or the author too; a time may be what orders turns.
+    free = ("group_field", "time_field")
+    apart = {flag: name for flag, name in flags.items() if flag not in free}
     for name, count in Counter(apart.values()).items():
         if count > 1:
             same = [f"--{flag}" for flag in apart if apart[flag] == name]

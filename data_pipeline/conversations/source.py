@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from data_pipeline.conversations.fields import Fields
 from data_pipeline.execution.columns import lengths_of
 from data_pipeline.files.filesystem import Tap, open_stored
-from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.pairs.splits import stable_hash
@@ -23,6 +23,9 @@ from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
 
 EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
+_OF_MESSAGES = {True: {"input", "response"}, False: {"id", "thread", "order", "text"}}
+"""Whether rows are pairs -> roles of the fields without which a file has no pair. JSON may leave a
+field out where it is empty, but not everywhere."""
 _READ_BYTES = 4 << 20
 
 
@@ -70,10 +73,16 @@ class TableSource(NamedTuple):
         return suffix_of(file.path, self.form) in JSON_LINES and self.layout is not Layout.ROWS
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
-        """Yields the messages of a table."""
+        """Yields the messages of a table.
+
+        Raises:
+          UnreadableFileError: if the file cannot be read, or no row of it has a field that makes
+            a message, such as the text.
+        """
         reader = _Reader(self, file)
         for rows in read_rows(file, self.fields, tap=tap, form=self.form):
             yield reader.batch(rows)
+        reader.require_fields()
         if suffix_of(file.path, self.form) in PARQUET:
             # Read from the end, and again from the start for its checksum.
             with closing(open_stored(file.path)) as raw:
@@ -90,18 +99,38 @@ class _Reader:
         self._file = file
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
+        self._rows = 0
+        self._missing = set(self._roles) & _OF_MESSAGES[source.layout is Layout.ROWS]
+        """Roles whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
         messages, malformed = [], list(rows.malformed)
+        self._rows += len(rows.values)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
                 row = dict(zip(self._roles, values, strict=True))
+                if self._missing:
+                    self._missing = {role for role in self._missing if row[role] is MISSING}
                 messages.append(self._message(number, row))
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
         return MessageBatch(self._judged(messages), rows.total, malformed)
+
+    def require_fields(self) -> None:
+        """Checks, at the end of the file, that fields of messages were there.
+
+        Raises:
+          UnreadableFileError: if one was in no row.
+        """
+        if self._rows and self._missing:
+            missing = (
+                f"{self._roles[role]!r} (--{role}_field)"
+                for role in self._roles
+                if role in self._missing
+            )
+            raise UnreadableFileError(f"{self._file.shown}: no row has {' or '.join(missing)}")
 
     def _message(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """The columns of a message, and its author.

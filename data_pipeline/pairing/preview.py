@@ -4,6 +4,7 @@ The job is the whole one, in a temporary folder, so that what is printed is what
 """
 
 import json
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,13 +49,16 @@ class FirstMessages(Wrapped):
         return False
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
-        """Yields the first messages, and the malformed lines of their batches."""
+        """Yields the first messages, and of their batches' malformed lines the same share."""
         left = self.messages
         for batch in self.source.read(file, tap):
             messages = batch.messages.slice(0, left)
             left -= messages.num_rows
-            lines = messages.num_rows + len(batch.malformed)
-            yield batch._replace(messages=messages, lines=lines)
+            malformed = batch.malformed
+            if rows := batch.messages.num_rows:
+                malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
+            lines = messages.num_rows + len(malformed)
+            yield batch._replace(messages=messages, lines=lines, malformed=malformed)
             if not left:
                 return
 

@@ -33,7 +33,7 @@ from data_pipeline.files.output_folder import (
     OutputFolder,
 )
 from data_pipeline.files.synthetic import synthetic_flag
-from data_pipeline.messages.source import Source, Wording
+from data_pipeline.messages.source import Layout, Source, Wording
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
@@ -70,6 +70,12 @@ def publish(
         output.discard()
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
+    if source.layout is Layout.TURNS and counts["malformed"]:
+        _LOG.warning(
+            "warning: %s malformed turns are left out; the turn behind one replies to the one "
+            "before it",
+            f"{counts['malformed']:,}",
+        )
     manifests = [manifest for _, manifest in inputs]
     synthetic = synthetic_flag(file.full_path for file, _ in inputs)
     card = _card(report, manifests, source, options=options, counts=counts, outputs=outputs)

@@ -18,14 +18,16 @@ def read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     """Yields the columns of all rows; row groups are read a batch at a time.
 
     Raises:
-      UnreadableFileError: if the file cannot be opened, is not a Parquet file, or lacks a column.
+      UnreadableFileError: if the file cannot be opened, is not a Parquet file, lacks a column, or
+        has a value that Python cannot hold, such as text that is not UTF-8 or the year 10000.
     """
     first = 1
     with _open(file) as table:
         paths = [_path_of(name, table.schema_arrow, file.path) for name in names]
         columns = list(dict.fromkeys(".".join(path) for path in paths))
         for batch in table.iter_batches(ROWS_A_BATCH, columns=columns, use_threads=False):
-            values = [_column(batch, path).to_pylist() for path in paths]
+            where = f"{file.path}: rows {first:,} to {first + batch.num_rows - 1:,}"
+            values = [_values(batch, path, where) for path in paths]
             rows = list(zip(*values, strict=True))
             yield Rows(list(range(first, first + len(rows))), rows, [])
             first += len(rows)
@@ -69,6 +71,13 @@ def _path_of(name: str, schema: pa.Schema, path: str) -> list[str]:
     if name not in _names(schema):
         raise UnreadableFileError(no_field(path, name, _names(schema)))
     return name.split(".")
+
+
+def _values(batch: pa.RecordBatch, path: Sequence[str], where: str) -> list[Any]:
+    try:
+        return _column(batch, path).to_pylist()
+    except (OverflowError, ValueError) as error:  # of which UnicodeDecodeError is one
+        raise UnreadableFileError(f"{where}: column {'.'.join(path)!r}: {error}") from error
 
 
 def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:

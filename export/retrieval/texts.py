@@ -1,4 +1,4 @@
-"""Texts to index: read from files of lines and of pairs, then kept in one file.
+"""Texts to index: read from files of lines (.txt) and of pairs (.tfrecord), then kept in one file.
 
 texts.bin, offsets.npy     the concatenated texts, and the start of each
 """
@@ -16,10 +16,12 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from model.data.tfrecords import reason_of
 from model.errors import InputError
 from model.tasks.response_selection import RESPONSE
 
 OFFSETS, TEXTS = "offsets.npy", "texts.bin"
+_TFRECORD, _TEXT, _GZIP = ".tfrecord", ".txt", ".gz"
 
 
 class Texts(NamedTuple):
@@ -108,27 +110,39 @@ def open_texts(folder: Path) -> Texts:
 
 def _texts(path: Path) -> Iterator[bytes]:
     """The texts of a file, without blank ones."""
-    lines = _of_pairs(path) if ".tfrecord" in path.name else _lines(path)
+    kind = path.with_suffix("").suffix if path.suffix == _GZIP else path.suffix
+    if kind not in (_TFRECORD, _TEXT):
+        raise InputError(
+            f"{str(path)!r} does not say by its name how to read it; accepted: the responses of "
+            f"pairs in {_TFRECORD} and one text a line in {_TEXT}, each with or without "
+            f"{_GZIP}"
+        )
+    lines = _of_pairs(path) if kind == _TFRECORD else _lines(path)
     try:
         for line in lines:
             if text := line.strip():
                 yield text
     except (OSError, EOFError, zlib.error, tf.errors.OpError) as error:
-        reason = error.message if isinstance(error, tf.errors.OpError) else error
+        reason = reason_of(error) if isinstance(error, tf.errors.OpError) else error
         raise InputError(f"{str(path)!r} cannot be read: {reason}") from error
 
 
 def _lines(path: Path) -> Iterator[bytes]:
     with _open_plain(path) as file:
-        yield from file
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                raise InputError(f"{str(path)!r}, line {number}: {error}") from error
+            yield line
 
 
 def _open_plain(path: Path) -> BinaryIO:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path) if path.suffix == _GZIP else path.open("rb")  # type: ignore[return-value]
 
 
 def _of_pairs(path: Path) -> Iterator[bytes]:
-    compression = "GZIP" if path.suffix == ".gz" else ""
+    compression = "GZIP" if path.suffix == _GZIP else ""
     for serialized in tf.data.TFRecordDataset(str(path), compression).batch(1000):
         (parsed,) = tf.io.parse_example(serialized, RESPONSE).values()
         yield from parsed.numpy()

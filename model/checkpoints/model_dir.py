@@ -27,6 +27,9 @@ PARAMS_FILE = "params.yaml"
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""
+_EVALUATED = ("task.model", "trainer.average_decay")
+"""Validation must have the same of these: what the checkpoint holds, and whether its average is the
+model."""
 _SHOWN = 10
 
 
@@ -93,7 +96,7 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
             _require_same(params, join(folder, BEST), fixed=_FIXED)
             print(f"{folder} has no checkpoint except {best}: training restarts at step 0")
         return
-    _require_same(params, folder, fixed=_FIXED if "train" in mode else ("task.model",))
+    _require_same(params, folder, fixed=_FIXED if "train" in mode else _EVALUATED)
     notice = files.notice(folder)
     if notice:
         print(notice)

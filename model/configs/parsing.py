@@ -55,6 +55,9 @@ def _read(
         return source, read(text)
     except AttributeError:
         reason = "it holds no names with values"  # such as a list
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        reason = f"{line}{error.problem or error.context}"
     except (LookupError, ValueError, TypeError, yaml.YAMLError) as error:
         reason = " ".join(str(error.args[0] if error.args else error).split())
     except tf.errors.OpError as error:
@@ -102,17 +105,25 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             "trainer.average_decay: parameter servers keep no average; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: 0"
         )
-    if trainer.average_decay and trainer.average_every > trainer.train_steps:
-        raise InputError(
-            f"trainer.average_every: {trainer.average_every}; accepted: at most "
-            f"trainer.train_steps, {trainer.train_steps}, as the average would stay at the "
-            "initial weights"
-        )
+    _check_average(trainer)
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
             f"trainer.summary_interval: {trainer.summary_interval}; accepted: multiples of "
             f"trainer.steps_per_loop, {trainer.steps_per_loop}"
         )
+
+
+def _check_average(trainer: schema.Trainer) -> None:
+    """An average that is used before its first update would be the initial weights."""
+    if not trainer.average_decay:
+        return
+    for name in ("train_steps", "validation_interval", "checkpoint_interval"):
+        most = getattr(trainer, name)
+        if trainer.average_every > most:
+            raise InputError(
+                f"trainer.average_every: {trainer.average_every}; accepted: at most "
+                f"trainer.{name}, {most}, as the average would still be the initial weights"
+            )
 
 
 def _check_shares(task: schema.Training) -> None:
@@ -141,6 +152,11 @@ def _check_word_vectors(task: schema.Training) -> None:
         raise InputError(
             f"task.word_vectors: {task.word_vectors!r}; accepted with "
             "task.word_cooccurrence_records=0, as word vectors begin in one of the two ways"
+        )
+    if task.word_vectors and task.init_checkpoint:
+        raise InputError(
+            f"task.word_vectors: {task.word_vectors!r} has no effect; it is read only without "
+            "task.init_checkpoint, whose word vectors the run begins with"
         )
     if not task.char_ngram_fit:
         return

@@ -109,7 +109,10 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
     },
     schema.DualEncoder: {"score_scale": Numbers(0, 1000, above=True)},
     schema.Objective: {"margin": _NOT_NEGATIVE},
-    schema.NliObjective: {"entailment_weight": _NOT_NEGATIVE, "scale": _POSITIVE},
+    schema.NliObjective: {
+        "entailment_weight": Numbers(0, 1000),
+        "scale": Numbers(0, 1000, above=True),
+    },
     schema.DistillationObjective: {
         "scale": Numbers(0, 1000, above=True),
         "cosine_weight": _NOT_NEGATIVE,

@@ -281,7 +281,7 @@ class Training(config_definitions.TaskConfig):
     word_vectors: str = ""
     """Initialise word vectors from a file in GloVe's, fastText's or word2vec's format
     (`model.initializers.vectors_file`), brought to the model's width by PCA. Empty: none. Not with
-    `word_cooccurrence_records`; no effect with `init_checkpoint`."""
+    `word_cooccurrence_records` or `init_checkpoint`."""
     char_ngram_fit: float = 0.0
     """Initialise character n-grams with random values plus this factor times a regression of the
     vectors in `word_vectors` on the words' n-grams (`model.initializers.char_ngrams`): a word

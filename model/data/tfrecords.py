@@ -161,6 +161,22 @@ def require_apart(name: str, config: schema.Data, folder: str) -> None:
             )
 
 
+def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
+    """Checks that validation reads no file that is trained on.
+
+    Raises:
+      InputError: if it does.
+    """
+    trained_on = set(map(_full_path, find_files(f"{section}.train_data", config.train_data)))
+    name = f"{section}.validation_data"
+    for file in find_files(name, config.validation_data):
+        if _full_path(file) in trained_on:
+            raise InputError(
+                f"{name}.input_path: {file!r} is trained on, too; accepted: files that are not, "
+                "such as validation-*"
+            )
+
+
 def _full_path(path: str) -> str:
     return path if "://" in path else realpath(path)
 
@@ -176,13 +192,16 @@ def find_damage(name: str, files: list[str], parse: Parse | None = None) -> Inpu
             for _ in dataset:
                 read += 1
         except tf.errors.OpError as error:
-            # Without the names of operations in the graph.
-            reason = " ".join(_OPERATION.sub("", error.message).split())
             return InputError(
                 f"{name}.input_path: record {read + 1} of {file!r} is corrupt or of another "
-                f"kind: {reason}"
+                f"kind: {reason_of(error)}"
             )
     return None
+
+
+def reason_of(error: tf.errors.OpError) -> str:
+    """TensorFlow's message in one line, without the names of operations in the graph."""
+    return " ".join(_OPERATION.sub("", error.message).split())
 
 
 def _and_parse(parse: Parse) -> Callable[[tf.Tensor], tf.Tensor]:

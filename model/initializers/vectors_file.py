@@ -91,14 +91,21 @@ def entries(path: Path, *, dim: int | None = None) -> Iterator[Entry]:
 
 
 def _text(path: Path, file: BinaryIO, dim: int | None) -> Iterator[Entry]:
+    words = number = 0
     for number, raw in enumerate(file, start=1):
         line = raw.rstrip(b"\r\n ")
         if number == 1 and len(line.split()) == 2 and all(map(_NUMBER.fullmatch, line.split())):
+            first = line.split()[0]
+            words = int(first) if first.isdigit() else 0
             continue
         dim = dim or line.count(b" ")
         where = f"{path}:{number}"
         word, values = _parts(line, dim=dim, where=where)
         yield Entry(word, number, where, values)
+    if words and number <= words:
+        raise InputError(
+            f"{path}:{number + 1}: the file ends there; its first line says {words:,} words"
+        )
 
 
 def _binary(path: Path, file: BinaryIO, dim: int | None) -> Iterator[Entry]:

@@ -87,18 +87,21 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
     """Whether this same job has completed in a folder.
 
     Raises:
-      InputError: if another job has, or has begun, or the folder holds something else.
+      InputError: if another job has, or has begun, or the folder holds something else, or lacks
+        files of the completed job.
     """
     for path, state in ((output / COMPLETED, "the output"), (_incomplete(output) / _JOB, "a part")):
         if path.exists():
-            _require_same(job, path, output, state=state)
+            earlier = _require_same(job, path, output, state=state)
+            if path.name == COMPLETED:
+                _require_whole(earlier, output)
             return path.name == COMPLETED
     if not output_folder.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is not empty; name another folder")
     return False
 
 
-def _require_same(job: dict[str, Any], path: Path, output: Path, *, state: str) -> None:
+def _require_same(job: dict[str, Any], path: Path, output: Path, *, state: str) -> dict[str, Any]:
     try:
         earlier = json.loads(path.read_text())
         differences = [name for name in job if _identity(earlier[name]) != _identity(job[name])]
@@ -111,6 +114,21 @@ def _require_same(job: dict[str, Any], path: Path, output: Path, *, state: str) 
         raise InputError(
             f"--output: {str(output)!r} holds {state} of another job, with other "
             f"{' and '.join(differences)}; name another folder"
+        )
+    return earlier
+
+
+def _require_whole(completed: dict[str, Any], output: Path) -> None:
+    """Checks that the files are there with their sizes; reading them checks the rest."""
+    changed = [
+        name
+        for name, about in completed["outputs"].items()
+        if not (output / name).is_file() or (output / name).stat().st_size != about["bytes"]
+    ]
+    if changed:
+        raise InputError(
+            f"--output: {str(output)!r} is not as the job left it: {changed[0]!r} "
+            f"({len(changed)} files in all) is missing or has another size; name another folder"
         )
 
 

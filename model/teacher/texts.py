@@ -137,5 +137,11 @@ def _read_lines(file: Path, stream) -> Iterator[str]:
             text = line.decode()
         except UnicodeDecodeError as error:
             raise InputError(f"--texts: {str(file)!r}, line {number}: {error}") from error
-        # Of a vocabulary, behind the last tab stands a count.
-        yield (text.rpartition("\t")[0] if _kind(file) == _VOCABULARY else text).strip()
+        if _kind(file) == _VOCABULARY:
+            text, _, count = text.rpartition("\t")
+            if not count.strip().isdigit():
+                raise InputError(
+                    f"--texts: {str(file)!r}, line {number}: no word, a tab and a count, as a "
+                    f"vocabulary has in {_VOCABULARY}; name a file of lines {_TEXT}"
+                )
+        yield text.strip()

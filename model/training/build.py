@@ -71,6 +71,8 @@ def make_run(
             section, data = f"{task.section}.{name}", getattr(task.task_config, name)
             tfrecords.check(section, data, task.parse)
             tfrecords.require_apart(section, data, folder)
+        if len(used) > 1:
+            tfrecords.require_held_out(task.section, task.task_config)
     model_dir.prepare(params, mode=mode, folder=folder)
     begins = "train" in mode and files.last(folder) is None
     state = make_state(params, strategy, tasks, initialize=begins)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from export.__main__ import main
 from export.card import identity
 from export.module import components
@@ -46,6 +47,23 @@ def test_too_few_texts_are_named(tmp_path):
         components.learn(encode, [tmp_path / "few.txt"], count=2, dim=3)
     with pytest.raises(InputError, match=r"'no\*\.txt' matches no file"):
         components.learn(encode, ["no*.txt"], count=1, dim=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("pairs.parquet", b"a\nb\nc\n", "does not say by its name how to read it; accepted"),
+        ("train.jsonl.gz", b"a\nb\nc\n", "does not say by its name how to read it; accepted"),
+        ("latin.txt", "a\ncaf\xe9\n".encode("latin-1"), "line 2: .* can't decode"),
+        ("other.tfrecord", frame(encode_example({"word": "a"})), "cannot be read: .*response"),
+    ],
+)
+def test_what_is_no_text_is_named(tmp_path, name, content, says):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"^'{path}',? {says}") as raised:
+        components.learn(encode, [path], count=1, dim=3)
+    assert "{{" not in str(raised.value)
 
 
 def test_a_module_without_its_first_component(shared):

@@ -194,7 +194,7 @@ def test_rows_of_any_length_have_codes():
         ("--responses", "nowhere.txt", "'nowhere.txt' cannot be read: [Errno 2]"),
         ("--texts", "nowhere*.txt", "'nowhere*.txt' matches no file of texts"),
         ("--responses", "empty.txt", "holds no text"),
-        ("--responses", "broken.gz", "cannot be read"),
+        ("--responses", "broken.txt.gz", "cannot be read"),
         ("--module", "home", "was not written by `python -m export`"),
         ("--output", "home", "exists and is not an index"),
         ("--top", "0", "--top: 0; accepted: 1 or more"),
@@ -205,7 +205,7 @@ def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option,
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
     (tmp_path / "empty.txt").write_text("\n \n")
-    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
+    (tmp_path / "broken.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
     texts = "--texts" if option == "--texts" else "--responses"
     options = {"--module": str(shared / "module"), texts: str(lines)} | {option: value}
     with pytest.raises(SystemExit) as raised:

@@ -228,13 +228,23 @@ def test_contents_do_not_depend_on_the_runner(make, write_table, monkeypatch, ru
     assert pairs == expected[1]
 
 
+def test_malformed_turns_are_told_of(make, write_table, caplog):
+    said = ["turn 0", "turn 1", ["no text"], "turn 3"]
+    rows = [{"talk": 1, "turn": turn, "said": text} for turn, text in enumerate(said)]
+    statistics, pairs = make("conversations", "--input", write_table("t.jsonl", rows), *TURNS)
+    assert statistics["malformed"] == 1
+    assert texts(pairs) == [("turn 0", "turn 1"), ("turn 1", "turn 3")]
+    assert "1 malformed turns are left out; the turn behind one replies to" in caplog.text
+
+
 def test_turns_may_be_ordered_by_time(make, write_table):
     rows = [
         {"talk": 7, "turn": "2020-01-02T10:00:05+01:00", "said": "b"},
         {"talk": 7, "turn": "2020-01-02T09:00:04+00:00", "said": "a"},
         {"talk": 7, "turn": "2020-01-02 09:00:06", "said": "c"},
     ]
-    _, pairs = make("conversations", "--input", write_table("c.csv", rows), *TURNS)
+    path = write_table("c.csv", rows)
+    _, pairs = make("conversations", "--input", path, *TURNS, "--time_field", "turn")
     assert texts(pairs) == [("a", "b"), ("b", "c")]
 
 

@@ -1,5 +1,7 @@
 """Options of `conversations` and `pairs` that make no sense: one line, and nothing is written."""
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 ROWS = [{"id": n, "to": n - 1, "said": "words", "talk": 1, "turn": n} for n in range(9)]
@@ -102,6 +104,23 @@ def test_a_field_that_a_later_file_lacks_is_named(refused, write_table, tmp_path
         f"{tmp_path}/11.csv: no field 'said'; the first line must name the fields, and names "
         "'id', 'to', 'text'"
     )
+
+
+def test_a_file_whose_rows_all_lack_the_text_is_named(refused, write_table, tmp_path):
+    """The first rows are looked at in the first files only; the job looks at all."""
+    for number in range(11):
+        write_table(f"c{number:02}.jsonl", ROWS)
+    last = write_table("c11.jsonl", [{"question": "words", "said": "words"}] * 9)
+    said = refused("pairs", "--input", tmp_path / "c*.jsonl", *PAIRS)
+    assert said == f"{last}: no row has 'id' (--input_field)"
+
+
+def test_values_that_python_cannot_hold_are_named(refused, tmp_path):
+    texts = pa.array([b"fine", b"caf\xe9"]).cast(pa.string(), safe=False)
+    path = tmp_path / "c.parquet"
+    pa.parquet.write_table(pa.table({"id": texts, "said": ["a", "b"]}), path)
+    said = refused("pairs", "--input", path, *PAIRS)
+    assert said.startswith(f"{path}: rows 1 to 2: column 'id': 'utf-8' codec can't decode")
 
 
 def test_most_rows_without_an_id_are_too_many(refused, write_table):

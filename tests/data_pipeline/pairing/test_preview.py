@@ -55,6 +55,17 @@ def test_reddit_has_it_too(write_dump, comment, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["RC.gz"]
 
 
+def test_malformed_lines_count_as_far_as_messages_are_read(chat, capsys):
+    """One of four lines of the file is malformed: of 8 messages' lines 3, not all 25."""
+    rows = [{"n": n, "to": n - 1, "said": f"some words {n}"} for n in range(75)]
+    lines = [json.dumps(row) for row in rows]
+    chat.write_text(
+        "\n".join(f"{line}\n[]" if n % 3 == 2 else line for n, line in enumerate(lines))
+    )
+    main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "8"])
+    assert re.search(r"^malformed +3$", capsys.readouterr().out, flags=re.MULTILINE)
+
+
 def test_large_inputs_and_engines_do_not_matter(chat, capsys, monkeypatch):
     def require_memory(files, **_):
         assert [file.size for file in files] == [10_000]

@@ -77,6 +77,10 @@ def test_to_evaluate_only_the_model_must_be_the_same(begun, parse):
     model_dir.prepare(parse(task__seed=5), mode="eval", folder=begun)
     with pytest.raises(InputError, match="score_scale was"):
         model_dir.prepare(parse(task__model__score_scale=5.0), mode="eval", folder=begun)
+    # Without an average in the checkpoint, its initial weights would be validated.
+    for mode in ("eval", "continuous_eval"):
+        with pytest.raises(InputError, match=r"average_decay was 0\.0, now 0\.5"):
+            model_dir.prepare(parse(trainer__average_decay=0.5), mode=mode, folder=begun)
 
 
 def test_many_differences_are_counted(begun, parse):

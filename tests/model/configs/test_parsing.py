@@ -117,11 +117,19 @@ def test_a_file_is_named_with_its_unknown_key(tmp_path):
         parsing.parse(experiment="reddit", config_files=[str(path)])
 
 
-@pytest.mark.parametrize("text", ["- a list\n", "a: [unclosed\n", "\udcff"])
-def test_a_file_that_gives_no_parameters_is_named(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("- a list\n", "it holds no names"),
+        ("a: [unclosed\n", "line 2: expected ',' or ']'"),
+        ("a:\n  b: 1\n c: 2\n", "line 3: expected <block end>"),
+        ("\udcff", ""),
+    ],
+)
+def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
     path = tmp_path / "mine.yaml"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(InputError, match=rf"^--config_file {path} gives no parameters: "):
+    with pytest.raises(InputError, match=rf"^--config_file {path} gives no parameters: {reason}"):
         parsing.parse(experiment="reddit", config_files=[str(path)])
 
 
@@ -154,6 +162,18 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text):
         (
             {"trainer__average_decay": 0.9, "trainer__average_every": 9, "trainer__train_steps": 8},
             "average_every: 9; accepted: at most trainer.train_steps, 8",
+        ),
+        (
+            {
+                "trainer__average_decay": 0.9,
+                "trainer__average_every": 9,
+                "trainer__validation_interval": 8,
+            },
+            "average_every: 9; accepted: at most trainer.validation_interval, 8",
+        ),
+        (
+            {"task__word_vectors": "words.txt", "task__init_checkpoint": "run"},
+            "word_vectors: 'words.txt' has no effect; it is read only without task.init_checkpoint",
         ),
         ({"trainer__best_checkpoint_metric_comp": "max"}, "'max'; accepted: higher, lower"),
         ({"trainer__best_checkpoint_metric_comp": "lower"}, "'lower' of no metric; accepted with"),

@@ -65,6 +65,7 @@ def test_forms_that_are_about(tmp_path, text, words):
         (b"the 1 2\nca\xff 1 2\n", ":2: the word b'ca\\xff' is not UTF-8"),
         ("the 1 2\ncat 1 x\n", ":2: b'x'; accepted: numbers such as"),
         ("the 1 2\ncat 1 1e99\n", ":2: 1e99; accepted: numbers that float32 can hold"),
+        ("3 2\n" + GOOD, ":4: the file ends there; its first line says 3 words"),
         ("the 1 2\n", "has a vector for none of the 1 words"),
         ("", "has a vector for none"),
     ],

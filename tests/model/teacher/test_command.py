@@ -169,6 +169,14 @@ def test_the_same_job_is_done_once(run, teacher):
     assert "is complete already; nothing to do" in said.out
 
 
+def test_a_complete_job_that_lost_a_file_is_refused(run, tmp_path):
+    run()
+    lost = next((tmp_path / "out").glob("train-*"))
+    lost.write_bytes(lost.read_bytes()[:-1])
+    status, _ = run()
+    assert f"is not as the job left it: '{lost.name}' (1 files in all) is missing" in status
+
+
 @pytest.mark.parametrize(
     ("option", "value", "differs"),
     [("--limit", "39", "texts"), ("--shards", "2", "shards"), ("--encoder", "else", "encoder")],

@@ -75,6 +75,7 @@ def test_what_cannot_be_read_is_named_with_its_record_or_line(tmp_path):
         "bits.tfrecord": (good + good[:-1] + b"x", "record 2: the record does not fit its check"),
         "other.tfrecord": (good + other, "record 2: has none of the texts input, response, prem"),
         "latin.txt": ("fine\ncaf\xe9\n".encode("latin-1"), "line 2: .* can't decode"),
+        "pairs.tsv": (b"the\t9\na question\tits answer\n", "line 2: no word, a tab and a count"),
         "plain.txt.gz": (b"no archive", "cannot be read: Not a gzipped file"),
     }
     for name, (content, message) in cases.items():

@@ -92,10 +92,10 @@ def test_pairs_in_another_format_are_one_line_that_says_what_to_do(tmp_path, nam
 def test_files_that_are_trained_on_do_not_validate(pairs_folder):
     config = schema.ResponseSelection()
     config.train_data, config.validation_data = (
-        data(f"{pairs_folder}/{split}-*") for split in ("train", "validation")
+        data(f"{pairs_folder}/train-{number:05}*") for number in range(2)
     )
     tfrecords.require_held_out("task", config)
-    config.validation_data = data(f"{pairs_folder}/train-00000*")
+    config.validation_data = config.train_data
     reason = r"^task.validation_data.input_path: '.*train-00000.*' is trained on, too; accepted"
     with pytest.raises(InputError, match=reason):
         tfrecords.require_held_out("task", config)

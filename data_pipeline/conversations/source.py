@@ -23,9 +23,8 @@ from data_pipeline.tables.values import as_id, as_order, as_seconds, as_text
 
 EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
-_OF_MESSAGES = {True: {"input", "response"}, False: {"id", "thread", "order", "text"}}
-"""Whether rows are pairs -> roles of the fields without which a file has no pair. JSON may leave a
-field out where it is empty, but not everywhere."""
+_TEXTS = {"text", "input", "response"}
+"""Roles of fields that JSON may leave out where they are empty, but not in every row of a file."""
 _READ_BYTES = 4 << 20
 
 
@@ -76,13 +75,13 @@ class TableSource(NamedTuple):
         """Yields the messages of a table.
 
         Raises:
-          UnreadableFileError: if the file cannot be read, or no row of it has a field that makes
-            a message, such as the text.
+          UnreadableFileError: if the file cannot be read, or no row of it has the field of
+            a text.
         """
         reader = _Reader(self, file)
         for rows in read_rows(file, self.fields, tap=tap, form=self.form):
             yield reader.batch(rows)
-        reader.require_fields()
+        reader.require_texts()
         if suffix_of(file.path, self.form) in PARQUET:
             # Read from the end, and again from the start for its checksum.
             with closing(open_stored(file.path)) as raw:
@@ -100,8 +99,8 @@ class _Reader:
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
         self._rows = 0
-        self._missing = set(self._roles) & _OF_MESSAGES[source.layout is Layout.ROWS]
-        """Roles whose field no row has had."""
+        self._missing = _TEXTS & set(self._roles)
+        """Roles of texts whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
@@ -118,8 +117,8 @@ class _Reader:
         malformed.sort(key=lambda line: line.number)
         return MessageBatch(self._judged(messages), rows.total, malformed)
 
-    def require_fields(self) -> None:
-        """Checks, at the end of the file, that fields of messages were there.
+    def require_texts(self) -> None:
+        """Checks, at the end of the file, that some row had each field of a text.
 
         Raises:
           UnreadableFileError: if one was in no row.

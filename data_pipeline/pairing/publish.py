@@ -72,7 +72,7 @@ def publish(
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     if source.layout is Layout.TURNS and counts["malformed"]:
         _LOG.warning(
-            "warning: %s malformed turns are left out; the turn behind one replies to the one "
+            "warning: %s malformed turns are left out; the turn after one replies to the turn "
             "before it",
             f"{counts['malformed']:,}",
         )

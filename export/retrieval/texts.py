@@ -19,9 +19,10 @@ import tensorflow as tf
 from model.data.tfrecords import reason_of
 from model.errors import InputError
 from model.tasks.response_selection import RESPONSE
+from model.teacher.texts import TEXT, TFRECORD, kind_of
 
 OFFSETS, TEXTS = "offsets.npy", "texts.bin"
-_TFRECORD, _TEXT, _GZIP = ".tfrecord", ".txt", ".gz"
+_GZIP = ".gz"
 
 
 class Texts(NamedTuple):
@@ -110,14 +111,13 @@ def open_texts(folder: Path) -> Texts:
 
 def _texts(path: Path) -> Iterator[bytes]:
     """The texts of a file, without blank ones."""
-    kind = path.with_suffix("").suffix if path.suffix == _GZIP else path.suffix
-    if kind not in (_TFRECORD, _TEXT):
+    kind = kind_of(path)
+    if kind not in (TFRECORD, TEXT):
         raise InputError(
             f"{str(path)!r} does not say by its name how to read it; accepted: the responses of "
-            f"pairs in {_TFRECORD} and one text a line in {_TEXT}, each with or without "
-            f"{_GZIP}"
+            f"pairs in {TFRECORD} and one text a line in {TEXT}, each with or without {_GZIP}"
         )
-    lines = _of_pairs(path) if kind == _TFRECORD else _lines(path)
+    lines = _of_pairs(path) if kind == TFRECORD else _lines(path)
     try:
         for line in lines:
             if text := line.strip():

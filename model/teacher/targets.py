@@ -93,9 +93,10 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
     for path, state in ((output / COMPLETED, "the output"), (_incomplete(output) / _JOB, "a part")):
         if path.exists():
             earlier = _require_same(job, path, output, state=state)
-            if path.name == COMPLETED:
-                _require_whole(earlier, output)
-            return path.name == COMPLETED
+            if path.name != COMPLETED:
+                return False
+            _require_whole(earlier, output)
+            return True
     if not output_folder.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is not empty; name another folder")
     return False

@@ -13,7 +13,7 @@ from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 from model.errors import InputError
 
-_TFRECORD, _TEXT, _VOCABULARY = ".tfrecord", ".txt", ".tsv"
+TFRECORD, TEXT, _VOCABULARY = ".tfrecord", ".txt", ".tsv"
 _FEATURES = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
 _CHUNK_BYTES = 1 << 20
@@ -55,10 +55,10 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
     for file in sorted(found):
         if file.is_dir():
             raise InputError(f"--texts: {str(file)!r} is a folder; name its files: '{file}/*'")
-        if _kind(file) not in (_TFRECORD, _TEXT, _VOCABULARY):
+        if kind_of(file) not in (TFRECORD, TEXT, _VOCABULARY):
             raise InputError(
                 f"--texts: {str(file)!r} does not say by its name how to read it; accepted: "
-                f"pairs in {_TFRECORD}, one text a line in {_TEXT} and a vocabulary's words in "
+                f"pairs in {TFRECORD}, one text a line in {TEXT} and a vocabulary's words in "
                 f"{_VOCABULARY}, each with or without {GZIP_SUFFIX}"
             )
     return sorted(found)
@@ -73,7 +73,7 @@ def read_texts(files: Iterable[Path]) -> Iterator[str]:
       InputError: if a file cannot be read, is damaged, or a record has no text; says which.
     """
     for file in files:
-        read = _read_pairs if _kind(file) == _TFRECORD else _read_lines
+        read = _read_pairs if kind_of(file) == TFRECORD else _read_lines
         try:
             with _open(file) as stream:
                 yield from read(file, stream)
@@ -108,7 +108,8 @@ def _lowest(by_id: dict[str, str], limit: int) -> list[tuple[str, str]]:
     return sorted(by_id.items())[: limit or None]
 
 
-def _kind(file: Path) -> str:
+def kind_of(file: Path) -> str:
+    """The suffix that says how to read a file, without that of gzip."""
     return Path(file.stem).suffix if file.suffix == GZIP_SUFFIX else file.suffix
 
 
@@ -137,11 +138,11 @@ def _read_lines(file: Path, stream) -> Iterator[str]:
             text = line.decode()
         except UnicodeDecodeError as error:
             raise InputError(f"--texts: {str(file)!r}, line {number}: {error}") from error
-        if _kind(file) == _VOCABULARY:
+        if kind_of(file) == _VOCABULARY:
             text, _, count = text.rpartition("\t")
             if not count.strip().isdigit():
                 raise InputError(
                     f"--texts: {str(file)!r}, line {number}: no word, a tab and a count, as a "
-                    f"vocabulary has in {_VOCABULARY}; name a file of lines {_TEXT}"
+                    f"vocabulary has in {_VOCABULARY}; name a file of lines {TEXT}"
                 )
         yield text.strip()

@@ -234,7 +234,7 @@ def test_malformed_turns_are_told_of(make, write_table, caplog):
     statistics, pairs = make("conversations", "--input", write_table("t.jsonl", rows), *TURNS)
     assert statistics["malformed"] == 1
     assert texts(pairs) == [("turn 0", "turn 1"), ("turn 1", "turn 3")]
-    assert "1 malformed turns are left out; the turn behind one replies to" in caplog.text
+    assert "1 malformed turns are left out; the turn after one replies to" in caplog.text
 
 
 def test_turns_may_be_ordered_by_time(make, write_table):

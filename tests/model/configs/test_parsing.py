@@ -293,3 +293,10 @@ def test_a_run_needs_an_experiment_a_mode_and_a_folder(capsys):
     with pytest.raises(SystemExit):
         main(["--mode", "train"])
     assert "required: --experiment, --model_dir" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["a,b.vec", "it's.vec", "with space.vec", "k=v.vec", "123"])
+def test_a_file_of_vectors_may_have_any_name(capsys, path):
+    main(["--experiment", "reddit", "--word_vectors", path, "--print_config"])
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["task"]["word_vectors"] == path

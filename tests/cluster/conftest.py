@@ -32,7 +32,7 @@ task:
     score_scale: 20.0
 {further}
   train_data: {{input_path: "{data}/pairs-*", {sizes}}}
-  validation_data: {{input_path: "{data}/pairs-*", global_batch_size: {batch}}}
+  validation_data: {{input_path: "{data}/validation-pairs-*", global_batch_size: {batch}}}
 trainer:
   train_steps: 40
   steps_per_loop: 10
@@ -49,25 +49,29 @@ _NLI = """\
   nli:
     share: 0.3
     train_data: {{input_path: "{data}/nli-*", {sizes}}}
-    validation_data: {{input_path: "{data}/nli-*", global_batch_size: {batch}}}
+    validation_data: {{input_path: "{data}/validation-nli-*", global_batch_size: {batch}}}
 """
 _TEACHER = """\
   teacher:
     share: 0.3
     train_data: {{input_path: "{data}/teacher-*", {sizes}}}
-    validation_data: {{input_path: "{data}/teacher-*", global_batch_size: {batch}}}
+    validation_data: {{input_path: "{data}/validation-teacher-*", global_batch_size: {batch}}}
 """
 
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """Pairs whose response follows from the input, and for further tasks, in four shards."""
+    """Pairs whose response follows from the input, and for further tasks, in four shards.
+
+    Validation reads the same records in files of its own.
+    """
     folder = tmp_path_factory.mktemp("data")
     for name, example in (("pairs", _pair), ("nli", _nli_pair), ("teacher", _target)):
         frames = [tfrecord.frame(tfrecord.encode_example(example(number))) for number in range(128)]
         for shard in range(_SHARDS):
-            path = folder / f"{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
-            path.write_bytes(b"".join(frames[shard::_SHARDS]))
+            for start in ("", "validation-"):
+                path = folder / f"{start}{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
+                path.write_bytes(b"".join(frames[shard::_SHARDS]))
     return folder
 
 

@@ -83,7 +83,7 @@ def test_semantic_search(run, write, tmp_path):
     ("message", "reply"),
     [
         ("How old are you?", REPLIES[0]),
-        ("Where is the hotel?", REPLIES[1]),
+        ("Which way is the station?", REPLIES[1]),
         ("Do you like pizza?", REPLIES[2]),
     ],
 )

@@ -134,6 +134,11 @@ def _log_again(record: logging.LogRecord) -> bool:
     return False
 
 
+def free_memory() -> int:
+    """Bytes of memory that processes of this machine can still take."""
+    return psutil.virtual_memory().available
+
+
 def require_memory(inputs: list[InputFile], *, partitions: int, workers: int) -> None:
     """Checks that the join fits into the memory of this machine; warns where it may not.
 
@@ -142,7 +147,7 @@ def require_memory(inputs: list[InputFile], *, partitions: int, workers: int) ->
     """
     least = _AT_LEAST.needed(inputs, partitions=partitions, workers=workers)
     most = _AT_MOST.needed(inputs, partitions=partitions, workers=workers)
-    free = psutil.virtual_memory().available
+    free = free_memory()
     if most <= free:
         return
     stored_bytes = sum(file.size for file in inputs)

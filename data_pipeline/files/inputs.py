@@ -41,6 +41,9 @@ class InputFile(NamedTuple):
     """The stored byte at which the part starts."""
     end: int | None = None
     """The stored byte behind the part; None for the whole file."""
+    in_frame: bool = False
+    """Whether the part may start or end inside a Zstandard frame: the file is decompressed from its
+    start on, and what lies before the part is left out."""
 
     @property
     def is_part(self) -> bool:

@@ -12,7 +12,9 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from enum import IntEnum
 from functools import partial
+from itertools import groupby
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
@@ -118,20 +120,69 @@ def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
         raise
 
 
+class _Span(IntEnum):
+    """Where stored bytes are, seen from a part of a file."""
+
+    BEFORE = 0
+    OWN = 1
+    BEHIND = 2
+
+
 def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
-    raw.seek(file.start)
-    own = _decompress(file.path, tap.on(raw, size=file.stored_bytes))
-    if file.start:
-        own = _behind_line_feed(own)
+    read = _inside_frame if file.in_frame else _from_its_start
     begun = not file.start
-    for chunk in own:
-        begun = True
-        yield chunk
+    for span, chunks in read(file, raw, tap):
+        if span is _Span.OWN:
+            for chunk in _behind_line_feed(chunks) if file.start else chunks:
+                begun = True
+                yield chunk
+        elif span is _Span.BEHIND:
+            # The last line goes on behind the part, to which it belongs.
+            yield from _to_line_feed(chunks) if begun else ()
+            return
+
+
+def _from_its_start(
+    file: InputFile, raw: BinaryIO, tap: Tap
+) -> Iterator[tuple[_Span, Iterator[bytes]]]:
+    """The decompressed contents of a part that can be read from its start, and what is behind."""
+    raw.seek(file.start)
+    yield _Span.OWN, _decompress(file.path, tap.on(raw, size=file.stored_bytes))
     end = cast(int, file.end)
-    if begun and end < file.size:
-        # The last line goes on behind the part, to which it belongs.
+    if end < file.size:
         raw.seek(end)
-        yield from _to_line_feed(_decompress(file.path, Tap().on(raw)))
+        yield _Span.BEHIND, _decompress(file.path, Tap().on(raw))
+
+
+def _inside_frame(
+    file: InputFile, raw: BinaryIO, tap: Tap
+) -> Iterator[tuple[_Span, Iterator[bytes]]]:
+    """The decompressed contents of a file from its start on, by span.
+
+    Zstandard hands out each block as soon as its last byte is there. So what a span gives does not
+    depend on how it is read.
+    """
+    stored = _BySpan(file, raw, tap)
+    return groupby(_decompress(file.path, stored), key=lambda _: stored.span)
+
+
+class _BySpan:
+    """Reads a file from its start on; no read crosses from one span to the next."""
+
+    def __init__(self, file: InputFile, raw: BinaryIO, tap: Tap) -> None:
+        self.span = _Span.BEFORE
+        """Of what was read last."""
+        self._taps = (
+            Tap().on(raw, size=file.start),
+            tap.on(raw, size=file.stored_bytes),
+            Tap().on(raw),
+        )
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads the next bytes."""
+        while not (data := self._taps[self.span].read(size)) and self.span < _Span.BEHIND:
+            self.span = _Span(self.span + 1)
+        return data
 
 
 def _behind_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -151,7 +202,7 @@ def _to_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def _decompress(path: str, raw: Tap) -> Iterator[bytes]:
+def _decompress(path: str, raw: Tap | _BySpan) -> Iterator[bytes]:
     match PurePath(path).suffix.lower():
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
@@ -195,7 +246,7 @@ def _require_kind(file: InputFile) -> None:
 
 
 def _streams(
-    raw: Tap,
+    raw: Tap | _BySpan,
     new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor | zstd.ZstdDecompressor],
     *,
     padding: bytes = b"",

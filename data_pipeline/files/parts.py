@@ -3,7 +3,8 @@
 Plain text is cut anywhere, since a reader finds the next line by itself (`lines.read_chunks`). A
 Zstandard file is cut between frames, if it has several: pzstd, t2sz and `cat a.zst b.zst` write
 such files, while zstd writes one frame, with any number of threads. The parts depend on the file
-alone, so that jobs on different machines can share a cache.
+alone, so that jobs on different machines can share a cache. (Where there is none, `shares` cuts
+frames too.)
 """
 
 import mmap
@@ -23,11 +24,13 @@ ZSTD_BYTES = 32 << 20
 """Of a part of a Zstandard file, and a frame more: some 400,000 comments."""
 LONGEST_FRAME = 256 << 20
 """A file with a longer frame is not looked through to its end: it most likely has only one."""
-_ZSTD = ".zst"
+ZSTD = ".zst"
 _MAGIC = 0xFD2FB528
 _SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 _DICTIONARY_BYTES = (0, 1, 2, 4)
 _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
+_HEADER_BYTES = 18
+"""Of the longest header of a frame."""
 _RUN, _RESERVED = 1, 3
 """Types of blocks: one byte that is repeated; none."""
 
@@ -39,6 +42,8 @@ class Parts(NamedTuple):
     """Its parts in reading order; the file itself if it is read as a whole."""
     why_whole: str = ""
     """Why a large file is read as a whole."""
+    by_line: bool = True
+    """Whether reading can begin at any line."""
 
 
 def parts_of(file: InputFile) -> Parts:
@@ -49,7 +54,7 @@ def parts_of(file: InputFile) -> Parts:
     wanted = _evenly(file.size, ZSTD_BYTES)
     if len(wanted) == 1:
         return Parts([file])
-    if suffix != _ZSTD:
+    if suffix != ZSTD:
         return Parts([file], f"a {suffix} file can be read only from its start")
     if is_remote(file.path):
         return Parts([file], "the frames of a file that is not local are not looked for")
@@ -92,17 +97,48 @@ def frame_starts(path: str) -> Iterator[int]:
                 start = _frame_end(content, start)
 
 
+def window_bytes(path: str) -> int:
+    """How much a process keeps of what it has decompressed of a local Zstandard file.
+
+    0 where the file does not begin with a frame; whoever reads it finds out what is wrong.
+    """
+    with Path(path).open("rb") as stream:
+        header = _Header.of(stream.read(_HEADER_BYTES), 0)
+    return header.window if header else 0
+
+
+class _Header(NamedTuple):
+    """The header of a frame, RFC 8878, section 3.1.1.1."""
+
+    size: int
+    window: int
+    has_checksum: bool
+
+    @classmethod
+    def of(cls, content: bytes | mmap.mmap, start: int) -> "_Header | None":
+        """The header of the frame that starts here; None if none does."""
+        if _number(content, start, 4) != _MAGIC:
+            return None
+        descriptor = _number(content, start + 4, 1)
+        one_segment = descriptor >> 5 & 1
+        place = start + 5
+        exponent, mantissa = divmod(_number(content, place, 1), 8)
+        window = (8 + mantissa << 10 + exponent) // 8
+        place += (not one_segment) + _DICTIONARY_BYTES[descriptor & 3]
+        size = _CONTENT_SIZE_BYTES[descriptor >> 6] or one_segment
+        if one_segment:
+            window = _number(content, place, size) + 256 * (size == 2)
+        return cls(place + size - start, window, bool(descriptor >> 2 & 1))
+
+
 def _frame_end(content: mmap.mmap, start: int) -> int | None:
     """The end of the frame that starts here; None if it is too long or no whole frame."""
-    magic = _number(content, start, 4)
-    if magic in _SKIPPABLE:
+    if _number(content, start, 4) in _SKIPPABLE:
         return start + 8 + _number(content, start + 4, 4)
-    if magic != _MAGIC:
+    header = _Header.of(content, start)
+    if header is None:
         return None
-    descriptor = _number(content, start + 4, 1)
-    one_segment = descriptor >> 5 & 1
-    content_size = _CONTENT_SIZE_BYTES[descriptor >> 6] or one_segment
-    place = start + 5 + (not one_segment) + _DICTIONARY_BYTES[descriptor & 3] + content_size
+    place = start + header.size
     is_last = False
     while not is_last:
         if place - start > LONGEST_FRAME or place + 3 > len(content):
@@ -112,9 +148,8 @@ def _frame_end(content: mmap.mmap, start: int) -> int | None:
         if kind == _RESERVED:
             return None
         place += 3 + (1 if kind == _RUN else block >> 3)
-    has_checksum = descriptor >> 2 & 1
-    return place + 4 * has_checksum
+    return place + 4 * header.has_checksum
 
 
-def _number(content: mmap.mmap, place: int, size: int) -> int:
+def _number(content: bytes | mmap.mmap, place: int, size: int) -> int:
     return int.from_bytes(content[place : place + size], "little")

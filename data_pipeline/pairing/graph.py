@@ -55,6 +55,8 @@ class Plan(NamedTuple):
 
     inputs: list[InputFile]
     """Files, and parts of large ones, in reading order."""
+    shares: list[list[InputFile]]
+    """The same, by who reads them: each worker's share, or each for itself."""
     cache: InputCache
     folder: str
     """Where shards, notes and the report are written, apart from the published files."""
@@ -71,10 +73,24 @@ _Read = tuple[int, CachedInput]
 """Position of a file among the inputs, and its cached input."""
 
 
-def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str) -> Iterator[Any]:
-    """(position, input file) -> (position, cached input); an unreadable file -> its error."""
-    position, file = element
-    note = Note(folder, READING, f"{position:06d}")
+def read_share(
+    share: list[tuple[int, InputFile]], *, cache: InputCache, folder: str
+) -> Iterator[Any]:
+    """(position, input file) of each -> (position, cached input); an unreadable file -> its error.
+
+    The position is the file's among all inputs.
+    """
+    for position, file in share:
+        try:
+            cached = _read_input(file, cache, Note(folder, READING, f"{position:06d}"))
+        except UnreadableFileError as error:
+            yield TaggedOutput(UNREADABLE, str(error))
+            continue
+        yield TaggedOutput(TALLY, {COUNTS: Counter(cached.about["counts"])})
+        yield position, cached
+
+
+def _read_input(file: InputFile, cache: InputCache, note: Note) -> CachedInput:
     lines = 0
 
     def watch(stored_bytes: int, counts: Counter) -> None:
@@ -85,18 +101,13 @@ def read_input(element: tuple[int, InputFile], *, cache: InputCache, folder: str
 
     cached = cache.find(file)
     if cached is None:
-        try:
-            cached = cache.read(file, watch)
-        except UnreadableFileError as error:
-            yield TaggedOutput(UNREADABLE, str(error))
-            return
+        cached = cache.read(file, watch)
         _LOG.info("read %s: %s lines, %.1f MB", file.shown, f"{lines:,}", file.stored_bytes / 1e6)
     else:
         _count(Counter(cached.about["counts"]))
         _LOG.info("%s is cached", file.shown)
     note.write(done=file.stored_bytes, lines=lines, finished=True)
-    yield TaggedOutput(TALLY, {COUNTS: Counter(cached.about["counts"])})
-    yield position, cached
+    return cached
 
 
 def partition_comments(
@@ -132,14 +143,12 @@ def _count(counts: Counter) -> None:
 def build(pipeline: beam.Pipeline, plan: Plan) -> None:
     """Adds the whole job to a pipeline; its last step writes the report."""
     settings = plan.settings
-    # Largest first: runners that deal out the files in turn give each worker about as much.
-    inputs = sorted(enumerate(plan.inputs), key=lambda numbered: -numbered[1].stored_bytes)
     cached, read_tally, unreadable = (
         pipeline
-        | "List the input files" >> beam.Create(inputs, reshuffle=False)
+        | "List the input files" >> beam.Create(_numbered_shares(plan), reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Read each file"
-        >> beam.FlatMap(read_input, cache=plan.cache, folder=plan.folder).with_outputs(
+        >> beam.FlatMap(read_share, cache=plan.cache, folder=plan.folder).with_outputs(
             TALLY, UNREADABLE, main="cached"
         )
     )
@@ -173,6 +182,13 @@ def build(pipeline: beam.Pipeline, plan: Plan) -> None:
         files=files,
         examples=AsSingleton(few, default_value=[]),
     )
+
+
+def _numbered_shares(plan: Plan) -> list[list[tuple[int, InputFile]]]:
+    positions = {file: position for position, file in enumerate(plan.inputs)}
+    # Largest first: runners that deal out the shares in turn give each worker about as much.
+    in_order = sorted(plan.shares, key=lambda share: -sum(file.stored_bytes for file in share))
+    return [[(positions[file], file) for file in share] for share in in_order]
 
 
 def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, beam.PCollection]:

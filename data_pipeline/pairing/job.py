@@ -14,7 +14,12 @@ from data_pipeline.cache.parts import manifest_of
 from data_pipeline.errors import InputError
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.execution.local_machine import choose_workers, quiet_processes, require_memory
+from data_pipeline.execution.local_machine import (
+    choose_workers,
+    free_memory,
+    quiet_processes,
+    require_memory,
+)
 from data_pipeline.execution.progress import Watch
 from data_pipeline.execution.report import read_report
 from data_pipeline.execution.runner import (
@@ -33,6 +38,7 @@ from data_pipeline.files.inputs import (
 )
 from data_pipeline.files.output_folder import OutputFolder
 from data_pipeline.files.parts import Parts, parts_of
+from data_pipeline.files.shares import Shares, share_out
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
 from data_pipeline.pairing.join import SUBPARTITIONS
@@ -98,10 +104,20 @@ def make_pairs(
             subpartitions=SUBPARTITIONS if cache else settings.partitions,
         )
         parts = {
-            file: parts_of(file) if source.reads_parts(file) else Parts([file]) for file in files
+            file: parts_of(file) if source.reads_parts(file) else Parts([file], by_line=False)
+            for file in files
         }
+        shares = [[part] for file in files for part in parts[file].files]
+        if local and cache is None and workers > 1:
+            # A cache is for jobs with any number of workers.
+            shares = share_out(parts, workers=workers, memory=free_memory() // 4)
+            parts = _as_shared(parts, shares)
         in_order = [part for file in files for part in parts[file].files]
-        plan = Plan(in_order, input_cache, folder.incomplete, inline=not local, settings=settings)
+        plan = Plan(
+            *(in_order, shares, input_cache, folder.incomplete),
+            inline=not local,
+            settings=settings,
+        )
         with input_cache.in_use() if cache else nullcontext():
             _tell_of_job(begins, partitions=settings.partitions)
             if bytes_a_file is None and (workers > 1 or not local):
@@ -112,6 +128,18 @@ def make_pairs(
             return publish(folder, report, inputs_read, settings, source)
 
     return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+
+
+def _as_shared(parts: dict[InputFile, Parts], shares: Shares) -> dict[InputFile, Parts]:
+    """The parts of each file, in reading order, as they were dealt out."""
+    found: dict[str, list[InputFile]] = {file.path: [] for file in parts}
+    for share in shares:
+        for part in share:
+            found[part.path].append(part)
+    return {
+        file: its._replace(files=sorted(found[file.path], key=lambda part: part.start))
+        for file, its in parts.items()
+    }
 
 
 def _require_folders(files: list[InputFile], *, output: str, cache: str | None) -> None:
@@ -137,7 +165,7 @@ def _tell_of_job(files: list[InputFile], *, partitions: int) -> None:
 
 def _tell_of_parts(parts: dict[InputFile, Parts]) -> None:
     """Logs which files are read in parts, and which large ones by one process each."""
-    for file, (its_parts, why_whole) in parts.items():
+    for file, (its_parts, why_whole, _) in parts.items():
         if len(its_parts) > 1:
             _LOG.info("%s is read in %d parts", file.path, len(its_parts))
         elif why_whole and file.size > _LARGE:

@@ -20,7 +20,7 @@ from data_pipeline import (
 from data_pipeline.files import lines as reading
 from data_pipeline.files import parts as cutting
 from data_pipeline.files.filesystem import Tap, crc32c_of_parts
-from data_pipeline.files.inputs import InputFile
+from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.lines import read_line_batches
 from data_pipeline.files.parts import frame_starts, parts_of
 
@@ -77,6 +77,57 @@ def test_each_line_is_in_one_part(tmp_path, monkeypatch, seed, suffix):
     own = [(part.crc32c, part.size) for _, part in read_parts]
     assert sum(size for _, size in own) == path.stat().st_size
     assert crc32c_of_parts(own) == tap.crc32c
+
+
+def frame_of(texts):
+    """A frame with a block for each text."""
+    compressor = zstd.ZstdCompressor()
+    flush_block = zstd.ZstdCompressor.FLUSH_BLOCK
+    blocks = [compressor.compress(text, mode=flush_block) for text in texts]
+    return b"".join(blocks) + compressor.flush()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_each_line_is_in_one_part_of_a_frame(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(reading, "BATCH_BYTES", 7)
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 9)
+    random = np.random.default_rng(seed)
+    text = random_text(random)
+    places = np.unique(random.integers(0, len(text) + 1, size=random.integers(1, 30))).tolist()
+    texts = [text[start:end] for start, end in pairwise([0, *places, len(text)])]
+    # Sometimes two frames with something between them.
+    half = len(texts) // (1 + seed % 2)
+    path = tmp_path / "RC.zst"
+    path.write_bytes(frame_of(texts[:half]) + SKIPPABLE + frame_of(texts[half:]))
+    lines, tap = read(whole(path))
+    stored = path.stat().st_size
+    cuts = np.unique(random.integers(1, stored, size=random.integers(1, 9))).tolist()
+    read_parts = [read(part._replace(in_frame=True)) for part in cut(path, cuts)]
+    assert [line for part, _ in read_parts for line in part] == lines
+    assert sum(part.lines for _, part in read_parts) == tap.lines == len(lines)
+    own = [(part.crc32c, part.size) for _, part in read_parts]
+    assert sum(size for _, size in own) == stored
+    assert crc32c_of_parts(own) == tap.crc32c
+
+
+def test_each_line_is_in_one_part_of_a_frame_wherever_blocks_end(tmp_path):
+    random = np.random.default_rng(0)
+    text = b"\n".join(b"%d" % number for number in random.integers(10**9, size=300_000))
+    path = tmp_path / "RC.zst"
+    path.write_bytes(zstd.compress(text))
+    cuts = np.unique(random.integers(1, path.stat().st_size, size=40)).tolist()
+    parts = [read(part._replace(in_frame=True))[0] for part in cut(path, cuts)]
+    assert [line for part in parts for line, _ in part] == text.split(b"\n")
+    assert sum(map(bool, parts)) > 15
+
+
+def test_the_last_part_of_a_frame_that_is_cut_off_is_an_error(tmp_path):
+    path = tmp_path / "RC.zst"
+    path.write_bytes(zstd.compress(np.random.default_rng(0).bytes(500_000))[:-4])
+    first, second = (part._replace(in_frame=True) for part in cut(path, [250_000]))
+    read(first)
+    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
+        read(second)
 
 
 def test_a_byte_order_mark_is_only_at_the_start_of_a_file(tmp_path):
@@ -140,7 +191,7 @@ def test_a_long_frame_ends_the_search(tmp_path, monkeypatch):
 def test_parts_are_about_equal_and_small_files_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(cutting, "PLAIN_BYTES", 100)
     file = InputFile("RC", 250, 1.0)
-    parts, _ = parts_of(file)
+    parts = parts_of(file).files
     assert [(part.start, part.end) for part in parts] == [(0, 83), (83, 166), (166, 250)]
     assert {part.size for part in parts} == {250}
     assert parts_of(InputFile("RC", 100)).files == [InputFile("RC", 100)]

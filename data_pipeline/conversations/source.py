@@ -26,6 +26,8 @@ EMPTY = "empty"
 _TEXTS = {"text", "input", "response"}
 """Roles of fields that JSON may leave out where they are empty, but not in every row of a file."""
 _READ_BYTES = 4 << 20
+_HAS_TIME = "has a time"
+"""The group that tells that some message has a time."""
 
 
 class TableSource(NamedTuple):
@@ -64,8 +66,13 @@ class TableSource(NamedTuple):
         }
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """None: nothing is asked of groups."""
-        return []
+        """A field of times that held none."""
+        if self.names.time is None or _HAS_TIME in groups:
+            return []
+        return [
+            f"--time_field: no message has a time in {self.names.time!r}; accepted: seconds since "
+            "1970 (not milliseconds) and ISO 8601"
+        ]
 
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message; the id of a row that is a pair is its number."""
@@ -115,7 +122,9 @@ class _Reader:
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
-        return MessageBatch(self._judged(messages), rows.total, malformed)
+        has_time = any(message["created"] is not None for message in messages)
+        groups = frozenset({_HAS_TIME}) if has_time else frozenset()
+        return MessageBatch(self._judged(messages), rows.total, malformed, groups)
 
     def require_texts(self) -> None:
         """Checks, at the end of the file, that some row had each field of a text.

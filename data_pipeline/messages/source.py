@@ -152,7 +152,7 @@ class Source(Protocol):
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Reasons for having few pairs or none, to warn of.
+        """Reasons for having less than was asked for, to warn of.
 
         Args:
           groups: the union of `MessageBatch.groups` over all files.

@@ -80,6 +80,7 @@ class _Table:
     def position(self, name: str) -> int:
         if name not in self.header:
             raise UnreadableFileError(no_field(self._path, name, self.header, is_header=True))
+        require_once(self._path, name, self.header)
         return self.header.index(name)
 
     def rows(self) -> Iterator[tuple[int, Any]]:
@@ -236,3 +237,15 @@ def no_field(path: str, name: str, names: Sequence[str], *, is_header: bool = Fa
     """The error of a field that a file does not have."""
     source = "the first line must name the fields, and names" if is_header else "its fields are"
     return f"{path}: no field {name!r}; {source} {', '.join(map(repr, names)) or 'none'}"
+
+
+def require_once(path: str, name: str, names: Sequence[str]) -> None:
+    """Checks that a field that is read has a name of its own.
+
+    Raises:
+      UnreadableFileError: if several fields have it.
+    """
+    if names.count(name) > 1:
+        raise UnreadableFileError(
+            f"{path}: {names.count(name)} fields are named {name!r}; accepted: one of that name"
+        )

@@ -10,7 +10,7 @@ import pyarrow.parquet
 
 from data_pipeline.files.filesystem import open_stored
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
-from data_pipeline.tables.delimited import no_field
+from data_pipeline.tables.delimited import no_field, require_once
 from data_pipeline.tables.rows import ROWS_A_BATCH, Rows
 
 
@@ -67,6 +67,7 @@ def _names(fields: Any, prefix: str = "") -> list[str]:
 def _path_of(name: str, schema: pa.Schema, path: str) -> list[str]:
     """A column of exactly this name, else a column inside structs."""
     if name in schema.names:
+        require_once(path, name, schema.names)
         return [name]
     if name not in _names(schema):
         raise UnreadableFileError(no_field(path, name, _names(schema)))

@@ -20,6 +20,8 @@ from model.errors import InputError
 SAMPLE = 20_000
 """Texts, at most."""
 _AT_ONCE = 512
+_NOISE = 1e-9
+"""Of the largest second moment: what rounding to float32 leaves of a direction without a text."""
 
 
 def learn(
@@ -38,7 +40,7 @@ def learn(
       float32 [dim, count], orthonormal columns; and what the model card says of them.
 
     Raises:
-      InputError: if a file cannot be read, or there are too few texts.
+      InputError: if a file cannot be read, or there are too few texts, or too few that differ.
     """
     if not 0 < count < dim:
         raise InputError(
@@ -55,7 +57,12 @@ def learn(
             f"--component_texts: {' '.join(map(str, files))}: {sentences:,} texts for {count} "
             f"components; accepted: more texts than components, best {SAMPLE:,}"
         )
-    _, vectors = np.linalg.eigh(found)  # in ascending order
+    values, vectors = np.linalg.eigh(found)  # in ascending order
+    if values[-count] <= _NOISE * values[-1]:
+        raise InputError(
+            f"--component_texts: {' '.join(map(str, files))}: the embeddings of {sentences:,} "
+            f"texts have fewer than {count} components; accepted: texts that differ"
+        )
     about = {"count": count, "texts": sentences, "files": [str(file) for file in files]}
     return vectors[:, : -count - 1 : -1].astype(np.float32), about
 

@@ -70,11 +70,30 @@ def _from_file(path: str) -> dict[str, Any]:
     if "/" not in path and preset.exists() and not tf.io.gfile.exists(path):
         path = str(preset)
     try:
+        _require_names_once(tf.io.gfile.GFile(path).read())
         return hyperparams.read_yaml_to_params_dict(path).as_dict()
     except tf.errors.NotFoundError as error:
         names = sorted(file.stem for file in PRESETS.glob("*.yaml"))
         nearest = values.did_you_mean(Path(path).stem, names)
         raise ValueError(f"no such file{nearest}; presets are {', '.join(names)}") from error
+
+
+def _require_names_once(content: str) -> None:
+    """Checks that no section names a parameter twice; YAML takes the last silently."""
+    sections = [yaml.compose(content, Loader=yaml.SafeLoader)]
+    while sections:
+        node = sections.pop()
+        if isinstance(node, yaml.SequenceNode):
+            sections += node.value
+        if not isinstance(node, yaml.MappingNode):
+            continue
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in seen:
+                raise ValueError(f"line {line}: {name!r} is also in line {seen[name]}")
+            seen[name] = line
+            sections.append(value)
 
 
 def _from_flag(text: str) -> dict[str, Any]:

@@ -162,12 +162,16 @@ def require_apart(name: str, config: schema.Data, folder: str) -> None:
 
 
 def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
-    """Checks that validation reads no file that is trained on.
+    """Checks that validation reads no file that is trained on, as far as these are found here.
 
     Raises:
       InputError: if it does.
     """
-    trained_on = set(map(_full_path, find_files(f"{section}.train_data", config.train_data)))
+    try:
+        files = find_files(f"{section}.train_data", config.train_data)
+    except InputError:  # a process that only validates need not have them
+        return
+    trained_on = set(map(_full_path, files))
     name = f"{section}.validation_data"
     for file in find_files(name, config.validation_data):
         if _full_path(file) in trained_on:

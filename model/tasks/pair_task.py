@@ -10,7 +10,7 @@ from official.core import base_task
 from model import dual_encoder
 from model.checkpoints import trained
 from model.configs import schema
-from model.data import input_pipeline
+from model.data import input_pipeline, tfrecords
 from model.data.task_sampler import TaskSampler
 from model.dual_encoder import DualEncoder
 from model.initializers import word_vectors
@@ -102,6 +102,19 @@ class PairTask(base_task.Task):
             start=0,
             context=context,
         )
+
+    def check_data(self, name: str, params: schema.Data) -> None:
+        """Checks that there are records, of the task's kind, before a run starts.
+
+        Args:
+          name: of the section, such as `task.train_data`.
+          params: where the records are.
+
+        Raises:
+          InputError: if there are no files, fewer records than a batch, or they are of another
+            kind.
+        """
+        tfrecords.check(name, params, self.parse)
 
     def build_losses(
         self, labels: dict[str, Any], model_outputs: Any, aux_losses: Any = None

@@ -7,7 +7,9 @@ import tensorflow as tf
 from official.core import task_factory
 
 from model.configs import schema
+from model.data import tfrecords
 from model.dual_encoder import DualEncoder
+from model.errors import InputError
 from model.tasks import losses
 from model.tasks.pair_task import PairTask, strings
 from model.teacher import targets
@@ -41,6 +43,24 @@ class TeacherTask(PairTask):
             targets.TEXT: self.text(features[targets.TEXT]),
             targets.EMBEDDING: tf.cast(embeddings, tf.float32),
         }
+
+    def check_data(self, name: str, params: schema.Data) -> None:
+        """The same; and that all files are one teacher's.
+
+        Raises:
+          InputError: if not.
+        """
+        super().check_data(name, params)
+        width_of: dict[int, str] = {}
+        for file in tfrecords.find_files(name, params):
+            for record in tfrecords.read_records([file]).batch(1).take(1):
+                width_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
+        if len(width_of) > 1:
+            (one, first), (other, second), *_ = width_of.items()
+            raise InputError(
+                f"{name}.input_path: {first!r} holds embeddings of {one} numbers, {second!r} of "
+                f"{other}; accepted: the output of one encoder"
+            )
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
         """The student's embeddings: float32 [batch, embedding_dim]."""

@@ -69,9 +69,9 @@ def make_run(
     for task in tasks:
         for name in used:
             section, data = f"{task.section}.{name}", getattr(task.task_config, name)
-            tfrecords.check(section, data, task.parse)
+            task.check_data(section, data)
             tfrecords.require_apart(section, data, folder)
-        if len(used) > 1:
+        if EVAL in mode and mode != EVAL:  # the best checkpoint is chosen
             tfrecords.require_held_out(task.section, task.task_config)
     model_dir.prepare(params, mode=mode, folder=folder)
     begins = "train" in mode and files.last(folder) is None

@@ -49,6 +49,14 @@ def test_too_few_texts_are_named(tmp_path):
         components.learn(encode, ["no*.txt"], count=1, dim=3)
 
 
+def test_too_few_texts_that_differ_are_named(tmp_path):
+    (tmp_path / "few.txt").write_text("a\nb\n" * 9)
+    components.learn(encode, [tmp_path / "few.txt"], count=2, dim=3)
+    (tmp_path / "few.txt").write_text("a\n" * 18)
+    with pytest.raises(InputError, match=r"of 18 texts have fewer than 2 components; accepted: te"):
+        components.learn(encode, [tmp_path / "few.txt"], count=2, dim=3)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [

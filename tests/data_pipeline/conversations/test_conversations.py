@@ -259,3 +259,15 @@ def test_a_complete_job_is_not_run_again_and_a_cache_is_used(make, write_table, 
     assert make(*asked, "--test_fraction", 0, output="third")[0]["test_pairs"] == 0
     names = [path.name for path in (tmp_path / "cache").iterdir() if path.is_dir()]
     assert len(names) == 2
+
+
+def test_times_that_are_none_are_told_of(make, write_table, caplog):
+    rows = [{"talk": 1, "turn": n, "said": "some words", "at": 1448467200000 + n} for n in range(3)]
+    make("conversations", "--input", write_table("a.jsonl", rows), *TURNS, "--time_field", "at")
+    assert "--time_field: no message has a time in 'at'; accepted: seconds since" in caplog.text
+    caplog.clear()
+    rows[2]["at"] = "2015-11-25"
+    arguments = ("conversations", "--input", write_table("b.jsonl", rows), *TURNS)
+    make(*arguments, "--time_field", "at", output="known")
+    make(*arguments, output="not asked for")
+    assert "--time_field" not in caplog.text

@@ -136,3 +136,15 @@ def test_a_job_that_leaves_nothing_to_train_on_fails(refused, write_table):
         "--test_fraction: 0.999999 and --split_by thread leave none of 8 pairs to train on; "
         "accepted: other values of both, or --allow_empty"
     )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
+    path = tmp_path / f"c.{suffix}"
+    path.write_text("id,to,said,said\n1,,some,words\n2,1,more,words\n")
+    if suffix == "parquet":
+        column = pa.array(["1", "2"])
+        table = pa.table([column] * 4, names=["id", "to", "said", "said"])
+        pa.parquet.write_table(table, path)
+    message = f"{path}: 2 fields are named 'said'; accepted: one of that name"
+    assert message in refused("conversations", "--input", path, *LINKED)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data_pipeline.pairs.tfrecord import encode_example
+from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.configs import parsing, schema
 from model.errors import InputError
 from model.tasks.multitask import tasks_of
@@ -80,6 +80,20 @@ def test_mistakes_are_the_texts_farthest_from_their_targets():
     found, serialized = task(), targets([1, 0], [0, 1])
     said = found.mistakes(Student([1, 0], [0.8, 0.6]), serialized, found.parse(serialized))
     assert said == ["**text 1**  \ncosine 0.60", "**text 0**  \ncosine 1.00"]
+
+
+def test_files_of_two_teachers_are_named(tmp_path):
+    for name, row in (("a", [1.0, 0.0]), ("b", [1.0, 0.0]), ("c", [1.0, 0.0, 0.0])):
+        (tmp_path / name).write_bytes(frame(targets(row).numpy()[0]) * 2)
+    params = schema.Data(input_path=f"{tmp_path}/[ab]", global_batch_size=2)
+    task().check_data("task.train_data", params)
+    params.input_path = f"{tmp_path}/*"
+    with pytest.raises(InputError) as raised:
+        task().check_data("task.train_data", params)
+    assert str(raised.value) == (
+        f"task.train_data.input_path: '{tmp_path}/a' holds embeddings of 2 numbers, "
+        f"'{tmp_path}/c' of 3; accepted: the output of one encoder"
+    )
 
 
 def test_a_teacher_is_learned_alone(parse, tmp_path):

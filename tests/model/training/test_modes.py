@@ -88,6 +88,18 @@ def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
         run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
 
 
+def test_it_does_not_validate_on_what_is_trained_on(trained, parse, tmp_path):
+    copy(trained, tmp_path, 60)
+    params = parse()
+    same = parse(task__validation_data__input_path=params.task.train_data.input_path)
+    with pytest.raises(InputError, match="is trained on, too; accepted"):
+        run.run_experiment(same, mode="continuous_eval", folder=str(tmp_path))
+    # Evaluated by itself it chooses nothing.
+    assert run.run_experiment(same, mode="eval", folder=str(tmp_path))
+    elsewhere = {"task__train_data__input_path": "elsewhere/train-*"}
+    run.run_experiment(parse(**elsewhere, **TIMEOUT), mode="continuous_eval", folder=str(tmp_path))
+
+
 def test_an_unknown_mode_is_refused(parse, tmp_path):
     with pytest.raises(InputError, match="mode: 'test'; accepted: train, eval, train_and_eval"):
         run.run_experiment(parse(), mode="test", folder=str(tmp_path))

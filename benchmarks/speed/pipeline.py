@@ -4,7 +4,7 @@
 
 For each number of comments, copies of the dumps are written until there are enough, each with its
 own ids, so that no comment is a duplicate and each copy gives the pairs of the original. Then, in
-turn:
+turn, `--rounds` times:
 
 1. the plain loop of `plain_loop`, on one core: a fixed baseline;
 2. the job on one core, and
@@ -13,8 +13,9 @@ turn:
    they share nothing but its memory and disk;
 5. the plain loop again.
 
-Prints comments per second, the ratios, and the peak memory over all processes of the job. At last
-a job of 1,000 comments: its seconds, and those from its start to the first byte read.
+Prints the median seconds, the ratios of each round and of the medians, and the peak memory over all
+processes of the job. At last a job of 1,000 comments: its seconds, and those from its start to the
+first byte read.
 """
 
 import argparse
@@ -22,13 +23,14 @@ import contextlib
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -40,6 +42,8 @@ from benchmarks.options import at_least
 from benchmarks.plain_loop import WINDOW
 
 REPOSITORY = Path(__file__).parents[2]
+LOOP, AGAIN = "plain loop", "plain loop again"
+ONE = "job, one core"
 SMALL = 1_000
 """The comments of the job that shows how long it takes to start."""
 PATIENCE = 60
@@ -61,17 +65,18 @@ def main() -> None:
         metavar="N",
         help="how many, for one table each; default: %(default)s",
     )
+    parser.add_argument("--rounds", type=at_least(1), default=3, metavar="N")
     parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
     arguments = parser.parse_args()
     dumps = found(arguments.dumps)
     if not dumps:
         parser.error(f"--dumps {arguments.dumps}: no such files; accepted: dumps, .zst")
     for wanted in arguments.comments:
-        compare(dumps, arguments.work, wanted)
+        compare(dumps, arguments.work, wanted, rounds=arguments.rounds)
     start(dumps, arguments.work)
 
 
-def compare(dumps: list[str], work: Path, wanted: int) -> None:
+def compare(dumps: list[str], work: Path, wanted: int, *, rounds: int) -> None:
     """Prints the table of one number of comments."""
     comments, paths = repeat(dumps, work, wanted)
     size = sum(Path(path).stat().st_size for path in paths)
@@ -79,27 +84,36 @@ def compare(dumps: list[str], work: Path, wanted: int) -> None:
     loop = {"0": ["-m", "benchmarks.plain_loop", *paths]}
     halves = {"0": job(work, paths[::2], "pairs-0"), "1": job(work, paths[1::2], "pairs-1")}
     runs = {
-        "plain loop": loop,
-        "job, one core": {"0": job(work)},
+        LOOP: loop,
+        ONE: {"0": job(work)},
         "job, two cores": {"0,1": job(work)},
         "two jobs, half each": halves,
-        "plain loop again": loop,
+        AGAIN: loop,
     }
     if len(paths) < 2:
         del runs["two jobs, half each"]
-    rows = []
-    for name, commands in runs.items():
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    peak: dict[str, float] = dict.fromkeys(runs, 0.0)
+    for _, (name, commands) in product(range(rounds), runs.items()):
         for output in work.glob("pairs*"):
             shutil.rmtree(output)
         with ThreadPoolExecutor() as pool:
-            seconds, peaks = zip(*pool.map(measure, commands.values(), commands), strict=True)
-        rows.append((name, max(seconds), comments / max(seconds), sum(peaks) / 2**30))
-    first = (rows[0][2] + rows[-1][2]) / 2
-    table = [(*row, row[2] / first) for row in rows]
+            each, peaks = zip(*pool.map(measure, commands.values(), commands), strict=True)
+        seconds[name].append(max(each))
+        peak[name] = max(peak[name], sum(peaks) / 2**30)
+    median = {name: statistics.median(some) for name, some in seconds.items()}
+    loops = (median[LOOP] + median[AGAIN]) / 2
+    table = [
+        (name, each, comments / each, peak[name], loops / each) for name, each in median.items()
+    ]
     header = ("", "seconds", "comments/s", "peak GiB", "of the plain loop")
     print(tabulate(table, header, floatfmt=("", ".1f", ",.0f", ".2f", ".2f"), intfmt=","))
-    for name, _, speed, _ in rows[2:-1]:
-        print(f"{name}, against one: {speed / rows[1][2]:.2f}")
+    for name in [name for name in runs if name not in (LOOP, ONE, AGAIN)]:
+        ratios = [one / other for one, other in zip(seconds[ONE], seconds[name], strict=True)]
+        print(
+            f"{name}, against one: {median[ONE] / median[name]:.2f} "
+            f"(by round: {', '.join(f'{ratio:.2f}' for ratio in ratios)})"
+        )
     print(flush=True)
 
 

@@ -15,6 +15,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions,
 
 from data_pipeline.errors import InputError
 from data_pipeline.execution.shuffle import DamagedFileError
+from data_pipeline.execution.state_sampling import end_bundles_soon
 from data_pipeline.files.filesystem import reach_object_stores
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
@@ -102,6 +103,7 @@ def make_pipeline(options: PipelineOptions) -> beam.Pipeline:
     Raises:
       InputError: if there is no such runner.
     """
+    end_bundles_soon()
     try:
         return beam.Pipeline(options=options)
     except (ValueError, ImportError, AttributeError) as error:

@@ -1,14 +1,14 @@
 """Which worker reads which files, where the job runs on this machine.
 
 Beam's local runner deals out all work before it begins; a worker that is done takes over nothing
-of another's. So files are dealt out here, by their stored bytes. Those that only one process can
-read come first, the largest first, each to the worker with least to do. Zstandard files fill up
-what is left: each is cut where a worker has its share. Whoever reads a later piece of a file
-decompresses what comes before it and leaves it out, which is cheap (`SKIPPING`).
+of another's. So files are dealt out here, by their stored bytes, the largest first, each to the
+worker with least to do: first those that only one process can read, then Zstandard files. Of these,
+the ones for which no worker has room are cut, and fill up what is left. Whoever reads a later piece
+of a file decompresses what comes before it and leaves it out, which is cheap (`SKIPPING`).
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 
 from data_pipeline.files.filesystem import is_remote
@@ -37,28 +37,21 @@ def share_out(files: Mapping[InputFile, Parts], *, workers: int, memory: int) ->
     Returns:
       As many shares as workers.
     """
-    can_be_cut = [
+    can_be_cut = {
         file
-        for file, parts in files.items()
-        if _can_be_cut(file, parts) and workers * window_bytes(file.path) <= memory
-    ]
-    shares: Shares = [[] for _ in range(workers)]
-    loads = [0.0] * workers
-    for part in sorted(
-        (part for file in files if file not in can_be_cut for part in files[file].files),
-        key=lambda part: -part.stored_bytes,
-    ):
-        worker = loads.index(min(loads))
-        shares[worker].append(part)
-        loads[worker] += part.stored_bytes
-    can_be_cut.sort(key=lambda file: -file.size)
-    most = int(max(loads)) + sum(file.size for file in can_be_cut)
+        for file, its in files.items()
+        if _can_be_cut(file, its) and workers * window_bytes(file.path) <= memory
+    }
+    parts = [part for file in files for part in files[file].files]
+    parts.sort(key=lambda part: (part in can_be_cut, -part.stored_bytes))
+    most = sum(part.stored_bytes for part in parts)
+    # The least that a worker must read so that nothing is left.
     level = bisect_left(
-        range(most), True, key=lambda level: _poured(can_be_cut, loads, level) is not None
+        range(most), True, key=lambda level: _dealt(parts, can_be_cut, workers, level) is not None
     )
-    pieces = _poured(can_be_cut, loads, level)
-    assert pieces is not None
-    return [share + its for share, its in zip(shares, pieces, strict=True)]
+    shares = _dealt(parts, can_be_cut, workers, level)
+    assert shares is not None
+    return shares
 
 
 def _can_be_cut(file: InputFile, parts: Parts) -> bool:
@@ -67,26 +60,40 @@ def _can_be_cut(file: InputFile, parts: Parts) -> bool:
     return parts.by_line and len(parts.files) == 1 and is_zstd and not is_remote(file.path)
 
 
-def _poured(files: Sequence[InputFile], loads: Sequence[float], level: float) -> Shares | None:
-    """Fills each worker up to a level with files, cut where it is full; None if some is left."""
-    shares: Shares = [[] for _ in loads]
-    worker, load = 0, loads[0]
-    for file in files:
+def _dealt(
+    parts: Sequence[InputFile], can_be_cut: Collection[InputFile], workers: int, level: float
+) -> Shares | None:
+    """Gives each worker work up to a level, beyond which only what cannot be cut goes.
+
+    Returns:
+      None if something is left.
+    """
+    shares: Shares = [[] for _ in range(workers)]
+    loads = [0.0] * workers
+    to_cut = []
+    for part in parts:
+        worker = loads.index(min(loads))
+        if part in can_be_cut and loads[worker] + part.stored_bytes > level:
+            to_cut.append(part)
+        else:
+            shares[worker].append(part)
+            loads[worker] += part.stored_bytes
+    worker = 0
+    for file in to_cut:
         start = 0
         while start < file.size:
-            rest, room = file.size - start, int(level - load - SKIPPING * start)
+            if worker == workers:
+                return None
+            rest, room = file.size - start, int(level - loads[worker] - SKIPPING * start)
             if rest <= room:
                 shares[worker].append(_piece(file, start, file.size))
-                load += SKIPPING * start + rest
+                loads[worker] += SKIPPING * start + rest
                 break
             room = min(room, rest - LEAST_BYTES)
             if room >= LEAST_BYTES:
                 shares[worker].append(_piece(file, start, start + room))
                 start += room
             worker += 1
-            if worker == len(loads):
-                return None
-            load = loads[worker]
     return shares
 
 

@@ -65,11 +65,30 @@ def test_two_jobs_share_the_files(tmp_path, capsys, monkeypatch, comments, share
     dump.write_bytes(zstd.compress(b"%s\n" % json.dumps(COMMENTS[0]).encode()))
     ran = []
     monkeypatch.setattr(pipeline, "measure", lambda *run: ran.append(run) or (2.0, 0))
-    pipeline.compare([str(dump)], tmp_path / "work", comments)
+    pipeline.compare([str(dump)], tmp_path / "work", comments, rounds=1)
     halves = [command for command, _ in ran if "pairs-" in command[-1]]
     copies = [[path.split("RC_00")[1][0] for path in command[4:-2]] for command in halves]
     assert sorted(copies) == sorted(map(list, shares))
     assert ("two jobs, half each, against one: 1.00" in capsys.readouterr().out) == bool(shares)
+
+
+def test_the_median_of_the_rounds_counts(tmp_path, capsys, monkeypatch):
+    """One core takes 8, 20 and 9 seconds, two cores 5, 4 and 6; whatever else 3."""
+    dump = tmp_path / "RC_1.zst"
+    dump.write_bytes(zstd.compress(b"%s\n" % json.dumps(COMMENTS[0]).encode()))
+    one, two = iter((8.0, 20.0, 9.0)), iter((5.0, 4.0, 6.0))
+
+    def measure(command, cores):
+        if command[-1].endswith("/pairs"):
+            return next(one if cores == "0" else two), 2**30
+        return 3.0, 0
+
+    monkeypatch.setattr(pipeline, "measure", measure)
+    pipeline.compare([str(dump)], tmp_path / "work", 1, rounds=3)
+    said = capsys.readouterr().out
+    assert "job, two cores, against one: 1.80 (by round: 1.60, 5.00, 1.50)" in said
+    (row,) = [line for line in said.splitlines() if line.startswith("job, one core")]
+    assert row.split()[3:] == ["9.0", "0", "1.00", "0.33"]
 
 
 def test_a_command_that_fails_says_why():

@@ -16,18 +16,26 @@ import json, os, sys
 from pathlib import Path
 
 import apache_beam as beam
+from apache_beam.runners.worker import statesampler
 
 from data_pipeline.execution.forked_workers import can_fork, forked_workers
-from data_pipeline.execution.runner import pipeline_options
+from data_pipeline.execution.runner import make_pipeline, pipeline_options
 
 path = sys.argv[1]
 options = pipeline_options(["--direct_num_workers=2", "--direct_running_mode=multi_processing"])
-pipeline = beam.Pipeline(options=options)
+pipeline = make_pipeline(options)
+
+
+def look(number):
+    sampler = statesampler.get_current_tracker()
+    return os.getpid(), os.getppid(), sampler.sampling_period_ms
+
+
 _ = (
     pipeline
     | beam.Create(range(8))
     | beam.Reshuffle()
-    | beam.Map(lambda number: [os.getpid(), os.getppid()])
+    | beam.Map(look)
     | beam.combiners.ToList()
     | beam.Map(lambda found: Path(path).write_text(json.dumps(found)))
 )
@@ -53,8 +61,10 @@ def test_workers_are_children_of_the_nursery_and_end_with_it(tmp_path):
     launcher, *may_fork = done.stdout.split()
     assert may_fork == ["True", "False"]  # before and after
     found = json.loads((tmp_path / "found").read_text())
-    (nursery,) = {parent for _, parent in found}
-    ended = {nursery, *(worker for worker, _ in found)}
+    (nursery,) = {parent for _, parent, _ in found}
+    ended = {nursery, *(worker for worker, _, _ in found)}
+    # A bundle waits for its sampler, by default up to 200 ms.
+    assert {period for _, _, period in found} == {10}
     assert len(ended) > 1
     assert int(launcher) not in ended
     until = time.monotonic() + 10

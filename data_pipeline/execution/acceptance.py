@@ -14,6 +14,8 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.malformed_lines import MalformedLine
 
 _LOG = logging.getLogger(__name__)
+_FEW_PAIRS = 0.1
+"""Of the replies. Of all of our dumps together 0.97 are pairs (`pretrained/`'s training data)."""
 
 
 class Limits(NamedTuple):
@@ -153,6 +155,17 @@ def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:
             "warning: %s of %s malformed lines are only counted, not stored (--max_dead_letters)",
             f"{malformed - dead_letters:,}",
             f"{malformed:,}",
+        )
+
+
+def warn_of_missing_parents(*, replies: int, pairs: int) -> None:
+    """Logs if few replies found the message that they name."""
+    if pairs < _FEW_PAIRS * replies:
+        _LOG.warning(
+            "warning: only %s of %s replies name a message that is in the input and kept; is the "
+            "field of parents the right one, and are its values written like the ids?",
+            f"{pairs:,}",
+            f"{replies:,}",
         )
 
 

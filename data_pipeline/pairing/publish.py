@@ -21,7 +21,12 @@ from data_pipeline.card.statistics import (
     Tally,
 )
 from data_pipeline.errors import InputError
-from data_pipeline.execution.acceptance import InputLines, require_pairs, warn_of_left_out
+from data_pipeline.execution.acceptance import (
+    InputLines,
+    require_pairs,
+    warn_of_left_out,
+    warn_of_missing_parents,
+)
 from data_pipeline.execution.report import Report
 from data_pipeline.files.filesystem import Tap, as_json
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
@@ -70,6 +75,7 @@ def publish(
         output.discard()
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
+    warn_of_missing_parents(replies=counts["replies"], pairs=counts["pairs"])
     if source.layout is Layout.TURNS and counts["malformed"]:
         _LOG.warning(
             "warning: %s malformed turns are left out; the turn after one replies to the turn "

@@ -271,3 +271,15 @@ def test_times_that_are_none_are_told_of(make, write_table, caplog):
     make(*arguments, "--time_field", "at", output="known")
     make(*arguments, output="not asked for")
     assert "--time_field" not in caplog.text
+
+
+@pytest.mark.parametrize(("found", "warns"), [(9, True), (10, False)])
+def test_few_parents_that_are_found_are_told_of(make, write_table, caplog, found, warns):
+    """Of a hundred replies, some name the message 0; the others a message that is elsewhere."""
+    rows = [{"n": "0", "to": None, "said": "a question"}]
+    rows += [{"n": f"r{n}", "to": 0 if n < found else f"x{n}", "said": "a"} for n in range(100)]
+    arguments = ("--input", write_table("c.jsonl", rows), *LINKED, "--test_fraction", "0")
+    _, pairs = make("conversations", *arguments)
+    assert len(pairs) == found
+    said = f"warning: only {found} of 100 replies name a message that is in the input and kept; is"
+    assert (said in caplog.text) == warns

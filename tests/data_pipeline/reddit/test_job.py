@@ -224,8 +224,10 @@ def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     folder.mkdir()
     form = make_format("tfrecord", names=FEATURES, gzipped=False)
     sharding = Sharding("thread", 0.1, 2, 1, form, 0, None)
+    inputs = find_inputs([f"{tmp_path}/RC_*"])
     plan = Plan(
-        find_inputs([f"{tmp_path}/RC_*"]),
+        inputs,
+        [inputs],
         InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=True),
         folder=str(folder),
         inline=True,

@@ -10,7 +10,7 @@ import errno
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from enum import IntEnum
 from functools import partial
@@ -91,7 +91,7 @@ def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineB
         yield batch
 
 
-def read_chunks(file: InputFile, tap: Tap) -> Iterator[bytes]:
+def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
     """Yields the decompressed contents of a file in chunks of any size, read through `tap`.
 
     Of a part these are whole lines: those that begin behind its start and not behind its end, and

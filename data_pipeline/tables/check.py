@@ -11,7 +11,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.lines import read_line_batches
-from data_pipeline.tables.delimited import no_field, read_header
+from data_pipeline.tables.delimited import no_field, read_header, several
 from data_pipeline.tables.json_lines import field_names
 from data_pipeline.tables.parquet import read_schema
 from data_pipeline.tables.reader import DELIMITED, JSON_LINES, PARQUET, read_rows, suffix_of
@@ -58,6 +58,9 @@ def check_fields(
         for flag, name in (required if in_json else required | optional).items():
             if there and name not in there:
                 raise _missing(flag, file, name, there, form)
+        for flag, name in (required | optional).items():
+            if not in_json and there.count(name) > 1:
+                raise InputError(f"--{flag}: {several(file.path, name, there)}")
         counts = _count_filled(file, [*required.values(), *optional.values()], form)
         _require_filled(file, required, counts, there)
         filled += counts

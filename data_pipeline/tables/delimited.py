@@ -8,6 +8,7 @@ import csv
 import io
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import PurePath
 from typing import Any
 
@@ -32,19 +33,20 @@ def read_delimited(
       UnreadableFileError: if the file cannot be opened, is truncated or corrupt, or its header
         lacks a field.
     """
-    table = _Table(file, tap, form, names)
-    positions = [table.position(name) for name in names]
-    rows = Rows([], [], [])
-    for number, row in table.rows():
-        if isinstance(row, MalformedLine):
-            rows.malformed.append(row)
-        else:
-            rows.numbers.append(number)
-            rows.values.append(tuple([row[position] for position in positions]))
-        if rows.total >= ROWS_A_BATCH:
-            yield rows
-            rows = Rows([], [], [])
-    yield rows
+    with closing(read_chunks(file, tap)) as chunks:
+        table = _Table(file, chunks, form, names)
+        positions = [table.position(name) for name in names]
+        rows = Rows([], [], [])
+        for number, row in table.rows():
+            if isinstance(row, MalformedLine):
+                rows.malformed.append(row)
+            else:
+                rows.numbers.append(number)
+                rows.values.append(tuple([row[position] for position in positions]))
+            if rows.total >= ROWS_A_BATCH:
+                yield rows
+                rows = Rows([], [], [])
+        yield rows
 
 
 def read_header(file: InputFile, form: TableFormat, names: Sequence[str]) -> list[str]:
@@ -53,15 +55,18 @@ def read_header(file: InputFile, form: TableFormat, names: Sequence[str]) -> lis
     Raises:
       UnreadableFileError: if the file cannot be opened or has no header.
     """
-    return _Table(file, Tap(), form, names).header
+    with closing(read_chunks(file, Tap())) as chunks:
+        return _Table(file, chunks, form, names).header
 
 
 class _Table:
     """A file that is read row by row."""
 
-    def __init__(self, file: InputFile, tap: Tap, form: TableFormat, names: Sequence[str]):
+    def __init__(
+        self, file: InputFile, chunks: Iterator[bytes], form: TableFormat, names: Sequence[str]
+    ):
         self._path = file.path
-        self._lines = _Lines(read_chunks(file, tap))
+        self._lines = _Lines(chunks)
         self._form = form
         first = next(self._lines, "")
         self._lines.put_back([first])
@@ -246,6 +251,9 @@ def require_once(path: str, name: str, names: Sequence[str]) -> None:
       UnreadableFileError: if several fields have it.
     """
     if names.count(name) > 1:
-        raise UnreadableFileError(
-            f"{path}: {names.count(name)} fields are named {name!r}; accepted: one of that name"
-        )
+        raise UnreadableFileError(several(path, name, names))
+
+
+def several(path: str, name: str, names: Sequence[str]) -> str:
+    """The error of a name that several fields of a file have."""
+    return f"{path}: {names.count(name)} fields are named {name!r}; accepted: one of that name"

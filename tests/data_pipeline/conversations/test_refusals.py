@@ -146,5 +146,9 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         column = pa.array(["1", "2"])
         table = pa.table([column] * 4, names=["id", "to", "said", "said"])
         pa.parquet.write_table(table, path)
-    message = f"{path}: 2 fields are named 'said'; accepted: one of that name"
-    assert message in refused("conversations", "--input", path, *LINKED)
+    message = f"--text_field: {path}: 2 fields are named 'said'; accepted: one of that name"
+    assert refused("conversations", "--input", path, *LINKED) == message
+    for number in range(10):
+        (tmp_path / f"b{number}.csv").write_text("id,to,said\n1,,words\n2,1,more\n")
+    said = refused("conversations", "--input", f"{tmp_path}/*.*", *LINKED)
+    assert said == message.removeprefix("--text_field: ")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from data_pipeline.conversations.fields import Fields
 from data_pipeline.execution.columns import lengths_of
 from data_pipeline.files.filesystem import Tap, open_stored
-from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
 from data_pipeline.pairs.splits import stable_hash
@@ -26,8 +26,8 @@ EMPTY = "empty"
 _TEXTS = {"text", "input", "response"}
 """Roles of fields that JSON may leave out where they are empty, but not in every row of a file."""
 _READ_BYTES = 4 << 20
-_HAS_TIME = "has a time"
-"""The group that tells that some message has a time."""
+_HAS_ROWS, _HAS_TIME = "has rows", "has a time"
+"""Groups that tell so of a file; the roles in `_TEXTS` tell that some row has their field."""
 
 
 class TableSource(NamedTuple):
@@ -65,6 +65,17 @@ class TableSource(NamedTuple):
             "same_names": self.same_names,
         }
 
+    def faults(self, groups: frozenset[str]) -> list[str]:
+        """Fields of texts that no row has, if there are rows."""
+        missing = [
+            f"{name!r} (--{role}_field)"
+            for role, name in self.names.given().items()
+            if role in _TEXTS and role not in groups
+        ]
+        if not missing or _HAS_ROWS not in groups:
+            return []
+        return [f"no row has {' or '.join(missing)}"]
+
     def hints(self, groups: frozenset[str]) -> list[str]:
         """A field of times that held none."""
         if self.names.time is None or _HAS_TIME in groups:
@@ -82,13 +93,11 @@ class TableSource(NamedTuple):
         """Yields the messages of a table.
 
         Raises:
-          UnreadableFileError: if the file cannot be read, or no row of it has the field of
-            a text.
+          UnreadableFileError: if the file cannot be read.
         """
         reader = _Reader(self, file)
         for rows in read_rows(file, self.fields, tap=tap, form=self.form):
             yield reader.batch(rows)
-        reader.require_texts()
         if suffix_of(file.path, self.form) in PARQUET:
             # Read from the end, and again from the start for its checksum.
             with closing(open_stored(file.path)) as raw:
@@ -105,14 +114,12 @@ class _Reader:
         self._file = file
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
-        self._rows = 0
         self._missing = _TEXTS & set(self._roles)
         """Roles of texts whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
         messages, malformed = [], list(rows.malformed)
-        self._rows += len(rows.values)
         for number, values in zip(rows.numbers, rows.values, strict=True):
             try:
                 row = dict(zip(self._roles, values, strict=True))
@@ -122,23 +129,12 @@ class _Reader:
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
-        has_time = any(message["created"] is not None for message in messages)
-        groups = frozenset({_HAS_TIME}) if has_time else frozenset()
-        return MessageBatch(self._judged(messages), rows.total, malformed, groups)
-
-    def require_texts(self) -> None:
-        """Checks, at the end of the file, that some row had each field of a text.
-
-        Raises:
-          UnreadableFileError: if one was in no row.
-        """
-        if self._rows and self._missing:
-            missing = (
-                f"{self._roles[role]!r} (--{role}_field)"
-                for role in self._roles
-                if role in self._missing
-            )
-            raise UnreadableFileError(f"{self._file.shown}: no row has {' or '.join(missing)}")
+        groups = _TEXTS & set(self._roles) - self._missing
+        if rows.values:
+            groups.add(_HAS_ROWS)
+        if any(message["created"] is not None for message in messages):
+            groups.add(_HAS_TIME)
+        return MessageBatch(self._judged(messages), rows.total, malformed, frozenset(groups))
 
     def _message(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """The columns of a message, and its author.

@@ -15,7 +15,7 @@ from data_pipeline.files.malformed_lines import MalformedLine
 
 _LOG = logging.getLogger(__name__)
 _FEW_PAIRS = 0.1
-"""Of the replies. Of all of our dumps together 0.97 are pairs (`pretrained/`'s training data)."""
+"""In all our dumps together, 0.97 of the replies find their parent."""
 
 
 class Limits(NamedTuple):
@@ -158,15 +158,14 @@ def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:
         )
 
 
-def warn_of_missing_parents(*, replies: int, pairs: int) -> None:
-    """Logs if few replies found the message that they name."""
-    if pairs < _FEW_PAIRS * replies:
-        _LOG.warning(
-            "warning: only %s of %s replies name a message that is in the input and kept; is the "
-            "field of parents the right one, and are its values written like the ids?",
-            f"{pairs:,}",
-            f"{replies:,}",
-        )
+def few_parents(*, replies: int, pairs: int) -> list[str]:
+    """A hint if few replies have found the message that they name."""
+    if pairs >= _FEW_PAIRS * replies:
+        return []
+    return [
+        f"only {pairs:,} of {replies:,} replies have a parent that is in the input and kept; check "
+        "that ids of parents are written like ids, or add the files that hold the parents"
+    ]
 
 
 def _share(counted: InputLines) -> str:

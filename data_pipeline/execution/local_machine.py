@@ -22,6 +22,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import is_compressed
 
+MULTI_PROCESSING = "multi_processing"
 _STDERR = 2
 _INPUT_BYTES_A_WORKER = 8 << 20
 """Another process takes some two seconds to start, which pays from this much stored input on."""
@@ -68,8 +69,13 @@ def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_byt
         cores = len(os.sched_getaffinity(0))
         direct.direct_num_workers = max(1, min(cores, stored_bytes // _INPUT_BYTES_A_WORKER))
         if direct.direct_num_workers > 1:
-            direct.direct_running_mode = "multi_processing"
+            direct.direct_running_mode = MULTI_PROCESSING
     return direct.direct_num_workers or os.cpu_count() or 1
+
+
+def are_processes(options: PipelineOptions, workers: int) -> bool:
+    """Whether the local runner's workers work at the same time, in a process each."""
+    return workers > 1 and options.view_as(DirectOptions).direct_running_mode == MULTI_PROCESSING
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How long the end of a bundle takes in a Python worker of Beam's.
+"""How long the end of a bundle takes, in Beam's Python workers that this package runs or forks.
 
 A thread samples what a bundle is doing, for Beam's metrics. It sleeps for up to 200 ms between two
 samples, and the bundle ends when it wakes up. The stages of a job then wait for each other: 0.4 of
@@ -12,5 +12,7 @@ _PERIOD_MS = 10
 
 def end_bundles_soon() -> None:
     """Makes bundles of this process and of its forks end within 10 ms."""
-    # The default of its last argument, which Beam does not give.
-    statesampler.StateSampler.__init__.__defaults__ = (_PERIOD_MS,)  # type: ignore[attr-defined]
+    new = statesampler.StateSampler.__init__
+    # The default of its last argument, which Beam's workers do not give.
+    if new.__defaults__ == (statesampler.DEFAULT_SAMPLING_PERIOD_MS,):
+        new.__defaults__ = (_PERIOD_MS,)  # type: ignore[attr-defined]

@@ -8,7 +8,9 @@ frames too.)
 """
 
 import mmap
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -100,11 +102,17 @@ def frame_starts(path: str) -> Iterator[int]:
 def window_bytes(path: str) -> int:
     """How much a process keeps of what it has decompressed of a local Zstandard file.
 
-    0 where the file does not begin with a frame; whoever reads it finds out what is wrong.
+    That of the first frame; 0 where there is none or the file cannot be read, which whoever reads
+    it finds out.
     """
-    with Path(path).open("rb") as stream:
-        header = _Header.of(stream.read(_HEADER_BYTES), 0)
-    return header.window if header else 0
+    with suppress(OSError), Path(path).open("rb") as stream:
+        while content := stream.read(_HEADER_BYTES):
+            if header := _Header.of(content, 0):
+                return header.window
+            if _number(content, 0, 4) not in _SKIPPABLE:
+                break
+            stream.seek(8 + _number(content, 4, 4) - len(content), os.SEEK_CUR)
+    return 0
 
 
 class _Header(NamedTuple):

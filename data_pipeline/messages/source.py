@@ -21,6 +21,9 @@ Everything behind it, such as the join, the splits, the shards and the data card
         def reads_parts(self, file):
             return True
 
+        def faults(self, groups):
+            return []
+
         def hints(self, groups):
             return []
 """
@@ -106,7 +109,7 @@ class MessageBatch(NamedTuple):
     malformed: Sequence[MalformedLine] = ()
     """The lines that are no message, in order."""
     groups: frozenset[str] = frozenset()
-    """Those groups that `Source.hints` asks about and that occur here, if it asks."""
+    """Those groups that `Source.hints` or `faults` asks about and that occur here."""
 
 
 class Source(Protocol):
@@ -149,6 +152,13 @@ class Source(Protocol):
         """Whether `read` can begin at any line, so that several processes share a large file.
 
         Then it reads with `read_line_batches`, and its messages do not depend on line numbers.
+        """
+
+    def faults(self, groups: frozenset[str]) -> list[str]:
+        """What is wrong with one file as a whole; the job fails with it.
+
+        Args:
+          groups: the union of `MessageBatch.groups` over the file.
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:

@@ -47,6 +47,10 @@ class Wrapped:
         """Whether the source does."""
         return self.source.reads_parts(file)
 
+    def faults(self, groups: frozenset[str]) -> list[str]:
+        """Those of the source."""
+        return self.source.faults(groups)
+
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Those of the source."""
         return self.source.hints(groups)

@@ -15,6 +15,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import (
+    are_processes,
     choose_workers,
     free_memory,
     quiet_processes,
@@ -108,7 +109,7 @@ def make_pairs(
             for file in files
         }
         shares = [[part] for file in files for part in parts[file].files]
-        if local and cache is None and workers > 1:
+        if local and cache is None and are_processes(beam_options, workers):
             # A cache is for jobs with any number of workers.
             shares = share_out(parts, workers=workers, memory=free_memory() // 4)
             parts = _as_shared(parts, shares)

@@ -23,9 +23,9 @@ from data_pipeline.card.statistics import (
 from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
     InputLines,
+    few_parents,
     require_pairs,
     warn_of_left_out,
-    warn_of_missing_parents,
 )
 from data_pipeline.execution.report import Report
 from data_pipeline.files.filesystem import Tap, as_json
@@ -75,7 +75,6 @@ def publish(
         output.discard()
         raise
     warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
-    warn_of_missing_parents(replies=counts["replies"], pairs=counts["pairs"])
     if source.layout is Layout.TURNS and counts["malformed"]:
         _LOG.warning(
             "warning: %s malformed turns are left out; the turn after one replies to the turn "
@@ -111,8 +110,18 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
         )
         for file, manifest in inputs
     ]
+    wrong = [
+        f"{file.path}: {fault}"
+        for file, manifest in inputs
+        for fault in source.faults(frozenset(manifest["groups"]))
+    ]
+    if wrong:
+        raise InputError("; ".join(wrong))
     groups: frozenset[str] = frozenset().union(*(manifest["groups"] for _, manifest in inputs))
-    hints = source.hints(groups)
+    hints = [
+        *source.hints(groups),
+        *few_parents(replies=counts["replies"], pairs=counts["pairs"]),
+    ]
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
     require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
     _require_train_pairs(settings, counts, pairs=pairs)
@@ -213,7 +222,8 @@ def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> d
                 "file": manifest["input"]["path"],
                 "bytes": manifest["input"]["bytes"],
                 "crc32c": manifest["input"]["crc32c"],
-                **manifest["counts"],
+                "lines": manifest["counts"]["lines"],
+                "malformed": manifest["counts"]["malformed"],
             }
             for manifest in manifests
         ],

@@ -43,6 +43,11 @@ class RedditSource:
         """The selection."""
         return {"source": "reddit", **self._selection.describe()}
 
+    def faults(self, groups: frozenset[str]) -> list[str]:
+        """None."""
+        del groups
+        return []
+
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Subreddits that were asked for and have no comment."""
         unmatched = sorted(self._selection.subreddits - groups)

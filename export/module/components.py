@@ -58,10 +58,11 @@ def learn(
             f"components; accepted: more texts than components, best {SAMPLE:,}"
         )
     values, vectors = np.linalg.eigh(found)  # in ascending order
-    if values[-count] <= _NOISE * values[-1]:
+    if values[-count - 1] <= _NOISE * values[-1]:
         raise InputError(
             f"--component_texts: {' '.join(map(str, files))}: the embeddings of {sentences:,} "
-            f"texts have fewer than {count} components; accepted: texts that differ"
+            f"texts have no more than {count} components, and nothing would be left; accepted: "
+            "texts that differ"
         )
     about = {"count": count, "texts": sentences, "files": [str(file) for file in files]}
     return vectors[:, : -count - 1 : -1].astype(np.float32), about

@@ -15,6 +15,7 @@ from model.errors import InputError
 
 _LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 """Validation metrics that are better when lower."""
+_MERGE = "tag:yaml.org,2002:merge"
 _LARGEST_MARGIN = 2.0
 """The largest difference of two cosines."""
 
@@ -58,6 +59,8 @@ def _read(
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         reason = f"{line}{error.problem or error.context}"
+    except RecursionError:
+        reason = "an alias stands for a section that it is in"
     except (LookupError, ValueError, TypeError, yaml.YAMLError) as error:
         reason = " ".join(str(error.args[0] if error.args else error).split())
     except tf.errors.OpError as error:
@@ -80,26 +83,33 @@ def _from_file(path: str) -> dict[str, Any]:
 
 def _require_names_once(content: str) -> None:
     """Checks that no section names a parameter twice; YAML takes the last silently."""
-    sections = [yaml.compose(content, Loader=yaml.SafeLoader)]
+    sections, visited = [yaml.compose(content, Loader=yaml.SafeLoader)], set()
     while sections:
         node = sections.pop()
+        if id(node) in visited:  # an alias
+            continue
+        visited.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             sections += node.value
         if not isinstance(node, yaml.MappingNode):
             continue
-        seen: dict[str, int] = {}
+        seen: dict[tuple[str, str], int] = {}
         for key, value in node.value:
-            name, line = str(key.value), key.start_mark.line + 1
-            if name in seen:
-                raise ValueError(f"line {line}: {name!r} is also in line {seen[name]}")
-            seen[name] = line
             sections.append(value)
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                continue
+            name, line = (key.tag, key.value), key.start_mark.line + 1
+            if name in seen:
+                raise ValueError(f"line {line}: {key.value!r} is already set on line {seen[name]}")
+            seen[name] = line
 
 
 def _from_flag(text: str) -> dict[str, Any]:
     text = text.strip()  # of a command that was copied with the indentation of its lines
-    if text and "=" not in text and not tf.io.gfile.exists(text):
-        raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
+    if text and "=" not in text:
+        if not tf.io.gfile.exists(text):
+            raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
+        _require_names_once(tf.io.gfile.GFile(text).read())
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()

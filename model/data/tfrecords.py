@@ -162,7 +162,7 @@ def require_apart(name: str, config: schema.Data, folder: str) -> None:
 
 
 def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
-    """Checks that validation reads no file that is trained on, as far as these are found here.
+    """Checks that validation reads no file that is trained on, if this process finds those files.
 
     Raises:
       InputError: if it does.

@@ -45,16 +45,20 @@ class TeacherTask(PairTask):
         }
 
     def check_data(self, name: str, params: schema.Data) -> None:
-        """The same; and that all files are one teacher's.
+        """Also checks that the first embeddings of all files have one width.
 
         Raises:
           InputError: if not.
         """
         super().check_data(name, params)
+        files = tfrecords.find_files(name, params)
         width_of: dict[int, str] = {}
-        for file in tfrecords.find_files(name, params):
-            for record in tfrecords.read_records([file]).batch(1).take(1):
-                width_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
+        try:
+            for file in files:
+                for record in tfrecords.read_records([file]).batch(1).take(1):
+                    width_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
+        except tf.errors.OpError as error:
+            raise tfrecords.find_damage(name, files, self.parse) or error from error
         if len(width_of) > 1:
             (one, first), (other, second), *_ = width_of.items()
             raise InputError(

@@ -281,5 +281,5 @@ def test_few_parents_that_are_found_are_told_of(make, write_table, caplog, found
     arguments = ("--input", write_table("c.jsonl", rows), *LINKED, "--test_fraction", "0")
     _, pairs = make("conversations", *arguments)
     assert len(pairs) == found
-    said = f"warning: only {found} of 100 replies name a message that is in the input and kept; is"
+    said = f"warning: only {found} of 100 replies have a parent that is in the input and kept; che"
     assert (said in caplog.text) == warns

@@ -115,6 +115,24 @@ def test_a_file_whose_rows_all_lack_the_text_is_named(refused, write_table, tmp_
     assert said == f"{last}: no row has 'id' (--input_field)"
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_file_that_is_read_in_parts_is_judged_as_a_whole(
+    refused, make, write_table, monkeypatch, is_lost
+):
+    """The text is in the first rows, behind those that are looked at before; or in none."""
+    monkeypatch.setattr("data_pipeline.files.parts.PLAIN_BYTES", 4000)
+    monkeypatch.setattr("data_pipeline.tables.check.CHECKED_ROWS", 3)
+    rows = [{"id": n, "to": n - 1, "said": "words"} for n in range(9)]
+    rows += [{"id": n, "to": n - 1} for n in range(9, 900)]
+    names = [write_table(f"{n:02}.jsonl", rows[:9]) for n in range(10)]
+    names.append(write_table("10.jsonl", rows[9 * is_lost :]))
+    options = ("conversations", "--input", names[-1].parent / "*.jsonl", *LINKED)
+    if is_lost:
+        assert refused(*options) == f"{names[-1]}: no row has 'said' (--text_field)"
+    else:
+        assert make(*options, "--test_fraction", "0")[0]["lines"] == 10 * 9 + 900
+
+
 def test_values_that_python_cannot_hold_are_named(refused, tmp_path):
     texts = pa.array([b"fine", b"caf\xe9"]).cast(pa.string(), safe=False)
     path = tmp_path / "c.parquet"

@@ -14,6 +14,7 @@ from data_pipeline.files.parts import Parts, window_bytes
 from data_pipeline.files.shares import SKIPPING, share_out
 
 MB = 1_000_000
+SKIPPABLE = (0x184D2A5E).to_bytes(4, "little") + (20).to_bytes(4, "little") + b"z" * 20
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
@@ -93,10 +94,40 @@ def test_small_files_are_not_cut(file):
     assert dealt([], 2) == [[], []]
 
 
-def test_a_file_whose_windows_do_not_fit_into_memory_is_not_cut(file):
+@pytest.mark.parametrize(("windows", "pieces"), [(4, 4), (3.9, 3), (2, 2), (1.9, 1), (0, 1)])
+def test_a_file_is_cut_into_as_many_pieces_as_windows_fit_into_memory(file, windows, pieces):
     month = file("RC.zst", 300 * MB, window_log=27)
-    assert dealt([month], 4, memory=4 << 27) != dealt([month], 4, memory=(4 << 27) - 1)
-    assert dealt([month], 4, memory=(4 << 27) - 1) == [[month], [], [], []]
+    shares = dealt([month], 4, memory=int(windows * (1 << 27)))
+    assert sum(map(len, shares)) == pieces
+    assert whole_again(shares, month)
+
+
+def test_an_empty_file_is_read_too_and_told_of(file):
+    files = [InputFile("RC_1.gz", 90 * MB), file("RC_2.zst", 0), file("RC_3.zst", 90 * MB)]
+    assert all(whole_again(dealt(files, 2), each) for each in files)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_left_and_nothing_is_twice(file, seed):
+    random = np.random.default_rng(seed)
+    workers = int(random.integers(1, 9))
+    files = [
+        file(f"RC_{number}.zst", int(size))
+        if random.random() < 0.7
+        else InputFile(f"RC_{number}.gz", int(size))
+        for number, size in enumerate(random.lognormal(16, 2, random.integers(1, 30)))
+    ]
+    shares = dealt(files, workers)
+    assert len(shares) == workers
+    assert all(whole_again(shares, each) for each in files)
+    pieces = [part for share in shares for part in share]
+    assert min(part.stored_bytes for part in pieces if part.in_frame or not part.is_part) > 0
+    assert all(part.stored_bytes >= sharing.LEAST_BYTES for part in pieces if part.in_frame)
+    # No worse than whole files, the largest first.
+    loads = [0] * workers
+    for size in sorted((each.size for each in files), reverse=True):
+        loads[loads.index(min(loads))] += size
+    assert max(map(work, shares)) <= max(loads)
 
 
 @pytest.mark.parametrize("size", [0, 100, 5_000, 70_000])
@@ -105,8 +136,11 @@ def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
     content = np.random.default_rng(0).bytes(size)
     path.write_bytes(zstd.compress(content))
     assert window_bytes(str(path)) == size
+    path.write_bytes(SKIPPABLE * 2 + zstd.compress(content))
+    assert window_bytes(str(path)) == size
     path.write_bytes(b"{}")
     assert window_bytes(str(path)) == 0
+    assert window_bytes(str(tmp_path / "none")) == 0
 
 
 def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, comment, monkeypatch):
@@ -129,8 +163,8 @@ def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, commen
         return dealt_out[-1]
 
     monkeypatch.setattr("data_pipeline.pairing.job.share_out", share_out)
-    arguments = ["--direct_num_workers=3", "--direct_running_mode=multi_threading"]
+    arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
     run_reddit([str(path)], str(output), overwrite=True, beam_arguments=arguments)
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
     (shares,) = dealt_out
-    assert [len(share) for share in shares] == [1, 1, 1]
+    assert [len(share) for share in shares] == [1, 1]

@@ -123,8 +123,12 @@ def test_a_file_is_named_with_its_unknown_key(tmp_path):
         ("- a list\n", "it holds no names"),
         ("a: [unclosed\n", "line 2: expected ',' or ']'"),
         ("a:\n  b: 1\n c: 2\n", "line 3: expected <block end>"),
-        ("task: {seed: 1}\ntrainer:\n  a: 1\ntask: {}\n", "line 4: 'task' is also in line 1"),
-        ("- b:\n    c: 1\n    d: 2\n    c: 3\n", "line 4: 'c' is also in line 2"),
+        (
+            "task: {seed: 1}\ntrainer:\n  a: 1\ntask: {}\n",
+            "line 4: 'task' is already set on line 1",
+        ),
+        ("- b:\n    c: 1\n    d: 2\n    c: 3\n", "line 4: 'c' is already set on line 2"),
+        ("task: &t\n  model: *t\n", "an alias stands for a section that it is in"),
         ("\udcff", ""),
     ],
 )

@@ -96,6 +96,14 @@ def test_files_of_two_teachers_are_named(tmp_path):
     )
 
 
+def test_a_file_of_another_kind_behind_those_of_a_teacher_is_named(tmp_path):
+    (tmp_path / "a").write_bytes(frame(targets([1.0, 0.0]).numpy()[0]) * 2)
+    (tmp_path / "b").write_bytes(frame(encode_example({"word": "a"})))
+    params = schema.Data(input_path=f"{tmp_path}/*", global_batch_size=2)
+    with pytest.raises(InputError, match=rf"record 1 of '{tmp_path}/b' is corrupt or of another"):
+        task().check_data("task.train_data", params)
+
+
 def test_a_teacher_is_learned_alone(parse, tmp_path):
     params = parse("teacher", trainer__train_steps=200, trainer__validation_interval=200)
     metrics = training.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))

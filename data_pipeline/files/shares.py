@@ -60,10 +60,10 @@ def share_out(files: Mapping[InputFile, Parts], *, workers: int, memory: int) ->
 
 
 def _can_be_cut(file: InputFile, parts: Parts) -> bool:
+    is_whole = parts.by_line and len(parts.files) == 1
+    is_zstd = PurePath(file.path).suffix.lower() == ZSTD
     # What is skipped of a remote file would be transferred too.
-    is_zstd = PurePath(file.path).suffix.lower() == ZSTD and not is_remote(file.path)
-    is_large = file.size >= 2 * LEAST_BYTES
-    return parts.by_line and len(parts.files) == 1 and is_zstd and is_large
+    return is_whole and is_zstd and not is_remote(file.path) and file.size >= 2 * LEAST_BYTES
 
 
 def _longest(shares: Shares) -> float:
@@ -97,12 +97,23 @@ def _dealt(
         else:
             shares[worker].append(part)
             loads[worker] += part.stored_bytes
+    return shares if _cut(to_cut, most_pieces, shares, loads, level) else None
+
+
+def _cut(
+    files: Sequence[InputFile],
+    most_pieces: Mapping[InputFile, int],
+    shares: Shares,
+    loads: list[float],
+    level: float,
+) -> bool:
+    """Fills up one worker after the other with pieces; whether that takes all of the files."""
     worker = 0
-    for file in to_cut:
+    for file in files:
         start, pieces = 0, 1
         while start < file.size:
-            if worker == workers:
-                return None
+            if worker == len(shares):
+                return False
             rest, room = file.size - start, int(level - loads[worker] - SKIPPING * start)
             if rest <= room:
                 shares[worker].append(_piece(file, start, file.size))
@@ -113,7 +124,7 @@ def _dealt(
                 shares[worker].append(_piece(file, start, start + room))
                 start, pieces = start + room, pieces + 1
             worker += 1
-    return shares
+    return True
 
 
 def _piece(file: InputFile, start: int, end: int) -> InputFile:

@@ -104,13 +104,9 @@ def make_pairs(
             max_dead_letters=settings.limits.max_dead_letters,
             subpartitions=SUBPARTITIONS if cache else settings.partitions,
         )
-        parts = {
-            file: parts_of(file) if source.reads_parts(file) else Parts([file], by_line=False)
-            for file in files
-        }
-        shares = [[part] for file in files for part in parts[file].files]
+        parts, shares = _parts_of(files, source)
+        # A cache is for jobs with any number of workers.
         if local and cache is None and are_processes(beam_options, workers):
-            # A cache is for jobs with any number of workers.
             shares = share_out(parts, workers=workers, memory=free_memory() // 4)
             parts = _as_shared(parts, shares)
         in_order = [part for file in files for part in parts[file].files]
@@ -129,6 +125,15 @@ def make_pairs(
             return publish(folder, report, inputs_read, settings, source)
 
     return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+
+
+def _parts_of(files: list[InputFile], source: Source) -> tuple[dict[InputFile, Parts], Shares]:
+    """The parts of each file, which depend on the file alone, and each as a share of its own."""
+    parts = {
+        file: parts_of(file) if source.reads_parts(file) else Parts([file], by_line=False)
+        for file in files
+    }
+    return parts, [[part] for its in parts.values() for part in its.files]
 
 
 def _as_shared(parts: dict[InputFile, Parts], shares: Shares) -> dict[InputFile, Parts]:

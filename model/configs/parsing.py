@@ -73,7 +73,7 @@ def _from_file(path: str) -> dict[str, Any]:
     if "/" not in path and preset.exists() and not tf.io.gfile.exists(path):
         path = str(preset)
     try:
-        _require_names_once(tf.io.gfile.GFile(path).read())
+        _require_names_once(path)
         return hyperparams.read_yaml_to_params_dict(path).as_dict()
     except tf.errors.NotFoundError as error:
         names = sorted(file.stem for file in PRESETS.glob("*.yaml"))
@@ -81,9 +81,10 @@ def _from_file(path: str) -> dict[str, Any]:
         raise ValueError(f"no such file{nearest}; presets are {', '.join(names)}") from error
 
 
-def _require_names_once(content: str) -> None:
-    """Checks that no section names a parameter twice; YAML takes the last silently."""
-    sections, visited = [yaml.compose(content, Loader=yaml.SafeLoader)], set()
+def _require_names_once(path: str) -> None:
+    """Checks that no section of a file names a parameter twice; YAML takes the last silently."""
+    with tf.io.gfile.GFile(path) as file:
+        sections, visited = [yaml.compose(file.read(), Loader=yaml.SafeLoader)], set()
     while sections:
         node = sections.pop()
         if id(node) in visited:  # an alias
@@ -109,7 +110,7 @@ def _from_flag(text: str) -> dict[str, Any]:
     if text and "=" not in text:
         if not tf.io.gfile.exists(text):
             raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
-        _require_names_once(tf.io.gfile.GFile(text).read())
+        _require_names_once(text)
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()

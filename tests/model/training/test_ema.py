@@ -7,7 +7,10 @@ import tf_keras
 
 from model.checkpoints import trained
 from model.configs import schema
+from model.training import ema
 from model.training.ema import WeightAverage
+
+TWO_CPUS = ["CPU:0", "CPU:1"]
 
 
 @pytest.fixture
@@ -44,6 +47,31 @@ def test_it_moves_once_in_every_few_steps(model):
     second = 3 / 12 * first + 9 / 12 * 5
     found = list(averages(model, config, [12, 4, -2, 5]))
     np.testing.assert_allclose(found, [1, first, first, second], rtol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4, 5, 8])
+@pytest.mark.parametrize(
+    "strategy", [tf.distribute.get_strategy, lambda: tf.distribute.MirroredStrategy(TWO_CPUS)]
+)
+def test_a_table_that_is_moved_in_parts_is_moved_alike(strategy, rows, monkeypatch):
+    monkeypatch.setattr(ema, "_ROWS_AT_ONCE", rows)
+    strategy = strategy()
+    generator = np.random.default_rng(0)
+    began, later = (generator.normal(size=(5, 3)).astype(np.float32) for _ in range(2))
+    with strategy.scope():
+        layer = tf_keras.layers.Embedding(5, 3)
+        layer.build(None)
+        layer.embeddings.assign(began)
+        average = WeightAverage(layer, schema.Trainer(average_decay=0.1, average_every=1))
+    layer.embeddings.assign(later)
+    average.step(1)
+    decay = np.float32(0.1)
+    (value,) = average.values
+    for copy in strategy.experimental_local_results(value):
+        np.testing.assert_array_equal(copy, decay * began + (1 - decay) * later)
+    with average.in_place():
+        np.testing.assert_array_equal(layer.embeddings, value)
+    np.testing.assert_array_equal(layer.embeddings, later)
 
 
 def test_without_a_decay_there_is_none(model):

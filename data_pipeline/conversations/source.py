@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from data_pipeline.conversations.fields import Fields
 from data_pipeline.execution.columns import lengths_of
-from data_pipeline.files.filesystem import Tap, open_stored
+from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.messages.source import SCHEMAS, Layout, MessageBatch, Wording
@@ -100,7 +100,7 @@ class TableSource(NamedTuple):
             yield reader.batch(rows)
         if suffix_of(file.path, self.form) in PARQUET:
             # Read from the end, and again from the start for its checksum.
-            with closing(open_stored(file.path)) as raw:
+            with closing(file.open()) as raw:
                 tap.on(raw)
                 while tap.read(_READ_BYTES):
                     pass

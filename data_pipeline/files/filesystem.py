@@ -5,6 +5,7 @@ The one place that writes files: under another name first, which is renamed when
 
 import json
 import logging
+import os
 import stat
 import sys
 import uuid
@@ -82,6 +83,11 @@ def reason_of(error: BeamIOError) -> str:
 def is_remote(path: str) -> bool:
     """Whether a path is on an object store (gs://, s3://, ...)."""
     return "://" in path
+
+
+def absolute_path(path: str) -> str:
+    """The absolute path; links are not followed."""
+    return path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
 
 
 def full_path(path: str) -> str:

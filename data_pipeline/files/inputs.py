@@ -3,11 +3,10 @@
 Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://).
 """
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
@@ -15,9 +14,10 @@ from apache_beam.io.filesystems import FileSystems
 from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import (
     Tap,
+    absolute_path,
     file_crc32c,
     full_path,
-    is_remote,
+    open_stored,
     reason_of,
     require_reachable,
 )
@@ -44,6 +44,8 @@ class InputFile(NamedTuple):
     in_frame: bool = False
     """Whether the part may start or end inside a Zstandard frame: the file is decompressed from its
     start on, and what lies before the part is left out."""
+    location: str = ""
+    """The absolute path, since workers may run in another folder; empty where it is `path`."""
 
     @property
     def is_part(self) -> bool:
@@ -63,7 +65,11 @@ class InputFile(NamedTuple):
     @property
     def full_path(self) -> str:
         """The absolute path, with links resolved."""
-        return full_path(self.path)
+        return full_path(self.location or self.path)
+
+    def open(self) -> BinaryIO:
+        """Opens it to read its bytes as stored, without decompression."""
+        return open_stored(self.location or self.path)
 
     def describe(self, tap: Tap) -> dict[str, Any]:
         """The file's entry in a manifest, after it was read to its end through `tap`."""
@@ -102,7 +108,9 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
         for file in sorted(_match(pattern), key=lambda file: file.path):
             require_unicode("--input", file.path)
             modified = file.last_updated_in_seconds or 0.0
-            found.setdefault(file.path, InputFile(file.path, file.size_in_bytes, modified))
+            stated = InputFile(file.path, file.size_in_bytes, modified)
+            location = absolute_path(file.path)
+            found.setdefault(file.path, stated._replace(location=location))
     if not found:
         raise InputError("--input: names no file; accepted: file names and patterns")
     folder = next((path for path in found if Path(path).is_dir()), None)
@@ -173,17 +181,12 @@ def require_apart(folders: dict[str, str], files: Sequence[InputFile]) -> None:
         for file in files:
             # A link inside the folder lies in it too, wherever it points.
             if _lies_in(file.full_path, full_path(folder)) or _lies_in(
-                _absolute(file.path), _absolute(folder)
+                absolute_path(file.path), absolute_path(folder)
             ):
                 raise InputError(
                     f"{option}: {folder!r} holds the input {file.path!r}; name a folder without "
                     "inputs"
                 )
-
-
-def _absolute(path: str) -> str:
-    """The absolute path; links are not followed."""
-    return path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
 
 
 def _lies_in(path: str, folder: str) -> bool:

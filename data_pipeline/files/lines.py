@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 from backports import zstd
 
-from data_pipeline.files.filesystem import Tap, open_stored
+from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 
@@ -103,7 +103,7 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
     path = file.path
     try:
         _require_kind(file)
-        with closing(open_stored(path)) as raw:
+        with closing(file.open()) as raw:
             if file.is_part:
                 yield from _read_part(file, raw, tap)
             else:
@@ -230,7 +230,7 @@ def _require_kind(file: InputFile) -> None:
         or text.
     """
     path, suffix = file.path, PurePath(file.path).suffix.lower()
-    with closing(open_stored(path)) as raw:
+    with closing(file.open()) as raw:
         begin = raw.read(max(map(len, _MAGIC.values())))
     for other, magic in _MAGIC.items():
         if other != suffix and begin.startswith(magic):

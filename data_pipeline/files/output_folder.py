@@ -26,6 +26,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.claim import CLAIM, ClaimedError, Held, claim
 from data_pipeline.files.filesystem import (
     PARTIAL,
+    absolute_path,
     as_json,
     delete_files,
     delete_folders,
@@ -68,8 +69,9 @@ class OutputFolder:
         """
         require_folder_name("--output", path)
         self.path = path
-        # Of its own: the workers of a killed job may go on writing for a moment.
-        self.incomplete = FileSystems.join(path, _INCOMPLETE, uuid.uuid4().hex)
+        # Of its own: the workers of a killed job may go on writing for a moment. Absolute: the
+        # workers of an engine run in a folder of theirs.
+        self.incomplete = FileSystems.join(absolute_path(path), _INCOMPLETE, uuid.uuid4().hex)
         self._held: Held | None = None
 
     @contextmanager

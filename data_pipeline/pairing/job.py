@@ -30,7 +30,7 @@ from data_pipeline.execution.runner import (
     run_pipeline,
 )
 from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.files.filesystem import full_path
+from data_pipeline.files.filesystem import absolute_path, full_path
 from data_pipeline.files.inputs import (
     InputFile,
     find_inputs,
@@ -98,7 +98,7 @@ def make_pairs(
         pipeline = make_pipeline(beam_options)
         folder.start()
         input_cache = InputCache(
-            cache or FileSystems.join(folder.incomplete, "inputs"),
+            absolute_path(cache) if cache else FileSystems.join(folder.incomplete, "inputs"),
             source,
             compressed=not local,
             max_dead_letters=settings.limits.max_dead_letters,

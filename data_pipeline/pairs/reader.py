@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
-from data_pipeline.files.filesystem import Tap, open_stored
+from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.files.lines import BATCH_BYTES, read_line_batches
 from data_pipeline.pairs.tfrecord import (
@@ -115,7 +115,7 @@ def _decoded(features: Features) -> dict[str, str | int]:
 def _read_tfrecord(
     file: InputFile, tap: Tap, names: Collection[str] | None
 ) -> Generator[Features, None, None]:
-    with closing(open_stored(file.path)) as raw:
+    with closing(file.open()) as raw:
         for example in read_frames(_chunks(file, tap.on(raw))):
             yield decode_example(example, names)
 
@@ -135,7 +135,7 @@ def _read_parquet(
     file: InputFile, tap: Tap, names: Collection[str] | None
 ) -> Generator[Features, None, None]:
     # The index is at the end of the file, so all of it is read at once.
-    with closing(open_stored(file.path)) as raw:
+    with closing(file.open()) as raw:
         stored = b"".join(_chunks(file, tap.on(raw)))
     table = pyarrow.parquet.ParquetFile(pa.BufferReader(stored))
     there = table.schema_arrow.names

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet
 
-from data_pipeline.files.filesystem import open_stored
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.tables.delimited import no_field, require_once
 from data_pipeline.tables.rows import ROWS_A_BATCH, Rows
@@ -47,7 +46,7 @@ def read_schema(file: InputFile) -> list[str]:
 def _open(file: InputFile) -> Iterator[pyarrow.parquet.ParquetFile]:
     try:
         # Beam's streams lack methods that pyarrow asks for; PythonFile adds them.
-        with closing(open_stored(file.path)) as stream:
+        with closing(file.open()) as stream:
             yield pyarrow.parquet.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         message = " ".join(str(error).split())

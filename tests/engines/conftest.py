@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,14 @@ _SECONDS_A_JOB = 120
 
 
 def reddit_command(dumps, output, *options):
-    """The project's command, as a user gives it."""
+    """The project's command, as a user gives it.
+
+    Local folders are relative to that of the command: an engine's workers run in another.
+    """
+    dumps, output = (
+        str(folder) if "://" in str(folder) else os.path.relpath(folder, REPOSITORY)
+        for folder in (dumps, output)
+    )
     source = ("--input", f"{dumps}/RC_*", "--output", output)
     command = (sys.executable, "-m", "data_pipeline", "reddit", *source, *options)
     return [str(part) for part in command]

@@ -10,6 +10,7 @@ import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.files import inputs
+from data_pipeline.files.output_folder import OutputFolder
 
 
 def checksum(path):
@@ -235,3 +236,9 @@ def test_a_job_killed_while_it_writes_a_document_leaves_no_half_of_it(
     run(*source)
     assert (output / "COMPLETED").exists()
     assert not list(output.glob("*.partial"))
+
+
+def test_what_workers_write_has_an_absolute_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert OutputFolder("out").incomplete.startswith(f"{tmp_path}/out/_incomplete/")
+    assert OutputFolder("s3://bucket/out").incomplete.startswith("s3://bucket/out/_incomplete/")

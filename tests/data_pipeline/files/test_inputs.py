@@ -170,3 +170,14 @@ def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
         find_inputs([f"{tmp_path}/RC_x"])
     with pytest.raises(InputError, match="is a folder"):
         find_inputs([str(tmp_path)])
+
+
+def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (file,) = find_inputs(["RC_*"])
+    monkeypatch.chdir("/")
+    assert file.path == "./RC_1"
+    assert file.full_path == str(tmp_path / "RC_1")
+    (batch,) = read_line_batches(file)
+    assert batch.lines == [b"{}"]

@@ -108,9 +108,9 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
         for file in sorted(_match(pattern), key=lambda file: file.path):
             require_unicode("--input", file.path)
             modified = file.last_updated_in_seconds or 0.0
-            stated = InputFile(file.path, file.size_in_bytes, modified)
             location = absolute_path(file.path)
-            found.setdefault(file.path, stated._replace(location=location))
+            stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
+            found.setdefault(file.path, stated)
     if not found:
         raise InputError("--input: names no file; accepted: file names and patterns")
     folder = next((path for path in found if Path(path).is_dir()), None)

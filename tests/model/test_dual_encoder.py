@@ -129,7 +129,7 @@ def test_a_preset_embeds_strings():
     assert rows.dtype == np.float32
     assert rows.shape == (3, model.encoder.embedding_dim)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
-    # Alone it may be rounded otherwise than in a batch, which depends on the processor.
+    # On some processors a row alone is rounded differently from the same row in a batch.
     alone = build("demo_dan").encode(["How old are you?"])[0]
     np.testing.assert_allclose(alone, rows[0], rtol=1e-5, atol=1e-6)
     assert np.abs(build("demo_dan", seed=1).encode(["How old are you?"])[0] - rows[0]).max() > 0.01

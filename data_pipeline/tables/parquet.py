@@ -68,9 +68,12 @@ def _path_of(name: str, schema: pa.Schema, path: str) -> list[str]:
     if name in schema.names:
         require_once(path, name, schema.names)
         return [name]
-    if name not in _names(schema):
-        raise UnreadableFileError(no_field(path, name, _names(schema)))
-    return name.split(".")
+    names, parts = _names(schema), name.split(".")
+    if name not in names:
+        raise UnreadableFileError(no_field(path, name, names))
+    require_once(path, name, names)
+    require_once(path, parts[0], schema.names)
+    return parts
 
 
 def _values(batch: pa.RecordBatch, path: Sequence[str], where: str) -> list[Any]:

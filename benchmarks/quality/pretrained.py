@@ -146,16 +146,17 @@ says how to load it, what it was trained on and what it cannot do.
 {table}
 
 In parentheses: 95% intervals over the items. `make pretrained DATA=DIR` made both modules, on
-{about}. The small one has only the words that
-occur in at least 20 comments, shorter vectors and weights of 8 bits. No text of the STS Benchmark
-or of SNLI's test set was trained on.
+{about}. The small one has fewer words
+(those in at least 20 responses of the training pairs), fewer n-grams, shorter vectors, a smaller
+NLI classifier and weights of 8 bits. Neither was trained on a text of the STS Benchmark or of
+SNLI's test set.
 
 ## Licence
 
 The module has the licence of the project, Apache 2.0. It learned from
 
 - Reddit comments and their replies. The texts belong to their authors. The module holds no text,
-  only words that occur in at least 20 comments.
+  only words that occur in at least 20 responses.
 - sentence pairs with inference labels: a part of SNLI (CC BY-SA 4.0) and of its counterfactually
   augmented revisions (Apache 2.0).
 - the embeddings that `{teacher}` gives to some of these texts.{of_teacher}

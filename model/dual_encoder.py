@@ -13,12 +13,13 @@ import yaml
 from model.configs import PRESETS, ranges, schema, values
 from model.errors import InputError
 from model.layers import encoders, nli_head
+from model.layers.context_network import ContextNetwork
 from model.layers.dropout import random_state
 from model.layers.response_network import ResponseNetwork
 from model.serialization import serializable
 from model.tasks.losses import Encoded, in_batch_softmax
 from model.text import WORDS
-from model.text.preprocessing import TextToIds
+from model.text.preprocessing import TextToIds, has_words
 
 _AT_ONCE = 128
 """Sentences of a batch of `encode`."""
@@ -56,6 +57,7 @@ class DualEncoder(tf_keras.Model):
       text: makes ids of strings.
       encoder: makes embeddings of ids.
       response_network: for response selection.
+      context_network: for response selection with the messages before the input.
       nli_head: for NLI.
       score_scale: what the dot products are multiplied by.
       learned_score_scale: whether `score_scale` is only where a trained positive number begins.
@@ -70,6 +72,7 @@ class DualEncoder(tf_keras.Model):
         text: TextToIds,
         encoder: encoders.SentenceEncoder,
         response_network: ResponseNetwork | None = None,
+        context_network: ContextNetwork | None = None,
         nli_head: nli_head.NliHead | None = None,
         score_scale: float = 1.0,
         learned_score_scale: bool = False,
@@ -82,6 +85,8 @@ class DualEncoder(tf_keras.Model):
         self.encoder = encoder
         if response_network is not None:
             self.response_network = response_network
+        if context_network is not None:
+            self.context_network = context_network
         if nli_head is not None:
             self.nli_head = nli_head
         self._score_scale = score_scale
@@ -106,6 +111,11 @@ class DualEncoder(tf_keras.Model):
         return tuple(head for head, layer in layers.items() if hasattr(self, layer))
 
     @property
+    def reads_context(self) -> bool:
+        """Whether the messages before an input can join it."""
+        return hasattr(self, "context_network")
+
+    @property
     def score_scale(self) -> tf.Tensor:
         """What the dot products are multiplied by: float32 scalar."""
         if self._log_score_scale is None:
@@ -113,9 +123,12 @@ class DualEncoder(tf_keras.Model):
         return tf.exp(self._log_score_scale)
 
     def call(self, pairs: dict[str, Sentences], training: bool = False) -> Encoded:
-        """Encodes `input` and `response`, strings or ids."""
+        """Encodes `input` and `response`, strings or ids, and `context` if it is there."""
+        inputs = self.encode_inputs(pairs["input"], training=training)
+        if self.reads_context and "context" in pairs:
+            inputs = self.join_context(inputs, pairs["context"], training=training)
         return Encoded(
-            inputs=self.encode_inputs(pairs["input"], training=training),
+            inputs=inputs,
             responses=self.encode_responses(pairs["response"], training=training),
             score_scale=self.score_scale,
         )
@@ -124,6 +137,23 @@ class DualEncoder(tf_keras.Model):
         """The sentence embedding u, of unit length: float32 [batch, embedding_dim]."""
         ids = sentences if isinstance(sentences, Mapping) else self.text(sentences)
         return self.encoder(ids, training=training)["default"]
+
+    def join_context(
+        self, inputs: tf.Tensor, context: Sentences, training: bool = False
+    ) -> tf.Tensor:
+        """Embeddings u and what was said before -> embeddings of the inputs in their context.
+
+        Args:
+          inputs: float32 [batch, embedding_dim].
+          context: the messages before each input in one text, the nearest first; "" for none.
+          training: whether words are dropped.
+
+        Returns:
+          float32 [batch, embedding_dim], of unit length.
+        """
+        ids = context if isinstance(context, Mapping) else self.text(context)
+        embeddings = self.encode_inputs(ids, training=training)
+        return self.context_network(inputs, embeddings, has_words(ids))
 
     def encode_responses(self, sentences: Sentences, training: bool = False) -> tf.Tensor:
         """v', the response as the score sees it: float32 [batch, embedding_dim]."""
@@ -190,6 +220,7 @@ class DualEncoder(tf_keras.Model):
         """The arguments of the constructor."""
         layers = {"text": self.text, "encoder": self.encoder}
         layers["response_network"] = getattr(self, "response_network", None)
+        layers["context_network"] = getattr(self, "context_network", None)
         layers["nli_head"] = getattr(self, "nli_head", None)
         serialize = tf_keras.saving.serialize_keras_object
         return {name: serialize(layer) for name, layer in layers.items()} | {
@@ -210,7 +241,7 @@ class DualEncoder(tf_keras.Model):
         if not self.heads:
             self.encode_inputs(ids)
         if schema.RESPONSE_SELECTION in self.heads:
-            self({"input": ids, "response": ids})
+            self({"input": ids, "response": ids, "context": ids})
         if schema.NLI in self.heads:
             self.classify(ids, ids)
             self.nli_head.random_state = random_state(self.nli_head)
@@ -243,11 +274,13 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     text = TextToIds(**config.text.as_dict())
     encoder = encoders.build(config.encoder, text.table_sizes)
     encoder.use_text(text)
-    response_network, classifier = None, None
+    response_network, context_network, classifier = None, None, None
     if schema.RESPONSE_SELECTION in config.heads:
         response_network = ResponseNetwork(
             encoder.embedding_dim, **config.response_network.as_dict()
         )
+        if config.context_turns:
+            context_network = ContextNetwork(encoder.embedding_dim)
     if schema.NLI in config.heads:
         of_head = config.nli.as_dict()
         del of_head["label_smoothing"]  # of the loss
@@ -256,6 +289,7 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
         text=text,
         encoder=encoder,
         response_network=response_network,
+        context_network=context_network,
         nli_head=classifier,
         score_scale=config.score_scale,
         learned_score_scale=config.learned_score_scale,

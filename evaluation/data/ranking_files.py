@@ -1,5 +1,6 @@
 """Test pairs of the data pipeline, in which the true response is to be found."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from evaluation.errors import InputError
 TEXTS = ("input", "response")
 IDS = ("input_id", "response_id")
 FEATURES = (*TEXTS, *IDS)
+CONTEXT = "context/{}"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Pair:
     response: str
     input_id: str
     response_id: str
+    context: str = ""
+    """The messages before the input in one text, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ def read(source: Source) -> RankingData:
 
 
 def _pair(features: Mapping[str, Any], *, place: str, made: str) -> Pair:
-    if not any(name in features for name in IDS):
-        texts = tfrecords.texts(features, TEXTS, place=place)
-        return Pair(*texts, *(f"{made}:{name}" for name in TEXTS))
-    return Pair(*tfrecords.texts(features, FEATURES, place=place))
+    turns = itertools.takewhile(features.__contains__, map(CONTEXT.format, itertools.count()))
+    context = " ".join(tfrecords.texts(features, list(turns), place=place)).strip()
+    names = FEATURES if any(name in features for name in IDS) else TEXTS
+    found = dict(zip(names, tfrecords.texts(features, names, place=place), strict=True))
+    ids = {f"{name}_id": f"{made}:{name}" for name in TEXTS}
+    return Pair(**(ids | found), context=context)

@@ -1,4 +1,4 @@
-"""What a module says of a pair of sentences by itself, through its signatures."""
+"""What a module says of a pair of texts by itself, through its signatures."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from evaluation.errors import InputError
 
 CHUNK = 256
 CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
+ENCODE_IN_CONTEXT = "encode_input_in_context"
 PROBABILITIES = 3
 
 
@@ -44,6 +45,12 @@ def similarity(encoder: Any, left: Sequence[str], right: Sequence[str]) -> np.nd
             f"{len(left)} pairs; [{len(left)}] is needed"
         )
     return rows
+
+
+def encode_in_context(encoder: Any, inputs: Sequence[str], contexts: Sequence[str]) -> np.ndarray:
+    """Return the vectors of inputs with what was said before them, float32 [inputs, dim]."""
+    texts = {"inputs": inputs, "context": contexts}
+    return _apply(encoder, ENCODE_IN_CONTEXT, output="outputs", inputs=texts)
 
 
 def _apply(encoder: Any, name: str, *, output: str, inputs: dict[str, Sequence[str]]) -> np.ndarray:

@@ -75,6 +75,17 @@ class Encoder:
         """Return the inputs' vectors of response ranking: float32 [len(sentences), dim]."""
         return self._encoded(self._inputs, sentences)
 
+    @property
+    def reads_context(self) -> bool:
+        """Whether the messages before an input can join it."""
+        return pair_signatures.ENCODE_IN_CONTEXT in self.signatures
+
+    def encode_inputs_in_context(
+        self, sentences: Sequence[str], contexts: Sequence[str]
+    ) -> np.ndarray:
+        """Return the vectors of inputs with what was said before: float32 [sentences, dim]."""
+        return pair_signatures.encode_in_context(self, sentences, contexts)
+
     def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the responses' vectors: float32 [len(sentences), dim], in their order.
 
@@ -106,6 +117,8 @@ class Encoder:
 
     def _embed(self) -> Apply | None:
         """Return what embeds sentences, where the module has it."""
+        found = (self.signatures[name] for name in EMBEDDINGS if name in self.signatures)
+        signature = next(found, None)
         if callable(self._module):
 
             def embed(texts: tf.Tensor) -> tf.Tensor:
@@ -113,11 +126,10 @@ class Encoder:
 
             # Called as it is, it would be traced anew for every size of a batch.
             strings = tf.TensorSpec([None], tf.string)
-            return tf.function(embed, input_signature=[strings], autograph=False)
-        for name in EMBEDDINGS:
-            if name in self.signatures:
-                return _of_sentences(self.signatures[name], module=self.path)
-        return None
+            called = tf.function(embed, input_signature=[strings], autograph=False)
+            if signature is None or not _takes_texts(signature) or _gives_a_tensor(called):
+                return called
+        return _of_sentences(signature, module=self.path) if signature else None
 
     def _signature(self, name: str, label: str, **options) -> BatchedEncoder | None:
         """Return a signature of sentences, where the module has it."""
@@ -191,6 +203,20 @@ def load(folder: Path):
         raise InputError(f"{folder}: cannot be loaded as a SavedModel: {reason}") from error
 
 
+def _gives_a_tensor(embed: tf.types.experimental.PolymorphicFunction) -> bool:
+    """Return whether a function takes a batch of strings, and gives one tensor for it."""
+    try:
+        return tf.is_tensor(embed.get_concrete_function().structured_outputs)
+    except (TypeError, ValueError, tf.errors.OpError):
+        return False
+
+
+def _takes_texts(signature) -> bool:
+    """Return whether a signature has one input, of strings."""
+    specs = signature.structured_input_signature[1].values()
+    return [spec.dtype for spec in specs] == [tf.string]
+
+
 def _of_sentences(signature, *, module: str) -> Apply:
     """Return a signature with one string input as a function of that input alone."""
     inputs = list(signature.structured_input_signature[1])
@@ -213,8 +239,8 @@ def fingerprint(folder: Path) -> str:
     """Return a hex string that stays the same as long as the SavedModel does."""
     try:
         found = tf.saved_model.experimental.read_fingerprint(str(folder))
-    except FileNotFoundError:
-        return hashlib.sha256((folder / "saved_model.pb").read_bytes()).hexdigest()
+    except FileNotFoundError:  # a module of an older TensorFlow
+        return _sha256(folder)
     checksums = (
         found.saved_model_checksum,
         found.graph_def_program_hash,
@@ -223,3 +249,15 @@ def fingerprint(folder: Path) -> str:
         found.checkpoint_hash,
     )
     return "".join(f"{checksum:016x}" for checksum in checksums)
+
+
+def _sha256(folder: Path) -> str:
+    """Return the SHA-256 over the names and bytes of a SavedModel's files, weights included."""
+    parts = (path for part in ("assets", "variables") for path in (folder / part).rglob("*"))
+    digest = hashlib.sha256()
+    for path in (folder / "saved_model.pb", *sorted(path for path in parts if path.is_file())):
+        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

@@ -235,8 +235,13 @@ def of_file(path: Path) -> tuple[str, str, Lookup]:
     is not in there in the case that it is written in is looked up in lower case.
     """
     source = Source("words", (existing(path),))
-    name = without_gz(path).removesuffix(".txt").removesuffix(".vec")
-    return name, source.provenance()["sha256"], lambda words: _read(path, set(words))
+    digest = source.provenance()["sha256"]
+    return name_of_file(path), digest, lambda words: _read(path, set(words))
+
+
+def name_of_file(path: Path) -> str:
+    """Return the name of the vectors in a file."""
+    return without_gz(path).removesuffix(".txt").removesuffix(".vec")
 
 
 def _read(path: Path, words: set[str]) -> Table:
@@ -284,6 +289,10 @@ def of_module(module: str) -> tuple[str, str, Lookup]:
         rows = encoder.word_vectors(different)
         return {word: row for word, row in zip(different, rows, strict=True) if row.any()}
 
-    name = f"words of {Path(module).name}"
     digest = hashlib.sha256(encoder.provenance()["fingerprint"].encode()).hexdigest()
-    return name, digest, vectors
+    return name_of_module(module), digest, vectors
+
+
+def name_of_module(module: str) -> str:
+    """Return the name of the vectors in a module."""
+    return f"words of {Path(module).name}"

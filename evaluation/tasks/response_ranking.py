@@ -31,6 +31,8 @@ AT = (1, 3, 10)
 # Embeddings of one text differ by about 1e-7 of their size between batches.
 SAME = 1e-6
 
+IN_CONTEXT = "Inputs are encoded with the messages before them, as far as the pairs hold these."
+
 Block = tuple[np.ndarray, np.ndarray]
 
 
@@ -86,6 +88,7 @@ def evaluate(
         baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at}},
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
+        notes=[IN_CONTEXT] if reads_context(encoder, pairs) else [],
         items=[
             {
                 "input_id": pair.input_id,
@@ -154,12 +157,25 @@ def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple
 
     Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
     """
-    inputs = encoder.encode_inputs([pair.input for pair in pairs]).astype(np.float64)
+    inputs = _inputs(encoder, pairs).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
     for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
         scores = similarity.products(inputs[rows], responses[columns])
         better, same = compare(scores, negative=negative)
         yield rows, columns, 1 + better + same, scores
+
+
+def reads_context(encoder, pairs: list[Pair]) -> bool:
+    """Return whether the module joins what was said before to the inputs of these pairs."""
+    return getattr(encoder, "reads_context", False) and any(pair.context for pair in pairs)
+
+
+def _inputs(encoder, pairs: list[Pair]) -> np.ndarray:
+    """Return the vectors of the inputs, float32 [pairs, dim], in their context if possible."""
+    texts = [pair.input for pair in pairs]
+    if not reads_context(encoder, pairs):
+        return encoder.encode_inputs(texts)
+    return encoder.encode_inputs_in_context(texts, [pair.context for pair in pairs])
 
 
 def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:

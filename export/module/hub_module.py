@@ -18,6 +18,7 @@ from export.module.parts import (
     SENTENCES,
     TRAINING,
     Encoder,
+    KeptLayer,
     Part,
     Preprocessor,
     ResponseEncoder,
@@ -26,6 +27,7 @@ from export.module.signatures import (
     ANGULAR,
     CLASSIFY_NLI,
     ENCODE_INPUT,
+    ENCODE_INPUT_IN_CONTEXT,
     ENCODE_RESPONSE,
     OUTPUTS,
     RANK_RESPONSES,
@@ -40,7 +42,7 @@ from export.module.signatures import (
 from model.configs import schema
 from model.dual_encoder import DualEncoder
 from model.layers import nli_head
-from model.text.preprocessing import PADDING, WORDS, TextToIds
+from model.text.preprocessing import PADDING, WORDS, TextToIds, has_words
 
 Outputs = dict[str, tf.Tensor]
 
@@ -51,7 +53,8 @@ class HubModule(Part):
     One finite row for every input, whatever its bytes; a row does not depend on the others.
     Text is truncated to the model's `max_tokens`. Parts: `preprocessor`, `encoder` and, if the
     model was trained on conversations, `response_encoder`. `encode_response` and `rank_responses`
-    need a model trained on conversations, `classify_nli` one trained on NLI.
+    need a model trained on conversations, `encode_input_in_context` one with `context_turns`,
+    `classify_nli` one trained on NLI.
 
     Args:
       model: the trained model.
@@ -101,6 +104,12 @@ class HubModule(Part):
             self.response_encoder = ResponseEncoder(encoder, network, text, random=random)
             heads[ENCODE_RESPONSE] = lambda inputs: {OUTPUTS: self._encode_responses(inputs)}
             heads[RANK_RESPONSES] = self._rank
+        if model.reads_context:
+            joined = weights.keep(model.context_network, variant)
+            self.context_network = Part(joined)
+            heads[ENCODE_INPUT_IN_CONTEXT] = lambda inputs, context: {
+                OUTPUTS: self._in_context(inputs, context, network=joined)
+            }
         if schema.NLI in model.heads:
             head = weights.keep(model.nli_head, variant)
             self.nli_head = Part(head)
@@ -135,6 +144,14 @@ class HubModule(Part):
         if self.sts_matrix is not None:
             u = tf.matmul(u, self.sts_matrix)
         return tf.math.l2_normalize(u, axis=-1)
+
+    def _in_context(
+        self, inputs: tf.Tensor, context: tf.Tensor, *, network: KeptLayer
+    ) -> tf.Tensor:
+        """Inputs with the messages before them: string [batch] twice -> float32 [batch, dim]."""
+        ids = self.preprocessor(context)
+        embeddings = self.encoder.encode(ids, False)[DEFAULT]
+        return network(self._encode(inputs), embeddings, has_words(ids))
 
     def _encode_responses(self, sentences: tf.Tensor) -> tf.Tensor:
         """v': string [batch] -> float32 [batch, dim]."""

@@ -11,11 +11,13 @@ import tensorflow as tf
 INPUTS, OUTPUTS = "inputs", "outputs"
 SENTENCES1, SENTENCES2 = "sentences1", "sentences2"
 ANGULAR, SCORE = "angular", "score"
+CONTEXT = "context"
 INPUT, RESPONSES, SCORES = "input", "responses", "scores"
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 
 SERVING_DEFAULT = "serving_default"
 ENCODE_INPUT = "encode_input"
+ENCODE_INPUT_IN_CONTEXT = "encode_input_in_context"
 ENCODE_RESPONSE = "encode_response"
 SIMILARITY = "similarity"
 RANK_RESPONSES = "rank_responses"
@@ -74,6 +76,14 @@ SIGNATURES = {
         {INPUTS: _texts("any text")},
         {OUTPUTS: _rows("u, of unit length")},
         "encodes inputs for response selection; the same as the call unless the module is tuned",
+    ),
+    ENCODE_INPUT_IN_CONTEXT: Signature(
+        {
+            INPUTS: _texts("any text"),
+            CONTEXT: _texts("the messages before each, in one text, the nearest first; or empty"),
+        },
+        {OUTPUTS: _rows("u in its context, of unit length")},
+        "encodes inputs with the messages before them, for response selection",
     ),
     ENCODE_RESPONSE: Signature(
         {INPUTS: _texts("any text")},

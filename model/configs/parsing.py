@@ -173,6 +173,11 @@ def _check_model(task: schema.Training) -> None:
     if not heads or not set(heads) <= set(schema.TASKS):
         raise InputError(f"task.model.heads: {heads!r}; accepted: one or several of {schema.TASKS}")
     _check_word_vectors(task)
+    if task.model.context_turns and schema.RESPONSE_SELECTION not in heads:
+        raise InputError(
+            f"task.model.context_turns: {task.model.context_turns} has no effect; it is read only "
+            f"if task.model.heads has {schema.RESPONSE_SELECTION}"
+        )
     if isinstance(task, schema.ResponseSelection):
         _check_margin(task)
 

@@ -107,7 +107,10 @@ _ACCEPTED: dict[type, dict[str, Numbers]] = {
         "members": _FROM_1,
         "label_smoothing": _PART,
     },
-    schema.DualEncoder: {"score_scale": Numbers(0, 1000, above=True)},
+    schema.DualEncoder: {
+        "context_turns": Numbers(0, 100, whole=True),
+        "score_scale": Numbers(0, 1000, above=True),
+    },
     schema.Objective: {"margin": _NOT_NEGATIVE},
     schema.NliObjective: {
         "entailment_weight": Numbers(0, 1000),

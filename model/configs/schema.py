@@ -200,6 +200,9 @@ class DualEncoder(hyperparams.Config):
     text: Text = dataclasses.field(default_factory=Text)
     encoder: Encoder = dataclasses.field(default_factory=Encoder)
     response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
+    context_turns: int = 0
+    """Messages before the input that join it in response selection, the nearest first: features
+    `context/0`, ... of pairs written with `--context_turns`. 0, as in the paper: none."""
     score_scale: float = 1.0
     """Factor of the dot products before the softmax."""
     learned_score_scale: bool = False

@@ -8,7 +8,9 @@ from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
+from model.data import tfrecords
 from model.dual_encoder import DualEncoder
+from model.errors import InputError
 from model.tasks import losses
 from model.tasks.pair_task import PairTask, strings
 
@@ -16,6 +18,10 @@ _STRING = tf.io.FixedLenFeature([], tf.string)
 _PAIR = {tfrecord.INPUT: _STRING, tfrecord.RESPONSE: _STRING}
 RESPONSE = {tfrecord.RESPONSE: _STRING}
 """The response of a pair alone, for `tf.io.parse_example`."""
+_CONTEXT = "context"
+_EMPTY = tf.io.FixedLenFeature([], tf.string, default_value="")
+_LOOKED_AT = 10_000
+"""Records in which a context is looked for."""
 _HASHES = 2**62
 """Equal texts are found by hashes below this."""
 _AT = (1, 3, 10)
@@ -27,7 +33,8 @@ class ResponseSelectionTask(PairTask):
     """Trains on input-response pairs.
 
     A batch has the ids of `input` and `response`, and `input_key` and `response_key`, hashes of
-    the texts: int64 [batch].
+    the texts: int64 [batch]. With `context_turns` it has those of `context`, too: the messages
+    before the input in one text, the nearest first.
     """
 
     id_feature = tfrecord.RESPONSE_ID
@@ -36,6 +43,32 @@ class ResponseSelectionTask(PairTask):
 
     def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
         super().__init__(params, *args, **{"name": schema.RESPONSE_SELECTION} | kwargs)
+        turns = range(params.model.context_turns)
+        self._context = {tfrecord.CONTEXT.format(turn): _EMPTY for turn in turns}
+
+    def check_data(self, name: str, params: schema.Data) -> None:
+        """As for every task; also that pairs have a context, if the model reads it.
+
+        Raises:
+          InputError: also if none of the first 10,000 records has one.
+        """
+        super().check_data(name, params)
+        if not self._context:
+            return
+        files = tfrecords.find_files(name, params)
+        records = tfrecords.read_records(files).take(_LOOKED_AT).batch(_LOOKED_AT)
+        if not any(tf.reduce_any(self._contexts(some) != "") for some in records):
+            raise InputError(
+                f"{name}.input_path: no record from {files[0]!r} on has a context; "
+                "task.model.context_turns needs pairs that `python -m data_pipeline` has written "
+                "with --context_turns"
+            )
+
+    def _contexts(self, serialized: tf.Tensor) -> tf.Tensor:
+        """The messages before each input in one text, the nearest first: string [batch]."""
+        turns = tf.io.parse_example(serialized, self._context)
+        joined = tf.strings.join([turns[name] for name in self._context], separator=" ")
+        return tf.strings.strip(joined)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Pairs, string [batch] -> a batch."""
@@ -44,6 +77,8 @@ class ResponseSelectionTask(PairTask):
         keys = {
             f"{name}_key": tf.strings.to_hash_bucket_fast(texts[name], _HASHES) for name in _PAIR
         }
+        if self._context:
+            ids[_CONTEXT] = self.text(self._contexts(serialized))
         return ids | keys
 
     def forward(

@@ -17,7 +17,7 @@ word shares its vector only in a collision, which 200,000 buckets make rare for 
 Bigrams, of which there are millions, have to be hashed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,11 @@ _APOSTROPHES = r"['’ʼ`‘]| \x{0301}"  # NFKC makes a space and an accent of 
 _SYMBOL = r"[^\pL\pM\pN\s']"
 _UNSEEN = r"[^\PC\s]+"
 _SPACE = r"\s+"
+
+
+def has_words(ids: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Whether texts have more than their end mark: ids of `TextToIds` -> bool [batch]."""
+    return tf.math.count_nonzero(ids[WORDS] != PADDING, axis=1) > 1
 
 
 @serializable

@@ -34,11 +34,9 @@ RECURRENT = {
 }
 
 
-def make_model_dir(folder, *, params_model=None, encoder=None, heads=None, nli=None):
+def make_model_dir(folder, *, params_model=None, **changes):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
     config = schema.ResponseSelection()
-    changes = {"encoder": encoder, "heads": heads, "nli": nli}
-    changes = {key: value for key, value in changes.items() if value}
     config.override({"model": MODEL | changes})
     model = build(config.model, seed=0)
     # Bigrams begin at zero: what is quantized and compared must not be nothing.

@@ -250,6 +250,29 @@ def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
         assert {path.name for path in tmp_path.iterdir()} == {"module"}
 
 
+def test_inputs_are_encoded_in_their_context_if_the_model_reads_it(write_model_dir, tmp_path):
+    model_dir = write_model_dir(context_turns=2)
+    export(model_dir, tmp_path / "module")
+    module = tf.saved_model.load(str(tmp_path / "module"))
+    assert set(module.signatures) - ALWAYS == {
+        "encode_response",
+        "rank_responses",
+        "encode_input_in_context",
+    }
+    assert len(module.context_network.variables) == 3
+    model, _ = trained.load(model_dir)
+    inputs, context = tf.constant(["yes", "yes"]), tf.constant(["", "Are you well?"])
+    alone = model.encode_inputs(inputs)
+    encode = module.signatures["encode_input_in_context"]
+    found = encode(inputs=inputs, context=context)["outputs"]
+    np.testing.assert_allclose(found, model.join_context(alone, context), atol=1e-6)
+    np.testing.assert_allclose(found[0], alone[0], atol=1e-6)
+    assert np.abs(found[1] - alone[1]).max() > 0.01
+    np.testing.assert_allclose(module(inputs), alone, atol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many inputs as context"):
+        encode(inputs=inputs, context=context[:1])
+
+
 def test_a_model_of_a_teacher_alone_gives_embeddings(write_model_dir, tmp_path):
     export(write_model_dir(heads=["teacher"]), tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))

@@ -8,6 +8,7 @@ TEXTS, EMBEDDINGS = "string [batch]", "float32 [batch, dim]"
 EXPECTED = {
     "serving_default": ({"inputs": TEXTS}, {"outputs": EMBEDDINGS}),
     "encode_input": ({"inputs": TEXTS}, {"outputs": EMBEDDINGS}),
+    "encode_input_in_context": ({"inputs": TEXTS, "context": TEXTS}, {"outputs": EMBEDDINGS}),
     "encode_response": ({"inputs": TEXTS}, {"outputs": EMBEDDINGS}),
     "similarity": (
         {"sentences1": TEXTS, "sentences2": TEXTS},

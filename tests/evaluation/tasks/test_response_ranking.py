@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 
 import numpy as np
@@ -73,6 +74,44 @@ def test_records_without_ids_get_them_from_their_place(tmp_path):
     write_records(path, [example(pair(0), input_id=None)])
     with pytest.raises(InputError, match="feature 'input_id' has 0 byte strings"):
         ranking_files.read(source)
+
+
+def test_the_context_is_one_text_the_nearest_message_first(tmp_path):
+    turns = [("near", "far"), ("near", ""), ("", "")]
+    records = [
+        example(pair(n), **{f"context/{k}": turn.encode() for k, turn in enumerate(of_pair)})
+        for n, of_pair in enumerate(turns)
+    ]
+    (source,) = ranking_files.find(write_records(tmp_path / "test-0.tfrecord", records))
+    contexts = [pair.context for pair in ranking_files.read(source).pairs]
+    assert contexts == ["near far", "near", ""]
+
+
+class ReadsContext:
+    """A module for which only the context of an input says which response is the true one."""
+
+    reads_context = True
+
+    def encode_inputs(self, sentences):
+        return np.ones((len(sentences), 4), np.float32)
+
+    def encode_inputs_in_context(self, sentences, contexts):
+        return np.eye(4, dtype=np.float32)[[int(text) for text in contexts]]
+
+    def encode_responses(self, sentences):
+        return np.eye(4, dtype=np.float32)[[int(text.split()[1]) for text in sentences]]
+
+
+def test_inputs_are_encoded_in_their_context_by_a_module_that_reads_it():
+    pairs = [dataclasses.replace(pair(n), context=str(n)) for n in range(4)]
+    found = ranking.evaluate(ReadsContext(), data(pairs), candidates=4, at=[1])
+    assert found.metrics["p_at_1"] == 1.0
+    assert found.notes == [ranking.IN_CONTEXT]
+    found = ranking.evaluate(
+        ReadsContext(), data([pair(n) for n in range(4)]), candidates=4, at=[1]
+    )
+    assert found.metrics["p_at_1"] == 0.0
+    assert found.notes == []
 
 
 def test_bad_files_are_named(tmp_path):

@@ -149,11 +149,12 @@ def test_a_sum_of_vectors_is_saved_and_loaded(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["averaging", "transformer", "recurrent"])
-@pytest.mark.parametrize("learned", [False, True])
-def test_a_dual_encoder_is_saved_and_loaded(kind, learned, tmp_path):
+@pytest.mark.parametrize(("learned", "turns"), [(False, 0), (True, 2)])
+def test_a_dual_encoder_is_saved_and_loaded(kind, learned, turns, tmp_path):
     config = schema.DualEncoder(
         text=schema.Text(max_tokens=4, word_buckets=30, bigram_buckets=40),
         heads=[schema.RESPONSE_SELECTION, schema.NLI],
+        context_turns=turns,
         score_scale=0.5,
         learned_score_scale=learned,
     )
@@ -166,6 +167,7 @@ def test_a_dual_encoder_is_saved_and_loaded(kind, learned, tmp_path):
     assert again.get_config() == model.get_config()
     pair = {"input": tf.constant(SENTENCES), "response": tf.constant(SENTENCES[::-1])}
     require_same(model, again, pair)
+    require_same(model, again, pair | {"context": tf.constant(SENTENCES)})
     np.testing.assert_array_equal(model.encode(SENTENCES), again.encode(SENTENCES))
     ids = model.text(tf.constant(SENTENCES))
     np.testing.assert_array_equal(model.classify(ids, ids), again.classify(ids, ids))

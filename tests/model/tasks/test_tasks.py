@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data_pipeline.pairs.tfrecord import encode_example
-from model.configs import schema
+from data_pipeline.pairs.tfrecord import encode_example, frame
+from model.configs import parsing, schema
 from model.data.input_pipeline import ids_of
 from model.dual_encoder import Compared
+from model.errors import InputError
 from model.tasks.losses import Encoded
 from model.tasks.multitask import tasks_of
 from model.tasks.nli import NliTask
@@ -70,6 +71,74 @@ def test_the_true_response_is_among_the_best_1_3_and_10():
     assert task.metrics == ("p_at_1", "p_at_3", "p_at_10")
     found = [logs[name].numpy() for name in task.metrics]
     np.testing.assert_allclose(found, [6 / 12, 8 / 12, 10 / 12], rtol=1e-6)
+
+
+def in_context(*turns):
+    """A pair with these turns before its input, the nearest first."""
+    context = {f"context/{number}": text for number, text in enumerate(turns)}
+    return encode_example({"input": "a", "response": "b"} | context)
+
+
+def test_the_context_is_the_messages_before_the_input_the_nearest_first():
+    task = ResponseSelectionTask(schema.ResponseSelection(model=MODEL.replace(context_turns=2)))
+    records = [in_context("near", "far", "farther"), in_context("near", ""), in_context()]
+    batch = task.parse(tf.constant(records))
+    for kind, ids in task.text(tf.constant(["near far", "near", ""])).items():
+        np.testing.assert_array_equal(batch["context"][kind], ids)
+    assert set(response_selection().parse(tf.constant(records))) == set(batch) - {"context"}
+
+
+def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
+    task = ResponseSelectionTask(schema.ResponseSelection(model=MODEL.replace(context_turns=1)))
+    params = schema.Data(input_path=f"{tmp_path}/*", global_batch_size=2)
+    (tmp_path / "a").write_bytes(frame(in_context()) + frame(in_context("")))
+    with pytest.raises(InputError) as raised:
+        task.check_data("task.train_data", params)
+    assert str(raised.value) == (
+        f"task.train_data.input_path: no record from '{tmp_path}/a' on has a context; "
+        "task.model.context_turns needs pairs that `python -m data_pipeline` has written with "
+        "--context_turns"
+    )
+    # Halves of messages, without a context, may stand beside replies.
+    (tmp_path / "b").write_bytes(frame(in_context("near")))
+    task.check_data("task.train_data", params)
+
+
+def test_the_model_learns_from_the_context(tmp_path):
+    """Inputs are all the same: only what was said before tells their responses apart."""
+    words = [f"word{number}" for number in range(40)]
+    records = [
+        frame(encode_example({"input": "yes", "response": word, "context/0": word}))
+        for word in words * 5
+    ]
+    for name in ("train-0", "validation-0"):
+        (tmp_path / name).write_bytes(b"".join(records))
+    overrides = {
+        "task.model.text.bigram_buckets": 0,
+        "task.model.encoder.averaging.hidden": "[]",
+        "task.model.response_network.hidden": "[]",
+        "task.model.response_network.residual": "true",
+        "task.model.score_scale": 10,
+        "task.train_data.input_path": f"{tmp_path}/train-*",
+        "task.train_data.global_batch_size": 40,
+        "task.validation_data.input_path": f"{tmp_path}/validation-*",
+        "task.validation_data.global_batch_size": 40,
+        "trainer.train_steps": 40,
+        "trainer.validation_interval": 40,
+        "trainer.steps_per_loop": 20,
+        "trainer.summary_interval": 20,
+        "trainer.optimizer_config.learning_rate.type": "constant",
+        "trainer.optimizer_config.learning_rate.constant.learning_rate": 0.1,
+    }
+    found = {}
+    for turns in (0, 1):
+        given = {"task.model.context_turns": turns} | overrides
+        text = ",".join(f"{name}={value}" for name, value in given.items())
+        params = parsing.parse(experiment="reddit", params_override=text)
+        run = str(tmp_path / f"run{turns}")
+        found[turns] = training.run_experiment(params, mode="train_and_eval", folder=run)["p_at_1"]
+    assert found[0] < 0.1
+    assert found[1] > 0.8
 
 
 def test_a_tie_counts_against_the_model():

@@ -57,9 +57,11 @@ demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/repor
 test: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## the fast tests
 	$(RUN) -m pytest -m "not slow" -n 2 --dist loadfile
 
-# Slow tests measure memory or start processes of their own: one at a time.
+# Engines and clusters start many processes and have deadlines: one at a time.
+SEVERAL_PROCESSES := flink or spark or prism or cluster
 test-all: test  ## the fast tests, then the slow ones
-	$(RUN) -m pytest -m slow
+	$(RUN) -m pytest -m "slow and not ($(SEVERAL_PROCESSES))" -n 2 --dist loadfile
+	$(RUN) -m pytest -m "slow and ($(SEVERAL_PROCESSES))"
 
 lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
 	$(RUN) -m ruff check .

@@ -132,7 +132,7 @@ def test_a_row_becomes_a_command(run, experiment, preset, override):
 def test_the_rows_of_the_results_page_are_these(table):
     assert list(table().shown) == [
         *(f"{row}-{seed}" for row in ("reddit", "reddit_nli") for seed in range(3)),
-        *("words-0", "words_nli-0", "teacher-0", "teacher_nli-0"),
+        *("reddit_context-0", "words-0", "words_nli-0", "teacher-0", "teacher_nli-0"),
         *("transformer-0", "transformer_teacher-0", "bilstm_max_nli-0"),
         *(f"nli_{share}-0" for share in (0, 10, 30, 100)),
         *(f"growth_{share}-0" for share in (1, 3, 10, 30, 100)),
@@ -357,7 +357,7 @@ def test_another_seed_is_another_run(changed):
     [
         ({"stepps": 3}, "row transformer: stepps; accepted: experiment, export, init_from"),
         ({"scores": ["glue"]}, "scores: glue; accepted: response_ranking, validation_"),
-        ({"pairs": "all"}, "pairs: all; accepted: pairs, halves, papers_pairs, held_out"),
+        ({"pairs": "all"}, "pairs: all; accepted: pairs, pairs_in_context, halves"),
         ({"variant": "int4"}, "variant: int4; accepted: float32, bfloat16, float16, int8"),
         ({"export": "first"}, "export: first; accepted: last, best"),
         ({"init_from": "nowhere"}, "init_from: nowhere; accepted: reddit, reddit_nli"),

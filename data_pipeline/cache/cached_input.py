@@ -53,6 +53,9 @@ _WRITE_BYTES = 4 << 20
 """Frames are written together: Linux takes a third of the time for large writes."""
 EXAMPLES = 3
 """Examples of dropped messages that are kept for each rule."""
+MOST_REASONS = 100
+"""Reasons why lines are malformed that are counted by themselves; the rest together."""
+OTHER_REASONS = "other reasons"
 DROPPED_LETTERS = "dead_letters_left_out"
 """Among the counts: malformed lines that are not among the dead letters."""
 PLAIN = "messages.arrow"
@@ -293,8 +296,10 @@ class _Writer:
                 examples += [text[:KEPT_OF_TOO_LONG] for text in texts.take(found).to_pylist()]
 
     def _add_dead_letter(self, line: MalformedLine) -> None:
-        # Without the column at which the JSON ended, or there are as many reasons as lines.
-        self.reasons[line.reason.partition(":")[0]] += 1
+        # Without what follows, a value or where the JSON ended, or there are as many as lines.
+        reason = line.reason.partition(":")[0]
+        is_one_more = reason not in self.reasons and len(self.reasons) >= MOST_REASONS
+        self.reasons[OTHER_REASONS if is_one_more else reason] += 1
         if self._dead_letters == self._max_dead_letters:
             self.counts[DROPPED_LETTERS] += 1
             return

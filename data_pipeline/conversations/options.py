@@ -21,8 +21,6 @@ from data_pipeline.tables.check import check_fields
 from data_pipeline.tables.reader import suffix_of
 from data_pipeline.tables.rows import TableFormat
 
-_CHECKED_FILES = 10
-"""Files whose first rows are checked before the job starts; the job checks the fields of all."""
 _MAY_BE_EMPTY = {"parent_field", "author_field", "time_field", "group_field"}
 _TABS = ("\\t", "tab")
 
@@ -212,7 +210,7 @@ def _check_table(
     )
     may_be_empty = _MAY_BE_EMPTY | ({"thread_field"} if layout is Layout.ROWS else set())
     check_fields(
-        files[:_CHECKED_FILES],
+        files,
         required={flag: name for flag, name in flags.items() if flag not in may_be_empty},
         optional={flag: name for flag, name in flags.items() if flag in may_be_empty},
         form=form,

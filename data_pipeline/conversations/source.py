@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from reprlib import repr as short_repr
 from typing import Any, NamedTuple
 
 import orjson
@@ -215,5 +216,13 @@ class _Reader:
     def _malformed(self, number: int, values: tuple, reason: str) -> MalformedLine:
         names = self._roles.values()
         shown = {n: v for n, v in zip(names, values, strict=True) if v is not MISSING}
-        raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
+        try:
+            raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
+        except orjson.JSONEncodeError:  # nested deeper than orjson writes, such as 300 lists
+            raw = orjson.dumps({name: _short(value) for name, value in shown.items()})
         return MalformedLine(self._file.path, number, raw[:KEPT_OF_TOO_LONG], reason)
+
+
+def _short(value: Any) -> str:
+    """A text itself; of anything else the beginning, to a few levels."""
+    return value if isinstance(value, str) else short_repr(value)

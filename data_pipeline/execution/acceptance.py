@@ -122,19 +122,14 @@ def require_pairs(
     Raises:
       InputError: if too many lines are malformed, or there are no pairs and must be.
     """
-    if pairs == 0 and limits.allow_empty:
-        return
     total = InputLines(
         sum(some.lines for some in inputs),
         sum(some.malformed for some in inputs),
         max(inputs, key=lambda some: some.malformed).first_malformed,
     )
     if total.are_malformed(limits):
-        raise InputError(
-            f"--input: {_share(total)}, more than --max_malformed {limits.max_malformed:g} accepts"
-            f"{_sample(total, wanted)}"
-        )
-    if pairs == 0:
+        raise _too_malformed(total, limits, wanted)
+    if pairs == 0 and not limits.allow_empty:
         counted = ", ".join(_counted(statistics)) or "no lines"
         hint = "".join(f"; {hint}" for hint in hints)
         # A few malformed lines are not the reason why there are no pairs.
@@ -146,6 +141,24 @@ def require_pairs(
     for some in inputs:
         if some.are_malformed(limits):
             _LOG.warning("warning: %s%s", _share(some), _sample(some, wanted))
+
+
+def require_few_malformed(statistics: dict[str, Any], limits: Limits) -> None:
+    """Checks the statistics of a job that is complete against the limits of now.
+
+    Raises:
+      InputError: if more lines are malformed than they accept.
+    """
+    total = InputLines(statistics.get("lines", 0), statistics.get("malformed", 0), lambda: None)
+    if total.are_malformed(limits):
+        raise _too_malformed(total, limits, [])
+
+
+def _too_malformed(counted: InputLines, limits: Limits, wanted: Sequence[str]) -> InputError:
+    return InputError(
+        f"--input: {_share(counted)}, more than --max_malformed {limits.max_malformed:g} accepts"
+        f"{_sample(counted, wanted)}"
+    )
 
 
 def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:

@@ -36,6 +36,8 @@ def run_job(
     *,
     overwrite: bool,
     work: Callable[[], dict[str, Any]],
+    accept: Callable[[dict[str, Any]], None] | None = None,
+    in_order: bool = True,
 ) -> JobResult:
     """Runs a job in its output folder, unless this same job is complete there.
 
@@ -45,12 +47,17 @@ def run_job(
       options: what makes two jobs on the same inputs the same.
       overwrite: whether to replace a complete output.
       work: does the job, publishes the output and returns its statistics.
+      accept: raises an InputError if the statistics of a complete output are not acceptable.
+      in_order: whether the order of the inputs makes two jobs differ.
 
     Raises:
       ClaimedError: if another job works in the folder.
       InputError: if another job is complete there, or the folder cannot be written.
     """
     with output.claimed():
-        if not overwrite and output.is_done(inputs, options):
-            return JobResult(output.path, output.statistics(), was_complete=True)
+        if not overwrite and output.is_done(inputs, options, in_order=in_order):
+            statistics = output.statistics()
+            if accept is not None:
+                accept(statistics)
+            return JobResult(output.path, statistics, was_complete=True)
         return JobResult(output.path, work(), was_complete=False)

@@ -20,6 +20,8 @@ from data_pipeline.files.filesystem import reach_object_stores
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
 LOCAL_RUNNER = "FnApiRunner"
+_NAMES_OF_LOCAL = {"direct", "directrunner", "switchingdirectrunner", "fnapi", "fnapirunner"}
+"""What Beam's users call it, in lower case."""
 _DAMAGED = re.compile(
     rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
 )
@@ -61,7 +63,7 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     if workers < 0:
         raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
     standard = options.view_as(StandardOptions)
-    if standard.runner is None:
+    if standard.runner is None or standard.runner.lower() in _NAMES_OF_LOCAL:
         standard.runner = LOCAL_RUNNER
     if not is_local(options):
         _log_states_only()

@@ -3,7 +3,7 @@
 Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -17,6 +17,7 @@ from data_pipeline.files.filesystem import (
     absolute_path,
     file_crc32c,
     full_path,
+    is_remote,
     open_stored,
     reason_of,
     require_reachable,
@@ -88,7 +89,7 @@ class InputFile(NamedTuple):
         if described["bytes"] != self.size:
             return False
         return described["modified"] == self.modified or described["crc32c"] == file_crc32c(
-            self.path, start=self.start, size=self.stored_bytes
+            self.location or self.path, start=self.start, size=self.stored_bytes
         )
 
 
@@ -98,8 +99,8 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     A value is a file name or pattern, or several, separated by commas.
 
     Raises:
-      InputError: if a pattern matches nothing, matches a folder, or is on a filesystem that
-        Beam does not reach.
+      InputError: if a pattern matches nothing, matches a folder or a stream, or is on a filesystem
+        that Beam does not reach.
     """
     found: dict[str, InputFile] = {}
     for value in values:
@@ -116,11 +117,22 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
+    _require_regular(found)
     # Two names of one file: the first counts.
     once: dict[str, InputFile] = {}
     for each in found.values():
         once.setdefault(each.full_path, each)
     return list(once.values())
+
+
+def _require_regular(paths: Iterable[str]) -> None:
+    """Refuses pipes and devices: their bytes can be read once only, and a job reads them twice."""
+    for path in paths:
+        local = Path(path)
+        if not is_remote(path) and local.exists() and not local.is_file():
+            raise InputError(
+                f"--input: {path!r} is not a regular file; write the stream into one first"
+            )
 
 
 def _require_reachable(value: str) -> None:

@@ -94,12 +94,12 @@ def _looks_with_fields(fields: dict[str, Any], wanted: Sequence[str], reason: st
         return f"JSON with the right fields, but {reason}"
     without = ", ".join(map(repr, missing))
     if "body" in missing and all(name in fields for name in _SUBMISSION):
-        return f"a submission: it has 'title' and 'selftext' but no {without}"
+        return f"a submission: it has 'title' and 'selftext' but no {without} ({reason})"
     first = list(fields)[:_SHOWN_FIELDS]
     names = ", ".join(repr(name[:_SHOWN_CHARACTERS]) for name in first)
     more = ", ..." if len(fields) > _SHOWN_FIELDS else ""
     noun = "field" if len(missing) == 1 else "fields"
-    return f"JSON without the {noun} {without}; its fields are {names or 'none'}{more}"
+    return f"JSON without the {noun} {without}; its fields are {names or 'none'}{more} ({reason})"
 
 
 def _shown(line: bytes) -> str:

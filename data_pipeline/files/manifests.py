@@ -53,9 +53,17 @@ def _require(value: Any, shape: Any, name: str) -> None:
 
 
 def differences_of(
-    marker: dict[str, Any], inputs: Sequence[InputFile], options: dict[str, Any]
+    marker: dict[str, Any],
+    inputs: Sequence[InputFile],
+    options: dict[str, Any],
+    *,
+    in_order: bool = True,
 ) -> Iterator[str]:
-    """How the job of a COMPLETED differs from one with these inputs and options."""
+    """How the job of a COMPLETED differs from one with these inputs and options.
+
+    The order of the inputs counts unless `in_order` is false: of messages with one id the first is
+    kept.
+    """
     before, now = marker["inputs"], {file.full_path: file for file in inputs}
     changed = sorted(
         path
@@ -66,6 +74,9 @@ def differences_of(
         shown = ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
         differ = "input differs" if len(changed) == 1 else "inputs differ"
         yield f"{len(changed)} {differ}: {shown}"
+    elif in_order and list(before) != list(now):
+        first = next(path for path, other in zip(before, now, strict=True) if path != other)
+        yield f"its inputs were in another order, from {first} on"
     earlier = marker["options"]
     for name in sorted(earlier | options):
         if earlier.get(name) != options.get(name):

@@ -112,8 +112,10 @@ class OutputFolder:
         reason = reason_of(error) if isinstance(error, BeamIOError) else error
         return InputError(f"--output: {self.path!r} cannot be written: {reason}")
 
-    def is_done(self, inputs: Sequence[InputFile], options: dict[str, Any]) -> bool:
-        """Whether this same job has completed here.
+    def is_done(
+        self, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool = True
+    ) -> bool:
+        """Whether this same job has completed here; `in_order` tells if the inputs' order counts.
 
         Raises:
           InputError: if another job has, or its files have changed; says what differs.
@@ -121,7 +123,7 @@ class OutputFolder:
         marker = self._read_marker()
         if marker is None:
             return False
-        differences = list(differences_of(marker, inputs, options))
+        differences = list(differences_of(marker, inputs, options, in_order=in_order))
         way_out = "name another folder, or pass --overwrite to replace it"
         if differences:
             raise InputError(
@@ -150,9 +152,10 @@ class OutputFolder:
     def statistics(self) -> dict[str, Any]:
         """The published statistics.json; empty if it is missing or damaged."""
         try:
-            return json.loads(self._content(STATISTICS))
+            statistics = json.loads(self._content(STATISTICS))
         except ValueError:
             return {}
+        return statistics if isinstance(statistics, dict) else {}
 
     def start(self) -> None:
         """Makes room to write aside; published files stay until `publish`.

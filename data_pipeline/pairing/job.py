@@ -1,8 +1,11 @@
 """Any source's job: check the folders, run the Beam graph, publish the pairs."""
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
@@ -12,6 +15,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.cache.parts import manifest_of
 from data_pipeline.errors import InputError
+from data_pipeline.execution.acceptance import require_few_malformed
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import (
@@ -30,7 +34,7 @@ from data_pipeline.execution.runner import (
     run_pipeline,
 )
 from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.files.filesystem import absolute_path, full_path
+from data_pipeline.files.filesystem import absolute_path, full_path, is_remote
 from data_pipeline.files.inputs import (
     InputFile,
     find_inputs,
@@ -124,7 +128,12 @@ def make_pairs(
             inputs_read = [(file, _manifest(input_cache, parts[file].files)) for file in files]
             return publish(folder, report, inputs_read, settings, source)
 
-    return run_job(folder, files, settings.description, overwrite=overwrite, work=work)
+    return run_job(
+        *(folder, files, settings.description),
+        overwrite=overwrite,
+        work=work,
+        accept=partial(require_few_malformed, limits=settings.limits),
+    )
 
 
 def _parts_of(files: list[InputFile], source: Source) -> tuple[dict[InputFile, Parts], Shares]:
@@ -158,7 +167,25 @@ def _require_folders(files: list[InputFile], *, output: str, cache: str | None) 
         require_folder_name("--cache", cache)
         if full_path(cache) == full_path(output):
             raise InputError(f"--cache: {cache!r} is --output; name another folder")
+        _require_no_file(cache)
     require_apart({"--output": output, **({"--cache": cache} if cache else {})}, files)
+
+
+def _require_no_file(cache: str) -> None:
+    """Checks that no file is where the cache, or a folder above it, is to be.
+
+    Raises:
+      InputError: if one is.
+    """
+    if is_remote(cache):
+        return
+    path = Path(absolute_path(cache))
+    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path.parent)
+    if not there.is_dir():
+        what = "it" if there == path else there
+        raise InputError(
+            f"--cache: {cache}: {what} is not a folder; accepted: a folder, or none yet"
+        )
 
 
 def _tell_of_job(files: list[InputFile], *, partitions: int) -> None:

@@ -214,7 +214,10 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
         validation_fraction=options.validation_fraction,
         validation_shards=options.validation_shards or 1,
     )
-    excluded = Excluded(find_texts(options.exclude_texts)) if options.exclude_texts else None
+    excluded = None
+    if options.exclude_texts:
+        paths = find_texts(options.exclude_texts)
+        excluded = Excluded(paths, are_halves=options.pairs_of == HALVES)
     return Settings(
         sharding,
         partitions=min(partitions, SUBPARTITIONS),

@@ -5,6 +5,8 @@ The job is the whole one, in a temporary folder, so that what is printed is what
 
 import json
 import math
+import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from tabulate import tabulate
 from data_pipeline.card.data_card import cut
 from data_pipeline.card.statistics import as_table
 from data_pipeline.errors import InputError
+from data_pipeline.execution.runner import LOCAL_RUNNER
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.files.malformed_lines import MalformedLine
@@ -30,6 +33,8 @@ PAIRS = 3
 DROPPED = 10
 MALFORMED = 3
 _SHOWN_CHARACTERS = 300
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys, or that turn the direction of what follows."""
 _BYTES_A_MESSAGE = 1000
 """Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
@@ -80,11 +85,11 @@ class Preview(NamedTuple):
           InputError: if there is no pair.
         """
         rows = as_table(self.statistics)
-        print(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
+        _say(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
         for pair in self.pairs:
             for turn in reversed(pair["context"]):
-                print(f"\nbefore    {_shown(turn)}", end="")
-            print(f"\ninput     {_shown(pair['input'])}\nresponse  {_shown(pair['response'])}")
+                _say(f"\nbefore    {_shown(turn)}", end="")
+            _say(f"\ninput     {_shown(pair['input'])}\nresponse  {_shown(pair['response'])}")
         for title, rows in (
             ("dropped by", self.dropped),
             (
@@ -96,10 +101,10 @@ class Preview(NamedTuple):
             ),
         ):
             if rows:
-                print()
+                _say()
             for reason, text in rows:
-                print(f"{title} {reason}: {_shown(text)}")
-        print(f"\nnothing written: the first {self.messages:,} messages of each file")
+                _say(f"{title} {reason}: {_shown(text)}")
+        _say(f"\nnothing written: the first {self.messages:,} messages of each file")
         if not self.pairs:
             raise InputError(
                 f"--sample: no pairs among the first {self.messages:,} messages of each file"
@@ -132,7 +137,7 @@ def preview(
         source, settings = prepare(files)
         first = FirstMessages(source, messages)
         sources.append(first)
-        limits = settings.limits._replace(allow_empty=True)
+        limits = settings.limits._replace(allow_empty=True, max_malformed=1.0)
         return first, settings._replace(limits=limits)
 
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
@@ -141,7 +146,7 @@ def preview(
             inputs,
             output,
             prepare=of_first,
-            beam_arguments=[*beam_arguments, "--runner=DirectRunner", "--direct_num_workers=1"],
+            beam_arguments=[*beam_arguments, f"--runner={LOCAL_RUNNER}", "--direct_num_workers=1"],
             bytes_a_file=messages * _BYTES_A_MESSAGE,
         )
         card = json.loads((Path(output) / f"{DATA_CARD}.json").read_text())
@@ -175,4 +180,10 @@ def _left_out(
 
 
 def _shown(text: str) -> str:
-    return cut(text, _SHOWN_CHARACTERS)
+    return _CONTROLS.sub("\ufffd", cut(text, _SHOWN_CHARACTERS))
+
+
+def _say(text: str = "", *, end: str = "\n") -> None:
+    """Prints a text; characters that the terminal's encoding lacks as backslash escapes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), end=end)

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import Any
 
-from data_pipeline.cache.cached_input import EXAMPLES
+from data_pipeline.cache.cached_input import EXAMPLES, MOST_REASONS, OTHER_REASONS
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import (
     COPIES,
@@ -120,6 +120,7 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
     groups: frozenset[str] = frozenset().union(*(manifest["groups"] for _, manifest in inputs))
     hints = [
         *source.hints(groups),
+        *_excluded_nothing(settings, counts),
         *few_parents(replies=counts["replies"], pairs=counts["pairs"]),
     ]
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
@@ -127,6 +128,13 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
     _require_train_pairs(settings, counts, pairs=pairs)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
+
+
+def _excluded_nothing(settings: Settings, counts: dict[str, Any]) -> list[str]:
+    """A hint if there are evaluation sets, and pairs, but no pair has a text of theirs."""
+    if settings.excluded is None or counts["excluded"] or not counts["pairs"]:
+        return []
+    return [f"--exclude_texts: no pair has one of its {len(settings.excluded):,} texts"]
 
 
 def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: int) -> None:
@@ -228,8 +236,16 @@ def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> d
             for manifest in manifests
         ],
         "dropped_examples": examples,
-        "malformed_reasons": dict(reasons.most_common()),
+        "malformed_reasons": ranked_reasons(reasons),
     }
+
+
+def ranked_reasons(reasons: Counter) -> dict[str, int]:
+    """The most frequent reasons first; those beyond the limit together at the end."""
+    other = reasons.pop(OTHER_REASONS, 0)
+    ranked = reasons.most_common()
+    other += sum(count for _, count in ranked[MOST_REASONS:])
+    return dict(ranked[:MOST_REASONS]) | ({OTHER_REASONS: other} if other else {})
 
 
 def _card_of_pairs(examples: list[dict], tally: Tally) -> dict[str, Any]:

@@ -4,15 +4,18 @@ Texts are compared after normalization: NFKC, case folded, letters and digits on
 between words. The name of an evaluation set's file tells its texts:
 
     *.txt              each line is a text; where it has tabs, each field too (SNLI)
-    *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files)
+    *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files); in a
+                       .csv without tabs each line, and each field between commas, quoted or not
     *.jsonl            each line is JSON; each string in it is one (SNLI)
     *.xml              the text between two tags is one (SemEval CQA)
 
 each plain or compressed with gzip (`*.jsonl.gz`).
 """
 
+import csv
 import gzip
 import hashlib
+import io
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
@@ -47,8 +50,10 @@ def normalize(text: str) -> str:
 class Excluded:
     """Hashes of the normalized texts of evaluation sets, and the file of each."""
 
-    def __init__(self, paths: list[str]):
+    def __init__(self, paths: list[str], *, are_halves: bool = False):
+        """Reads the files; `are_halves` tells whether input and response were one text."""
         self.paths = paths
+        self._are_halves = are_halves
         self._file_of: dict[bytes, int] = {}
         for number, path in enumerate(paths):
             for text in read_texts(path):
@@ -63,6 +68,13 @@ class Excluded:
         """The file that has an equal text, or None."""
         number = self._file_of.get(_digest(normalize(text)))
         return None if number is None else self.paths[number]
+
+    def find_pair(self, text: str, response: str) -> str | None:
+        """The file that has a text equal to either, or to the whole that they are halves of."""
+        found = self.find(text) or self.find(response)
+        if found is None and self._are_halves:
+            found = self.find(f"{text} {response}")
+        return found
 
     def digest(self) -> str:
         """A hash of all texts: part of what makes two jobs the same."""
@@ -116,6 +128,9 @@ def read_texts(path: str) -> Iterator[str]:
             for line in lines:
                 yield line
                 yield from line.split("\t") if "\t" in line else ()
+        case [".csv"] if "\t" not in texts:
+            yield from lines
+            yield from _fields(texts)
         case [".csv"] | [".tsv"]:
             for line in lines:
                 yield from line.split("\t")
@@ -132,6 +147,20 @@ def read_texts(path: str) -> Iterator[str]:
                 f"--exclude_texts: {path!r}: accepted: .txt, .csv, .tsv, .jsonl and "
                 ".xml, plain or .gz"
             )
+
+
+def _fields(texts: str) -> Iterator[str]:
+    """The fields of CSV; of each line by itself where the quotes are none of CSV's."""
+    # A field may be as long as the file.
+    limit = csv.field_size_limit(len(texts) + 1)
+    try:
+        rows = list(csv.reader(io.StringIO(texts, newline=""), strict=True))
+    except csv.Error:
+        rows = [line.split(",") for line in texts.split("\n")]
+    finally:
+        csv.field_size_limit(limit)
+    for row in rows:
+        yield from row
 
 
 def _load(path: str, number: int, line: str) -> Any:
@@ -155,7 +184,7 @@ def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]
     Tagged, it yields lines of `excluded-*.jsonl` and their count.
     """
     texts = (pairs.column(name).to_pylist() for name in (INPUT, RESPONSE))
-    found = [excluded.find(one) or excluded.find(other) for one, other in zip(*texts, strict=True)]
+    found = [excluded.find_pair(one, other) for one, other in zip(*texts, strict=True)]
     files = pa.array(found, pa.string())
     yield pairs.filter(files.is_null())
     if files.null_count == len(found):

@@ -22,6 +22,7 @@ from data_pipeline.reddit.comment import (
     Fields,
     parse_fields,
     seconds,
+    unescaped,
 )
 
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
@@ -87,8 +88,11 @@ def without_prefix(ids: Any) -> tuple[Any, Any]:
 
 def texts_of(bodies: list[str]) -> Any:
     """The bodies with HTML entities unescaped and white space stripped, large_string [rows]."""
-    unescaped = [html.unescape(body) if "&" in body else body for body in bodies]
-    return pc.utf8_trim(pa.array(unescaped, pa.large_string()), characters=_SPACES)
+    try:
+        texts = [html.unescape(body) if "&" in body else body for body in bodies]
+    except ValueError:  # a reference of thousands of digits
+        texts = list(map(unescaped, bodies))
+    return pc.utf8_trim(pa.array(texts, pa.large_string()), characters=_SPACES)
 
 
 def seconds_of(values: list[Any]) -> Any:

@@ -7,6 +7,8 @@ few comments need them parsed.
 """
 
 import html
+import re
+import sys
 from typing import Any, NamedTuple
 
 import msgspec
@@ -100,11 +102,22 @@ def parse_comment(line: bytes) -> Comment:
         fields.link_id,
         fields.subreddit,
         fields.author,
-        html.unescape(fields.body).strip(),
+        unescaped(fields.body).strip(),
         None if isinstance(fields.created_utc, list | dict) else fields.created_utc,
         fields.score,
         fields.over_18,
     )
+
+
+def unescaped(body: str) -> str:
+    """A body with HTML entities unescaped; references of more digits than Python reads stay."""
+    try:
+        return html.unescape(body)
+    except ValueError:
+        digits = sys.get_int_max_str_digits() + 1
+        parts = re.split(f"(&#[0-9]{{{digits},}};?)", body)
+        parts[::2] = map(html.unescape, parts[::2])
+        return "".join(parts)
 
 
 def _what_is_wrong(fields: Any) -> str:

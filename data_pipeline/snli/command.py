@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -22,6 +23,7 @@ from data_pipeline.execution.acceptance import (
     Limits,
     add_limits,
     describe_limits,
+    require_few_malformed,
     require_pairs,
     warn_of_left_out,
 )
@@ -71,8 +73,8 @@ class Read(NamedTuple):
     """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
     """Full path -> the file's entry in COMPLETED."""
-    first_malformed: list[MalformedLine]
-    """The first malformed line, if there is one."""
+    lines: list[InputLines]
+    """Of each file."""
 
 
 class Wanted(NamedTuple):
@@ -168,7 +170,12 @@ def run_snli(
         )
         return statistics
 
-    return run_job(folder, files, options, overwrite=overwrite, work=work)
+    return run_job(
+        *(folder, files, options),
+        overwrite=overwrite,
+        work=work,
+        accept=partial(require_few_malformed, limits=limits),
+    )
 
 
 def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int) -> Read:
@@ -198,19 +205,16 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
             f"--pair_ids: {' '.join(map(repr, wanted.pair_ids))} matches no id of the "
             f"{others:,} pairs; accepted: patterns of their pairID"
         )
-    lines = InputLines(
-        read.counts["lines"],
-        read.counts["malformed"],
-        lambda: next(iter(read.first_malformed), None),
-    )
     pairs = read.counts["pairs"]
-    require_pairs(statistics, [lines], limits, pairs=pairs, wanted=snli.FIELDS)
-    warn_of_left_out(malformed=lines.malformed, dead_letters=len(read.letters))
+    require_pairs(statistics, read.lines, limits, pairs=pairs, wanted=snli.FIELDS)
+    warn_of_left_out(malformed=read.counts["malformed"], dead_letters=len(read.letters))
 
 
 def _read_file(
     file: InputFile, tap: Tap, read: Read, wanted: Wanted, *, max_dead_letters: int
 ) -> None:
+    before = read.counts.copy()
+    first: list[MalformedLine] = []
     with snli.open_file(file, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
@@ -221,10 +225,12 @@ def _read_file(
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
                 malformed = MalformedLine(file.path, number, raw, str(error))
-                if not read.first_malformed:
-                    read.first_malformed.append(malformed)
+                if not first:
+                    first.append(malformed)
                 if len(read.letters) < max_dead_letters:
                     read.letters.append(malformed.as_dead_letter())
+    here = {name: read.counts[name] - before[name] for name in ("lines", "malformed")}
+    read.lines.append(InputLines(**here, first_malformed=lambda: next(iter(first), None)))
 
 
 def _add(

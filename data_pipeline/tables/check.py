@@ -17,6 +17,8 @@ from data_pipeline.tables.parquet import read_schema
 from data_pipeline.tables.reader import DELIMITED, JSON_LINES, PARQUET, read_rows, suffix_of
 from data_pipeline.tables.rows import MISSING, TableFormat
 
+CHECKED_FILES = 10
+"""Files that are looked at; the job checks the fields of all."""
 CHECKED_ROWS = 10_000
 """Rows at the start of a file that are looked at."""
 _SHOWN_FIELDS = 20
@@ -33,12 +35,12 @@ def check_fields(
     optional: dict[str, str],
     form: TableFormat = _FORM,
 ) -> None:
-    """Checks the fields of some files by their first rows.
+    """Checks the fields of the first files by their first rows.
 
     Args:
-      files: to check.
+      files: all that the job reads.
       required: flag -> name of a field that most rows must fill.
-      optional: flag -> name of a field that some row must have.
+      optional: flag -> name of a field that some row must have; missed only where all are read.
       form: how CSV is read.
 
     Raises:
@@ -46,8 +48,10 @@ def check_fields(
     """
     found: dict[str, None] = {}
     filled: _Counts = Counter()
-    everything = True
-    for file in files:
+    counted: list[tuple[InputFile, _Counts]] = []
+    checked = files[:CHECKED_FILES]
+    everything = len(checked) == len(files)
+    for file in checked:
         try:
             there = _fields_of(file, form, [*required.values(), *optional.values()])
         except UnreadableFileError as error:
@@ -62,13 +66,19 @@ def check_fields(
             if not in_json and there.count(name) > 1:
                 raise InputError(f"--{flag}: {several(file.path, name, there)}")
         counts = _count_filled(file, [*required.values(), *optional.values()], form)
-        _require_filled(file, required, counts, there)
-        filled += counts
+        filled.update(counts)
+        counted.append((file, counts))
         everything = everything and counts[_ROWS] < CHECKED_ROWS
+    for flag, name in required.items():
+        if 2 * filled[name] < filled[_ROWS]:
+            rows = _some_rows(filled, name, files=len(checked))
+            raise _empty(flag, _emptiest(counted, name), name, rows, list(found))
     for flag, name in optional.items():
+        if not everything or filled[name]:
+            continue
         if found and name not in found:
             raise _missing(flag, files[0], name, list(found), form)
-        if everything and filled[_ROWS] and not filled[name]:
+        if filled[_ROWS]:
             raise _empty(flag, files[0], name, f"all {filled[_ROWS]:,} rows", list(found))
 
 
@@ -101,15 +111,16 @@ def _count_filled(file: InputFile, names: Sequence[str], form: TableFormat) -> _
     return counts
 
 
-def _require_filled(
-    file: InputFile, required: dict[str, str], counts: _Counts, there: Sequence[str]
-) -> None:
-    rows = counts[_ROWS]
-    for flag, name in required.items():
-        if 2 * counts[name] < rows:
-            raise _empty(
-                flag, file, name, f"{rows - counts[name]:,} of the first {rows:,} rows", there
-            )
+def _emptiest(counted: list[tuple[InputFile, _Counts]], name: str) -> InputFile:
+    """The file of which the smallest share of the rows fills the field."""
+    with_rows = [(file, counts) for file, counts in counted if counts[_ROWS]]
+    return min(with_rows, key=lambda one: one[1][name] / one[1][_ROWS])[0]
+
+
+def _some_rows(filled: _Counts, name: str, *, files: int) -> str:
+    rows = filled[_ROWS]
+    of_files = f" of {files:,} files" if files > 1 else ""
+    return f"{rows - filled[name]:,} of the first {rows:,} rows{of_files}"
 
 
 def is_filled(value: Any) -> bool:

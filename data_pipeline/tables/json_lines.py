@@ -11,6 +11,9 @@ from data_pipeline.files.lines import MAX_LINE_BYTES, read_line_batches
 from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.tables.rows import MISSING, ROWS_A_BATCH, Rows
 
+_NAMED_LEVELS = 100
+"""Objects inside objects whose fields have names: Python calls no function 1,000 deep."""
+
 
 def read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
     """Yields the fields of all lines; empty lines are no rows.
@@ -73,12 +76,14 @@ def getter(name: str) -> Callable[[dict[str, Any]], Any]:
     return get
 
 
-def field_names(record: dict[str, Any], prefix: str = "") -> list[str]:
-    """The names of an object's fields, dotted for those of inner objects."""
+def field_names(
+    record: dict[str, Any], prefix: str = "", *, levels: int = _NAMED_LEVELS
+) -> list[str]:
+    """The names of an object's fields, dotted for those of inner objects, to so many levels."""
     names = []
     for name, value in record.items():
-        if isinstance(value, dict) and value:
-            names += field_names(value, f"{prefix}{name}.")
+        if isinstance(value, dict) and value and levels > 1:
+            names += field_names(value, f"{prefix}{name}.", levels=levels - 1)
         else:
             names.append(f"{prefix}{name}")
     return names

@@ -79,6 +79,9 @@ def _path_of(name: str, schema: pa.Schema, path: str) -> list[str]:
 def _values(batch: pa.RecordBatch, path: Sequence[str], where: str) -> list[Any]:
     try:
         return _column(batch, path).to_pylist()
+    except KeyError as error:  # of which those of time zones are
+        reason = f"unknown time zone {error.args[0]!r}"
+        raise UnreadableFileError(f"{where}: column {'.'.join(path)!r}: {reason}") from error
     except (OverflowError, ValueError) as error:  # of which UnicodeDecodeError is one
         raise UnreadableFileError(f"{where}: column {'.'.join(path)!r}: {error}") from error
 

@@ -15,13 +15,16 @@ from data_pipeline.tables.rows import MISSING, Missing
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
+_INEXACT = 2**53
+"""From this float on, several whole numbers are the same float; JSON's integers of 64 bits and more
+are read as floats."""
 
 
 def as_id(value: Any) -> str | None:
     """An id; None where there is none.
 
     Raises:
-      ValueError: if it is neither text nor a number.
+      ValueError: if it is neither text nor a number, or a number that may have been another.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -36,7 +39,7 @@ def as_id(value: Any) -> str | None:
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return str(int(value)) if value.is_integer() else str(value)
+        return str(_exact(value)) if value.is_integer() else str(value)
     raise ValueError(f"must be text or a number, but is {type(value).__name__}")
 
 
@@ -44,7 +47,7 @@ def as_text(value: Any) -> str:
     """A text without outer white space; empty where there is none.
 
     Raises:
-      ValueError: if it is neither text nor a number.
+      ValueError: if it is neither text nor a number, or a number that may have been another.
     """
     if isinstance(value, str):
         return value.strip()
@@ -55,10 +58,10 @@ def as_order(value: Any) -> float | int:
     """A number to sort by: of a number, a number as text, or a time.
 
     Raises:
-      ValueError: if it is none of these.
+      ValueError: if it is none of these, or a number that may have been another.
     """
     if isinstance(value, Decimal):
-        value = float(value) if value % 1 else int(value)
+        value = _number(value)
     if isinstance(value, datetime | date):
         return _timestamp(value)
     if isinstance(value, str):
@@ -75,7 +78,7 @@ def as_order(value: Any) -> float | int:
         raise ValueError(f"must be a number or a time, but is {found}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"must be a number or a time, but is {value}")
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return _exact(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def as_seconds(value: Any) -> int | None:
@@ -87,11 +90,25 @@ def as_seconds(value: Any) -> int | None:
     return int(number) if 0 <= number < _LAST_SECOND else None
 
 
+def _exact(value: float) -> int:
+    """The integer that a whole float stands for."""
+    if abs(value) >= _INEXACT:
+        raise ValueError("is a number too large to be exact; write it as text")
+    return int(value)
+
+
+def _number(value: Decimal) -> float | int:
+    try:
+        return int(value) if value == value.to_integral_value() else float(value)
+    except ArithmeticError:  # of which those of infinity and of signalling NaN are two
+        raise ValueError(f"must be a number or a time, but is {value}") from None
+
+
 def _parsed(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ValueError(f"must be a number or a time, but is {text[:60]!r}") from None
+        raise ValueError(f"must be a number or a time, but is text: {text[:60]!r}") from None
 
 
 def _timestamp(value: date) -> float:

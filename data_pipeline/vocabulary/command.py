@@ -122,7 +122,7 @@ def count_vocabulary(
             run_pipeline(pipeline, local=local)
         return _publish(folder, options, allow_empty=allow_empty)
 
-    return run_job(folder, files, options, overwrite=overwrite, work=work)
+    return run_job(folder, files, options, overwrite=overwrite, work=work, in_order=False)
 
 
 def _min_counts(min_count: int, min_bigram_count: int | None) -> dict[str, int]:
@@ -143,7 +143,7 @@ def _publish(output: OutputFolder, options: dict[str, Any], *, allow_empty: bool
     statistics = as_statistics(report.tally[COUNTS])
     if not allow_empty and statistics[WORDS]["kept"] == 0:
         output.discard()
-        raise InputError(_why_empty(statistics, options["min_counts"][WORDS]))
+        raise InputError(_why_empty(statistics, options))
     inputs = sorted(report.more["inputs"], key=lambda described: described["path"])
     output.publish(
         files={file.name: file.name for file in report.files},
@@ -157,13 +157,18 @@ def _publish(output: OutputFolder, options: dict[str, Any], *, allow_empty: bool
     return statistics
 
 
-def _why_empty(statistics: dict[str, Any], min_count: int) -> str:
+def _why_empty(statistics: dict[str, Any], options: dict[str, Any]) -> str:
     records, distinct = statistics["records"], statistics[WORDS]["distinct"]
-    reason = (
-        f"--min_count: none of {distinct:,} words occurs {min_count:,} times"
-        if distinct
-        else "--input: the files hold no pairs"
-    )
+    count, responses = options["min_counts"][WORDS], options.get("min_responses", 0)
+    if not distinct:
+        reason = "--input: the files hold no pairs"
+    elif not responses:
+        reason = f"--min_count: none of {distinct:,} words occurs {count:,} times"
+    else:
+        reason = (
+            f"--min_count, --min_responses: none of {distinct:,} words occurs {count:,} times and "
+            f"in {responses:,} responses"
+        )
     return f"{reason} ({records:,} pairs); pass --allow_empty to publish empty lists"
 
 

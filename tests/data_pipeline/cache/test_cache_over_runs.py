@@ -134,8 +134,12 @@ def test_a_cache_folder_that_cannot_be_is_one_error(fails, world, tmp_path, fold
 
 def test_a_file_where_the_cache_is_to_go_is_one_error(fails, world, tmp_path):
     source = ("--input", f"{tmp_path}/RC_1.zst", "--output", tmp_path / "out")
-    message = fails(*source, "--cache", tmp_path / "RC_2.bz2")
-    assert "RC_2.bz2" in message
+    path = tmp_path / "RC_2.bz2"
+    for given, what in ((path, "it"), (path / "cache", str(path))):
+        assert fails(*source, "--cache", given) == (
+            f"error: --cache: {given}: {what} is not a folder; accepted: a folder, or none yet"
+        )
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_output_that_is_a_pattern_is_one_error(fails, world, tmp_path):

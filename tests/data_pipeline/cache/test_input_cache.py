@@ -9,14 +9,18 @@ import pytest
 
 from data_pipeline.cache import cached_input, input_cache
 from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.conversations.fields import Fields
+from data_pipeline.conversations.source import TableSource
 from data_pipeline.execution.columns import decode
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
 from data_pipeline.files import inputs, lines
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.messages.source import Layout
 from data_pipeline.pairing.join import OWN, REPLIES, SUBPARTITIONS
 from data_pipeline.reddit.filters import Selection
 from data_pipeline.reddit.source import RedditSource
-from data_pipeline.rules.message_rules import PAPER
+from data_pipeline.rules.message_rules import PAPER, MessageRules
+from data_pipeline.tables.rows import TableFormat
 
 A_WHILE = 100
 
@@ -281,3 +285,18 @@ def blocks_of(cached, **how):
 
 def test_a_dump_that_was_never_read_is_not_done(kept):
     assert kept.find(InputFile("nowhere/RC.gz", 3, 1.0)) is None
+
+
+def test_reasons_are_counted_without_values_and_not_without_end(tmp_path):
+    names = Fields(thread="talk", order="turn", text="said")
+    source = TableSource(Layout.TURNS, names, MessageRules(), TableFormat())
+    cache = InputCache(str(tmp_path / "turns"), source, compressed=False)
+    path = tmp_path / "c.csv"
+    path.write_text("talk,turn,said\n" + "".join(f"1,turn {n},words\n" for n in range(300)))
+    assert read(cache, path).about["malformed_reasons"] == {
+        "field 'turn' must be a number or a time, but is text": 300
+    }
+    path.write_text("talk,turn,said\n" + "".join("," * n + "\n" for n in range(3, 303)))
+    reasons = read(cache, path).about["malformed_reasons"]
+    assert len(reasons) == cached_input.MOST_REASONS + 1
+    assert reasons[cached_input.OTHER_REASONS] == 200

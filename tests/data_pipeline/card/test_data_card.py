@@ -4,12 +4,15 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
 
+from data_pipeline.cache.cached_input import MOST_REASONS, OTHER_REASONS
 from data_pipeline.card import data_card
 from data_pipeline.card.charts import INK, bars, histogram, steps
+from data_pipeline.pairing.publish import ranked_reasons
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"
@@ -308,3 +311,13 @@ def test_axes_have_round_numbers(start, end, expected):
 def test_importing_it_does_not_bring_what_draws():
     code = "import sys, data_pipeline.card; print({'matplotlib', 'jinja2'} & sys.modules.keys())"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"
+
+
+def test_the_most_frequent_reasons_are_named_and_the_rest_counted():
+    few = Counter({"rare": 1, "frequent": 9})
+    assert list(ranked_reasons(few).items()) == [("frequent", 9), ("rare", 1)]
+    many = Counter({f"{number}": number for number in range(1, 201)} | {OTHER_REASONS: 7})
+    shown = ranked_reasons(many)
+    assert len(shown) == MOST_REASONS + 1
+    assert next(iter(shown.items())) == ("200", 200)
+    assert list(shown.items())[-1] == (OTHER_REASONS, 7 + sum(range(1, 101)))

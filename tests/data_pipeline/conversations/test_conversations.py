@@ -115,18 +115,21 @@ def test_the_papers_rules_are_an_option(make, write_table):
 def test_malformed_rows_are_dead_letters_and_counted(make, tmp_path):
     path = tmp_path / "c.jsonl"
     rows = [json.dumps({"n": n, "to": n - 1, "said": "x"}).encode() for n in range(1, 8)]
-    rows[3:3] = [b"{", b"[1]", b'{"to": 1, "said": "y"}', b'{"n": true, "said": "z"}']
+    deep = b'{"n": ' + b"[" * 300 + b"]" * 300 + b', "said": "w"}'
+    rows[3:3] = [b"{", b"[1]", b'{"to": 1, "said": "y"}', b'{"n": true, "said": "z"}', deep]
     path.write_bytes(b"\n".join(rows))
     statistics, pairs = make("conversations", "--input", path, *LINKED)
-    assert (statistics["lines"], statistics["malformed"], len(pairs)) == (11, 4, 6)
+    assert (statistics["lines"], statistics["malformed"], len(pairs)) == (12, 5, 6)
     (letters,) = (tmp_path / "out").glob("dead_letters-*")
     found = [orjson.loads(line) for line in letters.read_bytes().splitlines()]
     assert [(each["line"], each["file"]) for each in found] == [
-        (n, str(path)) for n in (4, 5, 6, 7)
+        (n, str(path)) for n in (4, 5, 6, 7, 8)
     ]
     assert found[1]["reason"] == "not a JSON object but list"
     assert found[2]["reason"] == "field 'n' is missing"
     assert found[3]["reason"] == "field 'n' must be text or a number, but is bool"
+    assert found[4]["reason"] == "field 'n' must be text or a number, but is list"
+    assert orjson.loads(found[4]["raw"]) == {"n": "[[[[[[[...]]]]]]]", "said": "w"}
 
 
 def test_context_turns_and_excluded_texts_work_as_for_reddit(make, write_table, tmp_path):
@@ -283,3 +286,15 @@ def test_few_parents_that_are_found_are_told_of(make, write_table, caplog, found
     assert len(pairs) == found
     said = f"warning: only {found} of 100 replies have a parent that is in the input and kept; che"
     assert (said in caplog.text) == warns
+
+
+def test_numbers_that_json_does_not_hold_exactly_do_not_merge(make, tmp_path):
+    path = tmp_path / "c.jsonl"
+    ids = [2**64, 2**64 + 1, 1, 2, 3, 4]
+    rows = [{"n": n, "to": 1 if n > 1 else None, "said": f"words of {n}"} for n in ids]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    statistics, pairs = make("conversations", "--input", path, *LINKED)
+    assert (statistics["malformed"], statistics["duplicates"], len(pairs)) == (2, 0, 3)
+    (letters,) = (tmp_path / "out").glob("dead_letters-*")
+    found = [orjson.loads(line)["reason"] for line in letters.read_bytes().splitlines()]
+    assert found == ["field 'n' is a number too large to be exact; write it as text"] * 2

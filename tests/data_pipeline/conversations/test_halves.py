@@ -129,3 +129,15 @@ def test_what_has_no_halves_is_refused(refused, write_table, command, options, m
     rows = [{"n": n, "to": n - 1, "said": "words", "talk": 1, "turn": n} for n in range(9)]
     path = write_table("c.jsonl", rows)
     assert refused(command, "--input", path, *options, "--pairs_of", "halves") == message
+
+
+def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp_path, caplog):
+    rows = [{"talk": n, "turn": 1, "said": f"{FIRST}\n{SECOND} {n}."} for n in range(4)]
+    (tmp_path / "sts.txt").write_text(f"{FIRST} {SECOND} 2.\n")
+    asked = ("conversations", "--input", write_table("c.jsonl", rows), *TURNS)
+    statistics, pairs = make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt")
+    assert (statistics["excluded"], len(pairs)) == (1, 3)
+    assert "--exclude_texts" not in caplog.text
+    (tmp_path / "sts.txt").write_text("some other text\n")
+    make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt", output="other")
+    assert "warning: --exclude_texts: no pair has one of its 1 texts" in caplog.messages

@@ -117,6 +117,13 @@ def test_no_pairs_are_an_error_that_says_where_they_went(
     assert statistics_of(tmp_path / "out")["pairs"] == 0
 
 
+def test_an_empty_result_may_not_come_of_malformed_lines(run, fails, write_dump, tmp_path):
+    source = ("--input", write_dump("RC", [b"no", b"no"]), "--output", tmp_path / "out")
+    assert "2 of 2 lines (100.0%) are malformed, more than" in fails(*source, "--allow_empty")
+    run(*source, "--allow_empty", "--max_malformed", 1)
+    assert (tmp_path / "out" / "COMPLETED").exists()
+
+
 def test_pairs_that_are_all_excluded_are_none(fails, world, tmp_path):
     (tmp_path / "seen.txt").write_text("an answer > to it\n")
     source = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
@@ -190,7 +197,9 @@ def test_snli_refuses_the_wrong_file_too(tmp_path, capsys):
     assert "3 of 3 lines (100.0%) are malformed" in str(raised.value)
     assert "JSON without the fields 'gold_label', 'sentence1'" in str(raised.value)
     assert not output.exists()
-    main([*command, "--allow_empty", "--max_dead_letters", "1"])
+    with pytest.raises(SystemExit, match=r"more than --max_malformed 0\.5 accepts"):
+        main([*command, "--allow_empty"])
+    main([*command, "--allow_empty", "--max_malformed", "1", "--max_dead_letters", "1"])
     (letters,) = output.glob("dead_letters-*")
     assert len(letters.read_text().splitlines()) == 1
     assert json.loads((output / "statistics.json").read_text())["malformed"] == 3
@@ -200,4 +209,6 @@ def test_a_vocabulary_without_words_is_an_error(vocabulary):
     assert "the files hold no pairs (0 pairs); pass --allow_empty" in vocabulary([])
     pairs = [{"input": "one", "response": "two"}]
     assert "none of 3 words occurs 9 times (1 pairs)" in vocabulary(pairs, "--min_count", "9")
+    message = vocabulary(pairs, "--min_count", "1", "--min_responses", "5")
+    assert "--min_count, --min_responses: none of 3 words occurs 1 times and in 5 resp" in message
     assert (vocabulary(pairs, "--min_count", "9", "--allow_empty") / "COMPLETED").exists()

@@ -1,8 +1,10 @@
 """What the command says when an engine fails."""
 
 import pytest
+from apache_beam.options.pipeline_options import StandardOptions
 
-from data_pipeline.execution.runner import cause_of
+from data_pipeline.errors import InputError
+from data_pipeline.execution.runner import LOCAL_RUNNER, cause_of, is_local, pipeline_options
 
 PYTHON = """Pipeline job-001 failed in state FAILED: Traceback (most recent call last):
   File "common.py", line 1512, in process
@@ -54,3 +56,16 @@ def test_an_engine_that_cannot_be_started_is_one_error(fails, world, tmp_path):
     message = fails(*source, "--runner=FlinkRunner", "--flink_job_server_jar=/nowhere.jar")
     assert "the job stopped: " in message
     assert "/nowhere.jar" in message
+
+
+@pytest.mark.parametrize("name", ["DirectRunner", "directrunner", "direct", "FnApiRunner"])
+def test_the_direct_runner_is_the_local_one(name):
+    options = pipeline_options([f"--runner={name}"])
+    assert is_local(options)
+    assert options.view_as(StandardOptions).runner == LOCAL_RUNNER
+    with pytest.raises(InputError, match="unknown option --speed"):
+        pipeline_options([f"--runner={name}", "--speed=9"])
+
+
+def test_an_engine_is_not_local():
+    assert not is_local(pipeline_options(["--runner=FlinkRunner"]))

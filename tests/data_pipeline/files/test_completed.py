@@ -242,3 +242,25 @@ def test_what_workers_write_has_an_absolute_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert OutputFolder("out").incomplete.startswith(f"{tmp_path}/out/_incomplete/")
     assert OutputFolder("s3://bucket/out").incomplete.startswith("s3://bucket/out/_incomplete/")
+
+
+def test_another_order_of_the_inputs_is_noticed(fails, run, world, tmp_path, capsys):
+    """Of two messages with one id the first in the order given is kept."""
+    paths = [f"{tmp_path}/RC_1.zst", f"{tmp_path}/RC_2.bz2"]
+    rest = ("--output", tmp_path / "out")
+    run("--input", ",".join(paths), *rest)
+    run("--input", f"{tmp_path}/RC_*", *rest)
+    assert "complete already" in capsys.readouterr().out
+    said = f"its inputs were in another order, from {paths[0]} on"
+    assert said in fails("--input", ",".join(paths[::-1]), *rest)
+
+
+def test_a_stricter_share_of_malformed_lines_counts_for_what_is_complete(fails, run, done, capsys):
+    output, arguments = done
+    assert "2 of 13 lines (15.4%) are malformed, more than --max_malformed 0.1 accepts" in fails(
+        *arguments, "--max_malformed", 0.1
+    )
+    for content in ("[]", "", "{}"):  # what nobody can read any more is not judged
+        (output / "statistics.json").write_text(content)
+        run(*arguments, "--max_malformed", 0.1)
+        assert "complete already" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Every compression, whole and damaged."""
 
 import lzma
+import os
 
 import orjson
 import pytest
@@ -8,6 +9,7 @@ from backports import zstd
 
 from data_pipeline.errors import InputError
 from data_pipeline.files import lines as reading
+from data_pipeline.files.filesystem import file_crc32c
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.files.lines import read_line_batches
 from data_pipeline.reddit.comment import parse_comment
@@ -181,3 +183,30 @@ def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
     assert file.full_path == str(tmp_path / "RC_1")
     (batch,) = read_line_batches(file)
     assert batch.lines == [b"{}"]
+
+
+@pytest.mark.parametrize("named", [str, "{}*".format])
+def test_a_pipe_is_refused_before_its_first_byte_is_lost(tmp_path, named):
+    pipe = tmp_path / "RC"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError) as raised:
+        find_inputs([named(pipe)])
+    assert str(raised.value) == (
+        f"--input: {str(pipe)!r} is not a regular file; write the stream into one first"
+    )
+
+
+def test_a_device_is_refused_and_a_link_to_a_file_is_not(write_dump, tmp_path):
+    with pytest.raises(InputError, match="'/dev/null' is not a regular file"):
+        find_inputs(["/dev/null"])
+    (tmp_path / "link").symlink_to(write_dump("RC", [b"x"]))
+    assert [file.path for file in find_inputs([f"{tmp_path}/link"])] == [f"{tmp_path}/link"]
+
+
+def test_a_file_is_unchanged_wherever_it_is_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (file,) = find_inputs(["RC_1"])
+    described = {"bytes": 3, "modified": -1.0, "crc32c": file_crc32c("RC_1")}
+    monkeypatch.chdir("/")
+    assert file.is_unchanged(described)

@@ -21,8 +21,11 @@ def described(line, number=1, reason="the reason"):
         (b"", "an empty line"),
         (b"{ ", "JSON over several lines"),
         (b"[1]", "JSON, but list and no object: '[1]'"),
-        (b"{}", "JSON without the fields 'id', 'body'; its fields are none"),
-        (b'{"id": "1", "a": 2}', "JSON without the field 'body'; its fields are 'id', 'a'"),
+        (b"{}", "JSON without the fields 'id', 'body'; its fields are none (the reason)"),
+        (
+            b'{"id": "1", "a": 2}',
+            "JSON without the field 'body'; its fields are 'id', 'a' (the reason)",
+        ),
         (b'{"id": 1, "body": "b"}', "JSON with the right fields, but the reason"),
         (b'{"a1":0,"a2":0,"a3":0,"a4":0,"a5":0,"a6":0,"a7":0,"a8":0,"a9":0}', "'a8', ..."),
         (b"1,2\r\t\x1b" + b"x" * 999, "text of another kind, '1,2\\r\\t\\x1bxxx"),
@@ -44,5 +47,7 @@ def test_only_the_first_line_tells_the_kind_of_a_file():
 
 def test_a_submission_is_one_only_without_a_body():
     line = b'{"title": "t", "selftext": "s", "id": "1"}'
-    assert "a submission: it has 'title' and 'selftext' but no 'body'" in described(line)
+    assert "a submission: it has 'title' and 'selftext' but no 'body' (the reason)" in described(
+        line
+    )
     assert "submission" not in described(line[:-1] + b', "body": 1}')

@@ -1,11 +1,14 @@
 """`--sample N`: what the first messages give, and nothing is written."""
 
+import io
 import json
 import re
 
 import pytest
+from apache_beam.options.pipeline_options import StandardOptions
 
 from data_pipeline.__main__ import main
+from data_pipeline.execution.runner import LOCAL_RUNNER, make_pipeline
 
 
 @pytest.fixture
@@ -92,3 +95,46 @@ def test_without_it_an_output_is_required(chat, capsys):
         main(["conversations", "--input", str(chat), *OPTIONS])
     assert raised.value.code == 2
     assert "the following arguments are required: --output" in capsys.readouterr().err
+
+
+def test_it_runs_on_the_local_runner_and_checks_options(chat, capsys, monkeypatch):
+    asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "10")
+    runners = []
+    monkeypatch.setattr(
+        "data_pipeline.pairing.job.make_pipeline",
+        lambda options: (
+            runners.append(options.view_as(StandardOptions).runner) or make_pipeline(options)
+        ),
+    )
+    main([*asked])
+    assert runners == [LOCAL_RUNNER]
+    with pytest.raises(SystemExit) as raised:
+        main([*asked, "--speed", "9"])
+    assert str(raised.value).startswith("error: unknown option --speed; accepted: ")
+    capsys.readouterr()
+
+
+def test_a_terminal_obeys_no_message(chat, capsys):
+    rows = [{"n": 1, "said": "red \x1b[31m \x9bone\u202e"}, {"n": 2, "to": 1, "said": "né\u200d…"}]
+    chat.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "10"])
+    said = capsys.readouterr().out
+    assert "input     red \ufffd[31m \ufffdone\ufffd\nresponse  né\u200d…\n" in said
+
+
+def test_a_terminal_of_another_encoding_shows_escapes(chat, monkeypatch):
+    rows = [{"n": 1, "said": "née"}, {"n": 2, "to": 1, "said": "日本"}]
+    chat.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    monkeypatch.setattr("sys.stdout", stream)
+    main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "10"])
+    stream.flush()
+    said = stream.buffer.getvalue().decode("latin-1")
+    assert "input     née\nresponse  \\u65e5\\u672c\n" in said
+
+
+def test_a_file_of_malformed_lines_is_shown(chat, capsys):
+    chat.write_text("no\n" * 9)
+    with pytest.raises(SystemExit, match="--sample: no pairs among the first 10 messages"):
+        main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "10"])
+    assert "malformed not JSON: " in capsys.readouterr().out

@@ -95,3 +95,38 @@ def test_the_digest_tells_whether_any_text_changed(tmp_path):
         path.write_text(content)
         digests.append(Excluded([str(path)]).digest())
     assert digests[0] == digests[1] != digests[2]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_csv_without_tabs_has_fields_between_commas(tmp_path, end):
+    path = tmp_path / "eval.csv"
+    rows = [
+        "id,question,answer",
+        '1,"One fish, he said",Two fish',
+        '2,"Over',
+        'two lines","a ""b"""',
+    ]
+    path.write_bytes(end.join([*rows, ""]).encode())
+    found = set(read_texts(str(path)))
+    assert {"One fish, he said", "Two fish", f"Over{end}two lines", 'a "b"'} <= found
+    assert '1,"One fish, he said",Two fish' in {text.strip() for text in found}
+    excluded = Excluded([str(path)])
+    assert excluded.find("one fish he said")
+    assert excluded.find("over two lines")
+    path.write_text('a "quoted, word,x\n"never closed, two fish\n')
+    assert {'a "quoted', " word", " two fish"} <= set(read_texts(str(path)))
+
+
+def test_a_field_of_csv_may_be_long(tmp_path):
+    long = "word " * 50_000
+    (tmp_path / "eval.csv").write_text(f'1,"{long}"\n')
+    assert long in set(read_texts(str(tmp_path / "eval.csv")))
+
+
+def test_the_whole_text_of_halves_counts_too(tmp_path):
+    path = tmp_path / "sts.txt"
+    path.write_text("One fish. Two fish.\n")
+    for are_halves in (False, True):
+        excluded = Excluded([str(path)], are_halves=are_halves)
+        assert (excluded.find_pair("One fish!", "two FISH") is not None) == are_halves
+        assert excluded.find_pair("two fish", "one fish") is None

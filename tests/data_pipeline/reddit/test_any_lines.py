@@ -209,12 +209,19 @@ def test_columns_say_what_lines_say_one_by_one(examples):
 @example(
     ["\x1f words &amp;lt; \u2028", "&#0;&notit;", "x" * 349, "x" * 350, "\u00e9" * 70 + "1" * 30]
 )
+@example([f"&gt; &#{'9' * 5000}; &amp;#{'0' * 4400}62 &#62", f" a&#{'1' * 4301}"])
 def test_bodies_in_columns_are_those_of_python(bodies):
     lines = [orjson.dumps(FIELDS_OF_WHOLE | {"body": body}) for body in bodies]
     batch = batch_of(lines or [b"{}"])
     for selection in SELECTIONS:
         judged = RedditSource(selection).judge(batch).messages.to_pylist()
         assert judged == one_by_one(batch, Rules(selection))[0]
+
+
+def test_a_reference_of_too_many_digits_stays():
+    huge = f"&#{'9' * 4301}"
+    line = orjson.dumps(FIELDS_OF_WHOLE | {"body": f"&gt;{huge}; &#{'0' * 4298}62; {huge} &lt;"})
+    assert parse_comment(line).text == f">{huge}; > {huge} <"
 
 
 def every_line_is_counted_once(lines, selection, *, partitions):

@@ -321,3 +321,12 @@ def test_real_files(snli, real_data, statistics_of, name, labels):
         "pairs": rows,
         "labels": labels,
     }
+
+
+def test_a_file_that_is_malformed_as_a_whole_is_warned_of(snli, write_lines, tmp_path, caplog):
+    good = write_lines("a.jsonl", [line(pair_id=f"p{n}") for n in range(9)])
+    bad = write_lines("b.jsonl", [b"no", b"no"])
+    snli("--input", f"{good},{bad}")
+    (warning,) = [said for said in caplog.messages if said.startswith("warning: ")]
+    assert "2 of 2 lines (100.0%) are malformed" in warning
+    assert f"'{bad}', line 1, looks like text of another kind" in warning

@@ -11,6 +11,7 @@ import pytest
 from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
+from data_pipeline.tables import check as checking
 from data_pipeline.tables import delimited
 from data_pipeline.tables.check import check_fields
 from data_pipeline.tables.reader import read_rows, suffix_of
@@ -274,3 +275,58 @@ def test_nan_is_no_value(tmp_path):
     assert values[0] == 1.0
     assert math.isnan(values[1])
     assert values[2] is None
+
+
+def test_an_unused_field_may_be_nested_deep(tmp_path):
+    path = tmp_path / "f.jsonl"
+    deep = '{"x": ' * 1000 + "1" + "}" * 1000
+    path.write_text(f'{{"id": 1, "more": {deep}}}\n')
+    check(path, ["id"], ["more"])
+    with pytest.raises(InputError, match=r"no field 'said'; its fields are 'id', 'more', 'more\.x"):
+        check(path, ["id", "said"])
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_a_time_zone_that_is_none_is_one_error(tmp_path, unit):
+    path = tmp_path / "f.parquet"
+    times = pa.array([0, 1], pa.timestamp(unit, "Mars/Olympus"))
+    pa.parquet.write_table(pa.table({"id": times}), path)
+    with pytest.raises(UnreadableFileError) as raised:
+        read(path, ["id"])
+    assert str(raised.value) == (
+        f"{path}: rows 1 to 2: column 'id': unknown time zone 'Mars/Olympus'"
+    )
+
+
+def test_an_optional_field_is_missed_only_where_all_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking, "CHECKED_FILES", 2)
+    monkeypatch.setattr(checking, "CHECKED_ROWS", 3)
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for path in paths:
+        path.write_text('{"id": 1, "to": null}\n' * 2)
+    check(paths, ["id"], ["to"])  # of three files two are looked at
+    check(paths, ["id"], ["gone"])
+    with pytest.raises(InputError, match="the field 'to' is empty in all 4 rows"):
+        check(paths[:2], ["id"], ["to"])
+    with pytest.raises(InputError, match="no field 'gone'"):
+        check(paths[:2], ["id"], ["gone"])
+    paths[0].write_text('{"id": 1}\n' * 3)  # and of so many rows there may be more
+    check(paths[:1], ["id"], ["to"])
+    table = tmp_path / "0.csv"
+    table.write_text("id\n" + "1\n" * 9)
+    with pytest.raises(InputError, match="no field 'to'; the first line must name the fields"):
+        check([table, *paths], ["id"], ["to"])
+
+
+def test_a_field_must_be_filled_in_most_rows_of_all_files_together(tmp_path):
+    full, empty = tmp_path / "1.csv", tmp_path / "2.csv"
+    full.write_text("id,said\n" + "1,words\n" * 6)
+    empty.write_text("id,said\n" + "1,\n" * 5)
+    check([full, empty], ["id", "said"])
+    empty.write_text("id,said\n" + "1,\n" * 7)
+    with pytest.raises(InputError) as raised:
+        check([full, empty], ["id", "said"])
+    assert str(raised.value) == (
+        f"--said_field: {empty}: the field 'said' is empty in 7 of the first 13 rows of 2 files; "
+        "its fields are 'id', 'said'"
+    )

@@ -75,7 +75,7 @@ def test_orders_are_numbers_or_times():
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        ("first", "'first'"),
+        ("first", "text: 'first'"),
         (None, "NoneType"),
         (MISSING, "missing"),
         (True, "bool"),
@@ -92,3 +92,28 @@ def test_seconds_are_whole_and_of_our_time():
         *(5, 7, 86_400),
         *[None] * 4,
     ]
+
+
+@pytest.mark.parametrize("value", [2.0**53, -(2.0**53), float(2**64), 1e300])
+def test_a_number_that_may_have_been_another_is_refused(value):
+    for convert in (as_id, as_text, as_order):
+        with pytest.raises(ValueError, match="is a number too large to be exact; write it as text"):
+            convert(value)
+    assert as_seconds(value) is None
+
+
+def test_the_largest_exact_numbers_are_read():
+    most = 2**53 - 1
+    assert as_id(float(most)) == as_text(float(-most)).removeprefix("-") == str(most)
+    assert as_order(float(most)) == most
+    assert as_id(2**64 - 1) == str(2**64 - 1)
+    with pytest.raises(ValueError, match="too large to be exact"):
+        as_order("18446744073709551616.5")
+
+
+def test_decimals_of_38_digits_are_exact_and_those_that_are_no_numbers_are_refused():
+    large = Decimal("12345678901234567890123456789012345678")
+    assert as_order(large) == 12345678901234567890123456789012345678
+    for value in ("Infinity", "sNaN", "NaN"):
+        with pytest.raises(ValueError, match="must be a number or a time, but is"):
+            as_order(Decimal(value))

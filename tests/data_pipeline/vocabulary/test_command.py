@@ -189,6 +189,13 @@ def test_the_marker_and_a_second_run(vocabulary, vocabulary_fails, write_pairs, 
     assert lists(output)[0] == "</s>\t4\nfish\t3\n"
 
 
+def test_the_order_of_the_files_makes_no_other_job(vocabulary, write_pairs, capsys):
+    one, other = write_pairs("a.jsonl", PAIRS), write_pairs("b.jsonl", PAIRS)
+    vocabulary("--input", f"{other},{one}")
+    vocabulary("--input", f"{one},{other}")
+    assert "is complete already; nothing to do" in capsys.readouterr().out
+
+
 def test_what_is_refused(vocabulary_fails, write_pairs, tmp_path):
     good = write_pairs("a.tfrecord", PAIRS)
     assert "--min_count: 0 is not 1 or more" in vocabulary_fails("--input", good, "--min_count=0")

@@ -1,9 +1,15 @@
 """The commands of `python -m export`: each calls the Python API and prints."""
 
 import argparse
+import io
+import itertools
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+from export import FLOAT32
+from export.card import identity
+from export.module import sts_matrix
 from export.retrieval import responses
 from export.retrieval.search import search
 from export.saved_model import variants as all_variants
@@ -24,6 +30,7 @@ def module(arguments: argparse.Namespace) -> None:
         results=arguments.results,
     )
     print(f"verified in a fresh process; written to {arguments.output}")
+    _print_matrix(arguments.output)
 
 
 def variants(arguments: argparse.Namespace) -> None:
@@ -37,6 +44,15 @@ def variants(arguments: argparse.Namespace) -> None:
         sts_matrix=arguments.with_sts_matrix,
     )
     print(table)
+    _print_matrix(arguments.output / FLOAT32)
+
+
+def _print_matrix(module: Path) -> None:
+    """Names what the matrix of a module was learned on, if it has one."""
+    tuned = identity.read(module)["sts_matrix"]
+    if tuned is not None:
+        said = sts_matrix.learned_on(tuned) or "a module that its file does not name"
+        print(f"the matrix was learned on {said}; it fits the same weights only")
 
 
 def card(arguments: argparse.Namespace) -> None:
@@ -67,17 +83,33 @@ def index(arguments: argparse.Namespace) -> None:
 
 
 def _inputs(given: list[str] | None) -> Iterator[str]:
-    """The texts of `--input`, and lines of standard input, with a prompt on a terminal."""
+    """The texts of `--input`, and lines of standard input, with a prompt on a terminal.
+
+    Raises:
+      InputError: if one is not UTF-8.
+    """
     if given is None:
         given = ["-"] if sys.stdin.isatty() else []
+    if "-" in given and isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # or lines before a bad one were lost
     for text in given:
         if text != "-":
+            _check_utf8(text, "--input")
             yield text
             continue
-        while True:
+        for number in itertools.count(1):
             print("\n> " if sys.stdin.isatty() else "", end="", flush=True)
             line = sys.stdin.readline()
             if not line:
                 break
+            _check_utf8(line, f"--input -: line {number}")
             if line.strip():
                 yield line.rstrip("\r\n")
+
+
+def _check_utf8(text: str, place: str) -> None:
+    """Raises InputError for bytes that are not UTF-8, which Python reads as half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place}: {text!r} is not UTF-8; accepted: text in UTF-8") from error

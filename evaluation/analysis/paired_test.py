@@ -156,6 +156,17 @@ def with_systems(
     return (found, left_out) if found else (pairs, [])
 
 
+def only_in_one(a: list[Result], b: list[Result]) -> tuple[list[str], list[str]]:
+    """Return the names of results that the first alone has, and of those of the second alone.
+
+    Two single results are a pair by any name.
+    """
+    if len(a) == len(b) == 1:
+        return [], []
+    of_a, of_b = ([one.name for one in some if one.task in IDENTITY] for some in (a, b))
+    return [name for name in of_a if name not in of_b], [name for name in of_b if name not in of_a]
+
+
 def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
     """Return the results of the same name; two single results are a pair by any name.
 

@@ -76,8 +76,9 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     from evaluation.data import cqa_files, ranking_files, retrieval_files, snli_files, sts_files
     from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 
-    # First of all, for one that cannot be loaded should not be told after the others were scored,
-    # and if TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
+    _check_options(arguments)
+    # First, as one that cannot be loaded should not be told after the others were scored, and if
+    # TensorFlow is loaded before PyTorch's compiler, the LLVM of both ends the process.
     installed = [SentenceTransformersEncoder(name) for name in arguments.sentence_transformers]
     given: dict[str, Any] = {task: path for task in TASKS if (path := getattr(arguments, task))}
     if files := options.given_retrieval_files(arguments):
@@ -86,10 +87,13 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         needed = ", ".join(f"--{task}" for task in (*TASKS, "queries"))
         raise InputError(f"no data: one or more of {needed}")
     _check_given(arguments)
+    _check_folders(arguments, installed)
     from evaluation.tasks.cqa import write_predictions
     from evaluation.tasks.evaluate import evaluate
 
     columns = sts_files.Columns(*arguments.sts_columns) if arguments.sts_columns else None
+    if columns:
+        columns = columns._replace(quotes=not arguments.no_quotes)
     settings = {
         "response_ranking": {"candidates": arguments.candidates},
         "sts": {"columns": columns},
@@ -140,6 +144,13 @@ def _tune(encoder, path: Path, texts: list[str], storing: dict) -> None:
     )
 
 
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Raise InputError for an option without the data that it is about."""
+    for option, data in (("training_pairs", "response_ranking"), ("sts_columns", "sts")):
+        if getattr(arguments, option) and not getattr(arguments, data):
+            raise InputError(f"--{option}: --{data} is missing; accepted: with --{data}")
+
+
 def _check_given(arguments: argparse.Namespace) -> None:
     """Raise InputError for a file or module that is not there, before the others are scored."""
     from evaluation.data.files import existing
@@ -157,6 +168,27 @@ def _check_given(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"{module}: no SavedModel here (a folder with saved_model.pb is needed)"
             )
+
+
+def _check_folders(arguments: argparse.Namespace, installed: Sequence) -> None:
+    """Raise InputError for two baselines whose results would be in one folder."""
+    from evaluation.encoders import words
+
+    given = [(f"--vectors {path}", words.name_of_file(path)) for path in arguments.vectors]
+    given += [
+        (f"--module_words {one}", words.name_of_module(one)) for one in arguments.module_words
+    ]
+    given += [(f"--modules {module}", module) for module in arguments.modules]
+    given += [(f"--sentence_transformers {one.path}", one.path) for one in installed]
+    taken = {"TF-IDF": "TF-IDF", "BM25": "BM25"}
+    for option, path in given:
+        folder = _folder_name(path)
+        if folder in taken:
+            raise InputError(
+                f"{option}: its results would be in {FOLDER}/{folder}, as those of "
+                f"{taken[folder]}; accepted: other names, or a command for each"
+            )
+        taken[folder] = option
 
 
 def _folder_name(path: str) -> str:

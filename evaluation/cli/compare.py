@@ -43,9 +43,14 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     systems = {"system_a": arguments.system_a, "system_b": arguments.system_b}
     pairs, left_out = paired_test.with_systems(paired_test.pairs_of(a, b), **systems)
     found = [
-        row for a, b in pairs for row in paired_test.compare(a, b, seed=arguments.seed, **systems)
+        row
+        for of_a, of_b in pairs
+        for row in paired_test.compare(of_a, of_b, seed=arguments.seed, **systems)
     ]
     print(_table(found))
+    for side, names in zip("AB", paired_test.only_in_one(a, b), strict=True):
+        if names:
+            print(f"only in {side}, so not compared: {', '.join(names)}")
     if left_out:
         print(f"not compared, because they lack the system: {', '.join(left_out)}")
     print(
@@ -57,12 +62,15 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         stored = {
             "a": of_a.module,
             "b": of_b.module,
+            "system_a": arguments.system_a or of_a.system,
+            "system_b": arguments.system_b or of_b.system,
             "resamples": bootstrap.RESAMPLES,
             "differences": [asdict(row) for row in found],
             "command": command,
             "seed": arguments.seed,
         }
-        write_whole(arguments.output, json.dumps(stored, indent=1) + "\n")
+        content = json.dumps(store.defined(stored), indent=1, allow_nan=False)
+        write_whole(arguments.output, content + "\n")
         print(f"-> {arguments.output}")
 
 

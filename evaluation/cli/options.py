@@ -109,8 +109,10 @@ def check(arguments: argparse.Namespace) -> None:
     seed = getattr(arguments, "seed", 0)
     if not 0 <= seed <= HIGHEST_SEED:
         raise InputError(f"--seed is {seed}; 0 to {HIGHEST_SEED} are accepted")
-    if getattr(arguments, "no_quotes", False) and not arguments.columns:
-        raise InputError("--no_quotes: accepted with --columns, which reads CSV and TSV files")
+    if getattr(arguments, "no_quotes", False) and not getattr(arguments, arguments.quotes_in):
+        raise InputError(
+            f"--no_quotes: accepted with --{arguments.quotes_in}, which reads CSV and TSV files"
+        )
     count = getattr(arguments, "candidates", 2)
     if count < 2:
         raise InputError(f"--candidates is {count}; 2 or more are accepted")
@@ -128,13 +130,19 @@ def candidates(parser: Parser) -> None:
 
 
 def columns(parser: Parser, option: str) -> None:
-    """Add the option that names the columns of a CSV or TSV file of sentence pairs."""
+    """Add the option that names the columns of a CSV or TSV file of sentence pairs; --no_quotes."""
     parser.add_argument(
         option,
         nargs=3,
         metavar=("SENTENCE1", "SENTENCE2", "SCORE"),
         help="read a CSV or TSV file whose header has these columns; scores on any scale",
     )
+    parser.add_argument(
+        "--no_quotes",
+        action="store_true",
+        help=f"quotes in the file of {option} are text; by default they enclose fields",
+    )
+    parser.set_defaults(quotes_in=option.removeprefix("--"))
 
 
 def retrieval_files(parser: Parser, *, needed: bool) -> None:

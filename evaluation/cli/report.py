@@ -27,7 +27,7 @@ def add(commands) -> None:
 def run(arguments: argparse.Namespace, *, command: str) -> None:
     """Write the report; print the table of all scores, and the main ones beside the baselines."""
     from evaluation.report import html_page, verdict
-    from evaluation.report.systems import read_module
+    from evaluation.report.systems import left_out, read_module
     from evaluation.results import store, text
 
     html_page.check_output(arguments.output)
@@ -36,4 +36,6 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     print(text.overview(store.read_results(arguments.results)))
     for tile in verdict.tiles(systems):
         print(verdict.line(tile))
+    for sentence in left_out(systems):
+        print(sentence)
     print(f"-> {', '.join(map(str, paths))}")

@@ -49,11 +49,6 @@ def add(commands) -> None:
         "--columns, any CSV or TSV file",
     )
     options.columns(sts, "--columns")
-    sts.add_argument(
-        "--no_quotes",
-        action="store_true",
-        help="quotes in the file of --columns are text; by default they enclose fields",
-    )
     sts.group(options.METHOD).add_argument(
         "--tune",
         action="store_true",

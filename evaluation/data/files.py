@@ -147,6 +147,17 @@ def placed_lines(path: Path) -> Iterator[tuple[str, str]]:
     return ((f"{path}:{number}", line) for number, line in numbered_lines(path))
 
 
+def check_text(text: str, name: str, place: str) -> None:
+    """Raise InputError for half of a surrogate pair, which JSON may hold but UTF-8 may not."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f'{place}: "{name}" has {text[error.start]!r}, half a character; whole characters are '
+            "accepted"
+        ) from error
+
+
 def named_rows(
     lines: Iterable[tuple[str, str]], needed: Sequence[str]
 ) -> Iterator[tuple[str, dict[str, str]]]:

@@ -3,18 +3,20 @@
     queries, documents   NAME.tsv: id and text, tab-separated, without a header;
                          NAME.jsonl: objects with "id" (or "_id"), "text" and, optionally, "title"
     relevant             TREC's qrels: query, an unused column, document, grade;
-                         or BEIR's: query, document, grade, under a header of three names
+                         or BEIR's: query, document, grade, under a header of three names,
+                         of which the third is no number
 
 each plain or compressed with gzip. A grade above 0 is relevant.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.data.files import Source, existing, placed_lines, without_gz
+from evaluation.data.files import Source, check_text, existing, placed_lines, without_gz
 from evaluation.errors import InputError
 
 IDS = ("id", "_id")
@@ -122,17 +124,19 @@ def _of_tsv(line: str, place: str) -> tuple[str, str]:
 def _of_json(line: str, place: str) -> tuple[str, str]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not JSON ({error})") from error
     if not isinstance(row, dict):
         raise InputError(f"{place}: {line[:40]!r}; an object with id and text is accepted")
     key = next((row[name] for name in IDS if name in row), None)
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise InputError(f'{place}: "id" is {key!r}; a text or a whole number is accepted')
+    check_text(str(key), "id", place)
     texts = {"title": row.get("title") or "", "text": row.get("text")}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise InputError(f'{place}: "{name}" is {text!r}; a text is accepted')
+        check_text(text, name, place)
     return str(key), f"{texts['title']} {texts['text']}"
 
 
@@ -147,6 +151,7 @@ def _relevant(path: Path, queries: dict[str, str], documents: dict[str, str]) ->
         if not columns:
             columns = len(fields)
             if columns == BEIR_COLUMNS:
+                _check_header(fields, place)
                 continue
         if len(fields) != columns or columns not in (TREC_COLUMNS, BEIR_COLUMNS):
             raise InputError(
@@ -163,6 +168,15 @@ def _relevant(path: Path, queries: dict[str, str], documents: dict[str, str]) ->
             raise InputError(f"{place}: the document {document!r} occurs twice for {query!r}")
         grades[document] = _grade(grade, place)
     return found
+
+
+def _check_header(names: list[str], place: str) -> None:
+    """Raise InputError where the first of three columns' lines is no header but a judgement."""
+    if re.fullmatch(r"[+-]?\d+", names[-1]):
+        raise InputError(
+            f"{place}: {' '.join(names)!r} has a grade; {BEIR_COLUMNS} columns are accepted under "
+            "a header, such as: query-id corpus-id score"
+        )
 
 
 def _grade(value: str, place: str) -> int:

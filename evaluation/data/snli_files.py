@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.data.files import Source, existing, named_rows, placed_lines, without_gz
+from evaluation.data.files import (
+    Source,
+    check_text,
+    existing,
+    named_rows,
+    placed_lines,
+    without_gz,
+)
 from evaluation.errors import InputError
 
 # The order of the probabilities that `classify_nli` gives.
@@ -90,6 +97,7 @@ def read(source: Source) -> NliData:
         for name, text in (("sentence1", premise), ("sentence2", hypothesis)):
             if not isinstance(text, str) or not text.strip():
                 raise InputError(f"{place}: {name} is {text!r}; text is needed")
+            check_text(text, name, place)
         pairs.append(Pair(premise, hypothesis, label))
     if not pairs:
         raise InputError(f"{path}: holds no labelled pairs")

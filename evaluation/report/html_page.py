@@ -24,7 +24,7 @@ from evaluation.report import (
     verdict,
 )
 from evaluation.report.cells import PAPER, Table
-from evaluation.report.systems import System, read_module
+from evaluation.report.systems import System, left_out, read_module
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
 from evaluation.results.text import figure
@@ -126,6 +126,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         examples=examples(shown) if shown else [],
         papers=any(row.kind == PAPER for table in made for row in table.rows),
         papers_examples=paper.TABLE_5 if shown and paper_tables.is_papers(shown) else (),
+        left_out=left_out(systems),
         synthetic=[result.name for result in results if paper_tables.is_synthetic(result)],
         sweep=sweep,
         **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
@@ -209,4 +210,6 @@ def as_json(systems: Sequence[System], made: Sequence[Table]) -> str:
             for system, result in results
         ],
     }
+    if sentences := left_out(systems):
+        content["left_out"] = sentences
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

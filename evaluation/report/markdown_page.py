@@ -15,7 +15,7 @@ from evaluation.data.files import with_data_as_dir, write_whole
 from evaluation.errors import InputError
 from evaluation.report import diagnostics, growth, nli_shares, opening, paper_tables, pictures
 from evaluation.report.cells import BASELINE, OURS, Table, markdown
-from evaluation.report.systems import System, read_runs, row_label
+from evaluation.report.systems import System, left_out, read_runs, row_label
 from evaluation.report.systems import shares as shares_of
 from evaluation.results import store
 from evaluation.results.result import Result
@@ -90,7 +90,8 @@ def write(results: Path, output: Path, contents: Contents, *, runs: Sequence[str
     """
     if output.suffix in (".json", ".svg"):
         raise InputError(f"--output is {output}; the name of a Markdown file is accepted")
-    systems, shares = shares_of(read_runs(results, runs), growth.NAME)
+    read = read_runs(results, runs)
+    systems, shares = shares_of(read, growth.NAME)
     systems, nli = shares_of(systems, nli_shares.NAME)
     outside = _outside(systems, contents.outside)
     of_files = training_pairs(contents.pairs)
@@ -100,6 +101,7 @@ def write(results: Path, output: Path, contents: Contents, *, runs: Sequence[str
     wrong = _of_task("mistakes", contents.mistakes)
     parts = ["# Results on real data", *opening.markdown(systems, outside)]
     parts += [texts["protocol"], _head(contents.about, results, of_files), _seeds(systems)]
+    parts += [" ".join(left_out(read))]
     parts += ["## The paper's tables", *map(markdown, _paper_tables(systems))]
     parts += _figure_7(systems, outside, pictures_at("figure7"))
     parts += _figure_8(nli, pictures_at("figure8"))

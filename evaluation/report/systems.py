@@ -2,8 +2,12 @@
 
 A system that was trained with several seeds has several runs: its cells are means over them, with
 the standard deviation.
+
+What stands in one table is of the same items: a result of other data or settings than the first of
+its name is left out when results are read, and `left_out` says so.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +16,14 @@ from pathlib import Path
 from evaluation.errors import InputError
 from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
 from evaluation.results import store
-from evaluation.results.result import Result
+from evaluation.results.result import RETRIEVAL, TASKS, Result
 from evaluation.results.text import SYSTEMS, module_name
 
 BASELINES = "baselines"
 """The folder in a folder of results that the command `baselines` writes to."""
 NOT_SHOWN = ("untuned",)  # a row of its own elsewhere
+ITEMS_BY = {"response_ranking": ("candidates", "seed"), "sts": ("columns", "quotes")}
+"""Settings of a task on which its items depend."""
 _RUN = re.compile(r"(?P<name>.+)-(?P<seed>\d+)")
 
 
@@ -30,6 +36,8 @@ class System:
     runs: tuple[Mapping[str, Result], ...]
     seeds: tuple[int, ...] = ()
     """Of the runs, where they have any."""
+    left_out: tuple[str, ...] = ()
+    """Sentences: which results are not among the runs, and why."""
 
     def named(self, name: str) -> list[Result]:
         """Return the result of this name of each run that has it."""
@@ -84,22 +92,41 @@ class Scored:
 def read_module(folder: Path, others: Sequence[Path] = ()) -> list[System]:
     """Read the results of a module and of its baselines, and those of other modules.
 
-    The module has its folder's name, another the name of its folder of results.
+    The module has its folder's name, another the name of its folder of results, behind those of
+    its parents where that is not enough to tell it from the others.
 
     Raises:
-      InputError: if a folder has no results, or a file is none.
+      InputError: if a folder has no results, or a file is none, or another is given twice.
     """
     own = _by_name(folder)
     of_module = next((found for found in own.values() if found.module), None)
     name = module_name(of_module) if of_module else SYSTEMS["module"]
     systems = [System(name, OURS, (own,))]
-    systems += [System(other.resolve().name, OTHER, (_by_name(other),)) for other in others]
+    systems += [
+        System(_end_of(others, position, taken=name), OTHER, (_by_name(other),))
+        for position, other in enumerate(others)
+    ]
     for path in _baselines(folder):
         results = _by_name(path)
         modules = [found.module for found in results.values() if found.module]
         name = _short(modules[0]["path"]) if modules else path.name
         systems.append(System(name, BASELINE, (results,)))
-    return systems
+    return _on_the_same_items(systems)
+
+
+def _end_of(folders: Sequence[Path], position: int, *, taken: str) -> str:
+    """Return the shortest end of a folder's path that no other folder has, and that is not taken.
+
+    Raises:
+      InputError: if the folder is there twice.
+    """
+    paths = [folder.resolve().parts for folder in folders]
+    own = paths.pop(position)
+    for count in range(1, len(own) + 1):
+        name = "/".join(own[-count:])
+        if name != taken and all(path[-count:] != own[-count:] for path in paths):
+            return name
+    raise InputError(f"--beside: {folders[position]}: twice; accepted: each folder once")
 
 
 def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
@@ -129,10 +156,53 @@ def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
         System(row_label(name), OURS, tuple(by_seed.values()), tuple(by_seed))
         for name, by_seed in found.items()
     ]
-    return trained + [
+    baselines = [
         System(path.name.replace("_", " "), BASELINE, (_by_name(path),))
         for path in _baselines(folder)
     ]
+    return _on_the_same_items([*trained, *baselines])
+
+
+def left_out(systems: Sequence[System]) -> list[str]:
+    """Return the sentences on what is in no table."""
+    return [sentence for system in systems for sentence in system.left_out]
+
+
+def _on_the_same_items(systems: Sequence[System]) -> list[System]:
+    """Return the systems without the results of other items than the first of the same name."""
+    first: dict[str, tuple[str, Result]] = {}
+    found = []
+    for system in systems:
+        runs, sentences = [], []
+        for run in system.runs:
+            kept = {}
+            for name, result in run.items():
+                of, other = first.setdefault(name.removesuffix("-tuned"), (system.label, result))
+                if difference := _difference(result, other):
+                    sentences.append(f"{system.label}, {name} is left out: {difference} in {of}.")
+                else:
+                    kept[name] = result
+            runs.append(kept)
+        found.append(dataclasses.replace(system, runs=tuple(runs), left_out=tuple(sentences)))
+    return found
+
+
+def _difference(result: Result, other: Result) -> str:
+    """Return in what the items of two results differ, as far as both tell; else empty."""
+    if result.task not in (*TASKS, RETRIEVAL):
+        return ""
+    ours, others = _items(result), _items(other)
+    for name, value in ours.items():
+        if None not in (value, others.get(name)) and value != others[name]:
+            return f"{name} {value}, but {others[name]}"
+    return ""
+
+
+def _items(result: Result) -> dict:
+    """Return what tells the items of one result from those of another."""
+    settings = {name: result.settings.get(name) for name in ITEMS_BY.get(result.task, ())}
+    digest = result.data.get("sha256")
+    return {"n": result.n} | settings | {"SHA-256 of the data": digest and digest[:12]}
 
 
 def row_label(name: str) -> str:

@@ -22,18 +22,18 @@ def write(result: Result, folder: Path) -> Path:
     """Write `<name>.json` into the folder and return its path."""
     path = path_of(result.name, folder)
     content = json.dumps(
-        _defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
+        defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
     )
     write_whole(path, content + "\n")
     return path
 
 
-def _defined(value):
+def defined(value):
     """Return the value with every NaN, which JSON does not have, as None."""
     if isinstance(value, dict):
-        return {key: _defined(item) for key, item in value.items()}
+        return {key: defined(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_defined(item) for item in value]
+        return [defined(item) for item in value]
     return None if isinstance(value, float) and math.isnan(value) else value
 
 

@@ -1,10 +1,12 @@
 """Retrieval on the user's own data: finding the relevant documents of a query among all documents.
 
-Documents are ranked by the cosine of their embedding and the query's; ties keep the order of the
-file. BM25 beside it is what a search by words finds.
+Documents are ranked by the cosine of their embedding and the query's. BM25 beside it is what a
+search by words finds; it does not find documents that it scores 0. Documents of equal scores are in
+an order that depends on their ids and the query's alone, so no order of the file helps.
 """
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -25,6 +27,10 @@ MOST_ROWS = 1 << 15
 """Documents that are encoded at a time."""
 KEPT = 10
 """Documents of each query that a result names."""
+DECIMALS = 6
+"""Scores that are the same to so many are equal: products of one text differ by about 1e-7."""
+NEVER = -np.inf
+"""The score of a document that is not found."""
 
 Scores = Iterator[np.ndarray]
 """Float [queries, some of the documents] each, over all documents in order."""
@@ -75,28 +81,50 @@ def evaluate(encoder, data: RetrievalData) -> Result:
 def best(blocks: Scores, data: RetrievalData) -> dict[str, list[str]]:
     """Return the ids of the best documents of each query, best first."""
     queries, documents = list(data.queries), list(data.documents)
-    scores = np.empty((len(queries), 0))
-    rows = np.empty((len(queries), 0), dtype=np.int64)
+    of_queries, of_documents = _hashes(queries), _hashes(documents)
+    scores: np.ndarray = np.empty((len(queries), 0))
+    rows: np.ndarray = np.empty((len(queries), 0), dtype=np.int64)
     start = 0
     for block in blocks:
         end = start + block.shape[1]
         numbers = np.broadcast_to(np.arange(start, end), block.shape)
-        scores = np.concatenate([scores, block], axis=1)
+        scores = np.concatenate([scores, np.round(block, DECIMALS)], axis=1)
         rows = np.concatenate([rows, numbers], axis=1)
-        scores, rows = _largest(scores, rows, metrics.DEEPEST)
+        best_of_each = [
+            _largest(*query, of_documents) for query in zip(scores, rows, of_queries, strict=True)
+        ]
+        found = np.stack(best_of_each)
+        scores, rows = (np.take_along_axis(all_, found, axis=1) for all_ in (scores, rows))
         start = end
     return {
-        query: [documents[row] for row in line] for query, line in zip(queries, rows, strict=True)
+        query: [documents[row] for row in line[one > NEVER]]
+        for query, line, one in zip(queries, rows, scores, strict=True)
     }
 
 
-def _largest(scores: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `top` largest of each line with their rows, descending; ties in their order."""
-    if scores.shape[1] > top:
-        kept = np.sort(np.argpartition(-scores, top, axis=1)[:, :top], axis=1)
-        scores, rows = (np.take_along_axis(all_, kept, axis=1) for all_ in (scores, rows))
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(rows, order, axis=1)
+def _hashes(ids: Sequence[str]) -> np.ndarray:
+    """Return a number for each id: uint64 [ids]."""
+    digests = (hashlib.blake2b(key.encode(), digest_size=8).digest() for key in ids)
+    return np.array([int.from_bytes(digest) for digest in digests], dtype=np.uint64)
+
+
+def _largest(
+    scores: np.ndarray, rows: np.ndarray, of_query: np.uint64, of_documents: np.ndarray
+) -> np.ndarray:
+    """Return where the `metrics.DEEPEST` largest scores of a query are, descending: int64 [found].
+
+    The hashes set the order of equal ones, another one for each query.
+
+    Args:
+      scores: float [n].
+      rows: int64 [n], their documents.
+      of_query: hash of the query.
+      of_documents: uint64 [documents], their hashes.
+    """
+    top, kept = metrics.DEEPEST, np.arange(len(scores))
+    if len(scores) > top:
+        kept = np.flatnonzero(scores >= np.partition(scores, -top)[-top])
+    return kept[np.lexsort((of_query ^ of_documents[rows[kept]], -scores[kept]))[:top]]
 
 
 def _cosines(encoder, data: RetrievalData) -> Scores:
@@ -113,7 +141,8 @@ def _bm25(data: RetrievalData) -> Scores:
     ranking = Bm25().fit(texts)
     queries = ranking.encode_inputs(list(data.queries.values()))
     for rows in _blocks(data):
-        yield similarity.products(queries, ranking.encode_responses(texts[rows]))
+        scores = similarity.products(queries, ranking.encode_responses(texts[rows]))
+        yield np.where(scores > 0, scores, NEVER)
 
 
 def _blocks(data: RetrievalData) -> Iterator[slice]:

@@ -6,7 +6,7 @@ from typing import Any
 import jinja2
 
 from export.card import identity, scores
-from export.module import warm_up
+from export.module import sts_matrix, warm_up
 from export.module.signatures import SIGNATURES
 
 FILE = "README.md"
@@ -42,6 +42,8 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         about=about,
         scores=scores.rows(found),
         settings=[score for score in found if score["settings"]],
+        notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
+        learned_on=sts_matrix.learned_on(about["sts_matrix"]),
         signatures={name: SIGNATURES[name] for name in about["signatures"]},
         pairs=[_totals(data) for data in about["training_data"]],
         synthetic=_synthetic(about["training_data"]),

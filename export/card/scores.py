@@ -10,12 +10,17 @@ MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_a
 """The order of the metrics; others follow by name."""
 BESIDE = ({"tables", "results"}, {"a", "b", "differences"})
 """Keys of the files of `evaluation report` and `evaluation compare`, which are skipped."""
+MODULE = "module"
+"""What the results of a module itself call the system that was scored."""
 WEIGHTS = 16
 """Digits at the end of a fingerprint that depend on the weights alone."""
 
 
 def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[str, Any]]:
-    """Reads result files: task, name, n, metrics, intervals, data and settings of each.
+    """Reads result files: task, name, n, metrics, intervals, data, settings and notes of each.
+
+    Passed over are results of something else than the module itself: of its embeddings after the
+    matrix of `sts --tune`, or of a search engine.
 
     Args:
       folder: where the files are.
@@ -40,6 +45,8 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
         result = json.loads(path.read_text(encoding="utf-8"))
         if any(keys <= result.keys() for keys in BESIDE):
             return None
+        if result.get("system", MODULE) != MODULE:
+            return None
         scores = {key: result[key] for key in ("task", "name", "n")}
         scores["metrics"] = {name: _number(value) for name, value in result["metrics"].items()}
         scores["intervals"] = {
@@ -49,6 +56,7 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
         }
         scores["data"] = result["data"]["sha256"]
         scores["settings"] = result.get("settings", {})
+        scores["notes"] = [str(note) for note in result.get("notes", [])]
         if result["module"] is None:  # a search engine's
             return None
         of_module = result["module"]["fingerprint"]

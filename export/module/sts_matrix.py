@@ -33,3 +33,16 @@ def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
             f"{accepted}"
         )
     return matrix.astype(np.float32), about
+
+
+def learned_on(about: Any) -> str:
+    """The module whose embeddings a matrix was learned on, by what its file says; empty if nothing.
+
+    It cannot be told from fingerprints whether it has the weights that are exported: the matrix is
+    one of the module's weights.
+    """
+    try:
+        module = about["module"]
+        return f"{module['path']} (fingerprint {module['fingerprint']})"
+    except (TypeError, KeyError):
+        return ""

@@ -86,7 +86,7 @@ def build_index(
     """An index of files of texts. One that exists is opened, and files that it lacks are added.
 
     It is made anew if the module, the mode or `dtype` is another one, or if a file in it has
-    changed or is no longer among the files.
+    changed or is no longer among the files, or if the index is damaged.
 
     Args:
       module: a module that `export` has written; for the mode `responses`, of a model trained on
@@ -148,13 +148,24 @@ def _load(path: Path, mode: str) -> Module:
 
 
 def _stored(folder: Path, about: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
-    """The files of an index by SHA-256; none where it is of something else than is asked."""
+    """The files of an index by SHA-256; none if it is damaged or not of what is asked."""
     try:
         found = json.loads((folder / INDEX).read_text())
         usable = about.items() <= found.items() and found["files"].keys() <= files.keys()
-        return found["files"] if usable else {}
+        return found["files"] if usable and _is_whole(folder, found) else {}
     except (FileNotFoundError, ValueError, AttributeError, KeyError):
         return {}
+
+
+def _is_whole(folder: Path, about: dict[str, Any]) -> bool:
+    """Whether the texts and the matrix of an index are as long as it says."""
+    try:
+        texts = text_files.open_texts(folder)
+        matrix = np.load(folder / MATRIX, mmap_mode="r")
+    except (OSError, ValueError, EOFError):
+        return False
+    whole = matrix.shape == (about["count"], about["dim"]) and len(texts) == len(matrix)
+    return whole and texts.offsets[-1] == len(texts.content)
 
 
 def _open(folder: Path, module: Module) -> Index:

@@ -189,6 +189,48 @@ def test_what_is_no_score_of_a_module_is_passed_over(tmp_path):
     assert len(scores.read(tmp_path, fingerprint="f" * 80)) == 1
 
 
+def test_only_results_of_the_module_itself_are_its_scores(tmp_path):
+    put(tmp_path, result("f" * 80, system="module"))
+    put(tmp_path, result("f" * 80, name="sts-test-tuned", system="module_tuned"))
+    found = scores.read(tmp_path, fingerprint="f" * 80)
+    assert [one["name"] for one in found] == ["sts-test"]
+
+
+def test_what_must_be_known_of_a_score_stands_below_it(shared, tmp_path):
+    note = "F1 is at a threshold chosen on the same data, so it is optimistic."
+    put(tmp_path, result("f" * 80, notes=[note]))
+    found = scores.read(tmp_path, fingerprint="f" * 80)
+    scores.write(tmp_path / "scores.json", found)
+    assert scores.load(tmp_path / "scores.json") == found
+    about = identity.read(shared / "module")
+    card = model_card.render(about, found, size=1)
+    assert f"\n`sts-test`: seed 3.\n`sts-test`: {note}\n" in card
+    earlier = [{key: value for key, value in found[0].items() if key != "notes"}]
+    without = model_card.render(about, earlier, size=1)
+    assert without == card.replace(f"`sts-test`: {note}\n", "")
+
+
+def test_what_a_matrix_was_learned_on_is_said(shared, tmp_path, monkeypatch, capsys):
+    about = identity.read(shared / "module")
+    learned_on = {"module": {"path": "runs/other", "fingerprint": "abc"}}
+    monkeypatch.setattr(write, "export", lambda *_, **__: None)
+    (tmp_path / identity.FOLDER).mkdir()
+    asked = ["--model_dir", str(tmp_path), "--output", str(tmp_path)]
+    for tuned, said in (
+        (learned_on, "runs/other (fingerprint abc)"),
+        ({"seed": 3}, "a module that its file does not name"),
+    ):
+        identity.write(tmp_path, about | {"sts_matrix": tuned})
+        main(asked)
+        assert f"the matrix was learned on {said}; it fits the same" in capsys.readouterr().out
+        card = model_card.render(about | {"sts_matrix": tuned}, [], size=1)
+        (row,) = [line for line in card.splitlines() if line.startswith("| tuned ")]
+        assert (", with the embeddings of runs/other" in row) == (tuned is learned_on)
+    identity.write(tmp_path, about)
+    main(asked)
+    assert "the matrix was" not in capsys.readouterr().out
+
+
 def test_scores_of_an_earlier_export_are_taken_along(shared, results):
     fingerprint = "f" * 64 + identity.read(shared / "module")["fingerprint"][-16:]
     put(results, result(fingerprint))

@@ -9,10 +9,12 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.pairs.tfrecord import encode_example, frame
+from export import commands
 from export.__main__ import main
 from export.retrieval import codes as quantized
 from export.retrieval import responses, search
 from export.retrieval.responses import build_index
+from model.errors import InputError
 
 TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e9"]
 
@@ -76,6 +78,26 @@ def test_an_index_is_used_again_unless_something_changed(module, lines, tmp_path
     assert len(build_index(module, lines, output=output).texts) == 1
     assert output.stat().st_ino != inode
     assert {path.name for path in tmp_path.iterdir()} == {"index", "replies.txt"}
+
+
+@pytest.mark.parametrize("name", ["matrix.npy", "texts.bin", "offsets.npy"])
+def test_a_damaged_index_is_made_anew(module, lines, tmp_path, name):
+    found = np.array(build_index(module, lines, output=tmp_path / "index").matrix)
+    damaged = tmp_path / "index" / name
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    again = build_index(module, lines, output=tmp_path / "index")
+    np.testing.assert_array_equal(again.matrix, found)
+    assert again.texts.read(5).decode() == TEXTS[5]
+
+
+def test_inputs_that_are_not_utf8_are_named(monkeypatch):
+    with pytest.raises(InputError, match=r"^--input: 'a\\udcff' is not UTF-8; accepted: text in"):
+        list(commands._inputs(["fine", "a\udcff"]))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"yes\n\xff\nno\n"), "utf-8"))
+    inputs = commands._inputs(["-"])
+    assert next(inputs) == "yes"
+    with pytest.raises(InputError, match=r"^--input -: line 2: '\\udcff\\n' is not UTF-8"):
+        next(inputs)
 
 
 def test_gzip_and_pairs_are_read_too(module, tmp_path):

@@ -126,6 +126,26 @@ def test_the_command(three, tmp_path, capsys):
     assert "no result of the same name in both" in capsys.readouterr().err
 
 
+def test_what_is_compared_and_what_is_not_is_said(three, tmp_path, capsys):
+    good, better, _ = three
+    flat = [item | {"score": 1.0} for item in better.items]
+    for name, side in (("dev", "ab"), ("a-only", "a"), ("b-only", "b")):
+        for letter in side:
+            store.write(dataclasses.replace(good, name=name), tmp_path / letter)
+    store.write(dataclasses.replace(better, name="dev", items=flat), tmp_path / "b")
+    output = tmp_path / "differences.json"
+    argv = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--output", str(output)]
+    assert main([*argv, "--system_a", "word_overlap"]) == 0
+    printed = capsys.readouterr().out
+    assert "only in A, so not compared: a-only\nonly in B, so not compared: b-only\n" in printed
+    stored = json.loads(output.read_text(), parse_constant=pytest.fail)
+    assert (stored["system_a"], stored["system_b"]) == ("word_overlap", "module")
+    assert {row["b"] for row in stored["differences"]} == {None}
+    one = [str(path / "dev.json") for path in (tmp_path / "a", tmp_path / "b")]
+    assert main(["compare", *one]) == 0
+    assert "only in" not in capsys.readouterr().out
+
+
 def test_results_without_the_system_are_left_out(three):
     good, better, _ = three
     bare = [

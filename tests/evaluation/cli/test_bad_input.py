@@ -74,6 +74,29 @@ def test_a_seed_and_an_output_are_checked_first(command, data, fails, tmp_path, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--sts", "stsb", "--training_pairs", "pairs"], "--training_pairs: --response_ranking is"),
+        (["--response_ranking", "pairs", "--sts_columns", *"abc"], "--sts_columns: --sts is miss"),
+        (["--sts", "stsb", "--no_quotes"], "--no_quotes: accepted with --sts_columns, which"),
+        (["--vectors", "a/x.txt", "b/x.vec.gz"], "as those of --vectors a/x.txt; accepted: other"),
+        (["--module_words", "a/m", "b/m"], "as those of --module_words a/m; accepted: other"),
+        (["--modules", "a/m", "b/m"], "--modules b/m: its results would be in baselines/m, as"),
+        (["--modules", "BM25"], "--modules BM25: its results would be in baselines/BM25, as"),
+    ],
+)
+def test_baselines_that_cannot_be_are_refused_before_any(
+    asked, said, data, fails, tmp_path, write_text, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a/x.txt", "b/x.vec.gz", *(f"{m}/saved_model.pb" for m in ("a/m", "b/m", "BM25"))):
+        write_text(name, "")
+    sts = [] if "--response_ranking" in asked else ["--sts", "stsb"]
+    assert said in fails("baselines", *sts, *asked, "--output", "out")
+    assert not (tmp_path / "out" / "baselines").exists()
+
+
 @pytest.mark.parametrize("command", ["response_ranking", "mistakes", "baselines"])
 def test_candidates_are_checked_before_a_module_is_loaded(command, data, fails, tmp_path):
     output = ["--output", tmp_path / "out"]

@@ -60,6 +60,18 @@ def test_from_files_to_report(module, files, retrieval, tmp_path, capsys):
     )
 
 
+def test_baselines_read_quotes_as_text_too(write_text, tmp_path, fails):
+    quoted = write_text("quoted.csv", MORE.replace("the dog runs", '"the" dog runs'))
+    quoted.write_text(f"left,right,score\n{quoted.read_text()}".replace(", ", ","))
+    asked = ["baselines", "--sts", quoted, "--sts_columns", "left", "right", "score"]
+    asked += ["--output", tmp_path / "results"]
+    assert "--no_quotes reads quotes as text" in fails(*asked)
+    assert main([*map(str, asked), "--no_quotes"]) == 0
+    stored = json.loads((tmp_path / "results/baselines/TF-IDF/sts-quoted.json").read_text())
+    assert stored["settings"]["quotes"] is False
+    assert stored["items"][0]["sentence2"] == '"the" dog runs'
+
+
 def test_bad_input_is_one_line(files, retrieval, write_text, tmp_path, fails):
     bad = write_text("bad.csv", PAIRS)
     module = ["--module", tmp_path / "none", "--output", tmp_path / "results"]

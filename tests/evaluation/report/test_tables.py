@@ -7,7 +7,7 @@ import pytest
 from evaluation.__main__ import main
 from evaluation.report import html_page, paper_tables, pictures
 from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, Row, Table, markdown, mean
-from evaluation.report.systems import System, read_module, scored
+from evaluation.report.systems import System, left_out, read_module, read_runs, scored
 from evaluation.results import store
 from evaluation.results.result import Result
 
@@ -186,6 +186,57 @@ def test_systems_come_from_folders(tmp_path):
     assert labels == ["m", "older", "TF-IDF", "word overlap"]
     labels = [one.label for one in scored(found, "cqa-x")]
     assert labels == ["search engine", "word overlap"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"data": {"sha256": "cd"}}, "SHA-256 of the data cd, but ab in m."),
+        ({"n": 5}, "n 5, but 4 in m."),
+        ({"settings": {"candidates": 10}}, "candidates 10, but 100 in m."),
+    ],
+)
+def test_results_of_other_items_are_left_out_and_named(tmp_path, changed, said, capsys):
+    ours = sts("response_ranking", settings={"candidates": 100, "seed": 0})
+    ours = dataclasses.replace(ours, task="response_ranking", metrics={"p_at_1": 0.5})
+    ours = dataclasses.replace(ours, intervals={}, groups={}, items=[])
+    other = dataclasses.replace(ours, metrics={"p_at_1": 0.9}, **changed)
+    named = {"path": "TF-IDF", "fingerprint": "2"}
+    store.write(ours, tmp_path / "results")
+    store.write(other, tmp_path / "older")
+    store.write(dataclasses.replace(other, module=named), tmp_path / "results/baselines/a")
+    asked = ["report", "--results", tmp_path / "results", "--beside", tmp_path / "older"]
+    page = tmp_path / "page.html"
+    assert main([*map(str, asked), "--output", str(page)]) == 0
+    out = capsys.readouterr().out
+    for label in ("older", "TF-IDF"):
+        assert f"{label}, response_ranking is left out: {said}\n" in out
+        assert f"{label}, response_ranking is left out: {said}" in page.read_text()
+    assert "best simple baseline" not in out
+    (table,) = json.loads(page.with_suffix(".json").read_text())["tables"]
+    assert [row["label"] for row in table["rows"]] == ["m"]
+
+
+def test_rows_of_other_items_are_left_out_and_named(tmp_path):
+    store.write(sts(), tmp_path / "a-0")
+    store.write(dataclasses.replace(sts(), n=5), tmp_path / "b-0")
+    found = read_runs(tmp_path)
+    assert [one.label for one in scored(found, "sts-test")] == ["a"]
+    assert left_out(found) == ["b, sts-test is left out: n 5, but 4 in a."]
+
+
+def test_modules_in_folders_of_one_name_keep_rows_of_their_own(tmp_path, fails):
+    folders = [tmp_path / name for name in ("a/results", "b/results", "c/m", "d/older")]
+    for folder in (tmp_path / "main", *folders):
+        store.write(sts(), folder)
+    found = read_module(tmp_path / "main", folders)
+    labels = ["m", "a/results", "b/results", "c/m", "older"]
+    assert [one.label for one in found] == labels
+    line = fails(
+        *("report", "--results", tmp_path / "main", "--beside", folders[0], folders[0]),
+        *("--output", tmp_path / "page.html"),
+    )
+    assert "a/results: twice; accepted: each folder once" in line
 
 
 def test_overlaps_have_a_table_with_scores_without_them():

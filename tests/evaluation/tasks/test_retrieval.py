@@ -1,3 +1,4 @@
+import dataclasses
 import math
 
 import numpy as np
@@ -60,20 +61,43 @@ def test_blocks_of_documents_change_nothing(fake_encoder, result, monkeypatch):
     assert retrieval.evaluate(fake_encoder(VECTORS), DATA) == result
 
 
-def test_the_best_over_blocks_with_ties_in_order(monkeypatch):
+def test_the_best_over_blocks(monkeypatch):
     monkeypatch.setattr(metrics, "DEEPEST", 2)
-    blocks = [np.array([[0.0, 1, 1, 2], [5, 0, 0, 0]]), np.array([[2.0, 9], [1, 6]])]
+    blocks = [np.array([[0.0, 1, 1, 2], [5, 0, 0, 0]]), np.array([[3.0, 9], [1, 6]])]
     data = RetrievalData("", {"q": "", "r": ""}, dict.fromkeys("abcdef", ""), {})
-    assert retrieval.best(iter(blocks), data) == {"q": ["f", "d"], "r": ["f", "a"]}
+    assert retrieval.best(iter(blocks), data) == {"q": ["f", "e"], "r": ["f", "a"]}
+
+
+def test_documents_of_equal_scores_are_in_an_order_that_no_file_sets(monkeypatch):
+    monkeypatch.setattr(metrics, "DEEPEST", 4)
+    queries = {f"q{number}": "" for number in range(40)}
+    scores = dict(zip("abcdefgh", [2.0, 1, 1 + 1e-9, 1, 1, 0, retrieval.NEVER, 3], strict=True))
+
+    def ranked(order, *, at):
+        data = RetrievalData("", queries, dict.fromkeys(order, ""), {})
+        line = np.array([[scores[document] for document in order]] * len(queries))
+        return retrieval.best(iter(np.split(line, [at], axis=1)), data)
+
+    found = ranked("abcdefgh", at=3)
+    assert ranked("hgfedcba", at=5) == ranked("cgahfbed", at=6) == found
+    assert {tuple(line[:2]) for line in found.values()} == {("h", "a")}
+    # Each of the four that are equal is third for some query, and left out for some.
+    assert {line[2] for line in found.values()} == set("bcde")
+    monkeypatch.setattr(metrics, "DEEPEST", 8)
+    assert {len(line) for line in ranked("abcdefgh", at=8).values()} == {7}
 
 
 def test_bm25_stands_beside_it(result):
-    # In half of the documents, "red" weighs nothing by Robertson's idf: they keep their order.
+    # In half of the documents, "red" weighs nothing by Robertson's idf, so it finds none of them.
     beside = [item["baselines"]["bm25"] for item in result.items]
-    assert [found["mrr_at_10"] for found in beside] == [1.0, 1.0]
-    assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(
-        (1 + (2 + 1 / 2) / (2 + 1 / math.log2(3))) / 2
-    )
+    assert [found["mrr_at_10"] for found in beside] == [0.0, 1.0]
+    assert result.baselines["bm25"]["ndcg_at_10"] == pytest.approx(1 / 2)
+
+
+def test_bm25_that_finds_nothing_scores_0(fake_encoder):
+    data = dataclasses.replace(DATA, queries={"q1": "red"}, relevant={"q1": {"d1": 2}})
+    found = retrieval.evaluate(fake_encoder(VECTORS), data)
+    assert set(found.baselines["bm25"].values()) == {0.0}
 
 
 def test_intervals_and_paired_tests_are_over_queries(result):

@@ -76,10 +76,14 @@ def test_folders(write_text, tmp_path):
         snli_files.find(tmp_path / "empty")
 
 
+HALF = r'{"gold_label": "neutral", "sentence1": "a", "sentence2": "b\udc00"}'
+
+
 @pytest.mark.parametrize(
     ("name", "bad", "named"),
     [
         ("a.jsonl", "{", r"a\.jsonl:2: not JSON"),
+        ("a.jsonl", HALF, r"""a\.jsonl:2: "sentence2" has '\\udc00', half a character"""),
         ("a.jsonl", '{"gold_label": "neutral", "sentence1": "a"}', r":2: no sentence2"),
         ("a.jsonl", line("maybe"), r":2: gold_label is 'maybe'; entailment, neutral, contr"),
         ("a.jsonl", line("neutral", premise=" "), r":2: sentence1 is ' '"),

@@ -9,6 +9,7 @@ python -m model teacher --help
 
 import argparse
 import os
+import signal
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -74,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
+    except KeyboardInterrupt:  # while validating; training saves before it ends
+        print("interrupted", file=sys.stderr)
+        cluster.leave(128 + signal.SIGINT)
     except (InputError, TrainingError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         cluster.leave(1)

@@ -67,12 +67,14 @@ def tidy(folder: str) -> None:
 
 
 @contextmanager
-def damage_named(checkpoint: str | None, *, name: str) -> Iterator[None]:
+def damage_named(checkpoint: str | None, *, name: str, while_last: bool = False) -> Iterator[None]:
     """Turns TensorFlow's errors about a damaged checkpoint into one line.
 
     Args:
       checkpoint: read inside the context; variables that do not exist yet are read when made.
       name: the option that names its folder, such as `--model_dir`.
+      while_last: whether errors have other causes as soon as there is a newer checkpoint, for which
+        training may have deleted this one.
 
     Raises:
       InputError: if reading fails and a file of the checkpoint is missing or damaged.
@@ -82,8 +84,10 @@ def damage_named(checkpoint: str | None, *, name: str) -> Iterator[None]:
     except (InputError, tf.errors.UnavailableError, tf.errors.AbortedError):
         raise  # another process died
     except _UNREADABLE as error:
-        damage = find_damage(checkpoint) if checkpoint else None
-        if not checkpoint or not damage:
+        if not checkpoint or (while_last and last(dirname(checkpoint)) != checkpoint):
+            raise
+        damage = find_damage(checkpoint)
+        if not damage:
             raise
         raise InputError(f"{name}: {damage}. {_way_out(checkpoint)}") from error
 

@@ -37,7 +37,7 @@ def parse(
     params = exp_factory.get_exp_config(experiment)
     sources = [
         *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
-        ("--tpu", {"runtime": {"tpu": tpu}}),
+        *([("--tpu", {"runtime": {"tpu": tpu}})] if tpu else []),
         _read("--params_override", _from_flag, params_override),
     ]
     for source, overrides in sources:

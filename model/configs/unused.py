@@ -49,6 +49,9 @@ READ: dict[type, set[str]] = {
     optimization.OptimizationConfig: {"optimizer", "learning_rate", "warmup"},
 }
 """The fields that are read, of each class of the Model Garden."""
+OPTIMIZERS = {"adafactor", "lars", "slide"}
+"""Those that the Model Garden names and does not have (`adafactor`, `slide`), or that cannot train
+tables (`lars`)."""
 ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
 """Read for training data only; validation reads its records once, in order."""
 _INSTEAD = {
@@ -86,6 +89,12 @@ def check(params: config_definitions.ExperimentConfig) -> None:
         if isinstance(config, schema.Data):
             _check_data(config, where)
     _check_runtime(params.runtime)
+    kind = params.trainer.optimizer_config.optimizer.type
+    if kind in OPTIMIZERS:
+        raise InputError(
+            f"trainer.optimizer_config.optimizer.type: {kind!r} cannot train these models; "
+            "accepted: the optimizers of docs/parameters.md, such as adagrad"
+        )
 
 
 def _check_data(config: schema.Data, where: str) -> None:

@@ -51,7 +51,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     command = [sys.executable, "-m", "model", *behind]
     command += ["--params_override", f"runtime.distribution_strategy={arguments.strategy}"]
     logs = Path(arguments.logs or tempfile.mkdtemp(prefix="cluster-"))
-    logs.mkdir(parents=True, exist_ok=True)
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"error: --logs: {logs}: {error.strerror}; accepted: a folder, or none yet")
     print(f"{sum(jobs.values())} processes; logs are in {logs}", file=sys.stderr, flush=True)
     cluster = LocalCluster(jobs, command, logs)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -63,6 +66,13 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     """The arguments before and after `--`."""
     at = argv.index("--") if "--" in argv else len(argv)
     return argv[:at], argv[at + 1 :]
+
+
+def _count(text: str) -> int:
+    """A number of processes, for argparse."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: whole numbers of at least 1")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,11 +91,11 @@ def _parser() -> argparse.ArgumentParser:
         help="synchronous, or asynchronous with a chief and parameter servers",
     )
     parser.add_argument(
-        "--workers", type=int, default=2, metavar="N", help="processes that train; default: 2"
+        "--workers", type=_count, default=2, metavar="N", help="processes that train; default: 2"
     )
     parser.add_argument(
         "--servers",
-        type=int,
+        type=_count,
         default=1,
         metavar="N",
         help="processes that hold the variables, under parameter_server; default: 1",

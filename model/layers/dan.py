@@ -172,7 +172,7 @@ class AveragingEncoder(SentenceEncoder):
         else:
             hidden = self._words(words, words_at, in_halves=in_halves)
         if CHAR_NGRAMS in self._table_sizes:
-            hidden += self._char_ngrams(ids[CHAR_NGRAMS]) * _one_by_root(words)
+            hidden += self._char_ngrams(ids[CHAR_NGRAMS]) * _one_by_root(words, hidden.dtype)
         if BIGRAMS in self._table_sizes:
             bigrams = self._dropout[BIGRAMS](ids[BIGRAMS], training=training)
             # A row has as many bigrams as words where none were dropped.
@@ -194,7 +194,7 @@ class AveragingEncoder(SentenceEncoder):
         vectors = self._composed(tf.reshape(words, [-1]), training=training)
         vectors = tf.reshape(vectors, tf.concat([tf.shape(words), tf.shape(vectors)[-1:]], axis=0))
         real = tf.cast(words != PADDING, vectors.dtype)[:, :, tf.newaxis]
-        return tf.reduce_sum(vectors * real, axis=1) * _one_by_root(words)
+        return tf.reduce_sum(vectors * real, axis=1) * _one_by_root(words, vectors.dtype)
 
     def _composed(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Weight * (w + c * sum of n-grams): int32 [words] -> [words, word_dim]."""
@@ -270,10 +270,10 @@ class Bias(tf_keras.layers.Layer):
         return inputs + self.bias
 
 
-def _one_by_root(words: tf.Tensor) -> tf.Tensor:
+def _one_by_root(words: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     """1 / sqrt(n), n the number of words of a row: int32 [batch, tokens] -> [batch, 1]."""
     count = tf.math.count_nonzero(words != PADDING, axis=1, keepdims=True, dtype=tf.float32)
-    return tf.math.rsqrt(tf.maximum(count, 1))
+    return tf.cast(tf.math.rsqrt(tf.maximum(count, 1)), dtype)
 
 
 @serializable

@@ -100,16 +100,29 @@ def run_experiment(
         except tf.errors.OpError as error:
             raise TrainingError(f"before the first step {cluster.reason(error)}") from error
         if "train" not in mode:
-            with contextlib.redirect_stdout(BesideProgress()):
-                validated = (_evaluate if mode == EVAL else _evaluate_continuously)(run, controller)
-                if validated:
-                    _project(run, controller)
-            run.check.require()
-            return validated
-        if run.state.step >= params.trainer.train_steps:
+            return _validate(run, controller)
+        if run.state.step >= params.trainer.train_steps and not _lacks_best(run):
             print(f"{folder} is already trained to step {run.state.step}; nothing to do")
             return {}
         return _train(run, controller)
+
+
+def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
+    """Validates the last checkpoint, or each new one; returns the last validation."""
+    evaluate = _evaluate if run.mode == EVAL else _evaluate_continuously
+    with contextlib.redirect_stdout(BesideProgress()):
+        try:
+            validated = evaluate(run, controller)
+            _project(run, controller)
+        except tf.errors.OpError as error:
+            raise TrainingError(f"while validating {cluster.reason(error)}") from error
+    run.check.require()
+    return validated
+
+
+def _lacks_best(run: Run) -> bool:
+    """Whether the run is to keep a best checkpoint and has none: no validation has ended."""
+    return run.mode == TRAIN_AND_EVAL and files.last(join(run.folder, files.BEST)) is None
 
 
 def _written_folders(folder: str, *, mode: str) -> list[str]:
@@ -142,7 +155,7 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
     ):
         try:
             # Variables of the optimizer are restored only when the first step makes them.
-            with files.damage_named(restored, name="--model_dir"):
+            with files.damage_named(restored, name="--model_dir", while_last=True):
                 if run.mode == TRAIN:
                     controller.train(steps=trainer.train_steps)
                 else:
@@ -170,16 +183,17 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
 def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     """Validates at the multiples of `validation_interval` and at the end.
 
-    A run that resumes at such a step validates there too: it may have been killed before it kept
-    the best.
+    A run that resumes at one of these steps validates there too: it may have been killed before it
+    kept the best.
 
     Orbit's `train_and_evaluate` counts from the step where it starts: a resumed run would validate
     at other steps than an undisturbed one.
     """
     trainer = run.params.trainer
     validated: dict[str, float] = {}
-    if run.state.step and run.state.step % trainer.validation_interval == 0:
-        _evaluate(run, controller)
+    step = run.state.step
+    if step and (step % trainer.validation_interval == 0 or step >= trainer.train_steps):
+        validated = _evaluate(run, controller)
     while run.state.step < trainer.train_steps:
         until = run.state.step + until_multiple(run.state.step, trainer.validation_interval)
         controller.train(steps=min(until, trainer.train_steps), checkpoint_at_completion=False)
@@ -221,7 +235,10 @@ def _evaluate_continuously(run: Run, controller: orbit.Controller) -> dict[str, 
         validated = _evaluate(run, controller)
         if run.state.step >= trainer.train_steps:
             return validated
-    print(f"no new checkpoint in {run.folder} for {timeout} s: trainer.continuous_eval_timeout")
+    ended = f"no new checkpoint in {run.folder} for {timeout} s: trainer.continuous_eval_timeout"
+    if not validated:
+        raise TrainingError(f"{ended}; nothing was validated")
+    print(ended)
     return validated
 
 

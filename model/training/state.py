@@ -52,7 +52,10 @@ def make_state(
         if initialize:
             tasks[0].initialize(model)
         built = optimizer.build(params)
-        if isinstance(strategy, tf.distribute.ParameterServerStrategy):
+        if isinstance(built, tf_keras.optimizers.Optimizer):
+            # Otherwise it would have variables for those of the first task alone.
+            built.build(model.trainable_variables)
+        elif isinstance(strategy, tf.distribute.ParameterServerStrategy):
             # Workers cannot make variables.
             built._create_all_weights(model.trainable_variables)
         return State(

@@ -3,7 +3,8 @@
 Each worker validates on one replica, outside the strategy: no worker waits for another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ import tensorflow as tf
 from official.core import base_task
 from scipy import stats
 
-from model.data import input_pipeline
+from model.data import input_pipeline, tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
 from model.tasks.pair_task import strings
@@ -60,7 +61,8 @@ class Validator(orbit.AbstractEvaluator):
         logs: dict[str, float] = {}
         with self._average.in_place():
             for task, dataset, step in zip(self._tasks, self._datasets, self._steps, strict=True):
-                values = [step(batch).numpy() for batch in dataset.take(int(num_steps))]
+                with _damage_named(task):
+                    values = [step(batch).numpy() for batch in dataset.take(int(num_steps))]
                 names = ["validation_loss", *task.metrics]
                 means = dict(zip(names, map(float, np.mean(values, axis=0)), strict=True))
                 logs = means | logs
@@ -117,6 +119,17 @@ class Validator(orbit.AbstractEvaluator):
             tf.summary.text(f"mistakes/{task.name}", "\n\n".join(lines))
 
 
+@contextmanager
+def _damage_named(task: base_task.Task) -> Iterator[None]:
+    """Names the validation record that cannot be read, if that is what fails."""
+    try:
+        yield
+    except tf.errors.OpError as error:
+        name = f"{task.section}.validation_data"
+        files = tfrecords.find_files(name, task.task_config.validation_data)
+        raise tfrecords.find_damage(name, files, task.parse) or error from error
+
+
 class StsPairs(NamedTuple):
     """Pairs of sentences with human similarity scores, such as the STS Benchmark's `sts-dev.csv`.
 
@@ -143,7 +156,10 @@ class StsPairs(NamedTuple):
                     columns = line.rstrip("\n").split("\t")
                     pairs.first.append(columns[_FIRST])
                     pairs.second.append(columns[_SECOND])
-                    pairs.gold.append(float(columns[_SCORE]))
+                    gold = float(columns[_SCORE])
+                    if not 0 <= gold <= 5:
+                        raise ValueError(f"{columns[_SCORE]!r} is no score from 0 to 5")
+                    pairs.gold.append(gold)
         except (tf.errors.OpError, UnicodeDecodeError, ValueError, IndexError) as error:
             raise InputError(
                 f"task.sts_dev: {path!r}, line {len(pairs.gold) + 1}: {error}; accepted: files "

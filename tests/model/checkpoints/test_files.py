@@ -146,6 +146,22 @@ def test_a_damaged_file_is_named_with_what_to_use_instead(run, damage, said):
         trained.load(run)
 
 
+def test_what_training_has_deleted_is_not_blamed_for_another_error(run):
+    error = ValueError("of something else")
+    for name in ("ckpt-20.index", "ckpt-20.data-00000-of-00001"):
+        (run / name).unlink()
+    with (
+        pytest.raises(ValueError, match="of something else"),
+        checkpoint_files.damage_named(f"{run}/ckpt-20", name="--model_dir", while_last=True),
+    ):
+        raise error
+    with (
+        pytest.raises(InputError, match=r"ckpt-20\.index is missing"),
+        checkpoint_files.damage_named(f"{run}/ckpt-20", name="--model_dir"),
+    ):
+        raise error
+
+
 @pytest.mark.parametrize("mode", ["train", "eval"])
 def test_so_it_is_by_training_and_evaluating(ends, run, mode):
     cut(run)

@@ -164,6 +164,7 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
         ),
         ({f"{RATE}__polynomial__decay_steps": 9}, "learning_rate.polynomial has no effect"),
         ({"task__model__encoder__recurrent__units": 9}, "encoder.recurrent has no effect"),
+        ({f"{OPTIMIZER}__type": "lars"}, "optimizer.type: 'lars' cannot train these models"),
         ({f"{OPTIMIZER}__type": "adm"}, "optimizer.type: 'adm'; accepted: sgd, .*adam"),
         (
             {"trainer__average_decay": 0.9, "trainer__average_every": 9, "trainer__train_steps": 8},
@@ -192,6 +193,14 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
 def test_what_would_be_ignored_is_refused(parse, changes, said):
     with pytest.raises(InputError, match=said):
         parse(**changes)
+
+
+def test_the_address_of_a_tpu_may_stand_in_a_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("runtime: {distribution_strategy: tpu, tpu: 'grpc://here:1'}\n")
+    given = {"experiment": "reddit", "config_files": [str(path)]}
+    assert parsing.parse(**given).runtime.tpu == "grpc://here:1"
+    assert parsing.parse(**given, tpu="grpc://there:1").runtime.tpu == "grpc://there:1"
 
 
 def test_a_flag_may_choose_otherwise_than_a_file(parse):

@@ -293,3 +293,24 @@ def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabular
     expected = 1e-3 / (1e-3 + counts / counts.sum())
     np.testing.assert_allclose(state.model.encoder.word_weights, expected, rtol=1e-5)
     assert state.model.encoder.word_weights.trainable
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_sixteen_bits_give_nearly_the_same(vocabulary, policy):
+    config = schema.DualEncoder(
+        text=schema.Text(vocabulary=vocabulary, word_buckets=20, bigram_buckets=0)
+    )
+    config.override(
+        {
+            "text": {"char_ngram_buckets": 30},
+            "encoder": {"averaging": {"word_dim": 8, "hidden": [], "embedding_dim": 8}},
+        }
+    )
+    whole = build(config, seed=1).encode(SENTENCES)
+    tf_keras.mixed_precision.set_global_policy(policy)
+    try:
+        narrow = build(config, seed=1).encode(SENTENCES)
+    finally:
+        tf_keras.mixed_precision.set_global_policy("float32")
+    assert narrow.dtype == np.float32
+    np.testing.assert_allclose(narrow, whole, atol=0.02)

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from data_pipeline.files.claim import ClaimedError
 from model.checkpoints import model_dir
-from model.errors import InputError
+from model.errors import InputError, TrainingError
 from model.training import run
 
 TIMEOUT = {"trainer__continuous_eval_timeout": 1}
@@ -57,11 +57,37 @@ def test_every_checkpoint_is_validated_until_the_last_step(
     assert len(list(folder.glob("ckpt-*.index"))) == 3
 
 
+def test_a_trained_run_that_was_never_validated_is_validated(trained, parse, tmp_path, capfd):
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    metrics = run.run_experiment(parse(), mode="train_and_eval", folder=str(folder))
+    assert len(validations(capfd.readouterr().out)) == 1
+    assert metrics["p_at_1"] > 0.8
+    assert (folder / "best" / "best.json").exists()
+    assert run.run_experiment(parse(), mode="train_and_eval", folder=str(folder)) == {}
+    assert "already trained to step 60; nothing to do" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("mode", ["eval", "continuous_eval"])
+def test_a_damaged_validation_record_is_named(trained, parse, pairs_folder, tmp_path, mode):
+    (good,) = pairs_folder.glob("test-00000-*")
+    content = bytearray(good.read_bytes())
+    content[-20] ^= 1  # behind the batch that is looked at before
+    (tmp_path / "test-0").write_bytes(content)
+    params = parse(
+        task__validation_data__input_path=str(tmp_path / "test-*"),
+        task__validation_data__global_batch_size=4,
+    )
+    said = rf"task.validation_data.input_path: record 32 of '{tmp_path}/test-0' is corrupt"
+    with pytest.raises(InputError, match=said):
+        run.run_experiment(params, mode=mode, folder=str(trained))
+
+
 def test_it_waits_for_a_checkpoint_and_ends_at_the_timeout(trained, parse, tmp_path, capfd):
     folder = tmp_path / "run"
     said = f"no new checkpoint in {folder} for 1 s: trainer.continuous_eval_timeout"
-    assert run.run_experiment(parse(**TIMEOUT), mode="continuous_eval", folder=str(folder)) == {}
-    assert said in capfd.readouterr().out
+    with pytest.raises(TrainingError, match=f"^{said}; nothing was validated$"):
+        run.run_experiment(parse(**TIMEOUT), mode="continuous_eval", folder=str(folder))
     copy(trained, folder, 20)
     metrics = run.run_experiment(parse(**TIMEOUT), mode="continuous_eval", folder=str(folder))
     output = capfd.readouterr().out

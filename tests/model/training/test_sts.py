@@ -54,6 +54,8 @@ def test_pearsons_r_of_three_pairs_by_hand():
         ("main-news\tMSRpar\t2012\t7\t2.5\tonly one\n", "list index out of range"),
         (LINE.format("five", "a", "b"), "could not convert string to float: 'five'"),
         ("\n", "list index out of range"),
+        (LINE.format("nan", "a", "b"), "'nan' is no score from 0 to 5"),
+        (LINE.format("5.1", "a", "b"), "'5.1' is no score from 0 to 5"),
     ],
 )
 def test_a_malformed_line_is_named(read, line, reason):

@@ -19,7 +19,7 @@ STATE = "checkpoint"
 BEST = "best"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _DATA = re.compile(r"\.data-\d{5}-of-\d{5}$")
-_LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "params.yaml.new", "best.json.new")
+_LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "*.yaml.new", "*.json.new")
 """Partly written files of a killed run."""
 _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
 """TensorFlow raises any of these for a damaged file."""

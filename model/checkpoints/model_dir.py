@@ -2,11 +2,13 @@
 
 _claim                 names the process that trains there, while it does
 params.yaml            all parameters of the run
+vocabulary.json        checksums of its vocabulary, if it has one
 ckpt-*                 the last checkpoints; a run resumes from the newest
 best/                  params.yaml, the checkpoint that validated best, and best.json
 train/, validation/    events for TensorBoard
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from posixpath import join
@@ -21,9 +23,11 @@ from data_pipeline.files.claim import CLAIM, Held, claim
 from model.checkpoints import files
 from model.checkpoints.files import BEST
 from model.errors import InputError, TrainingError
+from model.text import vocabulary
 from model.training.optimizer import DECAYS, LEARNING_RATE
 
 PARAMS_FILE = "params.yaml"
+_VOCABULARY_FILE = "vocabulary.json"
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""
@@ -105,6 +109,7 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
 def _require_same(
     params: config_definitions.ExperimentConfig, folder: str, *, fixed: tuple[str, ...]
 ) -> None:
+    require_vocabulary(folder, params.task.model.text.vocabulary)
     earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
     for name in now.keys() - earlier.keys():
         # An earlier version did not have it: it had the effect of today's default.
@@ -142,8 +147,34 @@ def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
 
 
 def write_params(params: config_definitions.ExperimentConfig, folder: str) -> None:
-    """Writes `params.yaml`."""
+    """Writes `params.yaml`, and the checksums of the vocabulary that its ids are of."""
     write(join(folder, PARAMS_FILE), yaml.safe_dump(params.as_dict(), default_flow_style=False))
+    if named := params.task.model.text.vocabulary:
+        write(join(folder, _VOCABULARY_FILE), json.dumps(vocabulary.checksums(named)) + "\n")
+
+
+def require_vocabulary(folder: str, named: str, *, name: str = "--model_dir") -> None:
+    """Checks that a vocabulary is still the one that the run in a folder was trained with.
+
+    Args:
+      folder: of the run; one of an earlier version has no checksums, and is not checked.
+      named: `task.model.text.vocabulary`.
+      name: the option that names the folder.
+
+    Raises:
+      InputError: if it has other tokens now: the run's ids would be of other words.
+    """
+    path = join(folder, _VOCABULARY_FILE)
+    if not tf.io.gfile.exists(path):
+        return
+    with tf.io.gfile.GFile(path) as file:
+        earlier = json.loads(file.read())
+    now = vocabulary.checksums(named)
+    if now and earlier and now != earlier:
+        raise InputError(
+            f"{name}: {folder!r} holds a run with other tokens than the vocabulary {named!r} has "
+            "now; accepted: the vocabulary that it was trained with (task.model.text.vocabulary)"
+        )
 
 
 def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:

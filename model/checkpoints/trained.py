@@ -48,6 +48,7 @@ def load_checkpoint(name: str, folder: str, checkpoint: str) -> tuple[DualEncode
         model.
     """
     config, trainer = _read_configs(name, folder)
+    model_dir.require_vocabulary(folder, config.text.vocabulary, name=name)
     model = build(config, seed=0)
     average = WeightAverage(model, trainer)
     try:
@@ -96,6 +97,8 @@ def initialize(model: DualEncoder, path: str) -> None:
             tf.train.Checkpoint(encoder=other.encoder), tf.train.Checkpoint(encoder=model.encoder)
         )
         _copy(tf.train.Checkpoint(model=other), tf.train.Checkpoint(model=model), partly=True)
+        if other.text.get_config()["vocabulary"] != model.text.get_config()["vocabulary"]:
+            raise ValueError("task.model.text.vocabulary has other tokens here")
     except (AssertionError, ValueError) as error:
         raise InputError(f"{name}: {checkpoint!r} is of another model: {error}") from error
 

@@ -48,6 +48,16 @@ def size(folder: str | dict[str, list[str]], kind: str) -> int:
         ) from error
 
 
+def checksums(folder: str) -> dict[str, str]:
+    """CRC-32C of each file of a vocabulary, as its COMPLETED says; none where it does not."""
+    try:
+        with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
+            outputs = json.loads(file.read())["outputs"]
+        return {name: entry["crc32c"] for name, entry in outputs.items() if "crc32c" in entry}
+    except (tf.errors.OpError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # `size` says what is wrong with it
+
+
 def load(folder: str | dict[str, list[str]], kind: str) -> tf.lookup.StaticHashTable:
     """Token -> its place from 0, or `UNKNOWN`: string to int64."""
     if isinstance(folder, str):

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tf_keras
+import yaml
 
 from data_pipeline.__main__ import main
+from model.checkpoints import trained
 from model.configs import parsing, schema
+from model.dual_encoder import build
 from model.errors import InputError
 from model.layers import encoders
 from model.text import BIGRAMS, PADDING, WORDS
@@ -191,6 +194,38 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
         ),
     )
     run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
-    logging.getLogger("absl").setLevel(level)
     assert f"vocabulary: {folder}" in (tmp_path / "run" / "params.yaml").read_text()
     assert tf.train.latest_checkpoint(str(tmp_path / "run")).endswith("ckpt-4")
+    require_its_vocabulary(params, tmp_path / "run", folder, pairs_folder)
+    logging.getLogger("absl").setLevel(level)
+
+
+def require_its_vocabulary(params, model_dir, folder, pairs_folder):
+    """A vocabulary that was counted again would give the run's vectors to other words."""
+    trained.load(model_dir)
+    again = ["vocabulary", "--input", f"{pairs_folder}/test-*", "--output", str(folder)]
+    main([*again, "--overwrite"])
+    for of_run in (model_dir, model_dir / "best"):
+        said = f"--model_dir: '{of_run}' holds a run with other tokens than the vocabulary"
+        with pytest.raises(InputError, match=f"^{said} '{folder}' has now; accepted"):
+            trained.load(of_run)
+    for mode in ("eval", "train"):
+        with pytest.raises(InputError, match="holds a run with other tokens"):
+            run.run_experiment(params, mode=mode, folder=str(model_dir))
+
+
+def test_a_model_does_not_begin_with_vectors_of_other_words(write_vocabulary, tmp_path):
+    folder = write_vocabulary(words=["</s>", "fish", "red"])
+    config = schema.DualEncoder(text=schema.Text(vocabulary=str(folder), bigram_buckets=0))
+    config.text.word_buckets = 10
+    model_dir = tmp_path / "run"
+    tf.train.Checkpoint(model=build(config)).save(str(model_dir / "ckpt"))
+    (model_dir / "params.yaml").write_text(
+        yaml.safe_dump({"task": {"model": config.as_dict()}}, default_flow_style=False)
+    )
+    trained.initialize(build(config), str(model_dir))
+    shutil.copytree(folder, tmp_path / "other")
+    (tmp_path / "other" / "words.tsv").write_text("</s>\t7\nred\t7\nfish\t7\n")
+    config.text.vocabulary = str(tmp_path / "other")
+    with pytest.raises(InputError, match=r"task\.model\.text\.vocabulary has other tokens"):
+        trained.initialize(build(config), str(model_dir))

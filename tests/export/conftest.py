@@ -37,6 +37,7 @@ RECURRENT = {
 def make_model_dir(folder, *, params_model=None, **changes):
     """Writes a model folder as training leaves it: a checkpoint and its params.yaml."""
     config = schema.ResponseSelection()
+    changes = {key: value for key, value in changes.items() if value is not None}
     config.override({"model": MODEL | changes})
     model = build(config.model, seed=0)
     # Bigrams begin at zero: what is quantized and compared must not be nothing.

@@ -14,7 +14,7 @@
     ...     model_dir="run",
     ...     config_files=["demo.yaml"],
     ...     params_override="task.train_data.input_path=pairs/train-*,"
-    ...     "task.validation_data.input_path=pairs/test-*",
+    ...     "task.validation_data.input_path=pairs/validation-*",
     ... )  # doctest: +ELLIPSIS
     restoring or initializing model...
     ...

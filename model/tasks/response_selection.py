@@ -20,8 +20,8 @@ RESPONSE = {tfrecord.RESPONSE: _STRING}
 """The response of a pair alone, for `tf.io.parse_example`."""
 _CONTEXT = "context"
 _EMPTY = tf.io.FixedLenFeature([], tf.string, default_value="")
-_LOOKED_AT = 10_000
-"""Records in which a context is looked for."""
+_LOOKED_AT = 1000
+"""Records of each file in which a context is looked for."""
 _HASHES = 2**62
 """Equal texts are found by hashes below this."""
 _AT = (1, 3, 10)
@@ -50,35 +50,36 @@ class ResponseSelectionTask(PairTask):
         """As for every task; also that pairs have a context, if the model reads it.
 
         Raises:
-          InputError: also if none of the first 10,000 records has one.
+          InputError: also if none of the first 1,000 records of any file has one.
         """
         super().check_data(name, params)
         if not self._context:
             return
         files = tfrecords.find_files(name, params)
-        records = tfrecords.read_records(files).take(_LOOKED_AT).batch(_LOOKED_AT)
-        if not any(tf.reduce_any(self._contexts(some) != "") for some in records):
+        firsts = (tfrecords.read_records([file]).take(_LOOKED_AT) for file in files)
+        batches = (some for records in firsts for some in records.batch(_LOOKED_AT))
+        parsed = (tf.io.parse_example(some, self._context) for some in batches)
+        if not any(tf.reduce_any(self._joined(turns) != "") for turns in parsed):
             raise InputError(
                 f"{name}.input_path: no record from {files[0]!r} on has a context; "
                 "task.model.context_turns needs pairs that `python -m data_pipeline` has written "
                 "with --context_turns"
             )
 
-    def _contexts(self, serialized: tf.Tensor) -> tf.Tensor:
+    def _joined(self, turns: dict[str, tf.Tensor]) -> tf.Tensor:
         """The messages before each input in one text, the nearest first: string [batch]."""
-        turns = tf.io.parse_example(serialized, self._context)
         joined = tf.strings.join([turns[name] for name in self._context], separator=" ")
         return tf.strings.strip(joined)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Pairs, string [batch] -> a batch."""
-        texts = tf.io.parse_example(serialized, _PAIR)
+        texts = tf.io.parse_example(serialized, _PAIR | self._context)
         ids = {name: self.text(texts[name]) for name in _PAIR}
         keys = {
             f"{name}_key": tf.strings.to_hash_bucket_fast(texts[name], _HASHES) for name in _PAIR
         }
         if self._context:
-            ids[_CONTEXT] = self.text(self._contexts(serialized))
+            ids[_CONTEXT] = self.text(self._joined(texts))
         return ids | keys
 
     def forward(

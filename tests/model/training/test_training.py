@@ -143,11 +143,21 @@ def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
     before = (folder / "params.yaml").read_text()
     capfd.readouterr()
     params = parse(trainer__train_steps=20, trainer__checkpoint_interval=5)
-    run.run_experiment(params, mode="train_and_eval", folder=str(folder))
+    run.run_experiment(params, mode="train", folder=str(folder))
     out, err = capfd.readouterr()
     assert "is already trained to step 20" in out
     assert "pairs/s" not in err
     assert (folder / "params.yaml").read_text() == before
+
+
+def test_a_run_that_is_done_is_validated_once(parse, tmp_path, capfd):
+    folder = str(tmp_path / "run")
+    params = parse(trainer__train_steps=20)
+    run.run_experiment(params, mode="train", folder=folder)
+    assert "p_at_1" in run.run_experiment(params, mode="train_and_eval", folder=folder)
+    capfd.readouterr()
+    assert run.run_experiment(params, mode="train_and_eval", folder=folder) == {}
+    assert "is already trained to step 20" in capfd.readouterr().out
 
 
 def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):

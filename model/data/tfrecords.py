@@ -136,8 +136,10 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
     """
     files = find_files(name, config)
     try:
-        batches = read_records(files).batch(config.global_batch_size).take(1)
-        read = sum(int(tf.size(batch)) for batch in batches.map(_and_parse(parse)))
+        read = 0
+        for batch in read_records(files).batch(config.global_batch_size).take(1):
+            parse(batch)
+            read = int(tf.size(batch))
     except tf.errors.OpError as error:
         raise find_damage(name, files, parse) or error from error
     if read < config.global_batch_size:

@@ -170,12 +170,17 @@ def _write(
 
 
 def _verify(module: HubModule, folder: Path) -> dict[str, Any]:
-    """Runs `verify` as a program; returns what it measured."""
+    """Compares the written module with the model; returns what was measured."""
     with tempfile.TemporaryDirectory() as scratch:
         expected = Path(scratch) / "expected.npz"
         np.savez(expected, **_expected(module))  # type: ignore[arg-type]
-        command = [sys.executable, "-I", verify.__file__, str(folder), str(expected)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return _verify_alone(folder, expected)
+
+
+def _verify_alone(folder: Path, expected: Path) -> dict[str, Any]:
+    """Runs `verify` as a program, where nothing of this project can be imported."""
+    command = [sys.executable, "-I", verify.__file__, str(folder), str(expected)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         raise VerificationError(f"the module does not verify: {reason}")

@@ -17,6 +17,8 @@ from model.errors import InputError
 STATE = "checkpoint"
 """The file that names the last checkpoint."""
 BEST = "best"
+BEST_RECORD = "best.json"
+"""In the folder of a best checkpoint: its step, and the metric that chose it."""
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _DATA = re.compile(r"\.data-\d{5}-of-\d{5}$")
 _LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "*.yaml.new", "*.json.new")

@@ -10,11 +10,10 @@ import tensorflow as tf
 from official.core import config_definitions
 
 from model.checkpoints import files, model_dir
-from model.checkpoints.files import BEST
+from model.checkpoints.files import BEST, BEST_RECORD
 from model.configs import schema
 from model.errors import InputError, TrainingError, message_of
 
-_BEST_FILE = "best.json"
 
 
 class Checkpoints(tf.train.CheckpointManager):
@@ -136,23 +135,18 @@ class BestCheckpoint:
         self._manager = tf.train.CheckpointManager(
             checkpoint, self._folder, max_to_keep=1, step_counter=global_step
         )
-        self.best: dict[str, Any] | None = _read(join(folder, BEST, _BEST_FILE))
+        self.best: dict[str, Any] | None = _read(join(folder, BEST, BEST_RECORD))
         """`step`, `metric`, `value` and `comp`, `higher` or `lower`, of the best so far."""
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves a checkpoint if this validation is the best so far.
 
         Raises:
-          TrainingError: if validation has no such metric, or the checkpoint cannot be written.
+          TrainingError: if the checkpoint cannot be written.
         """
         trainer = self._params.trainer
         named, comp = trainer.best_checkpoint_eval_metric, trainer.best_checkpoint_metric_comp
         metric = named or next(name for name in self._METRICS if name in logs)
-        if metric not in logs:
-            raise TrainingError(
-                f"trainer.best_checkpoint_eval_metric: validation has no {metric!r}; it has "
-                f"{', '.join(sorted(logs))}"
-            )
         if not self._is_better(logs[metric], metric=metric, comp=comp):
             return
         step = int(self._global_step.numpy())
@@ -164,7 +158,7 @@ class BestCheckpoint:
             ) from error
         model_dir.write_params(self._params, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric], "comp": comp}
-        model_dir.write(join(self._folder, _BEST_FILE), json.dumps(self.best) + "\n")
+        model_dir.write(join(self._folder, BEST_RECORD), json.dumps(self.best) + "\n")
 
     def _is_better(self, value: float, *, metric: str, comp: str) -> bool:
         """Whether a value is the best so far; NaN, as Pearson's r may be, never is."""

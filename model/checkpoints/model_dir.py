@@ -21,7 +21,7 @@ from official.modeling import hyperparams
 
 from data_pipeline.files.claim import CLAIM, Held, claim
 from model.checkpoints import files
-from model.checkpoints.files import BEST
+from model.checkpoints.files import BEST, BEST_RECORD
 from model.errors import InputError, TrainingError
 from model.text import vocabulary
 from model.training.optimizer import DECAYS, LEARNING_RATE
@@ -88,8 +88,15 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
     A folder with a best checkpoint only may start at step 0 again, if its parameters are the same.
 
     Raises:
-      InputError: if it is not a folder, holds another run or, in mode `eval`, no checkpoint.
+      InputError: if it is not a folder, holds another run or another run's best checkpoint, or, in
+        mode `eval`, no checkpoint.
     """
+    if mode != "eval" and tf.io.gfile.exists(join(folder, BEST_RECORD)):
+        raise InputError(
+            f"--model_dir: {folder!r} holds the best checkpoint of a run, without what training "
+            "goes on from; accepted: the folder of the run, or a new one with "
+            f"task.init_checkpoint={folder}"
+        )
     if mode != "eval":
         make(folder)
     if files.last(folder) is None:

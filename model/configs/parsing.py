@@ -125,6 +125,7 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
     _check_model(params.task)
     trainer = params.trainer
     _check_best(trainer)
+    _check_boundaries(trainer.optimizer_config.learning_rate)
     if trainer.validation_steps != -1 and trainer.validation_steps < 1:
         raise InputError(
             f"trainer.validation_steps: {trainer.validation_steps}; accepted: whole numbers "
@@ -172,7 +173,14 @@ def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
     if not heads or not set(heads) <= set(schema.TASKS):
         raise InputError(f"task.model.heads: {heads!r}; accepted: one or several of {schema.TASKS}")
+    if missing := [name for name in schema.trained_tasks(task) if name not in heads]:
+        raise InputError(
+            f"task.model.heads: {heads!r} lacks {' and '.join(missing)}, which the experiment "
+            "trains; accepted: the tasks of the experiment, and others"
+        )
     _check_word_vectors(task)
+    if task.model.encoder.type == "transformer":
+        _check_transformer(task.model.encoder.transformer)
     if task.model.context_turns and schema.RESPONSE_SELECTION not in heads:
         raise InputError(
             f"task.model.context_turns: {task.model.context_turns} has no effect; it is read only "
@@ -216,6 +224,24 @@ def _check_margin(task: schema.ResponseSelection) -> None:
         raise InputError(
             f"task.objective.margin: {margin!r}; accepted with task.model.response_network."
             f"normalize are numbers from 0 to {_LARGEST_MARGIN:g}, as cosines differ by no more"
+        )
+
+
+def _check_transformer(config: schema.Transformer) -> None:
+    if config.hidden % 2 or config.hidden % config.heads:
+        raise InputError(
+            f"task.model.encoder.transformer.hidden: {config.hidden}; accepted: even multiples "
+            f"of its heads, {config.heads}"
+        )
+
+
+def _check_boundaries(rate: hyperparams.OneOfConfig) -> None:
+    """Steps that do not rise would be passed over in silence."""
+    boundaries = getattr(rate.get(), "boundaries", None) or []
+    if sorted(set(boundaries)) != list(boundaries):
+        raise InputError(
+            f"trainer.optimizer_config.learning_rate.{rate.type}.boundaries: {list(boundaries)}; "
+            "accepted: rising steps"
         )
 
 

@@ -370,6 +370,12 @@ def further_tasks(task: Training) -> dict[str, FurtherTask]:
     return {name: part for name, part in sections.items() if isinstance(part, FurtherTask)}
 
 
+def trained_tasks(task: Training) -> list[str]:
+    """The names of the tasks that a configuration trains."""
+    alone = {NliClassification: NLI, Distillation: TEACHER}
+    return [alone.get(type(task), RESPONSE_SELECTION), *further_tasks(task)]
+
+
 @dataclasses.dataclass
 class Trainer(config_definitions.TrainerConfig):
     """The Model Garden's `TrainerConfig` with additions. Its fields that have no effect here, such

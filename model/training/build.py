@@ -12,6 +12,7 @@ from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.configs import schema
 from model.data import tfrecords
 from model.data.task_sampler import TaskSampler
+from model.errors import InputError
 from model.training import tensorboard
 from model.training.async_trainer import AsynchronousTrainer
 from model.training.monitoring import LearningCheck
@@ -69,10 +70,13 @@ def make_run(
     for task in tasks:
         for name in used:
             section, data = f"{task.section}.{name}", getattr(task.task_config, name)
+            _require_whole_shares(section, data, replicas=strategy.num_replicas_in_sync)
             task.check_data(section, data)
             tfrecords.require_apart(section, data, folder)
         if EVAL in mode and mode != EVAL:  # the best checkpoint is chosen
             tfrecords.require_held_out(task.section, task.task_config)
+    if EVAL in mode:
+        _require_metric(params, tasks)
     model_dir.prepare(params, mode=mode, folder=folder)
     begins = "train" in mode and files.last(folder) is None
     state = make_state(params, strategy, tasks, initialize=begins)
@@ -106,6 +110,30 @@ def make_run(
         check=LearningCheck(state.global_step),
         signals=Signals(),
     )
+
+
+def _require_whole_shares(section: str, data: schema.Data, *, replicas: int) -> None:
+    """Checks that each replica gets as many records of a batch as the others."""
+    sizes = {"global_batch_size": [data.global_batch_size], "batch_sizes": data.batch_sizes}
+    for name, values in sizes.items():
+        if uneven := [size for size in values if size % replicas]:
+            raise InputError(
+                f"{section}.{name}: {uneven[0]}; accepted: multiples of the {replicas} replicas"
+            )
+
+
+def _require_metric(
+    params: config_definitions.ExperimentConfig, tasks: list[base_task.Task]
+) -> None:
+    """Checks that validation has the metric that chooses the best checkpoint."""
+    named = params.trainer.best_checkpoint_eval_metric
+    metrics = ["validation_loss", *(name for task in tasks for name in task.metrics)]
+    if params.task.sts_dev:
+        metrics.append("sts_dev_pearson")
+    if named and named not in metrics:
+        raise InputError(
+            f"trainer.best_checkpoint_eval_metric: {named!r}; accepted: {', '.join(metrics)}"
+        )
 
 
 def make_controller(run: Run) -> orbit.Controller:

@@ -106,6 +106,7 @@ def test_a_module_without_its_first_component(shared):
     np.testing.assert_allclose(both(sentences), expected, atol=1e-5)
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
 def test_the_command_removes_them_and_the_card_says_so(shared, tmp_path):
     texts = tmp_path / "texts.txt"

@@ -48,6 +48,7 @@ def test_other_libraries_can_use_it(shared, tmp_path):
     ask("doors.py", shared / "module", tmp_path, cwd=tmp_path)
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoder", "hidden"),
@@ -87,6 +88,7 @@ def test_it_says_what_the_model_says(shared):
     )
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
 def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
     output = tmp_path / "module"
@@ -165,6 +167,7 @@ def test_parameters_of_another_program_are_refused(write_model_dir, tmp_path):
     assert "is not the params.yaml of this project's training" in fails(model_dir, tmp_path / "m")
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
 def test_a_link_to_a_module_stays_a_link(write_model_dir, tmp_path):
     export(write_model_dir(), tmp_path / "module")
@@ -182,6 +185,7 @@ def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_p
     assert not (tmp_path / "module").exists()
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
     ("heads", "signatures"),
     [
@@ -208,6 +212,7 @@ def test_the_classifier_says_what_the_model_says(shared):
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
 
 
+@pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
     ("variant", "near"),
     [
@@ -250,6 +255,7 @@ def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
         assert {path.name for path in tmp_path.iterdir()} == {"module"}
 
 
+@pytest.mark.usefixtures("verified_here")
 def test_inputs_are_encoded_in_their_context_if_the_model_reads_it(write_model_dir, tmp_path):
     model_dir = write_model_dir(context_turns=2)
     export(model_dir, tmp_path / "module")
@@ -273,6 +279,7 @@ def test_inputs_are_encoded_in_their_context_if_the_model_reads_it(write_model_d
         encode(inputs=inputs, context=context[:1])
 
 
+@pytest.mark.usefixtures("verified_here")
 def test_a_model_of_a_teacher_alone_gives_embeddings(write_model_dir, tmp_path):
     export(write_model_dir(heads=["teacher"]), tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))

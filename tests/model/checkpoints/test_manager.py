@@ -202,16 +202,6 @@ def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse, tmp_path, log
     assert Best(parse(), tmp_path).offer(1, **logs)["metric"] == metric
 
 
-def test_a_metric_that_is_not_there_is_named_with_those_that_are(parse, tmp_path):
-    best = Best(parse(trainer__best_checkpoint_eval_metric="bleu"), tmp_path)
-    with pytest.raises(TrainingError) as found:
-        best.offer(1, p_at_1=0.5, validation_loss=1.0)
-    assert str(found.value) == (
-        "trainer.best_checkpoint_eval_metric: validation has no 'bleu'; it has "
-        "p_at_1, validation_loss"
-    )
-
-
 def test_another_worker_decides_alike_and_writes_nothing(parse, tmp_path):
     Best(parse(), tmp_path).offer(1, p_at_1=0.5)
     worker = Best(parse(), tmp_path, writes=False)

@@ -83,6 +83,15 @@ def test_to_evaluate_only_the_model_must_be_the_same(begun, parse):
             model_dir.prepare(parse(trainer__average_decay=0.5), mode=mode, folder=begun)
 
 
+def test_nothing_trains_in_the_folder_of_a_best_checkpoint(parse, tmp_path):
+    Best(parse(), tmp_path / "run").offer(1, p_at_1=0.5)
+    best = str(tmp_path / "run" / "best")
+    for mode in ("train", "train_and_eval", "continuous_eval"):
+        with pytest.raises(InputError, match="holds the best checkpoint of a run, without what"):
+            model_dir.prepare(parse(), mode=mode, folder=best)
+    model_dir.prepare(parse(), mode="eval", folder=best)
+
+
 def test_many_differences_are_counted(begun, parse):
     with pytest.raises(InputError, match=r"; and \d+ more\. Go on with those, or name another"):
         changes = {"task__seed": 5, "task__model__score_scale": 5.0, RATE: 0.1}

@@ -56,6 +56,23 @@ POLYNOMIAL = {
             "sgd.momentum: 1.5; accepted: numbers from 0 to below 1",
         ),
         ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]; accepted: one"),
+        ({"task__model__heads": "[nli]"}, r"heads: \['nli'\] lacks response_selection, which the"),
+        (
+            {"task__model__encoder": "{type: transformer, transformer: {hidden: 9, heads: 1}}"},
+            "transformer.hidden: 9; accepted: even multiples of its heads, 1",
+        ),
+        (
+            {"task__model__encoder": "{type: transformer, transformer: {hidden: 10, heads: 4}}"},
+            "transformer.hidden: 10; accepted: even multiples of its heads, 4",
+        ),
+        (
+            {
+                f"{RATE}__type": "stepwise",
+                f"{RATE}__stepwise__boundaries": "[20,10]",
+                f"{RATE}__stepwise__values": "[0.1,0.01,0.001]",
+            },
+            r"learning_rate.stepwise.boundaries: \[20, 10\]; accepted: rising steps",
+        ),
     ],
 )
 def test_a_number_outside_its_range_is_named(parse, changes, said):

@@ -112,6 +112,17 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
         ({"trainer__train_steps": -1}, "train_steps: -1"),
         ({"task__train_data__global_batch_size": 500}, "hold 400 records; one batch has 500"),
         ({"task__validation_data__global_batch_size": 65}, "hold 64 records; one batch has 65"),
+        (
+            {"trainer__best_checkpoint_eval_metric": "bleu"},
+            "eval_metric: 'bleu'; accepted: validation_loss, p_at_1, p_at_3, p_at_10$",
+        ),
+        (
+            {
+                "runtime__distribution_strategy": "mirrored",
+                "task__validation_data__global_batch_size": 31,
+            },
+            "validation_data.global_batch_size: 31; accepted: multiples of the 2 replicas",
+        ),
     ],
 )
 def test_parameters_that_cannot_be_are_named(parse, tmp_path, overrides, reason):

@@ -1,3 +1,5 @@
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -25,13 +27,24 @@ def run(*command):
     return done.stdout
 
 
+def evaluate(*arguments):
+    """`python -m evaluation ARGUMENTS` in this process; returns what it prints."""
+    from evaluation.__main__ import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main([*map(str, arguments)]) == 0
+    return printed.getvalue()
+
+
 @pytest.fixture(scope="session")
 def four_steps():
-    """A function that walks from dumps to report in a folder, each step by its command."""
+    """A function that walks from dumps to report in a folder, each step by its command.
+
+    The scores come from one process: TensorFlow takes 8 seconds to start in each.
+    """
 
     def walk(folder, *, corpora, preset):
         data, module, results = folder / "data", folder / "module", folder / "results"
-        scored = ("--module", module, "--output", results)
         run("-m", "data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
         run(
             *("-m", "model", "--experiment", "reddit", "--mode", "train_and_eval"),
@@ -40,11 +53,11 @@ def four_steps():
             f"task.validation_data.input_path={data}/test-*",
         )
         run("-m", "export", "--model_dir", folder / "model", "--output", module)
-        run("-m", "evaluation", "response_ranking", "--data", data, *scored)
-        run("-m", "evaluation", "sts", "--data", corpora / "stsb", *scored)
-        run("-m", "evaluation", "cqa", "--data", corpora / "semeval_cqa", *scored)
+        sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}
+        for task, path in sets.items():
+            evaluate(task, "--data", path, "--module", module, "--output", results)
         report = folder / "report.html"
-        table = run("-m", "evaluation", "report", "--results", results, "--output", report)
+        table = evaluate("report", "--results", results, "--output", report)
         return {
             "table": table,
             "page": report.read_text(),

@@ -15,7 +15,6 @@ from model.configs import schema
 from model.errors import InputError, TrainingError, message_of
 
 
-
 class Checkpoints(tf.train.CheckpointManager):
     """The last checkpoints in the model folder, at multiples of `checkpoint_interval`.
 

@@ -372,7 +372,7 @@ def further_tasks(task: Training) -> dict[str, FurtherTask]:
 
 def trained_tasks(task: Training) -> list[str]:
     """The names of the tasks that a configuration trains."""
-    alone = {NliClassification: NLI, Distillation: TEACHER}
+    alone: dict[type[Training], str] = {NliClassification: NLI, Distillation: TEACHER}
     return [alone.get(type(task), RESPONSE_SELECTION), *further_tasks(task)]
 
 

@@ -211,6 +211,7 @@ def test_the_benchmarks_module_is_of_its_own_row(done):
     assert done.would_make(goal="benchmark") == {"train benchmarks/module-0", "variants variants"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{}, {"task.model.score_scale": 10}])
 def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
     goal = "runs/results/bilstm_max_nli-0/SCORED"
@@ -232,6 +233,7 @@ def test_a_killed_training_goes_on_unless_its_row_changed(workplace, change):
     assert half.exists() == (not change)
 
 
+@pytest.mark.slow
 def test_what_a_failed_command_left_is_made_again(workplace):
     goal = "runs/results/bilstm_max_nli-0/SCORED"
     status, _ = workplace.run(goal=goal, environment={"FAIL": "evaluation sts"})

@@ -185,11 +185,12 @@ def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_p
     assert not (tmp_path / "module").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
     ("heads", "signatures"),
     [
-        pytest.param(["nli"], {"classify_nli"}, marks=pytest.mark.slow),
+        (["nli"], {"classify_nli"}),
         (["response_selection"], {"encode_response", "rank_responses"}),
     ],
 )
@@ -212,12 +213,13 @@ def test_the_classifier_says_what_the_model_says(shared):
     np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
     ("variant", "near"),
     [
-        pytest.param("float32", 1e-6, marks=pytest.mark.slow),
-        pytest.param("bfloat16", 0.03, marks=pytest.mark.slow),
+        ("float32", 1e-6),
+        ("bfloat16", 0.03),
         ("int8", 0.03),
     ],
 )
@@ -234,9 +236,8 @@ def test_a_classifier_that_looks_at_words_stays_what_it_is(
     np.testing.assert_allclose(found, expected, atol=near)
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
     output = tmp_path / "module"
     output.mkdir()

@@ -31,6 +31,7 @@ def test_sixteen_bits_are_widened_to_be_used():
     assert kept.whole().dtype == tf.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_variants_say_nearly_the_same(write_model_dir, encoder):
     model, text = load(write_model_dir(encoder=encoder, heads=BOTH))

@@ -181,7 +181,7 @@ def pairs_that_can_be_learned(of_ids=None):
     return dataset.map(lambda one, other: (of_ids(one), of_ids(other))) if of_ids else dataset
 
 
-@pytest.mark.parametrize("of_ids", [False, True])
+@pytest.mark.parametrize("of_ids", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_fit_on_pairs_makes_the_loss_fall(of_ids, tmp_path):
     model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0))
     model.compile(optimizer=tf_keras.optimizers.Adam(0.05))

@@ -227,6 +227,7 @@ def test_no_permission_is_one_error(fails, world, tmp_path, monkeypatch):
     assert not (output / "COMPLETED").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 def test_a_full_disk_is_one_error_and_more_room_completes_it(tmp_path, write_dump, comment):
     small = tmp_path / "small"

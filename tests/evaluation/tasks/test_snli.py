@@ -153,6 +153,7 @@ def split(name, count, *, encoder):
     return NliData(f"snli-{name}", pairs, without_label=0)
 
 
+@pytest.mark.slow
 def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     from evaluation.tasks import nli_classifier
 

@@ -63,6 +63,7 @@ def test_a_checkpoint_that_does_not_fit(ends, arguments, tmp_path):
     assert saved(folder) == ["ckpt-20.index", "ckpt-40.index", "ckpt-60.index"]
 
 
+@pytest.mark.slow
 def test_the_best_model_does_not_fit(ends, tmp_path):
     folder = tmp_path / "run"
     changes = {"trainer__validation_interval": 20, "trainer__checkpoint_interval": 1000}

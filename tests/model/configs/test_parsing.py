@@ -18,6 +18,8 @@ from model.errors import InputError
 OPTIMIZER = "trainer__optimizer_config__optimizer"
 RATE = "trainer__optimizer_config__learning_rate"
 WARMUP = "trainer__optimizer_config__warmup"
+TRANSFORMER = {"task__model__encoder__type": "transformer"}
+SIZES = "task__model__encoder__transformer"
 POLYNOMIAL = {
     f"{RATE}__type": "polynomial",
     f"{RATE}__polynomial__initial_learning_rate": 0.1,
@@ -58,11 +60,11 @@ POLYNOMIAL = {
         ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]; accepted: one"),
         ({"task__model__heads": "[nli]"}, r"heads: \['nli'\] lacks response_selection, which the"),
         (
-            {"task__model__encoder": "{type: transformer, transformer: {hidden: 9, heads: 1}}"},
+            TRANSFORMER | {f"{SIZES}__hidden": 9, f"{SIZES}__heads": 1},
             "transformer.hidden: 9; accepted: even multiples of its heads, 1",
         ),
         (
-            {"task__model__encoder": "{type: transformer, transformer: {hidden: 10, heads: 4}}"},
+            TRANSFORMER | {f"{SIZES}__hidden": 10, f"{SIZES}__heads": 4},
             "transformer.hidden: 10; accepted: even multiples of its heads, 4",
         ),
         (

@@ -93,6 +93,7 @@ def test_replicas_begin_as_one(parse):
     np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["word_cooccurrence_records", "word_frequency_records"])
 def test_a_run_that_goes_on_keeps_its_vectors(parse, tmp_path, monkeypatch, option):
     begun = []

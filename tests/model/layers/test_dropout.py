@@ -27,7 +27,11 @@ RECURRENT = schema.Encoder(
         word_dim=4, units=5, bidirectional=False, dropout=0.1, word_dropout=0.3
     ),
 )
-ALL = pytest.mark.parametrize("config", [AVERAGING, TRANSFORMER, RECURRENT], ids=lambda c: c.type)
+ALL = pytest.mark.parametrize(
+    "config",
+    [AVERAGING, TRANSFORMER, pytest.param(RECURRENT, marks=pytest.mark.slow)],
+    ids=lambda config: config.type,
+)
 STRATEGIES = {
     "one device": tf.distribute.get_strategy,
     "two replicas": lambda: tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]),

@@ -148,7 +148,9 @@ def test_a_sum_of_vectors_is_saved_and_loaded(tmp_path):
     require_same(model, saved_and_loaded(model, tmp_path), [ids, tf.where(ids != 0)])
 
 
-@pytest.mark.parametrize("kind", ["averaging", "transformer", "recurrent"])
+@pytest.mark.parametrize(
+    "kind", ["averaging", "transformer", pytest.param("recurrent", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("learned", "turns"), [(False, 0), (True, 2)])
 def test_a_dual_encoder_is_saved_and_loaded(kind, learned, turns, tmp_path):
     config = schema.DualEncoder(

@@ -108,6 +108,7 @@ def test_embeddings_are_of_unit_length(embedder):
     np.testing.assert_allclose(np.sort(found["ab"])[-3:], [0, 0.5**0.5, 0.5**0.5], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_cosine_is_scored_on_the_same_folds(command, embedder, tmp_path, capsys):
     options = ("--rows", "sif_perceptron", "--module", embedder, "--jobs", 1)
     assert main(command("run", tmp_path, *options)) == 0
@@ -117,6 +118,7 @@ def test_the_cosine_is_scored_on_the_same_folds(command, embedder, tmp_path, cap
     assert names == {"sif_perceptron", "cosine", "tuned_cosine"}
 
 
+@pytest.mark.slow
 def test_the_untuned_cosine_has_an_interval_over_pairs_of_the_tests(command, embedder, tmp_path):
     options = ("--rows", "sif_perceptron", "--module", embedder, "--jobs", 1)
     assert main(command("run", tmp_path, *options)) == 0

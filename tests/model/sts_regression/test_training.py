@@ -90,6 +90,7 @@ def test_word_vectors_are_trained_only_if_asked_for():
     assert count == {False: 4, True: 5}
 
 
+@pytest.mark.slow
 def test_one_encoder_has_half_the_weights():
     sizes = [
         len(trained("lstm1_perceptron", 1, encoders=e)[0].trainable_variables)

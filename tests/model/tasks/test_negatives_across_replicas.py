@@ -119,6 +119,7 @@ def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, optio
     assert_gradients_match(changes, expected)
 
 
+@pytest.mark.slow
 @parametrize()
 def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, options, learned):
     world = World(schema.Objective(**options), learned_score_scale=learned)

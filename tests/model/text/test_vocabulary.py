@@ -174,6 +174,7 @@ def test_what_is_no_vocabulary_is_refused(tiny_vocabulary, tmp_path):
         TextToIds(vocabulary=str(tiny_vocabulary))
 
 
+@pytest.mark.slow
 def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
     level = logging.getLogger("absl").level
     folder = tmp_path / "vocabulary"

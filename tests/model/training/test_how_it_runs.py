@@ -26,6 +26,7 @@ def words(parse, tmp_path):
     return trained
 
 
+@pytest.mark.slow
 def test_16_bits_are_of_the_steps_and_not_of_the_weights(words):
     try:
         short = words("short", runtime__mixed_precision_dtype="bfloat16")
@@ -47,6 +48,7 @@ def test_xla_compiles_what_belongs_together(words, monkeypatch):
     assert asked == ["autoclustering"]
 
 
+@pytest.mark.slow
 def test_checkpoints_that_are_written_beside_the_training_are_the_same(words, monkeypatch):
     beside = []
     save = tf.train.CheckpointManager.save

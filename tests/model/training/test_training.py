@@ -116,19 +116,22 @@ def test_trains_under_the_mirrored_strategy(parse, tmp_path, capfd):
             {"trainer__best_checkpoint_eval_metric": "bleu"},
             "eval_metric: 'bleu'; accepted: validation_loss, p_at_1, p_at_3, p_at_10$",
         ),
-        (
-            {
-                "runtime__distribution_strategy": "mirrored",
-                "task__validation_data__global_batch_size": 31,
-            },
-            "validation_data.global_batch_size: 31; accepted: multiples of the 2 replicas",
-        ),
     ],
 )
 def test_parameters_that_cannot_be_are_named(parse, tmp_path, overrides, reason):
     with pytest.raises(InputError, match=reason):
         run.run_experiment(parse(**overrides), mode="train_and_eval", folder=str(tmp_path / "run"))
     assert not (tmp_path / "run" / "params.yaml").exists()
+
+
+def test_batches_that_replicas_cannot_share_are_named(parse, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        run.cluster, "strategy", lambda _: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    )
+    said = "^task.validation_data.global_batch_size: 31; accepted: multiples of the 2 replicas"
+    params = parse(task__validation_data__global_batch_size=31)
+    with pytest.raises(InputError, match=said):
+        run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
 
 
 def test_a_folder_of_another_model_is_refused(parse, tmp_path):

@@ -39,6 +39,7 @@ def test_importing_the_package_imports_no_tensorflow():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_the_model_garden_finds_the_tasks_in_a_fresh_process():
     code = (
         "import doctest, model.registry_imports as registered\n"

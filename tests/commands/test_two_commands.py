@@ -10,7 +10,7 @@ import yaml
 
 SEED = 20
 KINDS = ("reddit", "snli", "vocabulary", "sample", "model", "export", "sts", "report")
-DRAWS = 100
+DRAWS = 50
 SECONDS_APART = 3.0
 pytestmark = pytest.mark.slow
 

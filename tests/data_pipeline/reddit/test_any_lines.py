@@ -166,7 +166,7 @@ def test_lines_are_malformed_or_duplicates_or_comments(examples):
     check()
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [150, pytest.param(2000, marks=pytest.mark.slow)])
 def test_columns_say_what_lines_say_one_by_one(examples):
     @settings(
         max_examples=examples,

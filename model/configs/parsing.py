@@ -230,8 +230,8 @@ def _check_margin(task: schema.ResponseSelection) -> None:
 def _check_transformer(config: schema.Transformer) -> None:
     if config.hidden % 2 or config.hidden % config.heads:
         raise InputError(
-            f"task.model.encoder.transformer.hidden: {config.hidden}; accepted: even multiples "
-            f"of its heads, {config.heads}"
+            f"task.model.encoder.transformer.hidden: {config.hidden}; accepted: even numbers "
+            f"that can be divided by its heads, {config.heads}"
         )
 
 

@@ -75,7 +75,7 @@ class Transformer(hyperparams.Config):
     heads: int = 8
     """Attention heads of each layer; their number must divide `hidden`."""
     hidden: int = 512
-    """Width of the layers and of the word vectors."""
+    """Width of the layers and of the word vectors; an even number."""
     filter: int = 2048
     """Units of each feed-forward layer."""
     embedding_dim: int = 500
@@ -316,6 +316,10 @@ class Distillation(Training):
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 
+ALONE: dict[str, type[Training]] = {NLI: NliClassification, TEACHER: Distillation}
+"""The configuration of each further task when it is alone."""
+
+
 @dataclasses.dataclass
 class FurtherTask(hyperparams.Config):
     """A task beside response selection in a multitask run."""
@@ -372,8 +376,8 @@ def further_tasks(task: Training) -> dict[str, FurtherTask]:
 
 def trained_tasks(task: Training) -> list[str]:
     """The names of the tasks that a configuration trains."""
-    alone: dict[type[Training], str] = {NliClassification: NLI, Distillation: TEACHER}
-    return [alone.get(type(task), RESPONSE_SELECTION), *further_tasks(task)]
+    alone = (name for name, config in ALONE.items() if isinstance(task, config))
+    return [next(alone, RESPONSE_SELECTION), *further_tasks(task)]
 
 
 @dataclasses.dataclass

@@ -131,7 +131,7 @@ def _default(base: type, name: str) -> Any:
 
 @lru_cache
 def _defaults(base: type) -> Any:
-    return base()  # takes 10 ms: the Model Garden looks up each field's annotation
+    return base()  # takes 5 ms: the Model Garden looks up each field's annotation
 
 
 def _require(config: Any, where: str, name: str, accepted: Any) -> None:

@@ -6,12 +6,6 @@ from official.modeling.multitask import multitask
 from model.configs import schema
 from model.tasks.pair_task import PairTask
 
-_ALONE: dict[str, type[schema.Training]] = {
-    schema.NLI: schema.NliClassification,
-    schema.TEACHER: schema.Distillation,
-}
-"""The configuration of each further task when it is alone."""
-
 
 @task_factory.register_task_cls(schema.Multitask)
 @task_factory.register_task_cls(schema.TeacherMultitask)
@@ -23,8 +17,8 @@ def build(params: schema.ResponseSelection, logging_dir: str | None = None) -> m
     tasks, weights = [selection], {}
     for name, further in schema.further_tasks(params).items():
         own = {field: value for field, value in vars(further).items() if field in _PARTS}
-        task = task_factory.get_task_cls(_ALONE[name])(
-            _ALONE[name](**own, **common),
+        task = task_factory.get_task_cls(schema.ALONE[name])(
+            schema.ALONE[name](**own, **common),
             logging_dir,
             section=f"task.{name}",
             text=selection.text,

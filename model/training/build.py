@@ -64,17 +64,7 @@ def make_run(
     Raises:
       InputError: if the data are unusable, or the folder has another run or nothing to evaluate.
     """
-    used = [
-        name for name, part in (("train_data", TRAIN), ("validation_data", EVAL)) if part in mode
-    ]
-    for task in tasks:
-        for name in used:
-            section, data = f"{task.section}.{name}", getattr(task.task_config, name)
-            _require_whole_shares(section, data, replicas=strategy.num_replicas_in_sync)
-            task.check_data(section, data)
-            tfrecords.require_apart(section, data, folder)
-        if EVAL in mode and mode != EVAL:  # the best checkpoint is chosen
-            tfrecords.require_held_out(task.section, task.task_config)
+    _check_data(tasks, mode=mode, folder=folder, replicas=strategy.num_replicas_in_sync)
     if EVAL in mode:
         _require_metric(params, tasks)
     model_dir.prepare(params, mode=mode, folder=folder)
@@ -110,6 +100,21 @@ def make_run(
         check=LearningCheck(state.global_step),
         signals=Signals(),
     )
+
+
+def _check_data(tasks: list[base_task.Task], *, mode: str, folder: str, replicas: int) -> None:
+    """Checks the data that a mode reads, before anything is built."""
+    used = [
+        name for name, part in (("train_data", TRAIN), ("validation_data", EVAL)) if part in mode
+    ]
+    for task in tasks:
+        for name in used:
+            section, data = f"{task.section}.{name}", getattr(task.task_config, name)
+            _require_whole_shares(section, data, replicas=replicas)
+            task.check_data(section, data)
+            tfrecords.require_apart(section, data, folder)
+        if EVAL in mode and mode != EVAL:  # the best checkpoint is chosen
+            tfrecords.require_held_out(task.section, task.task_config)
 
 
 def _require_whole_shares(section: str, data: schema.Data, *, replicas: int) -> None:

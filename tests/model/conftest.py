@@ -1,11 +1,9 @@
-import functools
 import logging
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from official.modeling import hyperparams
 
 from data_pipeline.pairs.tfrecord import (
     FEATURES,
@@ -21,11 +19,6 @@ from model.training import run
 # first use of a device.
 (_CPU,) = tf.config.list_physical_devices("CPU")
 tf.config.set_logical_device_configuration(_CPU, [tf.config.LogicalDeviceConfiguration()] * 2)
-
-# The Model Garden looks up all annotations of a configuration whenever one of its fields is set: a
-# tenth of these tests' time.
-_annotations = hyperparams.Config._get_annotations.__func__
-hyperparams.Config._get_annotations = classmethod(functools.cache(_annotations))
 
 TINY = """\
 task:

@@ -61,11 +61,11 @@ POLYNOMIAL = {
         ({"task__model__heads": "[nli]"}, r"heads: \['nli'\] lacks response_selection, which the"),
         (
             TRANSFORMER | {f"{SIZES}__hidden": 9, f"{SIZES}__heads": 1},
-            "transformer.hidden: 9; accepted: even multiples of its heads, 1",
+            "transformer.hidden: 9; accepted: even numbers that can be divided by its heads, 1",
         ),
         (
             TRANSFORMER | {f"{SIZES}__hidden": 10, f"{SIZES}__heads": 4},
-            "transformer.hidden: 10; accepted: even multiples of its heads, 4",
+            "transformer.hidden: 10; accepted: even numbers that can be divided by its heads, 4",
         ),
         (
             {

@@ -11,7 +11,7 @@ The names of the SavedModel's signatures:
 
 >>> from export import SIGNATURES
 >>> list(SIGNATURES)[:4]
-['serving_default', 'encode_input', 'encode_response', 'similarity']
+['serving_default', 'encode_input', 'encode_input_in_context', 'encode_response']
 
 `python -m export` calls these functions.
 """

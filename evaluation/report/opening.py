@@ -16,6 +16,7 @@ from evaluation.report import paper
 from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean
 from evaluation.report.paper_tables import TRAINED_ON, papers_correlation
 from evaluation.report.systems import Scored, System, names, scored
+from evaluation.results.result import IN_CONTEXT
 
 CHOSEN_ON = ("sts-dev", "pearson")
 NOT_SIMPLE = ("ceiling",)
@@ -31,17 +32,22 @@ Compare each score with the best simple baseline on the same items. Nothing was 
 items, except the baseline: it is the best of each line on these very items, which favours it. Our
 rows in the table are those with the highest r on STS-B dev. A baseline is simple if it needs no
 pretrained model: shared words, TF-IDF, BM25, weighted means of word vectors, linear maps of these.
-P@N is on our held-out pairs, the paper's on other data."""
+P@N is on our held-out pairs, the paper's on other data. In context, an input is encoded with
+the messages before it, which no baseline reads."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A metric of one data set, and the paper's, of its Reddit and its Reddit+SNLI model."""
+    """A metric of one data set, and the paper's, of its Reddit and its Reddit+SNLI model.
+
+    `name` is that of our results, `of_baselines` that of the baselines', if it is another one.
+    """
 
     label: str
     name: str
     key: str
     papers: tuple[Cell, Cell] = (Cell(), Cell())
+    of_baselines: str = ""
 
     def of(self, one: Scored) -> Cell:
         """Return the figure of a system."""
@@ -60,11 +66,15 @@ def figures(systems: Sequence[System]) -> list[Figure]:
     """Return the main figures that a trained row has."""
     dan, accuracy = paper.TABLE_1["DAN"], paper.TABLE_2["Reddit+SNLI"]
     labelled = Cell(accuracy, from_size.of_proportion(accuracy, paper.SNLI_TEST_PAIRS))
+    ranking = "response_ranking"
+    in_context = ranking + IN_CONTEXT
     possible = [
         Figure("STS-B test, r", "sts-test", "pearson", _papers("")),
         Figure("STS-B test, r, tuned", "sts-test-tuned", "pearson", _papers(" tuned")),
-        Figure("P@1 of 100", "response_ranking", "p_at_1", (Cell(dan["p_at_1"]), Cell())),
-        Figure("P@10 of 100", "response_ranking", "p_at_10", (Cell(dan["p_at_10"]), Cell())),
+        Figure("P@1 of 100", ranking, "p_at_1", (Cell(dan["p_at_1"]), Cell())),
+        Figure("P@10 of 100", ranking, "p_at_10", (Cell(dan["p_at_10"]), Cell())),
+        Figure("P@1 of 100, in context", in_context, "p_at_1", of_baselines=ranking),
+        Figure("P@10 of 100, in context", in_context, "p_at_10", of_baselines=ranking),
         Figure("SNLI test, accuracy", "snli-test", "accuracy", (Cell(), labelled)),
     ]
     for name in names(systems, "cqa"):
@@ -113,13 +123,14 @@ def best_baseline(
     systems: Sequence[System], figure: Figure, *, pretrained: bool = False
 ) -> Scored | None:
     """Return the baseline with the highest figure, of the simple or of the pretrained ones."""
+    name = figure.of_baselines or figure.name
     found = [
         one
-        for one in scored(systems, figure.name)
+        for one in scored(systems, name)
         if one.kind == BASELINE
         and one.pretrained == pretrained
         and one.column not in NOT_SIMPLE
-        and one.results[0].name == figure.name  # of its tuned one there is a figure of its own
+        and one.results[0].name == name  # of its tuned one there is a figure of its own
     ]
     return max(found, key=lambda one: _value(one, figure), default=None)
 

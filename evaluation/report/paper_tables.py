@@ -13,7 +13,7 @@ from evaluation.metrics import from_size
 from evaluation.report import paper
 from evaluation.report.cells import OURS, PAPER, Cell, Row, Table, mean
 from evaluation.report.systems import Scored, System, names, scored
-from evaluation.results.result import Result
+from evaluation.results.result import Result, data_name
 from evaluation.results.text import label
 
 SPLITS = ("dev", "test")
@@ -53,7 +53,8 @@ def tables(systems: Sequence[System]) -> list[Table]:
         title = "Other similarity data: Pearson's r, not in the paper"
         notes = _synthetic_notes(_first(systems, other))
         made.append(Table(title, list(columns), rows, notes))
-    made += [_table_1(systems, name) for name in names(systems, "response_ranking")]
+    ranking = dict.fromkeys(map(data_name, names(systems, "response_ranking")))
+    made += [_table_1(systems, name) for name in ranking]
     if cqa := names(systems, "cqa"):
         made.append(_table_6(systems, cqa))
     if snli := names(systems, "snli"):
@@ -63,7 +64,7 @@ def tables(systems: Sequence[System]) -> list[Table]:
 
 def is_papers(result: Result) -> bool:
     """Say whether a result is on data of the paper, by their name and size."""
-    size = paper.SIZES.get(result.name.removesuffix("-tuned"))
+    size = paper.SIZES.get(data_name(result.name))
     return result.n == size and not is_synthetic(result)
 
 
@@ -170,7 +171,7 @@ def _sts_notes(results: Sequence[Result]) -> list[str]:
     notes = _synthetic_notes(results)
     for result in results:
         if not is_papers(result) and not is_synthetic(result):
-            name = result.name.removesuffix("-tuned")
+            name = data_name(result.name)
             notes.append(
                 f"{name} has {result.n:,} pairs here and {paper.STS_PAIRS[name]:,} in the STS "
                 "Benchmark: these are other data, without the paper's figures."
@@ -181,7 +182,7 @@ def _sts_notes(results: Sequence[Result]) -> list[str]:
 def _on_sts(systems: Sequence[System]) -> tuple[list[Result], list[str]]:
     """Return the first result on each split, and the splits that are the paper's."""
     results = _first(systems, [f"sts-{split}" for split in SPLITS])
-    official = {result.name.removesuffix("-tuned") for result in results if is_papers(result)}
+    official = {data_name(result.name) for result in results if is_papers(result)}
     return results, [split for split in SPLITS if f"sts-{split}" in official]
 
 
@@ -233,9 +234,7 @@ def genres(one: Scored) -> list[Cell]:
 def _other_sts(systems: Sequence[System]) -> list[str]:
     """Return the names of similarity data that the paper does not have."""
     known = {f"sts-{split}" for split in SPLITS}
-    return [
-        name for name in names(systems, "sts") if name not in known and not name.endswith("-tuned")
-    ]
+    return [name for name in names(systems, "sts") if name not in known and name == data_name(name)]
 
 
 def _table_6(systems: Sequence[System], found: list[str]) -> Table:

@@ -16,7 +16,7 @@ from pathlib import Path
 from evaluation.errors import InputError
 from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
 from evaluation.results import store
-from evaluation.results.result import RETRIEVAL, TASKS, Result
+from evaluation.results.result import RETRIEVAL, TASKS, VARIANTS, Result, data_name
 from evaluation.results.text import SYSTEMS, module_name
 
 BASELINES = "baselines"
@@ -177,7 +177,7 @@ def _on_the_same_items(systems: Sequence[System]) -> list[System]:
         for run in system.runs:
             kept = {}
             for name, result in run.items():
-                of, other = first.setdefault(name.removesuffix("-tuned"), (system.label, result))
+                of, other = first.setdefault(data_name(name), (system.label, result))
                 if difference := _difference(result, other):
                     sentences.append(f"{system.label}, {name} is left out: {difference} in {of}.")
                 else:
@@ -240,14 +240,14 @@ def names(systems: Sequence[System], task: str) -> list[str]:
 
 
 def scored(systems: Sequence[System], name: str) -> Iterator[Scored]:
-    """Yield every system's metrics on one data set, in order; a tuned one behind its untuned.
+    """Yield every system's metrics on one data set, in order; those of `VARIANTS` behind its own.
 
     Last come the baselines that every result of these data holds, such as word overlap.
     """
     seen: list[Result] = []
     for system in systems:
-        for one, suffix in ((name, ""), (f"{name}-tuned", ", tuned")):
-            found = system.named(one)
+        for end, suffix in {"": "", **VARIANTS}.items():
+            found = system.named(name + end)
             own = [result for result in found if result.system.startswith("module")]
             if own:
                 label = system.label + suffix

@@ -9,7 +9,7 @@ from evaluation.report.cells import Cell
 from evaluation.report.opening import Figure
 from evaluation.report.paper_tables import is_papers, is_synthetic
 from evaluation.report.systems import System, names
-from evaluation.results.result import RETRIEVAL, Result
+from evaluation.results.result import RETRIEVAL, Result, data_name
 
 TASKS = {
     "sts": ("similarity", "pearson", "Pearson's r"),
@@ -55,7 +55,7 @@ def _tile(systems: Sequence[System], task: str) -> Tile | None:
     scored = [
         (one, row)
         for one in figures
-        if not one.name.endswith("-tuned") and (row := opening.row_of(systems[0], one))
+        if one.name == data_name(one.name) and (row := opening.row_of(systems[0], one))
     ]
     if not scored:
         return None

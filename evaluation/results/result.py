@@ -17,6 +17,9 @@ TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
 RETRIEVAL = "retrieval"
 """Retrieval on the user's own data: three files."""
+TUNED, IN_CONTEXT = "-tuned", "-in-context"
+VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
+"""Ends of the names of further results on the same items, and what a row's label gets for each."""
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 
@@ -53,6 +56,13 @@ class Result:
     versions: dict[str, str] = field(default_factory=dict)
     command: str = ""
     seconds: float = 0.0
+
+
+def data_name(name: str) -> str:
+    """Return the name of a result without the end of `VARIANTS` that it may have."""
+    for end in VARIANTS:
+        name = name.removesuffix(end)
+    return name
 
 
 def stamped(

@@ -9,8 +9,12 @@ Two rules for the rank of the true response:
 - A candidate with the very text of the true response is not a negative; it is left out and counted.
 - A negative that scores the same counts as better than the true response, so that a module
   which cannot tell responses apart finds none. Scores within float32's precision are the same.
+
+A module that reads the messages before an input gets a second result with them, in which the
+same responses compete.
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -22,7 +26,7 @@ from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Pair, RankingData
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.result import Result
+from evaluation.results.result import IN_CONTEXT, Result
 from evaluation.tasks import similarity
 from evaluation.tasks.evaluate import Evaluation
 
@@ -31,7 +35,7 @@ AT = (1, 3, 10)
 # Embeddings of one text differ by about 1e-7 of their size between batches.
 SAME = 1e-6
 
-IN_CONTEXT = "Inputs are encoded with the messages before them, as far as the pairs hold these."
+CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there are any."
 
 Block = tuple[np.ndarray, np.ndarray]
 
@@ -44,20 +48,28 @@ def evaluations(
     candidates: int = 100,
     at: Sequence[int] | None = None,
 ) -> list[Evaluation]:
-    """Return the one evaluation of a file or folder; `load` gives the encoder, after reading."""
+    """Return the evaluation of a file or folder; a second one of a module that reads context.
+
+    `load` gives the encoder, after reading.
+    """
     (source,) = ranking_files.find(path)
     data = ranking_files.read(source)
     check(data, candidates=candidates, at=at)
     encoder, settings = load(), {"candidates": candidates, "seed": seed}
     return [
         Evaluation(
-            source=source,
-            compute=partial(evaluate, encoder, data, at=at, **settings),
+            source=dataclasses.replace(source, name=_name(data, in_context=in_context)),
+            compute=partial(evaluate, encoder, data, at=at, in_context=in_context, **settings),
             module=encoder.provenance(),
             settings=settings,
             metrics=[f"p_at_{n}" for n in at or AT],
         )
+        for in_context in ([False, True] if _reads_context(encoder, data.pairs) else [False])
     ]
+
+
+def _name(data: RankingData, *, in_context: bool) -> str:
+    return f"{data.name}{IN_CONTEXT}" if in_context else data.name
 
 
 def evaluate(
@@ -67,9 +79,11 @@ def evaluate(
     candidates: int = 100,
     seed: int = 0,
     at: Sequence[int] | None = None,
+    in_context: bool = False,
 ) -> Result:
     """Rank each true response by dot product among `candidates`.
 
+    With `in_context`, inputs are encoded with the messages before them, which the module must read.
     Returns P@N for each N in `at`: 1 to `candidates`, by default `AT`.
     """
     check(data, candidates=candidates, at=at)
@@ -77,18 +91,19 @@ def evaluate(
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
-    ranks = np.concatenate([found for _, _, found, _ in ranked(encoder, pairs, layout=layout)])
+    blocks_ranked = ranked(encoder, pairs, layout=layout, in_context=in_context)
+    ranks = np.concatenate([found for _, _, found, _ in blocks_ranked])
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
     found = Result(
         task="response_ranking",
-        name=data.name,
+        name=_name(data, in_context=in_context),
         system="module",
         metrics={},
         n=len(pairs),
         baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at}},
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
-        notes=[IN_CONTEXT] if reads_context(encoder, pairs) else [],
+        notes=[CONTEXT_NOTE] if in_context else [],
         items=[
             {
                 "input_id": pair.input_id,
@@ -152,12 +167,14 @@ def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
     return [texts[rows][:, None] != texts[columns][None, :] for rows, columns in layout]
 
 
-def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple]:
+def ranked(
+    encoder, pairs: list[Pair], *, layout: list[Block], in_context: bool = False
+) -> Iterator[tuple]:
     """Yield each block's rows and columns, the ranks of its true responses, and all scores.
 
     Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
     """
-    inputs = _inputs(encoder, pairs).astype(np.float64)
+    inputs = _inputs(encoder, pairs, in_context=in_context).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
     for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
         scores = similarity.products(inputs[rows], responses[columns])
@@ -165,15 +182,15 @@ def ranked(encoder, pairs: list[Pair], *, layout: list[Block]) -> Iterator[tuple
         yield rows, columns, 1 + better + same, scores
 
 
-def reads_context(encoder, pairs: list[Pair]) -> bool:
-    """Return whether the module joins what was said before to the inputs of these pairs."""
+def _reads_context(encoder, pairs: list[Pair]) -> bool:
+    """Return whether the module reads messages before an input, and a pair has any."""
     return getattr(encoder, "reads_context", False) and any(pair.context for pair in pairs)
 
 
-def _inputs(encoder, pairs: list[Pair]) -> np.ndarray:
-    """Return the vectors of the inputs, float32 [pairs, dim], in their context if possible."""
+def _inputs(encoder, pairs: list[Pair], *, in_context: bool) -> np.ndarray:
+    """Return the vectors of the inputs, float32 [pairs, dim]."""
     texts = [pair.input for pair in pairs]
-    if not reads_context(encoder, pairs):
+    if not in_context:
         return encoder.encode_inputs(texts)
     return encoder.encode_inputs_in_context(texts, [pair.context for pair in pairs])
 

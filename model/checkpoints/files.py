@@ -123,7 +123,9 @@ def _way_out(checkpoint: str) -> str:
     if others:
         ways.append(f"remove {checkpoint}.* to use {basename(others[0])}")
     if last(join(folder, BEST)):
-        ways.append(f"use {join(folder, BEST)}, the one that validated best")
+        ways.append(
+            f"use {join(folder, BEST)}, which validated best (task.init_checkpoint for a new run)"
+        )
     advice = " or ".join(ways) or f"there is no other than {name}"
     return advice[0].upper() + advice[1:]
 

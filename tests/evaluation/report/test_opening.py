@@ -1,9 +1,11 @@
 """The opening table: three rows, two baselines and a pretrained model on four ranked pairs."""
 
+import dataclasses
+
 import pytest
 
 from evaluation.__main__ import main
-from evaluation.report import opening
+from evaluation.report import opening, paper_tables
 from evaluation.report.cells import OURS, Cell
 from evaluation.report.systems import Scored, read_runs
 from evaluation.results import store
@@ -73,6 +75,23 @@ def test_differences_are_over_the_same_items_and_means_over_seeds(results):
     assert cells["plain"].deviation == pytest.approx(0.5 / 2**0.5)
     assert cells["worse"].value == pytest.approx(0.5)
     assert table.notes[0].startswith("The baselines: P@1 of 100: TF-IDF.")
+
+
+def test_what_is_ranked_in_context_is_compared_with_baselines_that_read_the_input_alone(results):
+    in_context = dataclasses.replace(ranking(1, 2, 1, 1), name="response_ranking-in-context")
+    store.write(in_context, results / "plain-0")
+    systems = read_runs(results)
+    alone, figure = opening.figures(systems)
+    assert (figure.label, alone.label) == ("P@1 of 100, in context", "P@1 of 100")
+    assert opening.best_baseline(systems, figure).label == "TF-IDF"
+    cells = {row.label: row.cells for row in opening.differences(systems).rows}
+    assert cells["plain"][0].value == pytest.approx(0.25)  # the mean of both seeds
+    assert cells["plain"][1].value == pytest.approx(0.25)  # 3 of 4, of one seed
+    assert cells["worse"][1] == Cell()
+    (table,) = [one for one in paper_tables.tables(systems) if one.title.startswith("Table 1")]
+    labels = [row.label for row in table.rows]
+    assert labels[labels.index("plain") + 1] == "plain, in context"
+    assert labels.count("TF-IDF") == 1
 
 
 def test_other_items_have_no_difference(results):

@@ -1,4 +1,3 @@
-import dataclasses
 import gzip
 
 import numpy as np
@@ -9,6 +8,7 @@ from evaluation.data import ranking_files
 from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.tasks import response_ranking as ranking
+from evaluation.tasks.evaluate import evaluate
 
 
 def pair(number, *, text=None, question=None):
@@ -101,17 +101,23 @@ class ReadsContext:
     def encode_responses(self, sentences):
         return np.eye(4, dtype=np.float32)[[int(text.split()[1]) for text in sentences]]
 
+    def provenance(self):
+        return {"path": "module", "fingerprint": "1"}
 
-def test_inputs_are_encoded_in_their_context_by_a_module_that_reads_it():
-    pairs = [dataclasses.replace(pair(n), context=str(n)) for n in range(4)]
-    found = ranking.evaluate(ReadsContext(), data(pairs), candidates=4, at=[1])
-    assert found.metrics["p_at_1"] == 1.0
-    assert found.notes == [ranking.IN_CONTEXT]
-    found = ranking.evaluate(
-        ReadsContext(), data([pair(n) for n in range(4)]), candidates=4, at=[1]
-    )
+
+def test_a_module_that_reads_context_is_scored_alone_and_in_context(tmp_path):
+    records = [example(pair(n), **{"context/0": str(n).encode()}) for n in range(4)]
+    path = write_records(tmp_path / "test-0.tfrecord", records)
+    alone, in_context = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
+    assert (alone.name, alone.metrics["p_at_1"]) == ("response_ranking", 0.0)
+    assert ranking.CONTEXT_NOTE not in alone.notes
+    assert in_context.name == "response_ranking-in-context"
+    assert in_context.metrics["p_at_1"] == 1.0
+    assert ranking.CONTEXT_NOTE in in_context.notes
+    assert alone.baselines == in_context.baselines
+    write_records(path, [example(pair(n)) for n in range(4)])  # no messages before the inputs
+    (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
     assert found.metrics["p_at_1"] == 0.0
-    assert found.notes == []
 
 
 def test_bad_files_are_named(tmp_path):

@@ -141,7 +141,7 @@ DAMAGES = {
 @pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_named_with_what_to_use_instead(run, damage, said):
     damage(run)
-    way_out = rf"Remove {run}/ckpt-40\.\* to use ckpt-20 or use {run}/best, the one that"
+    way_out = rf"Remove {run}/ckpt-40\.\* to use ckpt-20 or use {run}/best, which"
     with pytest.raises(InputError, match=rf"--model_dir: {run}/{said}.*\. {way_out}"):
         trained.load(run)
 

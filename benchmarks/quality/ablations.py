@@ -27,10 +27,10 @@ NLI_BATCH = 100
 OFFICIAL_PAIRS = sum(OFFICIAL_COUNTS["sts-dev"].values())
 
 LEGEND = (
-    "P@N of 100 is that of validation pairs, threads of the training months, so it is not that of "
-    "the month which RESULTS.md ranks. In brackets: the change from the mean of the unchanged "
-    "row's seeds, one run each; a change smaller than their spread means nothing. Accuracy is that "
-    "of whole batches of 100 of the dev pairs."
+    "P@N of 100 is on validation pairs, which are from the training months: do not compare it with "
+    "RESULTS.md, which ranks the held-out month. In brackets: the change from the mean of the "
+    "unchanged row's seeds, one run each; a change smaller than their spread means nothing. "
+    "Accuracy is that of whole batches of 100 of the dev pairs."
 )
 
 

@@ -5,12 +5,13 @@ params.yaml            all parameters of the run
 vocabulary.json        checksums of its vocabulary, if it has one
 ckpt-*                 the last checkpoints; a run resumes from the newest
 best/                  params.yaml, the checkpoint that validated best, and best.json
+failure.txt            why the model of the last step is of no use, if it is
 train/, validation/    events for TensorBoard
 """
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from posixpath import join
 from typing import Any
 
@@ -28,6 +29,7 @@ from model.training.optimizer import DECAYS, LEARNING_RATE
 
 PARAMS_FILE = "params.yaml"
 _VOCABULARY_FILE = "vocabulary.json"
+_FAILURE_FILE = "failure.txt"
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""
@@ -38,24 +40,38 @@ _SHOWN = 10
 
 
 class _StoredObjects:
-    """Claims on an object store, through TensorFlow's file systems."""
+    """Claims on an object store, through TensorFlow's file systems.
+
+    Each raises OSError if the store does not answer.
+    """
 
     def read(self, path: str) -> bytes | None:
         """The object, or None."""
         try:
-            with tf.io.gfile.GFile(path, "rb") as file:
+            with _as_os_error(), tf.io.gfile.GFile(path, "rb") as file:
                 return file.read()
-        except tf.errors.NotFoundError:
+        except FileNotFoundError:
             return None
 
     def write(self, path: str, content: bytes) -> None:
         """Writes the object; stores replace it whole."""
-        with tf.io.gfile.GFile(path, "wb") as file:
+        with _as_os_error(), tf.io.gfile.GFile(path, "wb") as file:
             file.write(content)
 
     def delete(self, path: str) -> None:
         """Deletes the object."""
-        tf.io.gfile.remove(path)
+        with _as_os_error():
+            tf.io.gfile.remove(path)
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    try:
+        yield
+    except tf.errors.NotFoundError as error:
+        raise FileNotFoundError(error.message) from error
+    except tf.errors.OpError as error:
+        raise OSError(error.message) from error
 
 
 def claimed(folder: str) -> AbstractContextManager[Held]:
@@ -174,8 +190,13 @@ def require_vocabulary(folder: str, named: str, *, name: str = "--model_dir") ->
     path = join(folder, _VOCABULARY_FILE)
     if not tf.io.gfile.exists(path):
         return
-    with tf.io.gfile.GFile(path) as file:
-        earlier = json.loads(file.read())
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            earlier = json.loads(file.read())
+    except (tf.errors.OpError, ValueError) as error:
+        raise InputError(
+            f"{name}: {path!r} is damaged: {error}; accepted: the file as training wrote it"
+        ) from error
     now = vocabulary.checksums(named)
     if now and earlier and now != earlier:
         raise InputError(
@@ -195,12 +216,30 @@ def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
             params = yaml.safe_load(file.read())
         if not isinstance(params, dict):
             raise TypeError(f"{params!r} are not parameters")
-    except (tf.errors.OpError, TypeError, yaml.YAMLError) as error:
+    except (tf.errors.OpError, TypeError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(
             f"{name}: {folder!r} holds a checkpoint, but no {PARAMS_FILE} that says "
             f"what it is of: {error}"
         ) from error
     return params
+
+
+def write_failure(folder: str, why: str) -> None:
+    """Writes why the model of a finished run is of no use; an empty text: it is of use."""
+    path = join(folder, _FAILURE_FILE)
+    if why:
+        write(path, f"{why}\n")
+    elif tf.io.gfile.exists(path):
+        tf.io.gfile.remove(path)
+
+
+def failure(folder: str) -> str:
+    """What `write_failure` has written; empty if nothing."""
+    path = join(folder, _FAILURE_FILE)
+    if not tf.io.gfile.exists(path):
+        return ""
+    with tf.io.gfile.GFile(path) as file:
+        return file.read().strip()
 
 
 def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

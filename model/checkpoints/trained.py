@@ -5,6 +5,7 @@ from pathlib import Path
 from posixpath import dirname, join
 
 import tensorflow as tf
+import tf_keras
 
 from model.checkpoints import files, model_dir
 from model.configs import schema
@@ -12,6 +13,10 @@ from model.dual_encoder import DualEncoder, build
 from model.errors import InputError
 from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
+
+_PARTS = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
+"""The layers of a task, by the name that a model has them under."""
+_OF_ANY_LAYER = ("name", "trainable", "dtype")
 
 
 def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
@@ -80,17 +85,13 @@ def initialize(model: DualEncoder, path: str) -> None:
     if last is None and not tf.io.gfile.exists(f"{checkpoint}.index"):
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
     other, _ = load_checkpoint(name, folder, checkpoint)
-    if schema.RESPONSE_SELECTION in {*other.heads} & {*model.heads}:
-        theirs, ours = (one.response_network.get_config() for one in (other, model))
-        if theirs != ours:  # with the same weights it would say something else
-            different = ", ".join(
-                f"{key} {theirs.get(key)!r} (here {ours.get(key)!r})"
-                for key in sorted(theirs.keys() | ours.keys())
-                if theirs.get(key) != ours.get(key)
-            )
+    shared = {*other.heads} & {*model.heads}
+    parts = ["encoder", *(part for task, part in _PARTS.items() if task in shared)]
+    for part in parts:
+        if different := _differences(getattr(other, part), getattr(model, part)):
             raise InputError(
-                f"{name}: {checkpoint!r} is of another model, whose response_network has "
-                f"{different}; accepted: checkpoints with this run's parameters"
+                f"{name}: {checkpoint!r} is of another model, whose {part} has {different}; "
+                "accepted: checkpoints with this run's parameters"
             )
     try:
         _copy(
@@ -101,6 +102,19 @@ def initialize(model: DualEncoder, path: str) -> None:
             raise ValueError("task.model.text.vocabulary has other tokens here")
     except (AssertionError, ValueError) as error:
         raise InputError(f"{name}: {checkpoint!r} is of another model: {error}") from error
+
+
+def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> str:
+    """In what two layers would say something else with the same weights; empty if in nothing."""
+    if type(theirs) is not type(ours):
+        return f"type {type(theirs).__name__} (here {type(ours).__name__})"
+    configs = [theirs.get_config(), ours.get_config()]
+    names = [key for key in configs[1] if key not in _OF_ANY_LAYER and "dropout" not in key]
+    return ", ".join(
+        f"{key} {configs[0].get(key)!r} (here {configs[1][key]!r})"
+        for key in sorted(names)
+        if configs[0].get(key) != configs[1][key]
+    )
 
 
 def _copy(source: tf.train.Checkpoint, to: tf.train.Checkpoint, *, partly: bool = False) -> None:

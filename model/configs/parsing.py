@@ -173,10 +173,16 @@ def _check_model(task: schema.Training) -> None:
     heads = task.model.heads
     if not heads or not set(heads) <= set(schema.TASKS):
         raise InputError(f"task.model.heads: {heads!r}; accepted: one or several of {schema.TASKS}")
-    if missing := [name for name in schema.trained_tasks(task) if name not in heads]:
+    trained = schema.trained_tasks(task)
+    if missing := [name for name in trained if name not in heads]:
         raise InputError(
             f"task.model.heads: {heads!r} lacks {' and '.join(missing)}, which the experiment "
             "trains; accepted: the tasks of the experiment, and others"
+        )
+    if heads[0] != trained[0]:  # the model card says of which task `task.train_data` are
+        raise InputError(
+            f"task.model.heads: {heads!r}; accepted: {trained[0]}, which the experiment trains, "
+            "before others"
         )
     _check_word_vectors(task)
     if task.model.encoder.type == "transformer":

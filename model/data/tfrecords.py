@@ -27,7 +27,7 @@ Parse = Callable[[tf.Tensor], object]
 
 
 def find_files(name: str, config: schema.Data) -> list[str]:
-    """The record files of one data config, sorted.
+    """The record files of one data config, sorted, each once.
 
     Args:
       name: the config's name in the parameters, such as `task.train_data`.
@@ -55,12 +55,10 @@ def find_files(name: str, config: schema.Data) -> list[str]:
             f"{name}.input_path: {other!r} is {_OTHER_KINDS[_kind_of(other)]}, and training reads "
             "TFRecord; run the command of data_pipeline that made it again with --format tfrecord"
         )
-    files.sort(key=lambda path: (PurePath(path).name, path))
+    files = sorted(set(files), key=lambda path: (PurePath(path).name, path))
     held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
     if config.is_training and held_out:
-        raise InputError(
-            f"{name}.input_path: {held_out[0]!r} is test data; training never reads it"
-        )
+        raise InputError(f"{name}.input_path: {held_out[0]!r} is held out; training never reads it")
     return files
 
 

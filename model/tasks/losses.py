@@ -140,7 +140,9 @@ def _gather(rows: tf.Tensor) -> tf.Tensor:
 def ranks(scored: Scored) -> tf.Tensor:
     """Rank of each true response, 0 the best: int32 [batch].
 
-    A tie counts against the model: otherwise equal embeddings would be perfect.
+    A tie counts against the model, and so does a score that is not a number: otherwise equal
+    embeddings, or none at all, would be perfect.
     """
     true = tf.gather(scored.scores, scored.labels, batch_dims=1)
-    return tf.reduce_sum(tf.cast(scored.scores >= true[:, tf.newaxis], tf.int32), axis=1) - 1
+    worse = scored.scores < true[:, tf.newaxis]
+    return tf.reduce_sum(tf.cast(~worse, tf.int32), axis=1) - 1

@@ -79,7 +79,7 @@ def describe(teacher: Teacher, shards: Sequence[Shard]) -> dict[str, Any]:
     return {
         "encoder": {"name": teacher.name, "fingerprint": teacher.fingerprint},
         "texts": {"count": sum(len(shard.texts) for shard in shards), "sha256": digest.hexdigest()},
-        "shards": [shard.name for shard in shards],
+        "shards": {shard.name: len(shard.texts) for shard in shards},
     }
 
 

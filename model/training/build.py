@@ -110,7 +110,8 @@ def _check_data(tasks: list[base_task.Task], *, mode: str, folder: str, replicas
     for task in tasks:
         for name in used:
             section, data = f"{task.section}.{name}", getattr(task.task_config, name)
-            _require_whole_shares(section, data, replicas=replicas)
+            if data.is_training:  # a validation is of one replica
+                _require_whole_shares(section, data, replicas=replicas)
             task.check_data(section, data)
             tfrecords.require_apart(section, data, folder)
         if EVAL in mode and mode != EVAL:  # the best checkpoint is chosen

@@ -119,7 +119,7 @@ class BesideProgress(io.TextIOBase):
 
 
 class LearningCheck:
-    """Detects a run that no longer learns: no gradient, or equal embeddings for all sentences.
+    """Detects a run that no longer learns: no gradient, or embeddings all equal or not finite.
 
     With a learning rate that is far too high, vectors become so long that, L2-normalized, nothing
     moves them: the loss stays finite. Orbit calls this after every loop.
@@ -145,32 +145,41 @@ class LearningCheck:
             print(f"warning: {self._no_gradient()}")
 
     def validated(self, ids: dict[str, Any], embeddings: np.ndarray) -> None:
-        """Checks some sentences of a validation; prints a warning if all embeddings are equal.
+        """Checks some sentences of a validation; warns if embeddings are all equal, or not finite.
 
         Args:
           ids: of the sentences, [batch, tokens] each.
           embeddings: of unit length, [batch, dim].
         """
         differ = any(np.ptp(values, axis=0).any() for values in ids.values())
-        if differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:
-            self._collapsed = (
-                f"the embeddings of {len(embeddings)} sentences are one point at step "
-                f"{int(self._global_step.numpy())}: the encoder has collapsed"
-            )
-            print(f"warning: {self._collapsed}")
+        self._collapsed = None
+        if not np.isfinite(embeddings).all():
+            found, means = "not finite", "diverged"
+        elif differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:
+            found, means = "one point", "collapsed"
         else:
-            self._collapsed = None
+            return
+        self._collapsed = (
+            f"the embeddings of {len(embeddings)} sentences are {found} at step "
+            f"{int(self._global_step.numpy())}: the encoder has {means}"
+        )
+        print(f"warning: {self._collapsed}")
+
+    @property
+    def failure(self) -> str:
+        """Why the model is of no use: no gradient, or no useful embeddings; empty if it is."""
+        if self._loops and len(self._without) >= min(_LOOPS, self._loops):
+            return self._no_gradient()
+        return f"{self._collapsed}; a lower learning rate may help" if self._collapsed else ""
 
     def require(self) -> None:
         """Checks, at the end of a run, that it still learned.
 
         Raises:
-          TrainingError: if the last loops had no gradient, or all embeddings are equal.
+          TrainingError: if it did not; says why.
         """
-        if self._loops and len(self._without) >= min(_LOOPS, self._loops):
-            raise TrainingError(self._no_gradient())
-        if self._collapsed:
-            raise TrainingError(f"{self._collapsed}; a lower learning rate may help")
+        if self.failure:
+            raise TrainingError(self.failure)
 
     def _no_gradient(self) -> str:
         return (

@@ -7,6 +7,7 @@ from posixpath import join
 
 import orbit
 import tensorflow as tf
+import tf_keras
 from absl import logging
 from official.core import config_definitions
 
@@ -83,6 +84,10 @@ def run_experiment(
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     with contextlib.ExitStack() as stack:
+        # What `cluster.strategy` sets is of this run, not of the process.
+        policy = tf_keras.mixed_precision.global_policy()
+        stack.callback(tf_keras.mixed_precision.set_global_policy, policy)
+        stack.callback(tf.config.optimizer.set_jit, tf.config.optimizer.get_jit())
         try:
             strategy = cluster.strategy(params.runtime)
             if strategy.extended.should_checkpoint:
@@ -102,6 +107,8 @@ def run_experiment(
         if "train" not in mode:
             return _validate(run, controller)
         if run.state.step >= params.trainer.train_steps and not _lacks_best(run):
+            if why := model_dir.failure(folder):
+                raise TrainingError(why)
             print(f"{folder} is already trained to step {run.state.step}; nothing to do")
             return {}
         return _train(run, controller)
@@ -176,6 +183,8 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
             raise TrainingError(f"{error}. The last checkpoint is {last}") from error
     facts = _facts(run, begin, time.monotonic() - began)
     print(monitoring.summary(facts, trained=progress.logs, validated=validated))
+    if run.strategy.extended.should_checkpoint:
+        model_dir.write_failure(run.folder, run.check.failure)
     run.check.require()
     return validated
 

@@ -3,6 +3,7 @@
 import os
 import re
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,29 @@ def test_a_store_of_objects_is_claimed_too(monkeypatch):
     assert not tf.io.gfile.exists(f"{folder}/_claim")
     with model_dir.claimed(folder):
         pass
+
+
+def test_a_store_that_does_not_answer_once_keeps_the_claim(monkeypatch):
+    """Its errors are OSErrors, which the renewal tries again after."""
+    monkeypatch.setattr("data_pipeline.files.claim.SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr("data_pipeline.files.claim.RENEW_SECONDS", 0.02)
+    folder = "ram://hiccup/run"
+    renewed, failed = threading.Event(), threading.Event()
+    write = model_dir._StoredObjects.write
+
+    def at_first_unavailable(self, path, content):
+        if threading.current_thread() is not threading.main_thread():
+            if not failed.is_set():
+                failed.set()
+                with model_dir._as_os_error():
+                    raise tf.errors.UnavailableError(None, None, "try again")
+            renewed.set()
+        write(self, path, content)
+
+    monkeypatch.setattr(model_dir._StoredObjects, "write", at_first_unavailable)
+    with model_dir.claimed(folder):
+        assert renewed.wait(5)
+    assert failed.is_set()
 
 
 def test_no_input_may_lie_in_the_model_folder(parse, pairs_folder, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -296,11 +297,23 @@ def test_a_model_of_nli_alone_gives_its_encoder_and_head(parse, blank, tmp_path)
         {"task__model__text__word_buckets": 100},
         {"task__model__response_network__hidden": "[5]"},
         {"task__model__response_network__residual": True},  # of the same shapes
+        {"task__model__encoder__averaging__activation": "relu"},
+        {"task__model__encoder__averaging__bigram_weight": 0.25},
     ],
 )
 def test_weights_that_do_not_fit_are_refused(reddit_run, blank, changes):
     with pytest.raises(InputError, match=r"task.init_checkpoint: .*ckpt-60' is of another model"):
         trained.initialize(blank(**changes), str(reddit_run))
+
+
+def test_dropout_may_differ(reddit_run, blank):
+    trained.initialize(blank(task__model__encoder__averaging__word_dropout=0.1), str(reddit_run))
+
+
+def test_parameters_that_are_no_text_are_named(begun):
+    (Path(begun) / "params.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"no params.yaml that says what it is of: .*(utf-8|code)"):
+        model_dir.read_params(begun)
 
 
 def test_there_is_no_checkpoint_to_begin_from(blank, parse, tmp_path):

@@ -58,6 +58,14 @@ POLYNOMIAL = {
             "sgd.momentum: 1.5; accepted: numbers from 0 to below 1",
         ),
         ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]; accepted: one"),
+        (
+            {"task__model__heads": "[nli,response_selection]"},
+            r"heads: \['nli', 'response_selection'\]; accepted: response_selection, which",
+        ),
+        (
+            {"runtime__distribution_strategy": "Parameter_Server"},
+            "distribution_strategy: 'Parameter_Server'; accepted: 'parameter_server'",
+        ),
         ({"task__model__heads": "[nli]"}, r"heads: \['nli'\] lacks response_selection, which the"),
         (
             TRANSFORMER | {f"{SIZES}__hidden": 9, f"{SIZES}__heads": 1},

@@ -65,9 +65,15 @@ def test_files_on_an_object_store_must_be_copied_first():
         find_files("task.train_data", data("s3://bucket/pairs/train-*"))
 
 
+def test_a_file_that_two_patterns_match_is_read_once(pairs_folder):
+    patterns = f"{pairs_folder}/train-*,{pairs_folder}/train-00000*"
+    found = find_files("task.train_data", data(patterns))
+    assert found == sorted(map(str, pairs_folder.glob("train-*")))
+
+
 def test_test_files_are_not_trained_on(pairs_folder):
     assert len(find_files("task.validation_data", data(f"{pairs_folder}/t*"))) == 4
-    with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is test data"):
+    with pytest.raises(InputError, match=r"'.*/test-00000-of-00002.tfrecord' is held out"):
         find_files("task.train_data", data(f"{pairs_folder}/t*", is_training=True))
 
 

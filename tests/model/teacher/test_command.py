@@ -179,7 +179,12 @@ def test_a_complete_job_that_lost_a_file_is_refused(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "value", "differs"),
-    [("--limit", "39", "texts"), ("--shards", "2", "shards"), ("--encoder", "else", "encoder")],
+    [
+        ("--limit", "39", "texts and shards"),
+        ("--shards", "2", "shards"),
+        ("--validation_fraction", "0.2", "shards"),
+        ("--encoder", "else", "encoder"),
+    ],
 )
 @pytest.mark.parametrize("killed", [False, True])
 def test_another_job_is_refused(run, teacher, tmp_path, option, value, differs, killed):

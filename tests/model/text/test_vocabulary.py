@@ -213,6 +213,9 @@ def require_its_vocabulary(params, model_dir, folder, pairs_folder):
     for mode in ("eval", "train"):
         with pytest.raises(InputError, match="holds a run with other tokens"):
             run.run_experiment(params, mode=mode, folder=str(model_dir))
+    (model_dir / "vocabulary.json").write_text("{")
+    with pytest.raises(InputError, match=r"vocabulary\.json' is damaged: "):
+        trained.load(model_dir)
 
 
 def test_a_model_does_not_begin_with_vectors_of_other_words(write_vocabulary, tmp_path):

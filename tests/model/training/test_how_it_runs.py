@@ -28,11 +28,8 @@ def words(parse, tmp_path):
 
 @pytest.mark.slow
 def test_16_bits_are_of_the_steps_and_not_of_the_weights(words):
-    try:
-        short = words("short", runtime__mixed_precision_dtype="bfloat16")
-        assert tf_keras.mixed_precision.global_policy().name == "mixed_bfloat16"
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+    short = words("short", runtime__mixed_precision_dtype="bfloat16")
+    assert tf_keras.mixed_precision.global_policy().name == "float32"  # of the run alone
     whole = words("whole")
     assert short.dtype == np.float32
     moved = np.abs(whole).max()
@@ -43,9 +40,9 @@ def test_xla_compiles_what_belongs_together(words, monkeypatch):
     asked = []
     monkeypatch.setattr(tf.config.optimizer, "set_jit", asked.append)
     words("without")
-    assert asked == []
+    assert "autoclustering" not in asked
     words("with", runtime__enable_xla=True)
-    assert asked == ["autoclustering"]
+    assert asked[-2:] == ["autoclustering", ""]  # of the run alone
 
 
 @pytest.mark.slow

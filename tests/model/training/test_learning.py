@@ -59,25 +59,29 @@ def test_embeddings_that_are_one_point(learning, capfd):
         learning.require()
     learning.validated(IDS, np.add(point, [[0], [1e-2]]))
     learning.require()
+    learning.validated(IDS, np.array([[0.5, np.nan], [0.5, 0.5]]))
+    with pytest.raises(TrainingError, match="are not finite at step 60: the encoder has diverged"):
+        learning.require()
 
 
 def test_a_collapsed_encoder_ends_as_an_error(ends, tmp_path):
     """Units that a rate of 100 has moved below 0 for every sentence: only the bias is left."""
-    status, output = ends(
-        tmp_path / "run",
-        mode="train_and_eval",
-        trainer__optimizer_config__optimizer__type="sgd",
-        trainer__optimizer_config__learning_rate__constant__learning_rate=100.0,
-        task__model__encoder__averaging__hidden="[8]",
-        task__model__encoder__averaging__activation="relu",
-        trainer__train_steps=20,
-        trainer__validation_interval=20,
-        trainer__steps_per_loop=2,
-        trainer__summary_interval=2,
-    )
+    overrides = {
+        "trainer__optimizer_config__optimizer__type": "sgd",
+        "trainer__optimizer_config__learning_rate__constant__learning_rate": 100.0,
+        "task__model__encoder__averaging__hidden": "[8]",
+        "task__model__encoder__averaging__activation": "relu",
+        "trainer__train_steps": 20,
+        "trainer__validation_interval": 20,
+        "trainer__steps_per_loop": 2,
+        "trainer__summary_interval": 2,
+    }
+    status, output = ends(tmp_path / "run", mode="train_and_eval", **overrides)
     assert status == 1
     assert output.out.count("nothing is learned any more") == 1
     assert output.out.count("the encoder has collapsed") == 1
     (line,) = [line for line in output.err.splitlines() if line.startswith("error:")]
     assert "nothing is learned any more; a lower learning rate may help" in line
     assert (tmp_path / "run" / "ckpt-20.index").exists()
+    again, output = ends(tmp_path / "run", mode="train_and_eval", **overrides)
+    assert (again, line in output.err) == (1, True)

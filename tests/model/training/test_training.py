@@ -128,8 +128,8 @@ def test_batches_that_replicas_cannot_share_are_named(parse, tmp_path, monkeypat
     monkeypatch.setattr(
         run.cluster, "strategy", lambda _: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     )
-    said = "^task.validation_data.global_batch_size: 31; accepted: multiples of the 2 replicas"
-    params = parse(task__validation_data__global_batch_size=31)
+    said = "^task.train_data.global_batch_size: 31; accepted: multiples of the 2 replicas"
+    params = parse(task__train_data__global_batch_size=31)
     with pytest.raises(InputError, match=said):
         run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
 

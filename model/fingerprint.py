@@ -1,13 +1,20 @@
 """The fingerprint of a SavedModel."""
 
+import hashlib
 from pathlib import Path
 
 import tensorflow as tf
 
 
 def fingerprint(module: Path) -> str:
-    """TensorFlow's five checksums of a SavedModel: 80 hexadecimal digits."""
-    found = tf.saved_model.experimental.read_fingerprint(str(module))
+    """TensorFlow's five checksums of a SavedModel: 80 hexadecimal digits.
+
+    Without a `fingerprint.pb` that can be read, as of an older TensorFlow: SHA-256 of its files.
+    """
+    try:
+        found = tf.saved_model.experimental.read_fingerprint(str(module))
+    except (FileNotFoundError, RuntimeError):
+        return _of_files(module)
     checksums = (
         found.saved_model_checksum,
         found.graph_def_program_hash,
@@ -16,3 +23,13 @@ def fingerprint(module: Path) -> str:
         found.checkpoint_hash,
     )
     return "".join(f"{checksum:016x}" for checksum in checksums)
+
+
+def _of_files(module: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in module.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(module).as_posix()} {path.stat().st_size}\n".encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.data import tfrecords
-from evaluation.data.files import Source, write_whole
+from evaluation.data.files import Source, sha256, write_whole
 from evaluation.errors import InputError
 from evaluation.report import nli_shares
 from evaluation.results import store
@@ -52,6 +52,7 @@ class Sweep:
         """Return what must stay the same for points to be of one figure."""
         return {
             "init_checkpoint": str(self.init_checkpoint.resolve()),
+            "checkpoints": sha256(tuple(sorted(self.init_checkpoint.glob("*.index")))),
             "config": [hashlib.sha256(file.read_bytes()).hexdigest() for file in self.config_files],
             "params_override": self.params_override,
             "pairs": self.pairs,

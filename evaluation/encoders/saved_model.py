@@ -239,7 +239,7 @@ def fingerprint(folder: Path) -> str:
     """Return a hex string that stays the same as long as the SavedModel does."""
     try:
         found = tf.saved_model.experimental.read_fingerprint(str(folder))
-    except FileNotFoundError:  # a module of an older TensorFlow
+    except (FileNotFoundError, RuntimeError):  # a module of an older TensorFlow, or damaged
         return _sha256(folder)
     checksums = (
         found.saved_model_checksum,

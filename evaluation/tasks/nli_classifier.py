@@ -63,7 +63,7 @@ def train(
     Pairs that share a sentence with what will be classified are left out of training.
 
     Raises:
-      InputError: if none is left.
+      InputError: if none is left, or all of one label.
     """
     training, left_out = _apart(training, held_out)
     inputs, labels = _examples(encoder, training)
@@ -94,6 +94,11 @@ def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int
         raise InputError(
             f"{training.name}: each of its {len(shared)} pairs shares a sentence with what is to "
             "be classified; another train file is needed"
+        )
+    if len(labels := {pair.gold for pair in kept}) == 1:
+        raise InputError(
+            f"{training.name}: each pair to train on is labelled {labels.pop()}; a train file with "
+            "two labels or more is needed"
         )
     return dataclasses.replace(training, pairs=kept), len(shared)
 

@@ -18,7 +18,7 @@ def write(module: Path) -> None:
     """Writes the card of a module that has its identity."""
     known = module / identity.FOLDER / identity.SCORES
     (module / FILE).write_text(
-        render(identity.read(module), scores.load(known), size=_size(module)), encoding="utf-8"
+        render(identity.read(module), scores.load(known), size=size(module)), encoding="utf-8"
     )
 
 
@@ -69,6 +69,6 @@ def _totals(data: dict[str, Any]) -> dict[str, Any]:
     return data | {"records": sum(file["records"] for file in files), "count": len(files)}
 
 
-def _size(module: Path) -> int:
+def size(module: Path) -> int:
     """Bytes of all files."""
     return sum(path.stat().st_size for path in module.rglob("*") if path.is_file())

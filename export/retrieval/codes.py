@@ -17,16 +17,17 @@ TRAINED_ON = 65_536
 """Rows that the codes are learned from, at most."""
 BLOCK = 65_536
 """Rows that are converted to float32 at a time."""
+SEED = 0
 
 
-def learn(matrix: np.ndarray, *, seed: int = 0) -> faiss.Index:
+def learn(matrix: np.ndarray) -> faiss.Index:
     """Codes for all rows of a matrix, float16 or float32 [rows, dim]; rows beyond 15 are needed."""
     dim = _padded_dim(matrix.shape[1])
     count = dim if dim < SHORT else dim // DIMS
     codes = faiss.IndexPQFastScan(dim, count, 4, faiss.METRIC_INNER_PRODUCT)
-    codes.pq.cp.seed = seed
+    codes.pq.cp.seed = SEED
     size = min(TRAINED_ON, len(matrix))
-    rows = np.sort(np.random.default_rng(seed).choice(len(matrix), size, replace=False))
+    rows = np.sort(np.random.default_rng(SEED).choice(len(matrix), size, replace=False))
     codes.train(_padded(matrix[rows]))
     add(codes, matrix)
     return codes

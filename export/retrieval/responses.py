@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import faiss
 import numpy as np
 import tensorflow as tf
-import tensorflow_text  # noqa: F401  (registers the ops)
 from tqdm import tqdm
 
 from export.card import identity
@@ -31,7 +30,7 @@ from export.module.signatures import (
 from export.retrieval import codes as quantized
 from export.retrieval import texts as text_files
 from export.retrieval.texts import Texts
-from model import output_folder
+from model import output_folder, saved_model
 from model.errors import InputError
 
 INDEX, MATRIX, CODES = "index.json", "matrix.npy", "codes.faiss"
@@ -144,7 +143,7 @@ def _load(path: Path, mode: str) -> Module:
             f"--mode {SIMILAR}"
         )
     used = (ENCODE_INPUT, ENCODE_RESPONSE) if mode == RESPONSES else 2 * (SERVING_DEFAULT,)
-    return Module(about["fingerprint"], tf.saved_model.load(str(path)), *used)
+    return Module(about["fingerprint"], saved_model.load(path), *used)
 
 
 def _stored(folder: Path, about: dict[str, Any], files: dict[str, Path]) -> dict[str, Any]:
@@ -158,13 +157,15 @@ def _stored(folder: Path, about: dict[str, Any], files: dict[str, Path]) -> dict
 
 
 def _is_whole(folder: Path, about: dict[str, Any]) -> bool:
-    """Whether the texts and the matrix of an index are as long as it says."""
+    """Whether the texts, the matrix and the codes of an index are as many as it says."""
     try:
         texts = text_files.open_texts(folder)
         matrix = np.load(folder / MATRIX, mmap_mode="r")
-    except (OSError, ValueError, EOFError):
+        codes = about["count"] >= CODES_FROM and quantized.read(folder / CODES)
+    except (OSError, ValueError, EOFError, RuntimeError):  # the last of faiss
         return False
     whole = matrix.shape == (about["count"], about["dim"]) and len(texts) == len(matrix)
+    whole &= not codes or codes.ntotal == about["count"]
     return whole and texts.offsets[-1] == len(texts.content)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from tabulate import tabulate
 
 from export import VARIANTS
+from export.card import model_card
 from export.saved_model import write
 from model import output_folder
 from model.errors import InputError
@@ -59,7 +60,7 @@ def compare_variants(
                 component_texts=component_texts,
                 sts_matrix=sts_matrix,
             )
-            sizes[variant] = size(module)
+            sizes[variant] = model_card.size(module)
             if sts:
                 pearsons[variant] = score(module, Path(sts))
             print(f"{variant}: verified in a fresh process", flush=True)
@@ -82,11 +83,6 @@ def score(module: Path, data: Path) -> dict[str, float]:
         write.add_scores(module, results)
         found = [json.loads(path.read_text()) for path in sorted(Path(results).glob("*.json"))]
     return {result["name"]: result["metrics"]["pearson"] for result in found}
-
-
-def size(module: Path) -> int:
-    """Bytes on disk."""
-    return sum(path.stat().st_size for path in module.rglob("*") if path.is_file())
 
 
 def table(sizes: dict[str, int], pearsons: dict[str, dict[str, float]]) -> str:

@@ -1,4 +1,4 @@
-"""Loads a module in a fresh process, compares its values with the model's, and measures it.
+"""Loads a module in a fresh process, compares its values with those of before, and measures it.
 
 Runs as `python -I verify.py MODULE EXPECTED.npz`, so that nothing of this project can be imported:
 the module must work without it. Prints the measurements as a line of JSON.

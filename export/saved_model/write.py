@@ -32,7 +32,7 @@ from model.text.preprocessing import TextToIds
 
 
 class VerificationError(Exception):
-    """The module, loaded in a fresh process, does not give the model's values."""
+    """The module, loaded in a fresh process, does not give the values that it had before."""
 
 
 def export(
@@ -63,7 +63,8 @@ def export(
     Raises:
       InputError: if the model, the matrix or the results cannot be used, or `output` is something
         other than a module.
-      VerificationError: if the module does not give the model's values; `output` stays as it was.
+      VerificationError: if the module does not give the values that it had before; `output`
+        stays as it was.
     """
     model_dir, output = Path(model_dir), Path(output).resolve()
     with output_folder.claimed(output):

@@ -50,7 +50,7 @@ READ: dict[type, set[str]] = {
     optimization.OptimizationConfig: {"optimizer", "learning_rate", "warmup"},
 }
 """The fields that are read, of each class of the Model Garden."""
-OPTIMIZERS = {"adafactor", "lars", "slide"}
+REFUSED_OPTIMIZERS = {"adafactor", "lars", "slide"}
 """Those that the Model Garden names and does not have (`adafactor`, `slide`), or that cannot train
 tables (`lars`)."""
 ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
@@ -91,7 +91,7 @@ def check(params: config_definitions.ExperimentConfig) -> None:
             _check_data(config, where)
     _check_runtime(params.runtime)
     kind = params.trainer.optimizer_config.optimizer.type
-    if kind in OPTIMIZERS:
+    if kind in REFUSED_OPTIMIZERS:
         raise InputError(
             f"trainer.optimizer_config.optimizer.type: {kind!r} cannot train these models; "
             "accepted: the optimizers of docs/parameters.md, such as adagrad"

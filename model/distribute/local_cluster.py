@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(own)
     jobs = {"worker": arguments.workers}
     if arguments.strategy == PARAMETER_SERVER:
-        jobs = {"chief": 1, **jobs, "ps": arguments.servers}
+        jobs = {"chief": 1, **jobs, "ps": arguments.servers or 1}
+    elif arguments.servers is not None:
+        sys.exit(f"error: --servers: accepted only with --strategy {PARAMETER_SERVER}")
     command = [sys.executable, "-m", "model", *behind]
     command += ["--params_override", f"runtime.distribution_strategy={arguments.strategy}"]
     logs = Path(arguments.logs or tempfile.mkdtemp(prefix="cluster-"))
@@ -96,9 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--servers",
         type=_count,
-        default=1,
         metavar="N",
-        help="processes that hold the variables, under parameter_server; default: 1",
+        help="processes that hold the variables, only under parameter_server; default: 1",
     )
     parser.add_argument(
         "--logs", metavar="DIR", help="output of the other processes; default: a new folder"

@@ -11,13 +11,6 @@ from model.serialization import serializable
 from model.text import PADDING
 
 
-class Classified(NamedTuple):
-    """How well the replica's pairs were classified; means, float32 scalars."""
-
-    loss: tf.Tensor
-    accuracy: tf.Tensor
-
-
 class Side(NamedTuple):
     """A batch of sentences as the classifier takes them."""
 
@@ -102,14 +95,14 @@ class NliHead(tf_keras.layers.Layer):
 
     def _compared(self, sentences: Side) -> tf.Tensor:
         """What is compared of each sentence: float32 [batch, embedding_dim + max_units]."""
-        embeddings = self._of_size_one(tf.cast(sentences.embeddings, tf.float32))
+        embeddings = self._scaled_rows(tf.cast(sentences.embeddings, tf.float32))
         if self._pooled is None:
             return embeddings
         units = tf.cast(self._pooled(sentences.words), tf.float32)
         largest = tf.math.l2_normalize(tf.math.segment_max(units, sentences.of_row), axis=-1)
-        return tf.concat([embeddings, self._of_size_one(largest)], axis=-1)
+        return tf.concat([embeddings, self._scaled_rows(largest)], axis=-1)
 
-    def _of_size_one(self, rows: tf.Tensor) -> tf.Tensor:
+    def _scaled_rows(self, rows: tf.Tensor) -> tf.Tensor:
         """Rows of unit length, float32 [batch, dim], times sqrt(dim) if the config says so.
 
         Their numbers are as small as 1 / sqrt(dim) and products of them as 1 / dim: as they are, a
@@ -197,26 +190,3 @@ def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:
 def probabilities(logits: tf.Tensor) -> tf.Tensor:
     """The mean over the members: [batch, members, 3] -> float32 [batch, 3]."""
     return tf.reduce_mean(tf.nn.softmax(logits), axis=1)
-
-
-def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0) -> Classified:
-    """Mean cross-entropy of each member's, and the accuracy of what they say together.
-
-    Members with one loss for all would share the work; each with its own learns all of it, and
-    their mean forgets what only one of them found in the noise.
-
-    Args:
-      logits: float32 [batch, members, 3].
-      labels: indices in `tfrecord.LABELS`, any integer type, [batch].
-      smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
-        section 7).
-    """
-    labels = tf.repeat(labels[:, tf.newaxis], logits.shape[1], axis=1)
-    of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    of_all = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
-    losses = (1 - smoothing) * of_gold + smoothing * of_all
-    found = tf.argmax(probabilities(logits), axis=-1)
-    right = tf.equal(found, tf.cast(labels[:, 0], tf.int64))
-    return Classified(
-        loss=tf.reduce_mean(losses), accuracy=tf.reduce_mean(tf.cast(right, tf.float32))
-    )

@@ -253,6 +253,8 @@ def _print_summary(data: Any) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     """Trains on all training pairs, and writes the SavedModel."""
     choices = _choices(arguments)
+    if arguments.folds is not None:
+        raise InputError("--folds: accepted only by run; export trains on all pairs")
     output_folder.require_folder(arguments.output.parent)
     if arguments.export_words < 0:
         raise InputError(

@@ -1,4 +1,7 @@
-"""In-batch softmax: picking the true response among those of the batch (section 2.2)."""
+"""The losses of response selection and of NLI.
+
+The in-batch softmax picks the true response among those of the batch (section 2.2).
+"""
 
 from functools import partial
 from typing import NamedTuple
@@ -6,6 +9,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from model.configs import schema
+from model.layers import nli_head
 
 GRADIENT_NORM = "norm/gradient"
 """A step's log entry beside the loss: the global norm of the gradient, before clipping."""
@@ -146,3 +150,33 @@ def ranks(scored: Scored) -> tf.Tensor:
     true = tf.gather(scored.scores, scored.labels, batch_dims=1)
     worse = scored.scores < true[:, tf.newaxis]
     return tf.reduce_sum(tf.cast(~worse, tf.int32), axis=1) - 1
+
+
+class Classified(NamedTuple):
+    """How well the replica's pairs were classified; means, float32 scalars."""
+
+    loss: tf.Tensor
+    accuracy: tf.Tensor
+
+
+def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0) -> Classified:
+    """Mean cross-entropy of each member's, and the accuracy of what they say together.
+
+    Members with one loss for all would share the work; each with its own learns all of it, and
+    their mean forgets what only one of them found in the noise.
+
+    Args:
+      logits: float32 [batch, members, 3].
+      labels: indices in `tfrecord.LABELS`, any integer type, [batch].
+      smoothing: the part of a label's probability that all labels share (Szegedy et al. 2016,
+        section 7).
+    """
+    labels = tf.repeat(labels[:, tf.newaxis], logits.shape[1], axis=1)
+    of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    of_all = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
+    smoothed = (1 - smoothing) * of_gold + smoothing * of_all
+    found = tf.argmax(nli_head.probabilities(logits), axis=-1)
+    right = tf.equal(found, tf.cast(labels[:, 0], tf.int64))
+    return Classified(
+        loss=tf.reduce_mean(smoothed), accuracy=tf.reduce_mean(tf.cast(right, tf.float32))
+    )

@@ -58,7 +58,7 @@ class NliTask(PairTask):
         """
         labels, objective = batch[tfrecord.LABEL], self.task_config.objective
         smoothing = self.task_config.model.nli.label_smoothing if training else 0.0
-        classified = nli_head.nli_softmax(outputs.logits, labels, smoothing=smoothing)
+        classified = losses.nli_softmax(outputs.logits, labels, smoothing=smoothing)
         loss = classified.loss
         if training and objective.entailment_weight:
             scale = tf.constant(objective.scale)

@@ -16,7 +16,7 @@ from model.training.monitoring import LOSS
 PROJECTED = 2_000
 """Sentences in the projector, which lays out some thousands in a browser."""
 _EMBEDDINGS, _SENTENCES = "projector_embeddings.tsv", "projector_sentences.tsv"
-_OF_BATCH = "How often the true response is {} of the batch's responses; in validation, of 100"
+_OF_BATCH = "How often the true response is {} of the batch's responses; in validation too"
 DESCRIPTIONS = {
     LOSS: "Loss of the step's task, the mean over the steps of a loop",
     "validation_loss": "Loss of the first task on validation records, by the plain objective",

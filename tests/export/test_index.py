@@ -198,6 +198,14 @@ def test_codes_find_what_exact_search_finds(module, many, tmp_path, monkeypatch)
     assert best[1] == search.search(index, ["something else"], top=1, exact=True)[0][0][1]
 
 
+@pytest.mark.parametrize("lost", ["all", "end"])
+def test_damaged_codes_are_made_anew(module, many, tmp_path, lost):
+    codes = tmp_path / "index" / "codes.faiss"
+    build_index(module, many, output=tmp_path / "index")
+    codes.write_bytes(codes.read_bytes()[:-5]) if lost == "end" else codes.unlink()
+    assert build_index(module, many, output=tmp_path / "index").codes.ntotal == 800
+
+
 def test_rows_of_any_length_have_codes():
     matrix = np.random.default_rng(0).standard_normal((900, 7)).astype(np.float16)
     codes = quantized.learn(matrix[:800])

@@ -168,6 +168,10 @@ def test_another_sweep_is_refused(sweep):
     run(sweep)
     with pytest.raises(InputError, match="a sweep with seed 3, not 4; name another --work_dir"):
         run(dataclasses.replace(sweep, seed=4))
+    (sweep.init_checkpoint / "ckpt-7.index").write_text("of other weights")
+    with pytest.raises(InputError, match="a sweep with checkpoints "):
+        run(sweep)
+    (sweep.init_checkpoint / "ckpt-7.index").unlink()
     Path("preset.yaml").write_text("trainer: {train_steps: 7}")
     with pytest.raises(InputError, match="a sweep with config "):
         run(sweep)

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import re
 from functools import partial
@@ -181,6 +182,9 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     assert snli.evaluate(encoder, test, classifier=again).items == found.items
     with pytest.raises(InputError, match="each of its 300 pairs shares a sentence"):
         learn(test, dev)
+    neutral = [dataclasses.replace(pair, gold="neutral") for pair in train.pairs]
+    with pytest.raises(InputError, match="each pair to train on is labelled neutral; a train file"):
+        learn(dataclasses.replace(train, pairs=neutral), dev)
 
 
 def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):

@@ -15,6 +15,12 @@ def test_a_number_of_processes_is_at_least_one(option, number, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_servers_are_of_parameter_servers():
+    with pytest.raises(SystemExit) as ended:
+        local_cluster.main(["--strategy", "multi_worker_mirrored", "--servers", "2", "--"])
+    assert ended.value.code == "error: --servers: accepted only with --strategy parameter_server"
+
+
 def test_logs_go_into_a_folder(tmp_path):
     (tmp_path / "file").write_text("")
     given = ["--strategy", "multi_worker_mirrored", "--logs", str(tmp_path / "file"), "--"]

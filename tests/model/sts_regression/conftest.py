@@ -71,7 +71,8 @@ def command(corpora, glove):
     """The command line that runs some rows, small and quick."""
 
     def line(name, output, *more):
-        sizes = ("--folds", 2, "--epoch_share", 0.04, "--batch", 8, "--learning_rate", 0.01)
+        folds = ("--folds", 2) if name == "run" else ()
+        sizes = ("--epoch_share", 0.04, "--batch", 8, "--learning_rate", 0.01, *folds)
         parts = (name, "--data", corpora, "--vectors", glove, "--output", output, *sizes, *more)
         return [str(part) for part in parts]
 

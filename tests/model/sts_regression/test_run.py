@@ -147,6 +147,9 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
     export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--export_words", -1)
     assert main([*export, *nowhere]) == 1
     assert "--export_words -1; accepted: numbers of at least 0" in capsys.readouterr().err
+    export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--folds", 3)
+    assert main([*export, *nowhere]) == 1
+    assert "error: --folds: accepted only by run" in capsys.readouterr().err
     assert main(["vectors", *nowhere, "--module", "x", "--output", str(tmp_path)]) == 1
     assert "the name of a file is accepted" in capsys.readouterr().err
 

@@ -7,6 +7,7 @@ import tf_keras
 
 from data_pipeline.pairs import tfrecord
 from model.layers import nli_head
+from model.tasks import losses
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
 U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])
@@ -121,7 +122,7 @@ def test_the_loss_is_the_mean_log_likelihood_of_the_labels(integers):
     logits = tf.math.log([[[1.0, 2.0, 5.0]], [[6.0, 1.0, 1.0]], [[3.0, 4.0, 3.0]]])
     labels = tf.constant([2, 1, 1], integers)
     # The labels have probabilities 5/8, 1/8 and 4/10; the first and the last are the largest.
-    classified = nli_head.nli_softmax(logits, labels)
+    classified = losses.nli_softmax(logits, labels)
     expected = -(np.log(5 / 8) + np.log(1 / 8) + np.log(4 / 10)) / 3
     np.testing.assert_allclose(classified.loss, expected, rtol=1e-6)
     np.testing.assert_allclose(classified.accuracy, 2 / 3, rtol=1e-6)
@@ -135,10 +136,10 @@ def test_each_member_has_a_loss_of_its_own_and_all_say_one_label():
     np.testing.assert_allclose(
         nli_head.probabilities(DISAGREEING), [[0.425, 0.3125, 0.2625]], rtol=1e-6
     )
-    classified = nli_head.nli_softmax(DISAGREEING, tf.constant([1]))
+    classified = losses.nli_softmax(DISAGREEING, tf.constant([1]))
     np.testing.assert_allclose(classified.loss, -(np.log(1 / 8) + np.log(1 / 2)) / 2, rtol=1e-6)
     assert classified.accuracy == 0
-    assert nli_head.nli_softmax(DISAGREEING, tf.constant([0])).accuracy == 1
+    assert losses.nli_softmax(DISAGREEING, tf.constant([0])).accuracy == 1
 
 
 def test_smoothing_gives_a_part_to_all_labels():
@@ -147,7 +148,7 @@ def test_smoothing_gives_a_part_to_all_labels():
         0.8 * np.log(1 / 8) + 0.1 * np.log(6 / 8) + 0.1 * np.log(1 / 8),
         0.8 * np.log(5 / 10) + 0.1 * np.log(1 / 10) + 0.1 * np.log(4 / 10),
     ]
-    classified = nli_head.nli_softmax(DISAGREEING, tf.constant([1]), smoothing=0.3)
+    classified = losses.nli_softmax(DISAGREEING, tf.constant([1]), smoothing=0.3)
     np.testing.assert_allclose(classified.loss, -np.mean(of_members), rtol=1e-6)
 
 
@@ -155,7 +156,7 @@ def test_both_sentences_get_a_gradient():
     head = nli_head.NliHead()
     with tf.GradientTape() as tape:
         tape.watch([U1, U2])
-        loss = nli_head.nli_softmax(
+        loss = losses.nli_softmax(
             head(nli_head.Side(U1, *WORDS), nli_head.Side(U2, *WORDS)), tf.constant([0, 2])
         ).loss
     for gradient in tape.gradient(loss, [U1, U2]):

@@ -11,6 +11,7 @@ import tf_keras
 from absl import logging
 from official.core import config_definitions
 
+from data_pipeline.files.claim import ClaimedError, Held
 from model import MODES
 from model import registry_imports as registry_imports
 from model.checkpoints import files, model_dir
@@ -83,6 +84,7 @@ def run_experiment(
         raise InputError(f"mode: {mode!r}; accepted: {', '.join(MODES)}")
     logging.set_verbosity(logging.WARNING)
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
+    claims: list[Held] = []
     with contextlib.ExitStack() as stack:
         # What `cluster.strategy` sets is of this run, not of the process.
         policy = tf_keras.mixed_precision.global_policy()
@@ -92,7 +94,7 @@ def run_experiment(
             strategy = cluster.strategy(params.runtime)
             if strategy.extended.should_checkpoint:
                 for written in _written_folders(folder, mode=mode):
-                    stack.enter_context(model_dir.claimed(written))
+                    claims.append(stack.enter_context(model_dir.claimed(written)))
             with strategy.scope():
                 tasks = multitask.tasks_of(params.task)
             run = make_run(params, strategy, tasks, mode=mode, folder=folder)
@@ -111,7 +113,7 @@ def run_experiment(
                 raise TrainingError(why)
             print(f"{folder} is already trained to step {run.state.step}; nothing to do")
             return {}
-        return _train(run, controller)
+        return _train(run, controller, claims)
 
 
 def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
@@ -143,7 +145,7 @@ def _written_folders(folder: str, *, mode: str) -> list[str]:
     }[mode]
 
 
-def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
+def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> dict[str, float]:
     """Trains to the last step; returns the last validation."""
     trainer, begin, began = run.params.trainer, run.state.step, time.monotonic()
     restored = run.last_checkpoint
@@ -153,7 +155,7 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
         if notice:
             print(notice)
     progress = Progress(run.sampler, steps=trainer.train_steps, global_step=run.state.global_step)
-    controller.train_actions = (progress, run.check)
+    controller.train_actions = (progress, run.check, lambda _: _require(claims))
     validated: dict[str, float] = {}
     with (
         run.signals,
@@ -187,6 +189,17 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
         model_dir.write_failure(run.folder, run.check.failure)
     run.check.require()
     return validated
+
+
+def _require(claims: Sequence[Held]) -> None:
+    """Checks that the folders are still this run's."""
+    for held in claims:
+        try:
+            held.require()
+        except ClaimedError:
+            raise
+        except OSError:
+            pass  # a store that does not answer now may answer next time
 
 
 def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """One run at a time in a model folder."""
 
+import contextlib
 import os
 import re
 import socket
@@ -40,6 +41,20 @@ def test_evaluating_beside_a_run_is_no_second_run(parse, tmp_path):
         pytest.raises(InputError, match="holds no checkpoint to evaluate"),
     ):
         run.run_experiment(parse(), mode="eval", folder=folder)
+
+
+def test_a_run_whose_folder_was_taken_over_ends(parse, tmp_path, monkeypatch):
+    class Taken:
+        answers = iter((OSError("no answer"), ClaimedError("in use by another")))
+
+        def require(self):
+            raise next(self.answers)
+
+    monkeypatch.setattr(model_dir, "claimed", lambda folder: contextlib.nullcontext(Taken()))
+    params = parse(trainer__train_steps=60, trainer__checkpoint_interval=60)
+    with pytest.raises(ClaimedError, match="in use by another"):
+        run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
+    assert [*(tmp_path / "run").glob("ckpt-*")] == []
 
 
 def test_a_run_leaves_no_claim(parse, tmp_path):

@@ -98,15 +98,16 @@ def params_of(table, run):
         ),
         (
             *("teacher-0", "reddit_teacher", "laptop_dan_ngrams"),
-            f"task.seed=0,task.train_data.input_path={PAIRS},"
-            "task.validation_data.input_path=R/pairs/validation-*,"
+            "task.seed=0,"
+            "task.train_data.input_path='R/pairs_in_context/train-*,R/halves/train-*',"
+            "task.validation_data.input_path=R/pairs_in_context/validation-*,"
             "task.model.text.vocabulary=R/words,task.word_vectors=R/teacher_words,"
             "task.word_cooccurrence_records=0,"
             "task.teacher.train_data.input_path=R/teacher/train-*,"
             "task.teacher.validation_data.input_path=R/teacher/validation-*,"
             f"task.sts_dev=D/stsb/sts-dev.csv,trainer.train_steps=3600,{DECAY}=3600,"
             "trainer.checkpoint_interval=3600,trainer.validation_interval=3600,"
-            "trainer.best_checkpoint_eval_metric=p_at_1,"
+            "trainer.best_checkpoint_eval_metric=p_at_1,task.model.context_turns=2,"
             "task.teacher.train_data.global_batch_size=256",
         ),
         (
@@ -419,7 +420,7 @@ def test_data_sets_are_made_of_others(table):
     assert one.made_of("teacher") == ["papers_pairs", "nli/train"]
     assert one.data("teacher") == (
         "-m model teacher --texts 'R/papers_pairs/train-*' 'R/nli/train/nli-*' --output R/teacher "
-        "--encoder m=M --limit 65000"
+        "--encoder m=M --limit 130000"
     )
 
 

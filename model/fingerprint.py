@@ -27,7 +27,8 @@ def fingerprint(module: Path) -> str:
 
 def _of_files(module: Path) -> str:
     digest = hashlib.sha256()
-    for path in sorted(path for path in module.rglob("*") if path.is_file()):
+    parts = (path for part in ("assets", "variables") for path in (module / part).rglob("*"))
+    for path in (module / "saved_model.pb", *sorted(path for path in parts if path.is_file())):
         digest.update(f"{path.relative_to(module).as_posix()} {path.stat().st_size}\n".encode())
         with path.open("rb") as file:
             while block := file.read(1 << 20):

@@ -162,7 +162,7 @@ def _is_whole(folder: Path, about: dict[str, Any]) -> bool:
         texts = text_files.open_texts(folder)
         matrix = np.load(folder / MATRIX, mmap_mode="r")
         codes = about["count"] >= CODES_FROM and quantized.read(folder / CODES)
-    except (OSError, ValueError, EOFError, RuntimeError):  # the last of faiss
+    except (OSError, ValueError, EOFError, RuntimeError):  # faiss raises the last
         return False
     whole = matrix.shape == (about["count"], about["dim"]) and len(texts) == len(matrix)
     whole &= not codes or codes.ntotal == about["count"]

@@ -7,9 +7,10 @@ import pytest
 import tensorflow as tf
 
 from export.__main__ import main
+from export.card.model_card import size
 from export.module.hub_module import HubModule
 from export.module.weights import Half, Int8
-from export.saved_model.variants import size, table
+from export.saved_model.variants import table
 from model.checkpoints.trained import load
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 

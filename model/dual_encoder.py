@@ -27,6 +27,9 @@ _AT_ONCE = 128
 Sentences: TypeAlias = tf.Tensor | Mapping[str, tf.Tensor]
 """String [batch], or the ids that the model's `text` makes of them."""
 
+LAYERS = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
+"""A task, and the attribute that holds its layers."""
+
 
 class Compared(NamedTuple):
     """Both sides of a batch of sentence pairs, float32 [batch, embedding_dim], and the logits."""
@@ -107,8 +110,7 @@ class DualEncoder(tf_keras.Model):
     @property
     def heads(self) -> tuple[str, ...]:
         """The tasks that the model has layers of its own for."""
-        layers = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
-        return tuple(head for head, layer in layers.items() if hasattr(self, layer))
+        return tuple(head for head, layer in LAYERS.items() if hasattr(self, layer))
 
     @property
     def reads_context(self) -> bool:

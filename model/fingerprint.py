@@ -29,8 +29,7 @@ def _of_files(module: Path) -> str:
     digest = hashlib.sha256()
     parts = (path for part in ("assets", "variables") for path in (module / part).rglob("*"))
     for path in (module / "saved_model.pb", *sorted(path for path in parts if path.is_file())):
-        digest.update(f"{path.relative_to(module).as_posix()} {path.stat().st_size}\n".encode())
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            of_file = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{of_file} {path.relative_to(module).as_posix()}\n".encode())
     return digest.hexdigest()

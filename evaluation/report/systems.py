@@ -246,11 +246,11 @@ def scored(systems: Sequence[System], name: str) -> Iterator[Scored]:
     """
     seen: list[Result] = []
     for system in systems:
-        for end, suffix in {"": "", **VARIANTS}.items():
-            found = system.named(name + end)
+        for of_name, of_label in {"": "", **VARIANTS}.items():
+            found = system.named(name + of_name)
             own = [result for result in found if result.system.startswith("module")]
             if own:
-                label = system.label + suffix
+                label = system.label + of_label
                 yield Scored(label, system.kind, own, pretrained=system.pretrained)
             elif found and not seen:
                 # What no module was scored on is the same in every folder.

@@ -19,7 +19,7 @@ RETRIEVAL = "retrieval"
 """Retrieval on the user's own data: three files."""
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
-"""Ends of the names of further results on the same items, and what a row's label gets for each."""
+"""Suffixes of the names of further results on the same items, and of the labels of their rows."""
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 
@@ -59,7 +59,7 @@ class Result:
 
 
 def data_name(name: str) -> str:
-    """Return the name of a result without the end of `VARIANTS` that it may have."""
+    """Return the name of a result without a suffix of `VARIANTS`."""
     for end in VARIANTS:
         name = name.removesuffix(end)
     return name

@@ -19,7 +19,7 @@ from evaluation.data.sts_files import OFFICIAL_COUNTS, SimilarityData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
 from evaluation.results import measure
-from evaluation.results.result import Result
+from evaluation.results.result import TUNED, Result
 from evaluation.tasks import similarity
 from evaluation.tasks.evaluate import Evaluation
 
@@ -67,12 +67,12 @@ def tuned_evaluations(
     """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
 
     def compute(source: Source) -> Result:
-        name = f"{source.name}-tuned"
+        name = f"{source.name}{TUNED}"
         return evaluate_tuned(encoder, sts_files.read(source), matrix=matrix(), name=name)
 
     return [
         Evaluation(
-            source=dataclasses.replace(source, name=f"{source.name}-tuned").after(learned_from),
+            source=dataclasses.replace(source, name=f"{source.name}{TUNED}").after(learned_from),
             compute=partial(compute, source),
             module=encoder.provenance(),
         )

@@ -161,11 +161,12 @@ def _is_whole(folder: Path, about: dict[str, Any]) -> bool:
     try:
         texts = text_files.open_texts(folder)
         matrix = np.load(folder / MATRIX, mmap_mode="r")
-        codes = about["count"] >= CODES_FROM and quantized.read(folder / CODES)
+        has_codes = about["count"] >= CODES_FROM
+        coded = quantized.read(folder / CODES).ntotal if has_codes else about["count"]
     except (OSError, ValueError, EOFError, RuntimeError):  # faiss raises the last
         return False
     whole = matrix.shape == (about["count"], about["dim"]) and len(texts) == len(matrix)
-    whole &= not codes or codes.ntotal == about["count"]
+    whole = whole and coded == len(matrix)
     return whole and texts.offsets[-1] == len(texts.content)
 
 

@@ -5,7 +5,7 @@ params.yaml            all parameters of the run
 vocabulary.json        checksums of its vocabulary, if it has one
 ckpt-*                 the last checkpoints; a run resumes from the newest
 best/                  params.yaml, the checkpoint that validated best, and best.json
-failure.txt            why the model of the last step is of no use, if it is
+failure.txt            why the finished run failed, if it did
 train/, validation/    events for TensorBoard
 """
 
@@ -225,7 +225,7 @@ def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
 
 
 def write_failure(folder: str, why: str) -> None:
-    """Writes why the model of a finished run is of no use; an empty text: it is of use."""
+    """Records why a finished run failed; an empty text removes the record."""
     path = join(folder, _FAILURE_FILE)
     if why:
         write(path, f"{why}\n")
@@ -234,7 +234,7 @@ def write_failure(folder: str, why: str) -> None:
 
 
 def failure(folder: str) -> str:
-    """What `write_failure` has written; empty if nothing."""
+    """Why the finished run failed; empty if it did not."""
     path = join(folder, _FAILURE_FILE)
     if not tf.io.gfile.exists(path):
         return ""

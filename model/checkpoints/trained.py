@@ -9,13 +9,11 @@ import tf_keras
 
 from model.checkpoints import files, model_dir
 from model.configs import schema
-from model.dual_encoder import DualEncoder, build
+from model.dual_encoder import LAYERS, DualEncoder, build
 from model.errors import InputError
 from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
 
-_PARTS = {schema.RESPONSE_SELECTION: "response_network", schema.NLI: "nli_head"}
-"""The layers of a task, by the name that a model has them under."""
 _OF_ANY_LAYER = ("name", "trainable", "dtype")
 
 
@@ -86,7 +84,7 @@ def initialize(model: DualEncoder, path: str) -> None:
         raise InputError(f"{name}: {path!r} holds no checkpoint, nor is it one")
     other, _ = load_checkpoint(name, folder, checkpoint)
     shared = {*other.heads} & {*model.heads}
-    parts = ["encoder", *(part for task, part in _PARTS.items() if task in shared)]
+    parts = ["encoder", *(part for task, part in LAYERS.items() if task in shared)]
     for part in parts:
         if different := _differences(getattr(other, part), getattr(model, part)):
             raise InputError(
@@ -105,15 +103,14 @@ def initialize(model: DualEncoder, path: str) -> None:
 
 
 def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> str:
-    """In what two layers would say something else with the same weights; empty if in nothing."""
+    """How two layers are configured differently, but for dropout; empty if they are not."""
     if type(theirs) is not type(ours):
         return f"type {type(theirs).__name__} (here {type(ours).__name__})"
-    configs = [theirs.get_config(), ours.get_config()]
-    names = [key for key in configs[1] if key not in _OF_ANY_LAYER and "dropout" not in key]
+    earlier, now = theirs.get_config(), ours.get_config()
     return ", ".join(
-        f"{key} {configs[0].get(key)!r} (here {configs[1][key]!r})"
-        for key in sorted(names)
-        if configs[0].get(key) != configs[1][key]
+        f"{key} {earlier[key]!r} (here {now[key]!r})"
+        for key in sorted(now)
+        if key not in _OF_ANY_LAYER and "dropout" not in key and earlier[key] != now[key]
     )
 
 

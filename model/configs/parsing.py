@@ -118,6 +118,7 @@ def _from_flag(text: str) -> dict[str, Any]:
 
 def _check(params: config_definitions.ExperimentConfig) -> None:
     ranges.check(params)
+    _check_strategy(params.runtime.distribution_strategy)
     unused.check(params)
     for where, data in _data(params.task):
         _check_batches(where, data)
@@ -142,6 +143,12 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             f"trainer.summary_interval: {trainer.summary_interval}; accepted: multiples of "
             f"trainer.steps_per_loop, {trainer.steps_per_loop}"
         )
+
+
+def _check_strategy(name: str) -> None:
+    """The Model Garden reads any case; here names are compared."""
+    if name != name.lower():
+        raise InputError(f"runtime.distribution_strategy: {name!r}; accepted: {name.lower()!r}")
 
 
 def _check_average(trainer: schema.Trainer) -> None:

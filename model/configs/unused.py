@@ -108,10 +108,6 @@ def _check_data(config: schema.Data, where: str) -> None:
 
 def _check_runtime(runtime: config_definitions.RuntimeConfig) -> None:
     strategy = runtime.distribution_strategy
-    if strategy != strategy.lower():
-        raise InputError(
-            f"runtime.distribution_strategy: {strategy!r}; accepted: {strategy.lower()!r}"
-        )
     if runtime.loss_scale is not None and runtime.mixed_precision_dtype != "float16":
         raise InputError(
             f"runtime.loss_scale: {runtime.loss_scale!r} has no effect; it is read only with "

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import tensorflow as tf
+import tf_keras
 from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import performance
@@ -50,6 +51,17 @@ def serve() -> None:
     print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
     while not stop.wait(0.5):
         pass
+
+
+@contextmanager
+def settings_restored() -> Iterator[None]:
+    """Restores at the end what `strategy` sets for the whole process: precision and XLA."""
+    policy, jit = tf_keras.mixed_precision.global_policy(), tf.config.optimizer.get_jit()
+    try:
+        yield
+    finally:
+        tf_keras.mixed_precision.set_global_policy(policy)
+        tf.config.optimizer.set_jit(jit)
 
 
 def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:

@@ -131,7 +131,7 @@ class LearningCheck:
         self._without: list[int] = []
         """Last steps of the latest loops in a row without a gradient."""
         self._loss = 0.0
-        self._collapsed: str | None = None
+        self._degenerate: str | None = None
 
     def __call__(self, logs: dict[str, float]) -> None:
         """Checks one loop; prints a warning after several without a gradient."""
@@ -152,25 +152,25 @@ class LearningCheck:
           embeddings: of unit length, [batch, dim].
         """
         differ = any(np.ptp(values, axis=0).any() for values in ids.values())
-        self._collapsed = None
+        self._degenerate = None
         if not np.isfinite(embeddings).all():
             found, means = "not finite", "diverged"
         elif differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:
             found, means = "one point", "collapsed"
         else:
             return
-        self._collapsed = (
+        self._degenerate = (
             f"the embeddings of {len(embeddings)} sentences are {found} at step "
             f"{int(self._global_step.numpy())}: the encoder has {means}"
         )
-        print(f"warning: {self._collapsed}")
+        print(f"warning: {self._degenerate}")
 
     @property
     def failure(self) -> str:
         """Why the model is of no use: no gradient, or no useful embeddings; empty if it is."""
         if self._loops and len(self._without) >= min(_LOOPS, self._loops):
             return self._no_gradient()
-        return f"{self._collapsed}; a lower learning rate may help" if self._collapsed else ""
+        return f"{self._degenerate}; a lower learning rate may help" if self._degenerate else ""
 
     def require(self) -> None:
         """Checks, at the end of a run, that it still learned.

@@ -7,7 +7,6 @@ from posixpath import join
 
 import orbit
 import tensorflow as tf
-import tf_keras
 from absl import logging
 from official.core import config_definitions
 
@@ -86,10 +85,7 @@ def run_experiment(
     tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
     claims: list[Held] = []
     with contextlib.ExitStack() as stack:
-        # What `cluster.strategy` sets is of this run, not of the process.
-        policy = tf_keras.mixed_precision.global_policy()
-        stack.callback(tf_keras.mixed_precision.set_global_policy, policy)
-        stack.callback(tf.config.optimizer.set_jit, tf.config.optimizer.get_jit())
+        stack.enter_context(cluster.settings_restored())
         try:
             strategy = cluster.strategy(params.runtime)
             if strategy.extended.should_checkpoint:
@@ -155,7 +151,7 @@ def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> di
         if notice:
             print(notice)
     progress = Progress(run.sampler, steps=trainer.train_steps, global_step=run.state.global_step)
-    controller.train_actions = (progress, run.check, lambda _: _require(claims))
+    controller.train_actions = (progress, run.check, lambda _: _require_held(claims))
     validated: dict[str, float] = {}
     with (
         run.signals,
@@ -191,7 +187,7 @@ def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> di
     return validated
 
 
-def _require(claims: Sequence[Held]) -> None:
+def _require_held(claims: Sequence[Held]) -> None:
     """Checks that the folders are still this run's."""
     for held in claims:
         try:

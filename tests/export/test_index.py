@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -88,6 +89,14 @@ def test_a_damaged_index_is_made_anew(module, lines, tmp_path, name):
     again = build_index(module, lines, output=tmp_path / "index")
     np.testing.assert_array_equal(again.matrix, found)
     assert again.texts.read(5).decode() == TEXTS[5]
+
+
+def test_a_damaged_module_is_named(shared, lines, tmp_path):
+    damaged = tmp_path / "module"
+    shutil.copytree(shared / "module", damaged)
+    (damaged / "variables" / "variables.index").write_bytes(b"")
+    with pytest.raises(InputError, match="a SavedModel that cannot be read"):
+        build_index(damaged, lines, output=tmp_path / "index")
 
 
 def test_inputs_that_are_not_utf8_are_named(monkeypatch):

@@ -84,18 +84,17 @@ def test_a_store_that_does_not_answer_once_keeps_the_claim(monkeypatch):
     monkeypatch.setattr("data_pipeline.files.claim.RENEW_SECONDS", 0.02)
     folder = "ram://hiccup/run"
     renewed, failed = threading.Event(), threading.Event()
-    write = model_dir._StoredObjects.write
+    open_file = tf.io.gfile.GFile
 
-    def at_first_unavailable(self, path, content):
-        if threading.current_thread() is not threading.main_thread():
+    def at_first_unavailable(path, mode):
+        if threading.current_thread() is not threading.main_thread() and mode == "wb":
             if not failed.is_set():
                 failed.set()
-                with model_dir._as_os_error():
-                    raise tf.errors.UnavailableError(None, None, "try again")
+                raise tf.errors.UnavailableError(None, None, "try again")
             renewed.set()
-        write(self, path, content)
+        return open_file(path, mode)
 
-    monkeypatch.setattr(model_dir._StoredObjects, "write", at_first_unavailable)
+    monkeypatch.setattr(tf.io.gfile, "GFile", at_first_unavailable)
     with model_dir.claimed(folder):
         assert renewed.wait(5)
     assert failed.is_set()

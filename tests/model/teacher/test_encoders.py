@@ -94,3 +94,16 @@ def test_without_sentence_transformers_a_name_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"^--encoder: 'any' is not a folder .* is not installed"):
         encoders.load("any")
+
+
+def test_a_module_without_a_fingerprint_is_told_by_its_files(tmp_path):
+    (tmp_path / "variables").mkdir()
+    (tmp_path / "saved_model.pb").write_bytes(b"graph")
+    weights = tmp_path / "variables" / "variables.index"
+    weights.write_bytes(b"weights")
+    before = fingerprint(tmp_path)
+    assert fingerprint(tmp_path) == before
+    (tmp_path / "fingerprint.pb").write_bytes(b"\xff")  # damaged
+    assert fingerprint(tmp_path) == before
+    weights.write_bytes(b"others")
+    assert fingerprint(tmp_path) != before

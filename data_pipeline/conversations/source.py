@@ -188,9 +188,11 @@ class _Reader:
         columns["dropped_by"] = self._rule_of(columns["text"], authors)
         if "input" in columns:
             of_input = self._rule_of(columns["input"], authors)
-            # The text that a rule drops is the one to show.
-            columns["text"] = pc.if_else(of_input.is_valid(), columns["input"], columns["text"])
-            columns["dropped_by"] = pc.coalesce(of_input, columns["dropped_by"])
+            first = pc.min_element_wise(of_input, columns["dropped_by"])  # without nulls
+            # The text that this rule drops is the one to show.
+            is_input = pc.equal(of_input, first).fill_null(False)
+            columns["text"] = pc.if_else(is_input, columns["input"], columns["text"])
+            columns["dropped_by"] = first
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def _rule_of(self, texts: Any, authors: Any) -> Any:

@@ -143,15 +143,34 @@ def require_pairs(
             _LOG.warning("warning: %s%s", _share(some), _sample(some, wanted))
 
 
-def require_few_malformed(statistics: dict[str, Any], limits: Limits) -> None:
+def require_still_accepted(
+    statistics: dict[str, Any], limits: Limits, *, pairs: Callable[[dict[str, Any]], int]
+) -> None:
     """Checks the statistics of a job that is complete against the limits of now.
 
+    `pairs` takes from them how many pairs there must be some of.
+
     Raises:
-      InputError: if more lines are malformed than they accept.
+      InputError: if more lines are malformed than the limits accept, or there are no pairs and
+        must be.
     """
+    if statistics and not pairs(statistics):
+        require_allowed(limits.allow_empty, what="pairs")
     total = InputLines(statistics.get("lines", 0), statistics.get("malformed", 0), lambda: None)
     if total.are_malformed(limits):
         raise _too_malformed(total, limits, [])
+
+
+def require_allowed(allow_empty: bool, *, what: str) -> None:
+    """Checks that a complete output may have none of something.
+
+    Raises:
+      InputError: if it may not.
+    """
+    if not allow_empty:
+        raise InputError(
+            f"--output: it is complete and has no {what}; pass --allow_empty to accept that"
+        )
 
 
 def _too_malformed(counted: InputLines, limits: Limits, wanted: Sequence[str]) -> InputError:

@@ -84,6 +84,16 @@ class InputFile(NamedTuple):
             described["part"] = {"start": self.start, "end": self.end, "lines": tap.lines}
         return described
 
+    def was_left_alone(self, described: dict[str, Any]) -> bool:
+        """Whether nobody wrote to the file while it was read; also if it is gone by now."""
+        path = self.location or self.path
+        try:
+            now = FileSystems.get_filesystem(path).metadata(path)
+        except BeamIOError:
+            return True
+        modified = now.last_updated_in_seconds or 0.0
+        return self._replace(size=now.size_in_bytes, modified=modified).is_unchanged(described)
+
     def is_unchanged(self, described: dict[str, Any]) -> bool:
         """Whether it is the file described; if only the time differs, the checksum decides."""
         if described["bytes"] != self.size:

@@ -223,7 +223,7 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
         )
         pairs = (pairs, messages) | f"Add context turn {turn}" >> add_turn
     if source.layout is Layout.LINKED_THREADS:
-        pairs = add_threads(pairs)
+        pairs = add_threads(pairs, messages)
     return pairs, tally
 
 

@@ -15,7 +15,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.cache.parts import manifest_of
 from data_pipeline.errors import InputError
-from data_pipeline.execution.acceptance import require_few_malformed
+from data_pipeline.execution.acceptance import require_still_accepted
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import (
@@ -48,7 +48,7 @@ from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
 from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.pairing.options import describe_partitions
-from data_pipeline.pairing.publish import publish
+from data_pipeline.pairing.publish import publish, wanted_pairs
 from data_pipeline.pairing.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -132,7 +132,11 @@ def make_pairs(
         *(folder, files, settings.description),
         overwrite=overwrite,
         work=work,
-        accept=partial(require_few_malformed, limits=settings.limits),
+        accept=partial(
+            require_still_accepted,
+            limits=settings.limits,
+            pairs=partial(wanted_pairs, settings),
+        ),
     )
 
 
@@ -211,8 +215,13 @@ def _tell_of_parts(parts: dict[InputFile, Parts]) -> None:
 def _manifest(cache: InputCache, parts: list[InputFile]) -> dict[str, Any]:
     cached = [cache.find(part) for part in parts]
     manifests = [each.about for each in cached if each is not None]
-    if len(manifests) < len(parts):
-        raise InputError(f"--input: {parts[0].path!r} changed while it was read")
+    if len(manifests) < len(parts) or not all(
+        part.was_left_alone(about["input"]) for part, about in zip(parts, manifests, strict=True)
+    ):
+        raise InputError(
+            f"--input: {parts[0].path!r} changed while it was read; accepted: files that nobody "
+            "writes to"
+        )
     return manifest_of(manifests)
 
 

@@ -153,11 +153,21 @@ class OwnMessages:
 def read_messages(blocks: Iterable[Block]) -> tuple[OwnMessages, list[pa.RecordBatch]]:
     """The messages of one partition, and the replies to them, in reading order."""
     owns, replies = [], []
+    for own, answers in _decoded(blocks):
+        owns.append(own)
+        replies += [answers] if answers.num_rows else []
+    return OwnMessages(owns), replies
+
+
+def read_replies(blocks: Iterable[Block]) -> list[pa.RecordBatch]:
+    """The replies alone."""
+    return [replies for _, replies in _decoded(blocks)]
+
+
+def _decoded(blocks: Iterable[Block]) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
     for rows in read_blocks(blocks):
         batches = list(decode(rows, (OWN, REPLIES)))
-        owns += batches[::2]
-        replies += [batch for batch in batches[1::2] if batch.num_rows]
-    return OwnMessages(owns), replies
+        yield from zip(batches[::2], batches[1::2], strict=True)
 
 
 def pair_partition(

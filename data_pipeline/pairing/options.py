@@ -148,8 +148,8 @@ def _add_removal(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     add("max_copies_of_pair", "keep at most N pairs with equal texts", int)
     add(
         "exclude_texts",
-        "drop pairs whose input or response occurs in these evaluation sets (names or patterns): "
-        ".txt, .csv, .tsv, .jsonl or .xml, plain or .gz",
+        "drop pairs with a text of these evaluation sets, also as a context turn (names or "
+        "patterns): .txt, .csv, .tsv, .jsonl or .xml, plain or .gz",
         nargs="+",
         metavar="GLOB",
     )

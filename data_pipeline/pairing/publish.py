@@ -137,6 +137,14 @@ def _excluded_nothing(settings: Settings, counts: dict[str, Any]) -> list[str]:
     return [f"--exclude_texts: no pair has one of its {len(settings.excluded):,} texts"]
 
 
+def wanted_pairs(settings: Settings, statistics: dict[str, Any]) -> int:
+    """How many pairs there are to train on; of a job that makes none of these, all pairs."""
+    splits = (
+        settings.sharding.shards_by_split() if settings.sharding.test_fraction == 1 else [TRAIN]
+    )
+    return sum(statistics[f"{split}_pairs"] for split in splits)
+
+
 def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: int) -> None:
     sharding = settings.sharding
     if counts[f"{TRAIN}_pairs"] or not pairs or settings.limits.allow_empty:

@@ -1,7 +1,7 @@
-"""The threads of messages that have none: all messages that pairs connect, however far.
+"""The threads of messages that have none: all messages that replies connect, however far.
 
-Two pairs with a message in common are of one thread, so that no message is in two splits. One
-worker looks at the links alone, 16 bytes a pair.
+Messages that a rule drops connect others, too, so that no conversation is in two splits. One
+worker looks at the links alone, 16 bytes a reply.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,10 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
-from data_pipeline.pairs.schema import INPUT_ID, RESPONSE_ID, THREAD_ID
+from data_pipeline.execution.columns import concat
+from data_pipeline.execution.shuffle import Block
+from data_pipeline.pairing.join import REPLIES, read_replies
+from data_pipeline.pairs.schema import INPUT_ID, THREAD_ID
 from data_pipeline.pairs.splits import stable_hashes
 
 _HASH = np.dtype("<u8")
@@ -21,7 +24,7 @@ class Threads:
     """Message ids -> threads, by hashes of the ids."""
 
     def __init__(self, links: Iterable[bytes]):
-        """Connects the links of all pairs, as `links_of` lists them."""
+        """Connects the links of all replies, as `links_of` lists them."""
         batches = [np.frombuffer(some, _HASH).reshape(2, -1) for some in links]
         ends = np.concatenate([np.zeros((2, 0), _HASH), *batches], axis=1)
         self._ids, positions = np.unique(ends, return_inverse=True)
@@ -46,20 +49,22 @@ class Threads:
         return pa.array([f"{thread:016x}" for thread in found.tolist()], pa.string())
 
 
-def add_threads(pairs: beam.PCollection) -> beam.PCollection:
-    """Batches of pairs -> the same with their threads."""
+def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCollection:
+    """Batches of pairs, (partition, block of messages) -> the pairs with their threads."""
     threads = (
-        pairs
-        | "List the links of the pairs" >> beam.Map(links_of)
+        messages
+        | "List the links of the replies" >> beam.Map(links_of)
         | "Collect the links" >> beam.combiners.ToList()
         | "Connect the messages" >> beam.Map(Threads)
     )
     return pairs | "Add the threads" >> beam.Map(with_threads, AsSingleton(threads))
 
 
-def links_of(pairs: pa.RecordBatch) -> bytes:
-    """The hashes of the ids of inputs and responses, [2, pairs]."""
-    return b"".join(stable_hashes(pairs.column(name)).tobytes() for name in (INPUT_ID, RESPONSE_ID))
+def links_of(element: tuple[int, Block]) -> bytes:
+    """(partition, block of messages) -> hashes of parents and of replies to them, [2, replies]."""
+    _, block = element
+    replies = concat(read_replies([block]), REPLIES)
+    return b"".join(stable_hashes(replies.column(name)).tobytes() for name in ("parent", "id"))
 
 
 def with_threads(pairs: pa.RecordBatch, threads: Threads) -> pa.RecordBatch:

@@ -4,8 +4,9 @@ Texts are compared after normalization: NFKC, case folded, letters and digits on
 between words. The name of an evaluation set's file tells its texts:
 
     *.txt              each line is a text; where it has tabs, each field too (SNLI)
-    *.csv, *.tsv       each tab-separated field is one (STS Benchmark and other SemEval files); in a
-                       .csv without tabs each line, and each field between commas, quoted or not
+    *.tsv              each tab-separated field is one
+    *.csv              the same where most lines have tabs (STS Benchmark and other SemEval files);
+                       else each line, and each field between commas, quoted or not, or tabs
     *.jsonl            each line is JSON; each string in it is one (SNLI)
     *.xml              the text between two tags is one (SemEval CQA)
 
@@ -33,7 +34,7 @@ from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import read_bytes
 from data_pipeline.files.inputs import GLOB_CHARACTERS, files_of, require_unicode
-from data_pipeline.pairs.schema import INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
+from data_pipeline.pairs.schema import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 
 EXCLUDED = "excluded"
 MIN_CHARACTERS = 4
@@ -69,12 +70,15 @@ class Excluded:
         number = self._file_of.get(_digest(normalize(text)))
         return None if number is None else self.paths[number]
 
-    def find_pair(self, text: str, response: str) -> str | None:
-        """The file that has a text equal to either, or to the whole that they are halves of."""
-        found = self.find(text) or self.find(response)
-        if found is None and self._are_halves:
-            found = self.find(f"{text} {response}")
-        return found
+    def find_pair(self, text: str, response: str, *context: str | None) -> str | None:
+        """The file that has a text equal to one of these.
+
+        Context turns may be null. Of halves, the whole message counts, too.
+        """
+        texts = [text, response, *filter(None, context)]
+        if self._are_halves:
+            texts.append(f"{text} {response}")
+        return next(filter(None, map(self.find, texts)), None)
 
     def digest(self) -> str:
         """A hash of all texts: part of what makes two jobs the same."""
@@ -128,12 +132,12 @@ def read_texts(path: str) -> Iterator[str]:
             for line in lines:
                 yield line
                 yield from line.split("\t") if "\t" in line else ()
-        case [".csv"] if "\t" not in texts:
-            yield from lines
-            yield from _fields(texts)
         case [".csv"] | [".tsv"]:
             for line in lines:
                 yield from line.split("\t")
+            if suffixes[-1:] == [".csv"] and not _are_tab_separated(lines):
+                yield from lines
+                yield from _fields(texts)
         case [".jsonl"]:
             for number, line in enumerate(lines, start=1):
                 yield from _strings(_load(path, number, line))
@@ -147,6 +151,11 @@ def read_texts(path: str) -> Iterator[str]:
                 f"--exclude_texts: {path!r}: accepted: .txt, .csv, .tsv, .jsonl and "
                 ".xml, plain or .gz"
             )
+
+
+def _are_tab_separated(lines: Sequence[str]) -> bool:
+    """Whether most lines have tabs; a field between commas may have one, too."""
+    return 2 * sum("\t" in line for line in lines) > sum(bool(line.strip()) for line in lines)
 
 
 def _fields(texts: str) -> Iterator[str]:
@@ -183,13 +192,14 @@ def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]
 
     Tagged, it yields lines of `excluded-*.jsonl` and their count.
     """
-    texts = (pairs.column(name).to_pylist() for name in (INPUT, RESPONSE))
-    found = [excluded.find_pair(one, other) for one, other in zip(*texts, strict=True)]
+    context = [name for name in pairs.schema.names if name.startswith(CONTEXT.format(""))]
+    texts = (pairs.column(name).to_pylist() for name in (INPUT, RESPONSE, *context))
+    found = [excluded.find_pair(*some) for some in zip(*texts, strict=True)]
     files = pa.array(found, pa.string())
     yield pairs.filter(files.is_null())
     if files.null_count == len(found):
         return
-    removed = pairs.filter(files.is_valid()).select(_LISTED).to_pylist()
+    removed = pairs.filter(files.is_valid()).select([*_LISTED, *context]).to_pylist()
     lines = [
         orjson.dumps({"file": file, **row}, option=orjson.OPT_APPEND_NEWLINE)
         for file, row in zip(files.drop_null().to_pylist(), removed, strict=True)

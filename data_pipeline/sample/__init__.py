@@ -48,9 +48,10 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
         if marker.exists():
             _LOG.info("replacing an earlier sample world in %s", output)
-        marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")
+        marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
         world = load()
         sts.write(world, output / "stsb", seed=seed)
         nli.write(world, output / "nli", seed=seed)
         cqa.write(world, output / "semeval_cqa", seed=seed)
         dump.write(world, output / "reddit", comments=comments, seed=seed)
+        marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")

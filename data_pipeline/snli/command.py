@@ -23,8 +23,8 @@ from data_pipeline.execution.acceptance import (
     Limits,
     add_limits,
     describe_limits,
-    require_few_malformed,
     require_pairs,
+    require_still_accepted,
     warn_of_left_out,
 )
 from data_pipeline.execution.job import JobResult, run_job
@@ -174,7 +174,9 @@ def run_snli(
         *(folder, files, options),
         overwrite=overwrite,
         work=work,
-        accept=partial(require_few_malformed, limits=limits),
+        accept=partial(
+            require_still_accepted, limits=limits, pairs=lambda statistics: statistics["pairs"]
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.files.lines import read_line_batches
-from data_pipeline.tables.delimited import no_field, read_header, several
+from data_pipeline.tables.delimited import listed, no_field, read_header, several
 from data_pipeline.tables.json_lines import field_names
 from data_pipeline.tables.parquet import read_schema
 from data_pipeline.tables.reader import DELIMITED, JSON_LINES, PARQUET, read_rows, suffix_of
@@ -21,7 +21,6 @@ CHECKED_FILES = 10
 """Files that are looked at; the job checks the fields of all."""
 CHECKED_ROWS = 10_000
 """Rows at the start of a file that are looked at."""
-_SHOWN_FIELDS = 20
 _Counts = Counter[str | None]
 _ROWS = None
 """The key of the number of rows among counts by field."""
@@ -86,15 +85,13 @@ def _missing(
     flag: str, file: InputFile, name: str, there: Sequence[str], form: TableFormat
 ) -> InputError:
     is_header = suffix_of(file.path, form) in DELIMITED
-    return InputError(
-        f"--{flag}: {no_field(file.path, name, there[:_SHOWN_FIELDS], is_header=is_header)}"
-    )
+    return InputError(f"--{flag}: {no_field(file.path, name, there, is_header=is_header)}")
 
 
 def _empty(flag: str, file: InputFile, name: str, rows: str, there: Sequence[str]) -> InputError:
-    names = ", ".join(map(repr, there[:_SHOWN_FIELDS]))
     return InputError(
-        f"--{flag}: {file.path}: the field {name!r} is empty in {rows}; its fields are {names}"
+        f"--{flag}: {file.path}: the field {name!r} is empty in {rows}; its fields are "
+        f"{listed(there)}"
     )
 
 

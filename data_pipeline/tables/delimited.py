@@ -9,6 +9,7 @@ import io
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
 
@@ -22,6 +23,7 @@ DELIMITERS = (",", "\t", ";", "|")
 """Tried on a header where no delimiter was given."""
 MAX_ROW_CHARACTERS = 1 << 20
 """A longer row is malformed: a quote that is never closed must not take in the whole file."""
+_SHOWN_FIELDS = 20
 
 
 def read_delimited(
@@ -74,6 +76,7 @@ class _Table:
             raise UnreadableFileError(
                 f"{file.path}: it is UTF-16 text or binary data; accepted: UTF-8 text"
             )
+        csv.field_size_limit(MAX_ROW_CHARACTERS)
         self._delimiter = form.delimiter or _delimiter_of(file, first, names)
         _, header = next(self._parsed(), (0, []))
         if isinstance(header, MalformedLine) or not any(header):
@@ -103,7 +106,6 @@ class _Table:
                 yield number, row
 
     def _parsed(self) -> Iterator[tuple[int, Any]]:
-        csv.field_size_limit(MAX_ROW_CHARACTERS)
         while True:
             self._lines.start_row()
             number = self._lines.number
@@ -212,7 +214,10 @@ def _delimiter_of(file: InputFile, header: str, names: Sequence[str]) -> str:
         return "\t"
 
     def found(delimiter: str) -> tuple[int, int]:
-        fields = next(csv.reader([header], delimiter=delimiter), [])
+        try:
+            fields = next(csv.reader([header], delimiter=delimiter), [])
+        except csv.Error:
+            return 0, 0  # the reader says what is wrong
         return len({name.strip() for name in fields} & set(names)), len(fields)
 
     return max(DELIMITERS, key=found)
@@ -241,7 +246,17 @@ def _reason(error: csv.Error) -> str:
 def no_field(path: str, name: str, names: Sequence[str], *, is_header: bool = False) -> str:
     """The error of a field that a file does not have."""
     source = "the first line must name the fields, and names" if is_header else "its fields are"
-    return f"{path}: no field {name!r}; {source} {', '.join(map(repr, names)) or 'none'}"
+    return f"{path}: no field {name!r}; {source} {listed(names, like=name)}"
+
+
+def listed(names: Sequence[str], *, like: str = "") -> str:
+    """The names of fields: of many, those most `like` a name, or the first, and their number."""
+    shown = names
+    if len(names) > _SHOWN_FIELDS:
+        close = get_close_matches(like, names, n=3) if like else []
+        shown = list(dict.fromkeys([*close, *names]))[:_SHOWN_FIELDS]
+    more = f", ... ({len(names):,} in all)" if len(shown) < len(names) else ""
+    return (", ".join(map(repr, shown)) or "none") + more
 
 
 def require_once(path: str, name: str, names: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from data_pipeline.card.statistics import COUNTS
 from data_pipeline.errors import InputError
-from data_pipeline.execution.acceptance import add_allow_empty
+from data_pipeline.execution.acceptance import add_allow_empty, require_allowed
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import choose_workers, quiet_processes
 from data_pipeline.execution.report import read_report
@@ -122,7 +122,13 @@ def count_vocabulary(
             run_pipeline(pipeline, local=local)
         return _publish(folder, options, allow_empty=allow_empty)
 
-    return run_job(folder, files, options, overwrite=overwrite, work=work, in_order=False)
+    def accept(statistics: dict[str, Any]) -> None:
+        if statistics and statistics[WORDS]["kept"] == 0:
+            require_allowed(allow_empty, what="words")
+
+    return run_job(
+        *(folder, files, options), overwrite=overwrite, work=work, accept=accept, in_order=False
+    )
 
 
 def _min_counts(min_count: int, min_bigram_count: int | None) -> dict[str, int]:

@@ -173,6 +173,30 @@ def test_without_threads_no_message_is_in_two_splits(make, write_table, tmp_path
     assert len(set(roots.values())) == 40
 
 
+def test_a_dropped_message_divides_no_conversation(make, write_table):
+    rows = [
+        {"n": f"{chat}.{n}", "to": f"{chat}.{n - 1}" if n else None, "said": "" if n == 2 else "a"}
+        for chat in range(12)
+        for n in range(5)
+    ]
+    _, pairs = make("conversations", "--input", write_table("c.jsonl", rows), *LINKED)
+    assert len(pairs) == 24
+    threads = {(pair["thread_id"], pair["response_id"].split(".")[0]) for pair in pairs}
+    assert len(threads) == len({thread for thread, _ in threads}) == 12
+
+
+def test_excluded_texts_may_be_context_turns(make, write_table, tmp_path):
+    (tmp_path / "sts.txt").write_text("How old are you?\n")
+    path = write_table("c.jsonl", [*CHAT, {"n": 8, "to": 3, "said": "Really?"}])
+    asked = ("conversations", "--input", path, *LINKED, "--exclude_texts", tmp_path / "sts.txt")
+    _, pairs = make(*asked)
+    assert len(pairs) == 2
+    statistics, pairs = make(*asked, "--context_turns", 1, output="in_context")
+    assert (statistics["excluded"], texts(pairs)) == (2, [('so "young", he said', "Really?")])
+    listed = (tmp_path / "in_context" / "excluded-00000-of-00001.jsonl").read_text().splitlines()
+    assert {orjson.loads(line)["context/0"] for line in listed} == {None, "How old are you?"}
+
+
 def test_turns_reply_to_the_one_before_in_any_files(make, write_table, tmp_path):
     write_table(
         "1.csv",

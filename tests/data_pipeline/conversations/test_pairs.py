@@ -64,6 +64,17 @@ def test_rules_judge_both_texts_and_copies_are_capped(make, write_table, tmp_pat
     assert card["dropped_examples"]["length"] == ["a long question", "a long answer"]
 
 
+def test_a_row_counts_under_the_first_rule_that_drops_one_of_its_texts(make, write_table, tmp_path):
+    rows = [
+        {"question": "a long question", "answer": ""},
+        {"question": "", "answer": "a long answer"},
+        {"question": "why", "answer": "so"},
+    ]
+    path = write_table("t.jsonl", rows)
+    statistics, _ = make("pairs", "--input", path, *FIELDS, "--max_characters", 9)
+    assert statistics["dropped"] == {"empty": 2, "length": 0}
+
+
 def test_two_files_of_one_name_have_rows_of_their_own(make, write_table, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

@@ -9,8 +9,10 @@ import pytest
 import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 
+from data_pipeline.execution.runner import run_pipeline
 from data_pipeline.files import inputs
 from data_pipeline.files.output_folder import OutputFolder
+from data_pipeline.pairing import job
 
 
 def checksum(path):
@@ -253,6 +255,34 @@ def test_another_order_of_the_inputs_is_noticed(fails, run, world, tmp_path, cap
     assert "complete already" in capsys.readouterr().out
     said = f"its inputs were in another order, from {paths[0]} on"
     assert said in fails("--input", ",".join(paths[::-1]), *rest)
+
+
+def test_an_empty_output_is_accepted_only_where_that_is_asked_for(fails, run, tmp_path, capsys):
+    (tmp_path / "RC_empty").write_text("")
+    source = ("--input", tmp_path / "RC_empty", "--output", tmp_path / "out")
+    run(*source, "--allow_empty")
+    said = "--output: it is complete and has no pairs; pass --allow_empty to accept that"
+    assert said in fails(*source)
+    run(*source, "--allow_empty")
+    assert "complete already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change", ["grows", "is another"])
+def test_an_input_that_changes_while_it_is_read_is_noticed(
+    fails, world, tmp_path, monkeypatch, change
+):
+    path = tmp_path / "RC_1.zst"
+    content = path.read_bytes()
+
+    def run_and_change(pipeline, **options):
+        run_pipeline(pipeline, **options)
+        path.write_bytes(content + content if change == "grows" else content[::-1])
+        os.utime(path, (1, 1))
+
+    monkeypatch.setattr(job, "run_pipeline", run_and_change)
+    said = fails("--input", path, "--output", tmp_path / "out")
+    assert f"--input: '{path}' changed while it was read; accepted: files that nobody" in said
+    assert not (tmp_path / "out" / "COMPLETED").exists()
 
 
 def test_a_stricter_share_of_malformed_lines_counts_for_what_is_complete(fails, run, done, capsys):

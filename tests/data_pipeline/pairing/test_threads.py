@@ -1,7 +1,10 @@
-"""Threads of messages that have none: what pairs connect."""
+"""Threads of messages that have none: what replies connect."""
 
 import pyarrow as pa
 
+from data_pipeline.execution.shuffle import Transport, pack
+from data_pipeline.messages.source import MESSAGES
+from data_pipeline.pairing.join import Packer
 from data_pipeline.pairing.threads import Threads, links_of, with_threads
 from data_pipeline.pairs.schema import pairs_schema
 
@@ -14,8 +17,21 @@ def pairs(*links):
     return pa.RecordBatch.from_pylist(rows, schema=pairs_schema(0))
 
 
-def threads(*batches):
-    known = Threads([links_of(batch) for batch in batches])
+def messages(batch, dropped=()):
+    """(partition, block) of the replies of the pairs, and of dropped ones."""
+    rows = [
+        {"id": pair["response_id"], "parent": pair["input_id"], "text": "r"}
+        for pair in batch.to_pylist()
+    ]
+    rows += [{"id": own, "parent": to, "text": "r", "dropped_by": 0} for to, own in dropped]
+    packer = Packer(1)
+    packer.add(pa.RecordBatch.from_pylist(rows, schema=MESSAGES))
+    return pack(dict(packer.packed()), Transport("", inline=True))
+
+
+def threads(*batches, dropped=()):
+    blocks = [block for batch in batches for block in messages(batch, dropped)]
+    known = Threads(map(links_of, blocks))
     return [with_threads(batch, known).column("thread_id").to_pylist() for batch in batches]
 
 
@@ -35,6 +51,14 @@ def test_threads_do_not_depend_on_the_order_of_the_pairs():
     links = [("a", "b"), ("b", "c"), ("k", "l")]
     (forward,), (backward,) = threads(pairs(*links)), threads(pairs(*reversed(links)))
     assert forward == backward[::-1]
+
+
+def test_dropped_messages_connect_the_replies_around_them():
+    links = pairs(("a", "b"), ("c", "d"), ("x", "y"))
+    ((one, other, third),) = threads(links, dropped=[("b", "c")])
+    assert one == other != third
+    ((one, other, _),) = threads(links)
+    assert one != other
 
 
 def test_no_pairs_have_no_threads():

@@ -117,6 +117,14 @@ def test_a_csv_without_tabs_has_fields_between_commas(tmp_path, end):
     assert {'a "quoted', " word", " two fish"} <= set(read_texts(str(path)))
 
 
+def test_a_csv_with_a_tab_in_a_field_is_still_separated_by_commas(tmp_path):
+    path = tmp_path / "eval.csv"
+    path.write_text('1,"Two fish",x\n2,"with a\ttab in it",y\n3,Red fish,z\n')
+    assert {"Two fish", "with a\ttab in it", "Red fish"} <= set(read_texts(str(path)))
+    path.write_text("1\tTwo, red fish\n2\tOne fish\n\n3 no tab, here\n")
+    assert "Two" not in set(read_texts(str(path)))
+
+
 def test_a_field_of_csv_may_be_long(tmp_path):
     long = "word " * 50_000
     (tmp_path / "eval.csv").write_text(f'1,"{long}"\n')

@@ -251,6 +251,28 @@ def test_fields_are_checked_before_the_job(tmp_path):
         check(path, ["id"], ["to"])
 
 
+def test_of_many_fields_the_nearest_are_listed_and_their_number(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text(",".join(f"column_{n}" for n in range(30)) + "\n" + ",".join("x" * 30) + "\n")
+    with pytest.raises(InputError) as raised:
+        check(path, ["colunm_25"])
+    said = str(raised.value)
+    assert said.startswith(f"--colunm_25_field: {path}: no field 'colunm_25'; ")
+    assert "'column_25', " in said
+    assert said.count("'column_") == 20
+    assert said.endswith(", ... (30 in all)")
+
+
+def test_a_first_line_that_is_no_header_is_refused_however_long(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("x" * 200_000 + "\n1,2\n")
+    with pytest.raises(UnreadableFileError, match="no field 'id'; the first line must name the"):
+        read(path)
+    path.write_text("x" * 2_000_000 + "\n1,2\n")
+    with pytest.raises(UnreadableFileError, match="it has no header; the first line names the"):
+        read(path)
+
+
 def test_an_optional_field_of_json_need_not_be_in_every_file(tmp_path):
     one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     one.write_text('{"id": 1}\n')

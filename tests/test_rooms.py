@@ -11,7 +11,11 @@ REPOSITORY = Path(__file__).parents[1]
 ROOMS = ("data_pipeline", "model", "export", "evaluation")
 ALLOWED = {
     "data_pipeline": (),
-    "model": ("data_pipeline.pairs.tfrecord", "data_pipeline.files.claim"),
+    "model": (
+        "data_pipeline.pairs.tfrecord",
+        "data_pipeline.files.claim",
+        "data_pipeline.files.synthetic",
+    ),
     "export": ("model", "data_pipeline.files.claim"),
     "evaluation": (),
 }

@@ -4,10 +4,12 @@
 these data say so in COMPLETED, which training, export and evaluation read, and in the data card.
 """
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from data_pipeline.files.filesystem import is_remote
+from data_pipeline.files.output_folder import COMPLETED
 
 MARKER = "SAMPLE.txt"
 FIRST_WORDS = "A sample world: "
@@ -27,9 +29,18 @@ def synthetic_flag(paths: Iterable[str]) -> dict[str, bool]:
 
 
 def _is_sample(folder: Path) -> bool:
-    """Whether the marker is in the folder or in the one above."""
+    """Whether the marker is in the folder or in the one above, or a job made it of such data."""
+    if _is_made_of_sample(folder / COMPLETED):
+        return True
     markers = (above / MARKER for above in (folder, folder.parent))
     return any(path.is_file() and _first_words(path) == FIRST_WORDS for path in markers)
+
+
+def _is_made_of_sample(completed: Path) -> bool:
+    try:
+        return json.loads(completed.read_bytes()).get(SYNTHETIC) is True
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _first_words(path: Path) -> str:

@@ -29,6 +29,7 @@ from data_pipeline.execution.shuffle import Transport
 from data_pipeline.files.filesystem import as_json
 from data_pipeline.files.inputs import find_inputs, require_apart
 from data_pipeline.files.output_folder import STATISTICS, OutputFolder
+from data_pipeline.files.synthetic import synthetic_flag
 from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, build
 
 DEFAULT_MIN_COUNT = 2
@@ -158,6 +159,7 @@ def _publish(output: OutputFolder, options: dict[str, Any], *, allow_empty: bool
             "inputs": {described["path"]: described for described in inputs},
             "options": options,
             "outputs": {file.name: file.describe() for file in report.files},
+            **synthetic_flag(described["path"] for described in inputs),
         },
     )
     return statistics

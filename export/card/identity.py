@@ -29,9 +29,10 @@ FROM_MANIFEST = ("encoder", "synthetic")
 """What the card says of training data besides their files: a teacher, generated or not."""
 
 
-def describe(model_folder: Path) -> dict[str, Any]:
-    """What a model folder tells about a module that is exported from it, for JSON."""
+def describe(model_folder: Path, checkpoint: str) -> dict[str, Any]:
+    """What a model folder tells about a module of one of its checkpoints, for JSON."""
     params = model_dir.read_params(str(model_folder))
+    begun_from = params["task"].get("init_checkpoint") or None
     config = schema.DualEncoder()
     config.override(params["task"]["model"])
     return {
@@ -40,8 +41,9 @@ def describe(model_folder: Path) -> dict[str, Any]:
         "encoder": config.encoder.type,
         "tasks": list(config.heads),
         "max_tokens": config.text.max_tokens,
-        "step": _step(checkpoint_files.last(str(model_folder))),
-        "training_data": list(training_data(params["task"], config.heads)),
+        "step": _step(checkpoint),
+        "begun_from": begun_from,
+        "training_data": all_training_data(params["task"], config.heads),
         "packages": {name: metadata.version(name) for name in NEEDED},
         "machine": f"{os.cpu_count()} cores of {_processor()}, Python {platform.python_version()}",
     }
@@ -80,6 +82,24 @@ def write(module: Path, about: dict[str, Any]) -> None:
     path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
 
+def all_training_data(task: dict[str, Any], heads: list[str]) -> list[dict[str, Any]]:
+    """`training_data` of a run, and of the runs whose weights it began with, as far as known."""
+    found = list(training_data(task, heads))
+    seen = set()
+    while (path := task.get("init_checkpoint")) and path not in seen:
+        seen.add(path)
+        folder = path if checkpoint_files.last(path) else os.path.dirname(path)  # noqa: PTH120
+        try:
+            task = model_dir.read_params(folder)["task"]
+            config = schema.DualEncoder()
+            config.override(task["model"])
+            earlier = list(training_data(task, list(config.heads)))
+        except (InputError, KeyError, TypeError, ValueError, AttributeError):
+            break  # moved, or of another time: the card names the path
+        found += [data for data in earlier if data not in found]
+    return found
+
+
 def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, Any]]:
     """The training data: task, files and, if there is one beside them, their part of the manifest.
 
@@ -98,9 +118,9 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
                 yield {"task": name, "files": files, **_manifest(files), **_source(files)}
 
 
-def _step(checkpoint: str | None) -> int | None:
+def _step(checkpoint: str) -> int | None:
     """The step at the end of a checkpoint's name."""
-    number = (checkpoint or "").rpartition("-")[2]
+    number = checkpoint.rpartition("-")[2]
     return int(number) if number.isdigit() else None
 
 

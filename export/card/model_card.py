@@ -8,10 +8,10 @@ import jinja2
 from export.card import identity, scores
 from export.module import sts_matrix, warm_up
 from export.module.signatures import SIGNATURES
+from model.configs import schema
 
 FILE = "README.md"
 TEMPLATE = "model_card.md.jinja"
-_REDDIT = "Reddit"
 
 
 def write(module: Path) -> None:
@@ -48,6 +48,7 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         pairs=[_totals(data) for data in about["training_data"]],
         synthetic=_synthetic(about["training_data"]),
         sources=_sources(about["training_data"]),
+        ranks=schema.RESPONSE_SELECTION in _learned(about),
         size=size,
         warm_up=warm_up.FILE,
     )
@@ -59,9 +60,13 @@ def _synthetic(training_data: list[dict[str, Any]]) -> bool:
 
 
 def _sources(training_data: list[dict[str, Any]]) -> list[str]:
-    """Names of the conversations it learned from; none where they are Reddit's alone."""
-    named = list(dict.fromkeys(data["source"] for data in training_data if "source" in data))
-    return [] if named == [_REDDIT] else named
+    """Names of the conversations it learned from, such as Reddit, as far as known."""
+    return list(dict.fromkeys(data["source"] for data in training_data if "source" in data))
+
+
+def _learned(about: dict[str, Any]) -> set[str]:
+    """The tasks that it was trained on, also before its last run."""
+    return {*about["tasks"], *(data["task"] for data in about["training_data"])}
 
 
 def _totals(data: dict[str, Any]) -> dict[str, Any]:

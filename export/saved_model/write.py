@@ -68,7 +68,8 @@ def export(
     """
     model_dir, output = Path(model_dir), Path(output).resolve()
     with output_folder.claimed(output):
-        model, text = trained.load(model_dir)
+        checkpoint = trained.last_checkpoint(model_dir)
+        model, text = trained.load_checkpoint("--model_dir", str(model_dir), checkpoint)
         matrix: np.ndarray | None = None
         components: np.ndarray | None = None
         removed = tuned = None
@@ -77,7 +78,7 @@ def export(
         if sts_matrix is not None:
             matrix, tuned = matrices.read(Path(sts_matrix), dim=model.encoder.embedding_dim)
         module = HubModule(model, text, variant=variant, components=components, sts_matrix=matrix)
-        about = identity.describe(model_dir) | {
+        about = identity.describe(model_dir, checkpoint) | {
             "variant": variant,
             "dim": int(module(tf.constant(["a"])).shape[-1]),
             "signatures": list(module.heads),

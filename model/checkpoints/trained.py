@@ -25,6 +25,15 @@ def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
     Raises:
       InputError: if it is not a model folder, or its checkpoint is damaged or of another model.
     """
+    return load_checkpoint("--model_dir", str(folder), last_checkpoint(folder))
+
+
+def last_checkpoint(folder: str | Path) -> str:
+    """The path of the last checkpoint in a model folder; says if the run has failed.
+
+    Raises:
+      InputError: if it is not a model folder.
+    """
     folder = str(folder)
     checkpoint = files.last(folder)
     if checkpoint is None or not tf.io.gfile.exists(join(folder, model_dir.PARAMS_FILE)):
@@ -35,7 +44,7 @@ def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
     notice = files.notice(folder)
     if notice:
         print(notice, flush=True)
-    return load_checkpoint("--model_dir", folder, checkpoint)
+    return checkpoint
 
 
 def load_checkpoint(name: str, folder: str, checkpoint: str) -> tuple[DualEncoder, TextToIds]:

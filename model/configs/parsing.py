@@ -137,6 +137,8 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
             "trainer.average_decay: parameter servers keep no average; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: 0"
         )
+    if params.runtime.distribution_strategy == PARAMETER_SERVER:
+        _check_negatives(params.task)
     _check_average(trainer)
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
@@ -149,6 +151,15 @@ def _check_strategy(name: str) -> None:
     """The Model Garden reads any case; here names are compared."""
     if name != name.lower():
         raise InputError(f"runtime.distribution_strategy: {name!r}; accepted: {name.lower()!r}")
+
+
+def _check_negatives(task: schema.Training) -> None:
+    objective = getattr(task, "objective", None)
+    if getattr(objective, "negatives_across_replicas", False):
+        raise InputError(
+            "task.objective.negatives_across_replicas: parameter servers step each worker alone; "
+            f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: false"
+        )
 
 
 def _check_average(trainer: schema.Trainer) -> None:

@@ -51,6 +51,7 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         return
     table = model.encoder.tables[WORDS]
     rows = drawn = tf.convert_to_tensor(table).numpy()
+    of_char_ngrams: np.ndarray | float = 0.0
     if config.word_cooccurrence_records:
         texts = _texts(task, config.word_cooccurrence_records)
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
@@ -63,7 +64,7 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         rows = _as_long_as(drawn, found)
         if config.char_ngram_fit:
             vectors = _fitted(np.stack(list(of_words.values())), drawn.shape[1])
-            rows = rows - _into_char_ngrams(model, task, list(of_words), vectors)
+            of_char_ngrams = _into_char_ngrams(model, task, list(of_words), vectors)
     if config.word_frequency_records or kept is not None:
         counts = _counts(task, ids=len(drawn))
         weights = SIF_A / (SIF_A + counts / max(counts.sum(), 1))
@@ -72,7 +73,7 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         else:
             rows = rows * weights[:, np.newaxis]
     if rows is not drawn:
-        table.assign(_of_the_first_replica(tf.constant(rows, table.dtype)))
+        table.assign(_of_the_first_replica(tf.constant(rows - of_char_ngrams, table.dtype)))
 
 
 def _counts(task: base_task.Task, *, ids: int) -> np.ndarray:

@@ -32,8 +32,9 @@ class AveragingEncoder(SentenceEncoder):
 
     With character n-grams a word's vector is w + c * (the sum of its n-grams' vectors), as in
     fastText (Bojanowski et al. 2017, section 3.2), and a word without an id of its own has those
-    of `char_ngrams` besides the vector of its bucket. With weights that are kept, all of this is
-    multiplied by the word's weight.
+    of `char_ngrams` besides the vector of its bucket. With weights that are kept, a word's vector
+    is multiplied by its weight; what n-grams add to a word without an id of its own is not, and no
+    dropout applies to it.
 
     Args:
       table_sizes: the number of ids of `words` and, if there are any, of `bigrams` and
@@ -45,7 +46,7 @@ class AveragingEncoder(SentenceEncoder):
       word_dropout: the part of the words left out at random in training, from 0 to 1.
       bigram_dropout: the part of the bigrams left out.
       bigram_weight: what the bigrams' sum is multiplied by.
-      char_ngram_dropout: the part of a word's n-grams left out.
+      char_ngram_dropout: the part of the n-grams of a word with an id that is left out.
       char_ngram_weight: c.
       word_weights: whether words have weights: `initial`, none; `fixed` or `learned`.
       composes_words: whether words of the vocabulary get n-grams; not where their vectors contain

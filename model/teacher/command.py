@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from data_pipeline.files.synthetic import synthetic_flag
 from model import output_folder
 from model.errors import InputError
-from model.teacher import encoders, targets, texts
+from model.teacher import encoders, targets
+from model.teacher.texts import Drawn, draw, find_files, read_texts
 
 BATCH_SIZE = 64
 SHARDS = 16
@@ -130,12 +132,13 @@ def make_targets(
         "numbers from 0 to below 1",
     )
     began = time.monotonic()
-    drawn = _draw(texts, limit)
+    files = find_files(texts)
+    drawn = _draw(texts, files, limit)
     folder = Path(output)
     with output_folder.claimed(folder):
-        files = targets.split(drawn.texts, shards=shards, validation_fraction=validation_fraction)
+        written = targets.split(drawn.texts, shards=shards, validation_fraction=validation_fraction)
         teacher = encoders.load(encoder)
-        job = targets.describe(teacher, files)
+        job = targets.describe(teacher, written)
         if targets.is_done(folder, job):
             return f"{output} is complete already; nothing to do"
         with tqdm(total=len(drawn.texts), desc="embedding", unit=" texts") as progress:
@@ -143,7 +146,11 @@ def make_targets(
             def embed(some: Sequence[str]) -> np.ndarray:
                 return _embed(teacher, some, batch_size=batch_size, progress=progress)
 
-            completed = targets.write(folder, job, files, embed, written=progress.update)
+            completed = targets.write(
+                *(folder, job, written, embed),
+                written=progress.update,
+                said=synthetic_flag(map(str, files)),
+            )
     return (
         f"{len(drawn.texts):,} texts, {completed['dim']} numbers each, written to {output} "
         f"({drawn.read:,} texts read, {drawn.different:,} different) in "
@@ -156,8 +163,8 @@ def _require(option: str, value: float, is_accepted: bool, accepted: str) -> Non
         raise InputError(f"{option}: {value}; accepted: {accepted}")
 
 
-def _draw(patterns: Sequence[str], limit: int) -> texts.Drawn:
-    drawn = texts.draw(texts.read_texts(texts.find_files(patterns)), limit=limit)
+def _draw(patterns: Sequence[str], files: Sequence[Path], limit: int) -> Drawn:
+    drawn = draw(read_texts(files), limit=limit)
     if not drawn.texts:
         names = " ".join(map(repr, patterns))
         held = f"{drawn.read:,} blank texts and no other" if drawn.read else "no text"

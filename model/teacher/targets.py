@@ -145,6 +145,7 @@ def write(
     embed: Callable[[Sequence[str]], np.ndarray],
     *,
     written: Callable[[int], object],
+    said: dict[str, Any],
 ) -> dict[str, Any]:
     """Writes the shards that are not there yet, then publishes all; returns COMPLETED's contents.
 
@@ -154,6 +155,7 @@ def write(
       shards: what to write.
       embed: a shard's texts -> float32 [texts, dim], of unit length.
       written: called with the number of texts of each shard that is there already.
+      said: what COMPLETED says besides, which makes it no other job.
     """
     incomplete = _incomplete(output)
     incomplete.mkdir(exist_ok=True)
@@ -168,13 +170,17 @@ def write(
     for shard in shards:
         if (incomplete / shard.name).exists():
             (incomplete / shard.name).rename(output / shard.name)
-    completed = job | {
-        "dim": _dim(output / shards[0].name),
-        "outputs": {
-            shard.name: _describe(output / shard.name) | {"records": len(shard.texts)}
-            for shard in shards
-        },
-    }
+    completed = (
+        job
+        | said
+        | {
+            "dim": _dim(output / shards[0].name),
+            "outputs": {
+                shard.name: _describe(output / shard.name) | {"records": len(shard.texts)}
+                for shard in shards
+            },
+        }
+    )
     output_folder.write_json(output / COMPLETED, completed)
     shutil.rmtree(incomplete)
     return completed

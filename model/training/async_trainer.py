@@ -127,24 +127,28 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         peers = [number for number, other in enumerate(self._task_of) if other == index]
         # Each worker's own number of steps is not known: take an equal part of all.
         steps = int(self._task_steps[index].numpy()) // len(peers)
+        size = self._sampler.mean_batch_size(index, before=int(self._global_step.numpy()))
         context = tf.distribute.InputContext(
             len(peers), peers.index(worker.worker_index), len(peers)
         )
         dataset = tf.function(
-            lambda: self._dataset(index, context, steps=steps), autograph=False
+            lambda: self._dataset(index, context, read=round(steps * size)), autograph=False
         ).get_concrete_function()
         remote = worker.create_resource(lambda: iter(dataset()))
         remote._type_spec = tf.data.IteratorSpec(dataset.structured_outputs.element_spec)
         return remote
 
     def _dataset(
-        self, index: int, context: tf.distribute.InputContext, *, steps: int
+        self, index: int, context: tf.distribute.InputContext, *, read: int
     ) -> tf.data.Dataset:
-        """(index of the task; a batch of each task, empty but for its own; ids of its records)."""
+        """(index of the task; a batch of each task, empty but for its own; ids of its records).
+
+        `read` records of the worker's files were trained on before.
+        """
         size = self._batch_sizes[index]
         source = self._sources[index].shard(context)
         sizes = [size if number == index else 0 for number in range(len(self._tasks))]
-        records = source.batches(steps * size, [Phase(None, size)])
+        records = source.batches(read, [Phase(None, size)])
 
         def element(serialized: tf.Tensor) -> tuple[tf.Tensor, tuple[dict, ...], tf.Tensor]:
             batches = tuple(

@@ -95,7 +95,7 @@ def make_run(
             global_step=state.global_step,
             folder=folder,
             params=params,
-            writes=writes and mode != EVAL,
+            writes=writes and EVAL in mode and mode != EVAL,
         ),
         check=LearningCheck(state.global_step),
         signals=Signals(),

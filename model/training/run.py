@@ -166,6 +166,7 @@ def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> di
                 else:
                     validated = _train_and_validate(run, controller)
         except StoppedError as stopped:
+            run.checkpoints.sync()  # one that is still being written must not come after this one
             run.checkpoints.save(run.state.step, check_interval=False)
             message = (
                 f"{stopped} at step {run.state.step}, which is saved; the same command goes on"

@@ -134,7 +134,44 @@ def test_a_synthetic_sample_is_not_called_reddit(shared, tmp_path):
     assert "- Trained on a synthetic sample" in card
     assert "Reddit" not in card
     about["training_data"].append({"task": "nli", "files": "nli-*", "manifest": None})
-    assert "replies on Reddit" in model_card.render(about, [], size=1)
+    card = model_card.render(about, [], size=1)
+    assert "Reddit" not in card
+    assert "The model knows the languages, topics and manners of its training data" in card
+
+
+def test_a_model_that_learned_no_replies_does_not_say_so(shared):
+    about = identity.read(shared / "module")
+    assert "Texts that get similar replies have" in model_card.render(about, [], size=1)
+    about |= {"tasks": ["nli"], "training_data": [], "encoder": "registered_elsewhere"}
+    card = model_card.render(about, [], size=1)
+    assert "Texts that mean the same have similar" in card
+    assert "replies" not in card.partition("## Limits")[2]
+    assert "(ids to a dict: `default`)" in card
+
+
+def test_the_data_of_the_run_that_it_began_from_count(shared, tmp_path):
+    earlier, again = tmp_path / "reddit", tmp_path / "again"
+    shutil.copytree(shared / "run", earlier)
+    params = yaml.safe_load((earlier / "params.yaml").read_text())
+    params["task"]["train_data"] = {"input_path": "pairs/train-*"}
+    params["task"]["init_checkpoint"] = str(earlier)  # a circle ends
+    (earlier / "params.yaml").write_text(yaml.safe_dump(params))
+    shutil.copytree(shared / "run", again)
+    params["task"]["train_data"] = {"input_path": "nli/nli-*"}
+    params["task"]["model"]["heads"] = ["nli"]
+    (again / "params.yaml").write_text(yaml.safe_dump(params))
+    about = identity.describe(again, f"{again}/ckpt-7")
+    assert about["step"] == 7
+    assert about["begun_from"] == str(earlier)
+    assert [(data["task"], data["files"]) for data in about["training_data"]] == [
+        ("nli", "nli/nli-*"),
+        ("response_selection", "pairs/train-*"),
+    ]
+    card = model_card.render(identity.read(shared / "module") | about, [], size=1)
+    assert f"| trained for | 7 steps, from the weights of `{earlier}` |" in card
+    shutil.rmtree(earlier)
+    about = identity.describe(again, f"{again}/ckpt-7")
+    assert [data["files"] for data in about["training_data"]] == ["nli/nli-*"]
 
 
 def test_conversations_of_ones_own_are_named(shared, tmp_path):

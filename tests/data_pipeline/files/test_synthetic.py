@@ -26,6 +26,15 @@ def test_all_files_must_be_generated(dump):
     assert synthetic_flag([]) == {}
 
 
+def test_what_a_job_made_of_a_sample_is_synthetic_too(tmp_path):
+    shard = str(tmp_path / "train-0.tfrecord")
+    for content in ("", "[]", '{"outputs": {}}', '{"synthetic": false}'):
+        (tmp_path / "COMPLETED").write_text(content)
+        assert synthetic_flag([shard]) == {}
+    (tmp_path / "COMPLETED").write_text('{"synthetic": true}')
+    assert synthetic_flag([shard]) == {"synthetic": True}
+
+
 def test_another_file_of_this_name_is_no_marker(dump, tmp_path):
     (tmp_path / "SAMPLE.txt").write_bytes(b"\xff samples of the lab")
     assert synthetic_flag([dump]) == {}

@@ -209,6 +209,13 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
             {"task__word_vectors": "words.txt", "task__init_checkpoint": "run"},
             "word_vectors: 'words.txt' has no effect; it is read only without task.init_checkpoint",
         ),
+        (
+            {
+                "task__objective__negatives_across_replicas": True,
+                "runtime__distribution_strategy": "parameter_server",
+            },
+            "negatives_across_replicas: parameter servers step each worker alone; accepted with",
+        ),
         ({"trainer__best_checkpoint_metric_comp": "max"}, "'max'; accepted: higher, lower"),
         ({"trainer__best_checkpoint_metric_comp": "lower"}, "'lower' of no metric; accepted with"),
         (

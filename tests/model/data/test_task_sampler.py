@@ -93,6 +93,10 @@ def test_a_batch_grows_within_the_run():
     ]
     assert growing.records(0, before=30) == 30 * 128
     assert growing.records(0, before=60) == 30 * 128 + 20 * 256 + 10 * 512
+    assert growing.mean_batch_size(0, before=30) == 128
+    assert growing.mean_batch_size(0, before=60) == pytest.approx(
+        (30 * 128 + 20 * 256 + 10 * 512) / 60
+    )
     assert growing.phases(0, 10) == [Phase(20, 128), Phase(20, 256), Phase(None, 512)]
     assert growing.phases(0, 30) == [Phase(20, 256), Phase(None, 512)]
     assert growing.phases(0, 99) == [Phase(None, 512)]

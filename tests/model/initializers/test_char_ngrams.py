@@ -43,13 +43,15 @@ def vocabulary(tmp_path):
     return str(folder)
 
 
+@pytest.mark.parametrize("frequency_records", [0, 100])
 def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_them(
-    parse, tmp_path, vocabulary
+    parse, tmp_path, vocabulary, frequency_records
 ):
     asked = {
         "task__word_vectors": vectors_file(tmp_path, number="1 0", numbering="1 0", answer="0 1"),
         "task__model__text__vocabulary": vocabulary,
         "task__model__text__char_ngram_buckets": 10_000,
+        "task__word_frequency_records": frequency_records,
     }
     composed = {}
     for fit in (0.0, 50.0):

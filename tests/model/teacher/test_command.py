@@ -131,6 +131,17 @@ def test_the_manifest_says_who_embedded_what(run, tmp_path):
         assert int(part["crc32c"], 16) == google_crc32c.value(content)
 
 
+def test_texts_of_a_sample_stay_synthetic(run, tmp_path):
+    run()
+    assert "synthetic" not in json.loads((tmp_path / "out" / "COMPLETED").read_text())
+    (tmp_path / "COMPLETED").write_text('{"synthetic": true}')
+    assert run(output="other")[0] == 0
+    assert json.loads((tmp_path / "other" / "COMPLETED").read_text())["synthetic"] is True
+    # What was made before this was known is the same job.
+    status, output = run()
+    assert (status, "complete already" in output.out) == (0, True)
+
+
 def test_a_killed_job_goes_on_from_the_last_finished_shard(run, teacher, tmp_path):
     run(output="whole")
     drawn = sorted(TEXTS, key=text_id)  # 4 to validate, then 12 a shard

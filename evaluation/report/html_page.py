@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -100,11 +101,6 @@ def all_tables(systems: Sequence[System]) -> list[Table]:
 
 def render(systems: Sequence[System], made: Sequence[Table]) -> str:
     """Return the page, with these tables. All texts are escaped: they are other people's."""
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["figure"] = figure
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     results = list(systems[0].results())
     shown = _shown(results)
     sweep = next((result for result in results if result.task == "snli_sweep"), None)
@@ -114,7 +110,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         "curves": pictures.nli_share(sweep.items) if sweep and sweep.items else None,
     }
     tiles = verdict.tiles(systems)
-    return template.render(
+    return _template().render(
         name=systems[0].label,
         verdict=verdict.sentence(systems[0].label, tiles),
         tiles=tiles,
@@ -131,6 +127,15 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         sweep=sweep,
         **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
     )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["figure"] = figure
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
 def _shown(results: list[Result]) -> Result | None:

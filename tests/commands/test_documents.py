@@ -63,6 +63,10 @@ def identify(command):
     return f"{command.document}: {' '.join(command.words)[:60]}"
 
 
+DIFFERENT = {tuple(one.words): one for one in COMMANDS if runs(one)}
+"""Commands that run, each once, however many documents show it."""
+
+
 def test_readme_is_a_page():
     text = README.read_text()
     assert text.count("\n") <= 120
@@ -210,7 +214,7 @@ def workplace(ready, tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [one for one in COMMANDS if runs(one)], ids=identify)
+@pytest.mark.parametrize("command", DIFFERENT.values(), ids=map(identify, DIFFERENT.values()))
 def test_a_command_runs_as_it_stands(command, workplace, server, tmp_path):
     here = tmp_path / "here"
     shutil.copytree(workplace, here)

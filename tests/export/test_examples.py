@@ -1,5 +1,6 @@
 """The programs of `examples/`, on the module in the repository."""
 
+import functools
 import json
 import runpy
 import subprocess
@@ -15,8 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+import tensorflow_hub
 
 import evaluation
+from export.retrieval import responses
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRETRAINED = EXAMPLES.parent / "pretrained" / "conversations-small"
@@ -38,6 +41,15 @@ FAQ = {
     "How do I change my password?": "In your account's settings.",
     "Do you ship to Canada?": "Yes.",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once():
+    """The module is only read: it is loaded once for all tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(responses, "_load", functools.cache(responses._load))
+        patched.setattr(tensorflow_hub, "load", functools.cache(tensorflow_hub.load))
+        yield
 
 
 @pytest.fixture

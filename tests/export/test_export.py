@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,13 +91,12 @@ def test_it_says_what_the_model_says(shared):
 
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
-def test_a_module_is_replaced_whole(write_model_dir, tmp_path):
-    output = tmp_path / "module"
-    export(write_model_dir(), output)
+def test_a_module_is_replaced_whole(shared, tmp_path):
+    output = shutil.copytree(shared / "module", tmp_path / "module")
     (output / "left over").write_text("of the old module")
-    export(tmp_path / "run", output)
+    export(shared / "run", output)
     assert not (output / "left over").exists()
-    assert {path.name for path in tmp_path.iterdir()} == {"run", "module"}
+    assert {path.name for path in tmp_path.iterdir()} == {"module"}
 
 
 def test_a_full_disk_is_named(write_model_dir, tmp_path, monkeypatch):
@@ -115,16 +115,15 @@ def test_a_full_disk_is_named(write_model_dir, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_does_not_verify_leaves_the_old_module(write_model_dir, tmp_path, monkeypatch):
-    output = tmp_path / "module"
-    export(write_model_dir(), output)
+def test_what_does_not_verify_leaves_the_old_module(shared, tmp_path, monkeypatch):
+    output = shutil.copytree(shared / "module", tmp_path / "module")
     before = contents(output)
     fingerprint = (output / "fingerprint.pb").read_bytes()
 
     broken = tmp_path / "verify.py"
     broken.write_text("import sys; sys.exit('ValueError: serving_default differs by 3')")
     monkeypatch.setattr(write.verify, "__file__", str(broken))
-    assert "serving_default differs by 3" in fails(tmp_path / "run", output)
+    assert "serving_default differs by 3" in fails(shared / "run", output)
     assert contents(output) == before
     assert (output / "fingerprint.pb").read_bytes() == fingerprint
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".module")]
@@ -169,17 +168,18 @@ def test_parameters_of_another_program_are_refused(write_model_dir, tmp_path):
 
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
-def test_a_link_to_a_module_stays_a_link(write_model_dir, tmp_path):
-    export(write_model_dir(), tmp_path / "module")
+def test_a_link_to_a_module_stays_a_link(shared, tmp_path):
+    shutil.copytree(shared / "module", tmp_path / "module")
     (tmp_path / "latest").symlink_to("module")
     before = (tmp_path / "module" / "fingerprint.pb").stat().st_ino
-    export(tmp_path / "run", tmp_path / "latest")
+    export(shared / "run", tmp_path / "latest")
     assert (tmp_path / "latest").is_symlink()
     assert (tmp_path / "module" / "fingerprint.pb").stat().st_ino != before
 
 
 def test_a_checkpoint_of_another_configuration_is_refused(write_model_dir, tmp_path):
     params = ResponseSelection().model.as_dict()
+    params["text"] |= {"word_buckets": 500, "bigram_buckets": 500}
     model_dir = write_model_dir("other", params_model=params)
     assert "does not fit the model of its params.yaml" in fails(model_dir, tmp_path / "module")
     assert not (tmp_path / "module").exists()

@@ -1,5 +1,6 @@
 """Response suggestion: the index, what it finds, and what it refuses."""
 
+import functools
 import gzip
 import io
 import json
@@ -23,6 +24,14 @@ TEXTS = ["I am 20 years old", "no", "yes, I do", "word " * 50, "🎂", "caf\u00e
 @pytest.fixture(scope="module")
 def module(shared):
     return shared / "module"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once():
+    """A module is only read: each is loaded once for all tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(responses, "_load", functools.cache(responses._load))
+        yield
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ def model_dir(tmp_path, vocabulary):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verified_here")
 def test_a_module_stands_without_the_folder(model_dir, vocabulary, tmp_path):
     model, text = trained.load(model_dir)
     expected = model.encode_inputs(text(tf.constant(SENTENCES))).numpy()

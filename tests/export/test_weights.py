@@ -74,6 +74,7 @@ def bytes_of_tables(module):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verified_here")
 def test_a_variant_is_saved_as_it_is(shared, tmp_path):
     main(
         [
@@ -100,6 +101,7 @@ def test_the_table_of_variants_shows_what_changed():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verified_here")
 def test_all_variants_are_written_and_scored(shared, tmp_path, capsys):
     sts = tmp_path / "sts-dev.csv"
     rows = [("a man", "a man", 5.0), ("a dog", "red fish", 0.5), ("one two", "two one", 3.0)]

@@ -1,4 +1,5 @@
 import logging
+import shutil
 from contextlib import contextmanager
 
 import numpy as np
@@ -215,6 +216,21 @@ def reddit_run(parse, sts_dev, tmp_path_factory):
     with absl_as_it_was():
         run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def run_of_20_steps(parse, tmp_path_factory):
+    """A run that was trained to step 20 and not validated."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    with absl_as_it_was():
+        run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    return folder
+
+
+@pytest.fixture
+def begun(run_of_20_steps, tmp_path):
+    """A copy of that run, to go on with."""
+    return shutil.copytree(run_of_20_steps, tmp_path / "run")
 
 
 @pytest.fixture(scope="session")

@@ -46,9 +46,8 @@ def variables(folder):
     return {name: reader.get_tensor(name) for name in names}
 
 
-def test_a_checkpoint_that_does_not_fit(ends, arguments, tmp_path):
-    folder, changes = tmp_path / "run", {"trainer__checkpoint_interval": 40}
-    main(arguments(folder, **changes, trainer__train_steps=20))
+def test_a_checkpoint_that_does_not_fit(ends, arguments, begun):
+    folder, changes = begun, {"trainer__checkpoint_interval": 40}
     before = variables(folder)
     with files_up_to(EVENTS_FIT):
         status, output = ends(folder, **changes)

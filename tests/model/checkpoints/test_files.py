@@ -94,6 +94,9 @@ def test_a_run_goes_on_without_that_file(ends, run):
     assert steps_of(run) == [20, 40, 60]
     assert (run / "best" / "best.json").read_text() == kept
     assert not list(run.glob("*_temp"))
+    # Whoever validates owns best/, and tidies it.
+    assert list(run.glob("best/*.new"))
+    assert ends(run, mode="train_and_eval", trainer__train_steps=80)[0] == 0
     assert not list(run.glob("best/*.new"))
 
 

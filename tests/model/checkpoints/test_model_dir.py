@@ -291,7 +291,11 @@ def test_a_model_of_nli_alone_gives_its_encoder_and_head(parse, blank, tmp_path)
 @pytest.mark.parametrize(
     "changes",
     [
-        {"task__model__encoder__type": "transformer"},
+        {
+            "task__model__encoder__type": "transformer",
+            **{f"task__model__encoder__transformer__{name}": 1 for name in ("layers", "heads")},
+            **{f"task__model__encoder__transformer__{name}": 8 for name in ("hidden", "filter")},
+        },
         {"task__model__encoder__averaging__word_dim": 8},
         {"task__model__encoder__averaging__hidden": "[7]"},
         {"task__model__text__word_buckets": 100},

@@ -114,6 +114,7 @@ def test_the_model_learns_from_the_context(tmp_path):
     for name in ("train-0", "validation-0"):
         (tmp_path / name).write_bytes(b"".join(records))
     overrides = {
+        "task.model.text.word_buckets": 20_000,
         "task.model.text.bigram_buckets": 0,
         "task.model.encoder.averaging.hidden": "[]",
         "task.model.response_network.hidden": "[]",

@@ -126,15 +126,6 @@ def test_it_does_not_validate_on_what_is_trained_on(trained, parse, tmp_path):
     run.run_experiment(parse(**elsewhere, **TIMEOUT), mode="continuous_eval", folder=str(tmp_path))
 
 
-def test_training_alone_leaves_the_best_checkpoint_to_whom_it_belongs(trained, parse, tmp_path):
-    copy(trained, tmp_path, 40)
-    (tmp_path / "best").mkdir()
-    unfinished = tmp_path / "best" / "ckpt-40_temp"
-    unfinished.mkdir()
-    run.run_experiment(parse(), mode="train", folder=str(tmp_path))
-    assert unfinished.exists()
-
-
 def test_an_unknown_mode_is_refused(parse, tmp_path):
     with pytest.raises(InputError, match="mode: 'test'; accepted: train, eval, train_and_eval"):
         run.run_experiment(parse(), mode="test", folder=str(tmp_path))

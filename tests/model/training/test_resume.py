@@ -131,7 +131,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(arguments, tmp_path):
 )
 def test_so_does_every_kind_of_run(arguments, tmp_path, experiment, changes):
     changes = changes | EVERY_100 | {"trainer__train_steps": 200}
-    run_to_the_end(arguments(tmp_path / "whole", experiment, **changes))
+    main(arguments(tmp_path / "whole", experiment, **changes))
     folder = tmp_path / "killed"
     kill_beyond(100, arguments(folder, experiment, **changes), folder)
     assert last_saved(folder) == 100
@@ -145,7 +145,7 @@ def test_killed_or_stopped_at_random_moments(arguments, tmp_path):
     changes = AVERAGING | EVERY_100 | {"trainer__train_steps": 2000, "mode": "train_and_eval"}
     changes |= {"trainer__checkpoint_interval": 20, "trainer__max_to_keep": 2}
     changes |= {"trainer__validation_interval": 130}
-    run_to_the_end(arguments(tmp_path / "whole", **changes))
+    main(arguments(tmp_path / "whole", **changes))
     folder, seed = tmp_path / "disturbed", 7
     steps = []
     draw = random.Random(seed).uniform

@@ -44,27 +44,21 @@ def test_a_transformer_learns_too(parse, tmp_path, capfd):
     assert p_at_1(capfd.readouterr().out) > 0.15  # untrained: about 1 of 32
 
 
-def test_goes_on_from_the_last_checkpoint(parse, tmp_path, capfd):
-    folder = tmp_path / "run"
-    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
-    capfd.readouterr()
-    run.run_experiment(parse(trainer__train_steps=40), mode="train", folder=str(folder))
+def test_goes_on_from_the_last_checkpoint(parse, begun, capfd):
+    run.run_experiment(parse(trainer__train_steps=40), mode="train", folder=str(begun))
     out, err = capfd.readouterr()
     assert "restored model from" in out
-    assert steps_of(folder) == [20, 40]
+    assert steps_of(begun) == [20, 40]
     first, *_, last = [bar for bar in err.split("\r") if "training" in bar]
     assert "640/1.28k" in first
     assert "1.28k/1.28k" in last
 
 
-def test_evaluates_without_training(parse, tmp_path, capfd):
-    folder = tmp_path / "run"
-    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
-    before = sorted(path.name for path in folder.glob("ckpt*"))
-    capfd.readouterr()
-    run.run_experiment(parse(), mode="eval", folder=str(folder))
+def test_evaluates_without_training(parse, begun, capfd):
+    before = sorted(path.name for path in begun.glob("ckpt*"))
+    run.run_experiment(parse(), mode="eval", folder=str(begun))
     assert 0 <= p_at_1(capfd.readouterr().out) <= 1
-    assert sorted(path.name for path in folder.glob("ckpt*")) == before
+    assert sorted(path.name for path in begun.glob("ckpt*")) == before
 
 
 @pytest.mark.slow
@@ -134,12 +128,10 @@ def test_batches_that_replicas_cannot_share_are_named(parse, tmp_path, monkeypat
         run.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
 
 
-def test_a_folder_of_another_model_is_refused(parse, tmp_path):
-    folder = str(tmp_path / "run")
-    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=folder)
+def test_a_folder_of_another_model_is_refused(parse, begun):
     params = parse(task__model__encoder__averaging__word_dim=24)
     with pytest.raises(InputError, match=r"holds a run with other.*word_dim was 16, now 24"):
-        run.run_experiment(params, mode="train", folder=folder)
+        run.run_experiment(params, mode="train", folder=str(begun))
 
 
 def test_files_that_are_no_pairs_are_named(parse, tmp_path):
@@ -151,35 +143,28 @@ def test_files_that_are_no_pairs_are_named(parse, tmp_path):
             run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 
-def test_a_run_that_is_done_is_left_alone(parse, tmp_path, capfd):
-    folder = tmp_path / "run"
-    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
-    before = (folder / "params.yaml").read_text()
-    capfd.readouterr()
+def test_a_run_that_is_done_is_left_alone(parse, begun, capfd):
+    before = (begun / "params.yaml").read_text()
     params = parse(trainer__train_steps=20, trainer__checkpoint_interval=5)
-    run.run_experiment(params, mode="train", folder=str(folder))
+    run.run_experiment(params, mode="train", folder=str(begun))
     out, err = capfd.readouterr()
     assert "is already trained to step 20" in out
     assert "pairs/s" not in err
-    assert (folder / "params.yaml").read_text() == before
+    assert (begun / "params.yaml").read_text() == before
 
 
-def test_a_run_that_is_done_is_validated_once(parse, tmp_path, capfd):
-    folder = str(tmp_path / "run")
+def test_a_run_that_is_done_is_validated_once(parse, begun, capfd):
     params = parse(trainer__train_steps=20)
-    run.run_experiment(params, mode="train", folder=folder)
-    assert "p_at_1" in run.run_experiment(params, mode="train_and_eval", folder=folder)
+    assert "p_at_1" in run.run_experiment(params, mode="train_and_eval", folder=str(begun))
     capfd.readouterr()
-    assert run.run_experiment(params, mode="train_and_eval", folder=folder) == {}
+    assert run.run_experiment(params, mode="train_and_eval", folder=str(begun)) == {}
     assert "is already trained to step 20" in capfd.readouterr().out
 
 
-def test_a_checkpoint_without_its_parameters_is_refused(parse, tmp_path):
-    folder = tmp_path / "run"
-    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
-    (folder / "params.yaml").unlink()
+def test_a_checkpoint_without_its_parameters_is_refused(parse, begun):
+    (begun / "params.yaml").unlink()
     with pytest.raises(InputError, match=r"holds a checkpoint, but no params\.yaml"):
-        run.run_experiment(parse(), mode="train", folder=str(folder))
+        run.run_experiment(parse(), mode="train", folder=str(begun))
 
 
 def test_a_file_is_no_model_folder(parse, tmp_path):

@@ -29,8 +29,8 @@ class BatchedEncoder:
         encode: Encode,
         *,
         path: str,
+        retry: type[Exception],
         label: str = "encoding",
-        retry: type[Exception] | None = None,
         zeros_allowed: bool = False,
         max_bytes: int = CACHE_BYTES,
     ):
@@ -39,8 +39,8 @@ class BatchedEncoder:
         Args:
           encode: encodes one batch.
           path: of the module, for errors.
-          label: of the progress bar.
           retry: an error on which a batch is tried again in halves.
+          label: of the progress bar.
           zeros_allowed: whether a row may be all zeros.
           max_bytes: of the rows that are remembered.
         """
@@ -90,8 +90,7 @@ class BatchedEncoder:
         return rows
 
     def _checked(self, batch: list[str]) -> np.ndarray:
-        rows = in_halves(self._encode, batch, retry=self._retry) if self._retry else None
-        rows = self._encode(batch) if rows is None else rows
+        rows = in_halves(self._encode, batch, retry=self._retry)
         check_rows(rows, batch, path=self._path, zeros_allowed=self._zeros_allowed)
         return rows
 

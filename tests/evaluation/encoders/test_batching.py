@@ -30,7 +30,7 @@ def numbers(texts):
 
 
 def test_rows_come_back_to_every_occurrence():
-    encoder = BatchedEncoder(numbers, path="m")
+    encoder = BatchedEncoder(numbers, path="m", retry=LookupError)
     found = encoder(["b", "a", "b", "c", "b"])
     assert found[:, 0].tolist() == [98, 97, 98, 99, 98]
     assert found[:, 1].tolist() == [980, 970, 980, 990, 980]
@@ -39,7 +39,7 @@ def test_rows_come_back_to_every_occurrence():
 
 def test_what_is_not_text_is_named():
     with pytest.raises(ValueError, match=r"sentences\[1\]: None; accepted: text"):
-        BatchedEncoder(numbers, path="m")(["a", None])
+        BatchedEncoder(numbers, path="m", retry=LookupError)(["a", None])
 
 
 def test_halves_find_the_one_that_fails():
@@ -74,7 +74,9 @@ def test_rows_that_are_remembered_take_no_more_memory_than_allowed():
         calls.append("".join(texts))
         return numbers(texts)
 
-    encoder = BatchedEncoder(encode, path="m", max_bytes=3 * 2 * 4)  # three rows of two numbers
+    encoder = BatchedEncoder(
+        encode, path="m", retry=LookupError, max_bytes=3 * 2 * 4
+    )  # three rows of two numbers
     encoder(["a", "b"])
     encoder(["a", "c"])
     assert calls == ["ab", "c"]

@@ -58,9 +58,10 @@ class TaskSampler(NamedTuple):
         )
         return records / max(before, 1)
 
-    def records(self, task: int, *, before: int) -> int:
-        """Number of records that a task takes in the first `before` steps."""
-        edges = [0, *(edge for edge in self.data[task].batch_boundaries if edge < before), before]
+    def records(self, task: int, *, before: int, start: int = 0) -> int:
+        """Number of records that a task takes in the steps [start, before)."""
+        within = (edge for edge in self.data[task].batch_boundaries if start < edge < before)
+        edges = [start, *within, before]
         return sum(
             self.steps(task, begin, end) * self.batch_size(task, begin)
             for begin, end in pairwise(edges)

@@ -73,11 +73,12 @@ class Progress:
     def __init__(self, sampler: TaskSampler, *, steps: int, global_step: tf.Variable):
         self._sampler = sampler
         self._global_step = global_step
+        self._step = int(global_step.numpy())
         self.logs: dict[str, float] = {}
         """Logs of the last loop."""
         self._bar = tqdm(
-            total=self._records(steps),
-            initial=self._records(int(global_step.numpy())),
+            total=self._records(0, steps),
+            initial=self._records(0, self._step),
             desc="training",
             unit=" pairs",
             unit_scale=True,
@@ -89,11 +90,12 @@ class Progress:
         self.logs = logs
         shown = {name: f"{logs[name]:.3f}" for name in _SHOWN if name in logs}
         self._bar.set_postfix({"loss": f"{logs[LOSS]:.3f}"} | shown, refresh=False)
-        self._bar.update(self._records(int(self._global_step.numpy())) - self._bar.n)
+        before, self._step = self._step, int(self._global_step.numpy())
+        self._bar.update(self._records(before, self._step))
 
-    def _records(self, steps: int) -> int:
+    def _records(self, start: int, before: int) -> int:
         tasks = range(len(self._sampler.data))
-        return sum(self._sampler.records(task, before=steps) for task in tasks)
+        return sum(self._sampler.records(task, start=start, before=before) for task in tasks)
 
     def close(self) -> None:
         """Leaves the finished bar on the screen."""

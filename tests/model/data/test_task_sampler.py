@@ -93,6 +93,8 @@ def test_a_batch_grows_within_the_run():
     ]
     assert growing.records(0, before=30) == 30 * 128
     assert growing.records(0, before=60) == 30 * 128 + 20 * 256 + 10 * 512
+    assert growing.records(0, start=20, before=40) == 10 * 128 + 10 * 256
+    assert growing.records(0, start=30, before=30) == 0
     assert growing.mean_batch_size(0, before=30) == 128
     assert growing.mean_batch_size(0, before=60) == pytest.approx(
         (30 * 128 + 20 * 256 + 10 * 512) / 60

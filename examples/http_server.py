@@ -16,42 +16,42 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import tensorflow_hub as hub
 import tensorflow_text  # noqa: F401  (registers the ops that the module uses)
 
-MOST = 64  # requests in a batch
 
-
-def encode_together(embed, waiting: queue.Queue) -> None:
+def encode(embed, waiting: queue.Queue) -> None:
     """Encodes what is waiting, again and again; a request is its texts and its future."""
     while True:
-        requests = [waiting.get()]
-        while len(requests) < MOST and not waiting.empty():
-            requests.append(waiting.get())
-        rows = iter(embed([text for texts, _ in requests for text in texts]).numpy().tolist())
-        for texts, future in requests:
-            future.set_result([next(rows) for _ in texts])
+        requests = [waiting.get(), *(waiting.get() for _ in range(min(63, waiting.qsize())))]
+        try:
+            rows = iter(embed([text for texts, _ in requests for text in texts]).numpy().tolist())
+            for texts, future in requests:
+                future.set_result([next(rows) for _ in texts])
+        except Exception as error:  # the next requests are no worse for it
+            for _, future in requests:
+                future.set_exception(error)
 
 
 class Handler(BaseHTTPRequestHandler):  # noqa: D101
     def do_POST(self) -> None:  # noqa: D102
         try:
             texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        except ValueError:
+            "".join(texts).encode()  # texts, and none of them half a character
+        except (TypeError, ValueError):
             texts = None
-        if not texts or type(texts) is not list or not all(type(text) is str for text in texts):
+        if not texts or type(texts) is not list:
             self.send_error(400, "the body must be a JSON list of texts")
             return
-        future: Future = Future()
-        self.server.waiting.put((texts, future))
+        self.server.waiting.put((texts, future := Future()))
+        answer = json.dumps(future.result()).encode()
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps(future.result()).encode())
+        self.wfile.write(answer)
 
 
 def server(module: str, port: int) -> ThreadingHTTPServer:
     """A server that is ready for `serve_forever`."""
     made = ThreadingHTTPServer(("localhost", port), Handler)
     made.waiting = queue.Queue()
-    given = (hub.load(module), made.waiting)
-    threading.Thread(target=encode_together, args=given, daemon=True).start()
+    threading.Thread(target=encode, args=(hub.load(module), made.waiting), daemon=True).start()
     return made
 
 

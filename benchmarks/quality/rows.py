@@ -6,7 +6,7 @@ A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
 
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +48,7 @@ class Row:
     validate_every: int | None = None
     seeds: tuple[int, ...] = (0,)
     pairs: tuple[str, ...] = ()
+    validated_on: str | None = None
     train_files: str = "train-*"
     nli: tuple[str, ...] = ()
     nli_files: str = "nli-*"
@@ -158,6 +159,7 @@ class Table:
         for key, accepted in (
             ("needs", ("", *self.options)),
             ("pairs", self.data_sets),
+            ("validated_on", self.data_sets),
             ("vocabulary", self.data_sets),
             ("word_vectors", self.data_sets),
             ("teacher", self.data_sets),
@@ -273,7 +275,8 @@ class Table:
     def trained_on(self, run: Run) -> list[str]:
         """The data sets that a run reads."""
         row = run.row
-        others = (row.vocabulary, row.word_vectors, row.teacher, "nli/dev" if row.nli else None)
+        others = (row.validated_on, row.vocabulary, row.word_vectors, row.teacher)
+        others += ("nli/dev" if row.nli else None,)
         return [*self.learned_from(run), *(one for one in others if one)]
 
     def learned_from(self, run: Run) -> list[str]:
@@ -302,7 +305,8 @@ class Table:
             folders = [self.data_folder(one) for one in row.pairs]
             files = ",".join(f"{folder}/{row.train_files}" for folder in folders)
             found["task.train_data.input_path"] = f"'{files}'"  # for brackets and commas
-            found["task.validation_data.input_path"] = f"{folders[0]}/validation-*"
+            validated_on = self.data_folder(row.validated_on or row.pairs[0])
+            found["task.validation_data.input_path"] = f"{validated_on}/validation-*"
         if row.vocabulary:
             found["task.model.text.vocabulary"] = self.data_folder(row.vocabulary)
         if row.word_vectors:
@@ -368,6 +372,12 @@ class Table:
     def scored_on(self, run: Run) -> list[str]:
         """The data sets that a run is scored on."""
         return [one for name in run.row.scores for one in self._scores[name].get("of", {})]
+
+    def score_files(self, names: Sequence[str]) -> list[str]:
+        """The files of DATA that some scores read."""
+        patterns = dict.fromkeys(self._scores[name].get("files") for name in names)
+        found = (file for pattern in patterns if pattern for file in self._found(pattern))
+        return [file for file in dict.fromkeys(found) if Path(file).is_file()]
 
     def scores(self, run: Run) -> list[str]:
         """The commands that score a run's module."""

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 
 from evaluation.data import tfrecords
@@ -57,7 +58,9 @@ class Sweep:
             "params_override": self.params_override,
             "pairs": self.pairs,
             "nli": self.nli.provenance()["sha256"],
+            "pairs_files": _sizes(self.pairs),
             "sts": str(self.sts.resolve()),
+            "sts_files": sha256(tuple(sorted(self.sts.glob("sts-*.csv*")))),
             "seed": self.seed,
         }
 
@@ -68,6 +71,12 @@ class Sweep:
     def finished(self, share: int) -> bool:
         """Say whether a point has both its results."""
         return all(store.path_of(name, self.folder(share) / "results").exists() for name in SPLITS)
+
+
+def _sizes(patterns: str) -> dict[str, int]:
+    """Return the bytes of each file of training pairs: other pairs have another size."""
+    found = (Path(path) for one in patterns.split(",") for path in glob(one.strip()))  # noqa: PTH207
+    return {str(path): path.stat().st_size for path in sorted(found)}
 
 
 def run(sweep: Sweep, *, processes: int, say: Callable[[str], None]) -> None:

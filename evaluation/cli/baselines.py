@@ -50,9 +50,7 @@ def add(commands) -> None:
         metavar="NAME|DIR|NAME=DIR",
         help="models of sentence-transformers, where that package is installed",
     )
-    parser.add_argument(
-        "--modules", **several, metavar="DIR|URL", help="SavedModels to score as baselines"
-    )
+    parser.add_argument("--modules", **several, metavar="DIR|URL", help="pretrained SavedModels")
     parser.add_argument(
         "--training_pairs",
         type=Path,
@@ -224,7 +222,7 @@ def _encoders(arguments: argparse.Namespace, installed: Sequence) -> Iterator:
         yield weighted
         yield from _mapped(weighted, pairs)
     for module in arguments.modules:
-        yield load_encoder(module)
+        yield load_encoder(module, pretrained=True)
     for encoder in installed:
         yield encoder
         yield from _mapped(encoder, pairs, most=SLOW_PAIRS)

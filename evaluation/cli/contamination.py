@@ -63,6 +63,9 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         leave=False,
     )
     overlaps = overlap.find({each.source.name: each.items for each in sets}, records)
+    if not records.n:
+        named = ", ".join(map(str, arguments.training))
+        raise InputError(f"--training {named}: no records; accepted: files with training records")
     for each in sets:
         mine = scored.get(each.source.name)
         found = contamination.result_of(

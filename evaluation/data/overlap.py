@@ -8,7 +8,7 @@ record, in either order, and an item of which one text is anywhere in the traini
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _NO_WORD = re.compile(r"[\W_]+")
@@ -31,9 +31,10 @@ def normalize(text: str) -> str:
     return _NO_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
-def find(items: dict[str, list[TextPair]], training: Iterable[TextPair]) -> dict[str, Overlap]:
+def find(items: dict[str, list[TextPair]], training: Iterable[Sequence[str]]) -> dict[str, Overlap]:
     """Return each evaluation set's overlap with training records, which are read once.
 
+    A record is its two texts, and the context turns before them if there are any.
     Memory grows with the evaluation sets alone: of training texts only a match is kept.
     """
     keys = {name: [tuple(map(_key, pair)) for pair in pairs] for name, pairs in items.items()}
@@ -41,9 +42,9 @@ def find(items: dict[str, list[TextPair]], training: Iterable[TextPair]) -> dict
     wanted = {frozenset(row) for rows in keys.values() for row in rows if all(row)}
     seen_texts: set[bytes] = set()
     seen_pairs: set[frozenset] = set()
-    for pair in training:
-        left, right = map(_key, pair)
-        seen_texts.update({left, right} & texts)
+    for record in training:
+        left, right, *context = map(_key, record)
+        seen_texts.update({left, right, *context} & texts)
         both = frozenset((left, right))
         if both in wanted:
             seen_pairs.add(both)

@@ -17,6 +17,7 @@ from evaluation.data.files import Source, existing, without_gz
 from evaluation.errors import InputError
 
 TEXTS = (("input", "response"), ("premise", "hypothesis"))
+CONTEXT = "context/"
 KINDS = ("tfrecord", "jsonl", "txt", "csv")
 IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
 
@@ -34,8 +35,8 @@ def find(path: Path) -> list[Path]:
     raise InputError(f"{path}: holds no training files ({accepted})")
 
 
-def read(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the two texts of each record of a file."""
+def read(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the two texts of each record of a file, and the context turns that it has."""
     match _kind(path):
         case "tfrecord":
             yield from _records(path)
@@ -55,9 +56,13 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _records(path: Path) -> Iterator[tuple[str, str]]:
+def _records(path: Path) -> Iterator[tuple[str, ...]]:
     """Yield the pairs of a TFRecord file: of conversations or NLI, by the features it has."""
     for features, place in tfrecords.read(path):
         names = next((names for names in TEXTS if names[0] in features), TEXTS[0])
-        left, right = tfrecords.texts(features, names, place=place)
-        yield left, right
+        context = sorted(
+            name
+            for name, feature in features.items()
+            if name.startswith(CONTEXT) and feature.bytes_list.value
+        )
+        yield tuple(tfrecords.texts(features, (*names, *context), place=place))

@@ -38,13 +38,18 @@ class Encoder:
     may ask for instead, in its `signatures`: `similarity` or `classify_nli`.
     """
 
-    def __init__(self, module: str | Path):
-        """`module` is the folder of a SavedModel or a URL that tensorflow-hub resolves.
+    def __init__(self, module: str | Path, *, pretrained: bool = False):
+        """Load a module.
+
+        Args:
+          module: the folder of a SavedModel or a URL that tensorflow-hub resolves.
+          pretrained: whether reports take it for somebody's pretrained model.
 
         Raises:
           InputError: if there is no SavedModel, or nothing in it that can be used.
         """
         self.path = str(module)
+        self._pretrained = pretrained
         self.folder = resolve(module)
         self._module = load(self.folder)  # signatures live no longer than it
         self.signatures = dict(getattr(self._module, "signatures", {}))
@@ -113,7 +118,8 @@ class Encoder:
 
     def provenance(self) -> dict:
         """Return what identifies the module: its path as given, and its fingerprint."""
-        return {"path": self.path, "fingerprint": fingerprint(self.folder)}
+        found: dict = {"path": self.path, "fingerprint": fingerprint(self.folder)}
+        return found | ({"pretrained": True} if self._pretrained else {})
 
     def _embed(self) -> Apply | None:
         """Return what embeds sentences, where the module has it."""
@@ -170,13 +176,15 @@ class Encoder:
         return rows
 
 
-def load_encoder(module: str | Path) -> Encoder:
+def load_encoder(module: str | Path, *, pretrained: bool = False) -> Encoder:
     """Load a SavedModel from a folder, or from a URL that tensorflow-hub resolves.
+
+    `pretrained` says whether reports take it for somebody's pretrained model.
 
     Raises:
       InputError: if there is no SavedModel, or nothing in it that can be used.
     """
-    return Encoder(module)
+    return Encoder(module, pretrained=pretrained)
 
 
 def resolve(module: str | Path) -> Path:

@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.errors import InputError
 from evaluation.metrics import bootstrap
 from evaluation.metrics.bootstrap import Sample
-from evaluation.report import svg
+from evaluation.report import paper, svg
 from evaluation.report.cells import OURS, Cell, Row, Table
 from evaluation.report.systems import Scored, System
 from evaluation.results import measure
@@ -144,7 +144,7 @@ def table(found: Sequence[Point], rates: Mapping[int, float] | None = None) -> T
     if any(lines):
         cells = [Cell(one.slope, one.interval) if one else Cell() for one in lines]
         rows.append(Row("more for ten times the pairs", cells, OURS))
-    headers = [_label(*one) for one in METRICS]
+    headers = [_label(found, column) for column in columns]
     if rates:
         headers.append("learning rate")
         for row, point in zip(rows, found, strict=False):
@@ -153,22 +153,27 @@ def table(found: Sequence[Point], rates: Mapping[int, float] | None = None) -> T
     return Table("Scores by training pairs", headers, rows)
 
 
-def _label(name: str, key: str) -> str:
-    return "STS-B dev, r" if name == "sts-dev" else f"{label(key)} of 100"
+def _label(found: Sequence[Point], column: int) -> str:
+    name, key = METRICS[column]
+    if name == "sts-dev":
+        return "STS-B dev, r"
+    results = (point.results[column] for point in found)
+    settings = next((result.settings for result in results if result), {})
+    return f"{label(key)} of {settings.get('candidates', paper.RANKING_CANDIDATES)}"
 
 
 @svg.styled
 def picture(found: Sequence[Point]) -> str:
     """Draw the points, and the lines whose slope is not 0: the text of an SVG file."""
     figure, axes = svg.axes_of(width=6.4, height=4.2)
-    for column, (name, key) in enumerate(METRICS):
+    for column in range(len(METRICS)):
         known = [(p.pairs, p.cell(column)) for p in found if p.cell(column).value is not None]
         if not known:
             continue
         color, (pairs, cells) = COLORS[column], zip(*known, strict=True)
         values = [cell.value for cell in cells]
         style = {"color": color, "marker": MARKERS[column], "linestyle": ""}
-        axes.plot(pairs, values, label=_label(name, key), **style)
+        axes.plot(pairs, values, label=_label(found, column), **style)
         for at, cell in zip(pairs, cells, strict=True):
             if cell.interval:
                 axes.plot([at, at], cell.interval, color=color, linewidth=1, alpha=0.6)

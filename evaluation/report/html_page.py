@@ -119,6 +119,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         modules=sorted({result.module["fingerprint"] for result in results if result.module}),
         tables=made,
         shown=shown,
+        are_angles=shown is not None and pictures.are_angles(shown),
         examples=examples(shown) if shown else [],
         papers=any(row.kind == PAPER for table in made for row in table.rows),
         papers_examples=paper.TABLE_5 if shown and paper_tables.is_papers(shown) else (),

@@ -168,8 +168,8 @@ def _growth(
     times = growth.PAPERS_PAIRS / sum(of_files)
     note = (
         "A dotted line is drawn where the interval of the slope excludes 0, and it ends with the "
-        f"data: the paper's 600 million pairs are {times:,.0f} times as many, and nothing here "
-        "says how scores grow until there. One seed a point: intervals are over items alone."
+        f"data: the paper's 600 million pairs are {times:,.0f} times as many, and these data "
+        "do not show how scores grow beyond that. One seed a point: intervals are over items alone."
     )
     return ["## Growth", markdown(growth.table(found, rates)), shown, note]
 

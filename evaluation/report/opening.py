@@ -5,7 +5,7 @@ compared with it by the paired bootstrap of `analysis.paired_test`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tabulate import tabulate
 
@@ -14,9 +14,14 @@ from evaluation.errors import InputError
 from evaluation.metrics import from_size
 from evaluation.report import paper
 from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean
-from evaluation.report.paper_tables import TRAINED_ON, papers_correlation
+from evaluation.report.paper_tables import (
+    TRAINED_ON,
+    is_papers,
+    papers_correlation,
+    ranks_as_the_paper,
+)
 from evaluation.report.systems import Scored, System, names, scored
-from evaluation.results.result import IN_CONTEXT
+from evaluation.results.result import IN_CONTEXT, Result, data_name
 
 CHOSEN_ON = ("sts-dev", "pearson")
 NOT_SIMPLE = ("ceiling",)
@@ -80,7 +85,27 @@ def figures(systems: Sequence[System]) -> list[Figure]:
     for name in names(systems, "cqa"):
         possible.append(Figure(f"{data_label(name)}, MAP", name, "map"))
     ours = [system for system in systems if system.kind == OURS]
-    return [one for one in possible if any(row_of(system, one) for system in ours)]
+    shown = []
+    for one in possible:
+        row = next(filter(None, (row_of(system, one) for system in ours)), None)
+        shown += [_on(one, row.results[0])] if row else []
+    return shown
+
+
+def _on(figure: Figure, result: Result) -> Figure:
+    """Return a figure of a result: on other data than the paper's, by their name alone."""
+    if figure.name.startswith("cqa"):
+        return figure
+    if figure.name.startswith("response_ranking"):
+        candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
+        name = figure.label.replace(f"of {paper.RANKING_CANDIDATES}", f"of {candidates}")
+        comparable = ranks_as_the_paper(result)
+    else:
+        comparable = is_papers(result)
+        data, key = figure.label.split(", ", 1)
+        name = f"{data if comparable else data_name(result.name)}, {key}"
+    papers = figure.papers if comparable else (Cell(), Cell())
+    return replace(figure, label=name, papers=papers)
 
 
 def data_label(name: str) -> str:
@@ -230,12 +255,14 @@ def _sentences(
     )
     system = next(iter(best.values()))
     verdicts: dict[str, list[str]] = {"ahead on": [], "behind on": [], "level on": []}
+    not_compared: list[str] = []
     higher: dict[str, list[str]] = {}
     for figure in shown:
         one = row_of(system, figure)
         baseline = best_baseline(systems, figure)
         if one and baseline:
-            verdicts[standing(difference(one, baseline, figure))].append(figure.label)
+            found = difference(one, baseline, figure)
+            (verdicts[standing(found)] if found.interval else not_compared).append(figure.label)
         known = best_baseline(systems, figure, pretrained=True)
         if one and known and _value(known, figure) > _value(one, figure):
             higher.setdefault(known.label, []).append(figure.label)
@@ -244,8 +271,13 @@ def _sentences(
         f"Compared with the best simple baseline on the same items, `{system.label}` is "
         f"{_listed(parts)}, where level means that the 95% interval of the difference includes 0."
         if parts
-        else "No simple baseline was scored on the same items."
+        else "No simple baseline was compared on the same items."
     )
+    if not_compared:
+        yield (
+            f"Not compared, as the items differ, or are too few for an interval: "
+            f"{'; '.join(not_compared)}."
+        )
     above = [f"{name} ({'; '.join(found)})" for name, found in higher.items()]
     yield (
         f"Pretrained models score higher: {_listed(above)}."
@@ -263,7 +295,7 @@ def _kind(outside: str) -> str:
 
 
 def standing(found: Cell) -> str:
-    """Return on which side of a baseline a difference puts a row, by its interval."""
+    """Return on which side of a baseline a difference with an interval puts a row."""
     if found.value is None or not found.interval or found.interval[0] <= 0 <= found.interval[1]:
         return "level on"
     return "ahead on" if found.value > 0 else "behind on"

@@ -68,6 +68,12 @@ def is_papers(result: Result) -> bool:
     return result.n == size and not is_synthetic(result)
 
 
+def ranks_as_the_paper(result: Result) -> bool:
+    """Say whether a ranking is of pairs from Reddit, the true one among as many as in the paper."""
+    candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
+    return result.data.get("origin") == REDDIT and candidates == paper.RANKING_CANDIDATES
+
+
 def is_synthetic(result: Result) -> bool:
     """Say whether a result is on generated data."""
     return result.data.get("origin") == SYNTHETIC
@@ -115,8 +121,7 @@ def _table_1(systems: Sequence[System], name: str) -> Table:
     found = list(scored(systems, name))
     result = found[0].results[0]
     candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
-    comparable = result.data.get("origin") == REDDIT and candidates == paper.RANKING_CANDIDATES
-    papers = paper.TABLE_1 if comparable else {}
+    papers = paper.TABLE_1 if ranks_as_the_paper(result) else {}
     known = {key for of in papers.values() for key in of}
     keys = sorted(known | result.metrics.keys(), key=lambda key: int(key.split("_")[-1]))
     rows = [Row(one.label, [one.cell(key, **how) for key in keys], one.kind) for one in found]
@@ -253,7 +258,7 @@ def _table_6(systems: Sequence[System], found: list[str]) -> Table:
         rows.append(Row(name, cells, PAPER, "SemEval-2017 test, in the paper"))
     notes = [
         "Queries without a relevant candidate count as 0, which sets the highest MAP a file allows "
-        "(the ceiling): scores on different files do not compare.",
+        "(the ceiling): scores on different files cannot be compared.",
         *_synthetic_notes(_first(systems, found)),
     ]
     if official and not any(result.system == "module" for result in official):

@@ -34,14 +34,18 @@ def scatter(result: Result) -> str:
     figure, axes = svg.axes_of()
     gold = [item["gold"] for item in result.items]
     score = np.array([item["score"] for item in result.items])
-    # Scores above 0 are no angles: they are the module's own.
-    are_angles = score.max(initial=0.0) <= 0.0
-    if are_angles:
+    in_angles = are_angles(result)
+    if in_angles:
         score = scale_0_to_5(score)
     axes.scatter(gold, score, s=14, color=BLUE, alpha=0.6, linewidths=0)
     axes.set_xlabel(f"gold similarity, {min(gold, default=0):g} to {max(gold, default=5):g}")
-    axes.set_ylabel("similarity of the embeddings, 0 to 5" if are_angles else "score")
+    axes.set_ylabel("similarity of the embeddings, 0 to 5" if in_angles else "score")
     return svg.document(figure, salt="figure7")
+
+
+def are_angles(result: Result) -> bool:
+    """Say whether scores are negative angles; those above 0 are the module's own."""
+    return max((item["score"] for item in result.items), default=0.0) <= 0.0
 
 
 @svg.styled

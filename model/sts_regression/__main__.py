@@ -37,6 +37,7 @@ _EXAMPLES = {
 """Of each command, what follows the program's name."""
 _OF_SEVERAL = ("folds_by", "weights_between_folds")
 """Choices of which `run` takes several."""
+EXPORT_WORDS = 50_000
 
 
 def parser() -> argparse.ArgumentParser:
@@ -81,10 +82,9 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--export_words",
         type=int,
-        default=50_000,
         metavar="N",
         help="first words of the vectors' file that the SavedModel keeps, besides those of the "
-        "data; default: %(default)s",
+        f"data; default: {EXPORT_WORDS}; of a module it keeps those of the data alone",
     )
     vectors = _command(commands, "vectors", "write a module's word vectors in GloVe's format")
     vectors.add_argument(
@@ -256,7 +256,7 @@ def _export(arguments: argparse.Namespace) -> None:
     if arguments.folds is not None:
         raise InputError("--folds: accepted only by run; export trains on all pairs")
     output_folder.require_folder(arguments.output.parent)
-    if arguments.export_words < 0:
+    if arguments.export_words is not None and arguments.export_words < 0:
         raise InputError(
             f"--export_words {arguments.export_words}; accepted: numbers of at least 0"
         )
@@ -268,6 +268,12 @@ def _export(arguments: argparse.Namespace) -> None:
     from model.sts_regression.layers import regressor as regressors
     from model.sts_regression.training import training
 
+    is_module = arguments.vectors.is_dir()
+    if is_module and arguments.export_words is not None:
+        raise InputError(
+            f"--export_words: {arguments.export_words}; accepted with a file of vectors, as "
+            f"{str(arguments.vectors)!r} is a module"
+        )
     serving.check(arguments.output)
     known = experiments.load(arguments.rows_file)
     (row,) = _known_rows([arguments.row], known)
@@ -279,7 +285,7 @@ def _export(arguments: argparse.Namespace) -> None:
         {word for sentence in words.values() for word in sentence},
         unknown_as=choices.unknown_words,
         dim=arguments.dim,
-        first=arguments.export_words,
+        first=EXPORT_WORDS if arguments.export_words is None else arguments.export_words,
     )
     data = prepared.as_data(pairs, words, vectors)
     regressor = regressors.build(

@@ -177,6 +177,19 @@ def test_another_score_is_no_training(done):
     assert done.would_make() == {"score bilstm_max_nli-0", *PAGES}
 
 
+def test_another_file_of_an_evaluation_set_scores_what_reads_it(done):
+    file = done.folder / "data" / "semeval_cqa" / "2017" / "test.xml"
+    file.parent.mkdir()
+    file.write_text("of the organisers")
+    try:
+        made = done.would_make()
+    finally:
+        shutil.rmtree(file.parent)
+    scored = [name for name, run in rows.Table().shown.items() if "cqa" in run.row.scores]
+    assert len(scored) > 5
+    assert made == of(scored, "score") | {"baselines baselines", "leaks leaks", *PAGES}
+
+
 def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
     path = done.folder / "rows.yaml"
     table = yaml.safe_load(path.read_text())
@@ -192,6 +205,7 @@ def test_options_make_again_what_they_name(done):
     made = of(runs, *ALL) | NLI_100 | NLI_PAGES
     assert done.would_make(NLI_AGAIN="sn*") == {"data nli/again"} | made
     assert done.would_make(NLI_AGAIN="") == made
+    done.write("glove.txt", "word 1 0")
     assert done.would_make(VECTORS="glove.txt") == {"baselines baselines", *PAGES}
 
 

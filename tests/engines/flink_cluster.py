@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.engines import processes
 from tests.engines.fetch import FLINK, FLINK_JOB_SERVER, FLINK_SERIES, FOLDER, REPOSITORY
 
@@ -39,13 +41,10 @@ _JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntr
 _TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 _CONFIGURATION = REPOSITORY / "deploy" / "flink" / "config.yaml"
 
-_OPENED = (
-    *("java.io", "java.lang", "java.lang.invoke", "java.lang.reflect", "java.math", "java.net"),
-    *("java.nio", "java.text", "java.time", "java.util", "java.util.concurrent"),
-    *("java.util.concurrent.atomic", "java.util.concurrent.locks", "sun.net.util", "sun.nio.ch"),
+JAVA_OPTIONS = tuple(
+    yaml.safe_load(_CONFIGURATION.read_text(encoding="utf-8"))["env.java.opts.all"].split()
 )
-JAVA_OPTIONS = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED)
-"""Java 17 closes packages that Flink reaches into."""
+"""Flink's own scripts take them from the file."""
 _FRAMEWORK_HEAP, _OFF_HEAP, _NETWORK, _JOB_HEAP = 128, 128, 192, 512
 """MiB. `_OFF_HEAP` is for Flink itself, and once more for the job: Beam's gRPC takes it."""
 _DIRECT = f"-XX:MaxDirectMemorySize={2 * _OFF_HEAP + _NETWORK}m"

@@ -72,16 +72,18 @@ def load(
       wanted: words, looked up as written and in lower case.
       unknown_as: the vector of a word that has none: `zero`, or the `mean` of all that are kept.
       dim: the width the vectors must have; by default that of the file's first line.
-      first: also keep this many words from the start of the file, where the most frequent are.
+      first: also keep this many words from the start of the file, where the most frequent are; a
+        module has no such order.
 
     Raises:
       InputError: if the vectors cannot be used; names the line or the word.
     """
     asked = set(wanted)
+    asked |= {word.lower() for word in asked}
     if path.is_dir():
         found = _of_module(path, sorted(asked), dim=dim)
     else:
-        found = _of_file(path, asked | {word.lower() for word in asked}, dim=dim, first=first)
+        found = _of_file(path, asked, dim=dim, first=first)
     if not found:
         raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")
     rows = np.stack(list(found.values()))

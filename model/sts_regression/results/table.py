@@ -67,7 +67,7 @@ def _title(way: tuple[str, str], result: dict) -> str:
     return (
         f"**{result['n']:,} pairs, {made}.** "
         f"{counts['pairs_held_out_with_a_sentence_that_trains']:,} of the {held_out:,} pairs held "
-        f"out have a sentence that also trains{tests}."
+        f"out share a sentence with a training pair{tests}."
     )
 
 

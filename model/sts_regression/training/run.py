@@ -63,9 +63,9 @@ def run(
     known = experiments.load(rows_file)
     wanted = [
         Job(row, way, number, begin)
-        for begin in weights
+        for begin in dict.fromkeys(weights)
         for way, splits in prepared.splits.items()
-        for row in rows
+        for row in dict.fromkeys(rows)
         for number in range(len(splits))
         if begin == FRESH or row not in COSINES
     ]

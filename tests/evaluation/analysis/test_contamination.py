@@ -41,6 +41,12 @@ def test_pairs_in_either_order_and_texts_anywhere():
     assert found.texts == [0, 1, 3, 5]
 
 
+def test_context_turns_are_texts_of_their_record():
+    items = {"set": [("A dog runs.", "the sun"), ("one two", "three four")]}
+    found = overlap.find(items, [("one two", "else", "a dog runs", "")])
+    assert (found["set"].pairs, found["set"].texts) == ([], [0, 1])
+
+
 def test_several_sets_are_told_apart():
     items = {"a": [("one two", "three four")], "b": [("five six", "one two")]}
     found = overlap.find(items, [("one two", "three four")])
@@ -117,6 +123,17 @@ def test_an_evaluation_set_is_needed(write_text, tmp_path, capsys):
     assert "no evaluation sets: give some of --response_ranking" in capsys.readouterr().err
 
 
+def test_training_data_without_a_record_prove_nothing(write_text, tmp_path, capsys):
+    empty = write_text("train-0.tfrecord", "")
+    rows = "".join(ROW.format(*pair) for pair in PAIRS)
+    test = write_text("sts-test.csv", rows)
+    argv = ["contamination", "--training", str(empty), "--sts", str(test)]
+    assert main([*argv, "--output", str(tmp_path / "out")]) == 1
+    said = f"--training {empty}: no records; accepted: files with training records"
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.glob("out/*.json"))
+
+
 def test_tfrecords_of_pairs_and_of_inference(tmp_path):
     import tensorflow as tf
 
@@ -131,12 +148,16 @@ def test_tfrecords_of_pairs_and_of_inference(tmp_path):
                 writer.write(example.SerializeToString())
 
     write("train-0.tfrecord", {"input": "a", "response": "b", "thread_id": "t"})
-    write("train-1.tfrecord")
+    in_context = {"input": "c", "response": "d", "context/1": "f", "context/0": "e"}
+    write("train-1.tfrecord", in_context)
     write("nli-0.tfrecord", {"premise": "p", "hypothesis": "h"}, {"premise": "q"})
     first, *rest = training_texts.find(tmp_path)
     assert [path.name for path in (first, *rest)] == [
         *("nli-0.tfrecord", "train-0.tfrecord", "train-1.tfrecord"),
     ]
-    assert [pair for path in rest for pair in training_texts.read(path)] == [("a", "b")]
+    assert [texts for path in rest for texts in training_texts.read(path)] == [
+        ("a", "b"),
+        ("c", "d", "e", "f"),
+    ]
     with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: feature 'hypothesis' has 0"):
         list(training_texts.read(first))

@@ -177,6 +177,16 @@ def test_another_sweep_is_refused(sweep):
         run(sweep)
 
 
+@pytest.mark.parametrize(("name", "what"), [("sts-test.csv", "sts_files"), ("p-0", "pairs_files")])
+def test_other_files_of_the_same_name_are_another_sweep(sweep, tmp_path, name, what):
+    sweep = dataclasses.replace(sweep, sts=tmp_path, pairs=f"{tmp_path}/p-*")
+    (tmp_path / name).write_text("before")
+    run(sweep)
+    (tmp_path / name).write_text("afterwards")
+    with pytest.raises(InputError, match=f"a sweep with {what} "):
+        run(sweep)
+
+
 def test_the_command_writes_result_and_figure(sweep, tmp_path, capsys):
     argv = ["snli_sweep", "--init_checkpoint", "reddit", "--config_file", "preset.yaml"]
     argv += ["--pairs", "p", "--nli", "nli-*.tfrecord", "--sts", "stsb", "--output", "out"]

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from evaluation.data import sts_files
 from evaluation.encoders import batching
-from evaluation.encoders.saved_model import Encoder, fingerprint
+from evaluation.encoders.saved_model import Encoder, fingerprint, load_encoder
 from evaluation.errors import InputError
 from evaluation.tasks import sts
 
@@ -321,6 +321,8 @@ def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
     assert fingerprint(faulty.folder) != found
     provenance = Encoder(lengths).provenance()
     assert provenance == {"path": str(lengths), "fingerprint": found}
+    theirs = load_encoder(lengths, pretrained=True).provenance()
+    assert theirs == provenance | {"pretrained": True}
 
 
 @pytest.mark.parametrize("part", ["saved_model.pb", "variables/variables.data-*", "assets/words"])

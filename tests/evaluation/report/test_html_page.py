@@ -204,6 +204,17 @@ def test_figure_7_shows_angles_as_similarities():
     assert "<!-- score -->" in pictures.scatter(dataclasses.replace(found, items=own))
 
 
+def test_scores_are_called_angles_only_where_they_are():
+    angles = render(sts_result(n=3))
+    assert "The similarity is 5 for the same direction." in angles
+    assert "Scores are negative angles in radians: 0 is the same direction. A pair" in angles
+    found = sts_result(n=3)
+    own = [item | {"score": 1.0 + n} for n, item in enumerate(found.items)]
+    page = render(dataclasses.replace(found, items=own))
+    assert "the same direction" not in page
+    assert "Scores are the module&#39;s own. A pair" in page
+
+
 def test_figure_shows_the_test_set_where_there_is_one(page):
     assert "Figure 7: scores against human judgement, sts-test" in page
     assert "1,379 in all" in page

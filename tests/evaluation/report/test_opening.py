@@ -24,7 +24,7 @@ def ranking(*ranks, path="m", pretrained=False):
             {"rank": rank, "block": row // 2, "input_id": str(row), "response_id": str(row)}
             for row, rank in enumerate(ranks)
         ],
-        data={"sha256": "ab"},
+        data={"sha256": "ab", "origin": "Reddit"},
         module={"path": path, "fingerprint": "1"} | ({"pretrained": True} if pretrained else {}),
     )
 
@@ -123,6 +123,31 @@ def test_the_page_opens_with_three_sentences_and_a_table(results):
         *("0.500 [0.250, 0.750], TF-IDF", "1.000 [0.250, 0.750], lm", "0.561", "-"),
     ]
     assert "Compare each score with the best simple baseline" in rule
+
+
+def test_other_data_have_neither_the_papers_figures_nor_their_names(tmp_path):
+    def put(run, rank, candidates):
+        one = dataclasses.replace(
+            ranking(1, rank, 1, rank), settings={"candidates": candidates}, data={"sha256": "ab"}
+        )
+        sts = Result(
+            task="sts", name="sts-test", system="module", metrics={"pearson": 0.5}, n=60, items=[]
+        )
+        for found in (one, sts, dev(0.7)):
+            store.write(found, tmp_path / run)
+
+    put("plain-0", 1, 20)
+    put("baselines/words", 2, 20)
+    systems = read_runs(tmp_path)
+    assert [(one.label, one.papers) for one in opening.figures(systems)] == [
+        ("sts-test, r", (Cell(), Cell())),
+        ("P@1 of 20", (Cell(), Cell())),
+    ]
+    sentences, *_ = opening.markdown(systems, {})
+    assert "`plain` is ahead on (P@1 of 20)" in sentences
+    assert "Not compared, as the items differ, or are too few for an interval: sts-test, r." in (
+        sentences
+    )
 
 
 def test_what_a_pretrained_model_has_read_is_said_below_the_table(results):

@@ -147,6 +147,10 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
     export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--export_words", -1)
     assert main([*export, *nowhere]) == 1
     assert "--export_words -1; accepted: numbers of at least 0" in capsys.readouterr().err
+    (tmp_path / "module").mkdir()
+    of_module = [*export[:-1], "5", "--vectors", str(tmp_path / "module")]
+    assert main(of_module) == 1
+    assert "--export_words: 5; accepted with a file of vectors, as '" in capsys.readouterr().err
     export = command("export", tmp_path / "new", "--row", "sif_perceptron", "--folds", 3)
     assert main([*export, *nowhere]) == 1
     assert "error: --folds: accepted only by run" in capsys.readouterr().err

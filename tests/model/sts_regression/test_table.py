@@ -51,7 +51,8 @@ def test_a_row_that_diverged_hides_nothing_of_the_others():
     ]
     assert "first (1 of 1 folds diverged)" in made
     assert (
-        "3 of the 6 pairs held out have a sentence that also trains; of sts-test, 1 of 7." in made
+        "3 of the 6 pairs held out share a sentence with a training pair; of sts-test, 1 of 7."
+        in made
     )
     assert "glove.txt, 50 numbers" in made
     assert "gates: printed; padding: masked; gradient norm clipped at: nothing" in made

@@ -110,7 +110,7 @@ def _notes(results: list[Result]) -> list[str]:
             f"cut off at: {settings['clip_norm'] or 'nothing'}."
         )
     shared = counts["pairs_held_out_with_a_sentence_that_trains"]
-    notes.append(f"{shared:,} pairs held out have a sentence that also trains.")
+    notes.append(f"{shared:,} pairs held out share a sentence with a training pair.")
     notes += [
         f"{name}: {test['pairs_with_a_sentence_that_trains']:,} of its {test['pairs']:,} pairs do."
         for name, test in first.data.get("tests", {}).items()

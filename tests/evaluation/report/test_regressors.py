@@ -83,7 +83,7 @@ def test_what_leaks_and_what_was_computed_is_said():
     (table,) = tables_of(RANDOM)
     notes = " ".join(table.notes)
     assert "1,186 pairs, 3 folds" in notes
-    assert "496 pairs held out have a sentence that also trains" in notes
+    assert "496 pairs held out share a sentence with a training pair" in notes
     assert "sts2017_track5: 4 of its 250 pairs do." in notes
     assert "0.5 of the paper's epochs" in notes
     assert "glove.txt, 50 numbers; learning rate 0.0001; gates: printed" in notes

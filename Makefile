@@ -17,14 +17,18 @@ WORKFLOW_INSTALLED := $(WORKFLOW)/.installed
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# $(1): the folder of an environment. Where it is a link, its target would be emptied.
+new_environment = test ! -L $(1) || \
+  { echo "error: $(1) is a link, and its target would be emptied; remove it"; exit 1; }; \
+  $(PYTHON) -m venv --clear $(1)
+
 install: $(INSTALLED)  ## the pinned packages into .venv: a few minutes, once
 
 $(INSTALLED): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "error: $(PYTHON) is not Python 3.11; name one with make PYTHON=..."; exit 1; }
-	@test ! -L $(VENV) || { echo "error: $(VENV) is a link, and its target would be emptied; remove it"; exit 1; }
 	@echo "installing the pinned packages into $(VENV): a few minutes, once"
-	$(PYTHON) -m venv --clear $(VENV)
+	@$(call new_environment,$(VENV))
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	touch $@
 
@@ -81,7 +85,7 @@ mutants: $(MUTANTS)/.installed  ## do the fast tests notice small faults? tests/
 	$(MUTANTS)/bin/python tests/mutation/report.py
 
 $(MUTANTS)/.installed: requirements.txt tests/mutation/requirements.txt
-	$(PYTHON) -m venv --clear $(MUTANTS)
+	@$(call new_environment,$(MUTANTS))
 	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --requirement tests/mutation/requirements.txt
 	touch $@
@@ -130,7 +134,7 @@ benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED) engines  ## DATA=DIR: e
 	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) $(if $(TEXTS),--texts $(TEXTS)) --output benchmarks/RESULTS.md
 
 $(WORKFLOW_INSTALLED): benchmarks/quality/requirements.txt
-	$(PYTHON) -m venv --clear $(WORKFLOW)
+	@$(call new_environment,$(WORKFLOW))
 	$(WORKFLOW)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 

@@ -7,6 +7,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from benchmarks import __main__ as every_benchmark
 from tests.commands.documents import DOCUMENTS
 
@@ -45,6 +47,18 @@ def test_every_target_that_a_document_names_exists():
     targets = set(re.findall(r"(?:`|^    |then )make ([a-z-]+)", text, re.MULTILINE))
     assert len(targets) > 3
     assert targets <= {*listed(), "test-all"}
+
+
+@pytest.mark.parametrize("variable", ["VENV", "WORKFLOW", "MUTANTS"])
+def test_an_environment_that_is_a_link_is_not_emptied(tmp_path, variable):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").touch()
+    link = tmp_path / "link"
+    link.symlink_to("theirs")
+    done = make(f"{variable}={link}", f"{link}/.installed")
+    assert done.returncode != 0
+    assert f"error: {link} is a link, and its target would be emptied; remove it" in done.stdout
+    assert (tmp_path / "theirs" / "file").exists()
 
 
 def test_the_workflow_is_given_the_options_that_make_was(tmp_path):

@@ -19,6 +19,7 @@ SAMPLE, SAMPLE_WORDS = "SAMPLE.txt", "A sample world: "
 MANIFEST = "COMPLETED"
 """The file that the data pipeline writes beside its own."""
 SYNTHETIC, REDDIT = "synthetic sample", "Reddit"
+DATA_CARD = "data_card.json"
 """Origins of data that are known."""
 
 
@@ -73,7 +74,8 @@ def _origin(folder: Path) -> str:
         completed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if completed.get("synthetic"):
             return SYNTHETIC
-        return REDDIT if completed["options"].get("source") == "reddit" else ""
+        card = json.loads((folder / DATA_CARD).read_text(encoding="utf-8"))
+        return REDDIT if card["source"]["name"] == REDDIT else ""
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return ""
 

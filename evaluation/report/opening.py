@@ -17,8 +17,8 @@ from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean
 from evaluation.report.paper_tables import (
     TRAINED_ON,
     is_papers,
+    is_synthetic,
     papers_correlation,
-    ranks_as_the_paper,
 )
 from evaluation.report.systems import Scored, System, names, scored
 from evaluation.results.result import IN_CONTEXT, Result, data_name
@@ -99,7 +99,7 @@ def _on(figure: Figure, result: Result) -> Figure:
     if figure.name.startswith("response_ranking"):
         candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
         name = figure.label.replace(f"of {paper.RANKING_CANDIDATES}", f"of {candidates}")
-        comparable = ranks_as_the_paper(result)
+        comparable = candidates == paper.RANKING_CANDIDATES and not is_synthetic(result)
     else:
         comparable = is_papers(result)
         data, key = figure.label.split(", ", 1)

@@ -13,6 +13,11 @@ def manifest(folder, **content):
     (folder / "COMPLETED").write_text(json.dumps(content))
 
 
+def of_reddit(folder):
+    manifest(folder)
+    (folder / "data_card.json").write_text(json.dumps({"source": {"name": "Reddit"}}))
+
+
 def test_a_marker_above_or_beside_says_that_data_are_a_sample(tmp_path):
     (tmp_path / "SAMPLE.txt").write_text(MARKER)
     for folder in (tmp_path, tmp_path / "stsb"):
@@ -23,23 +28,25 @@ def test_a_marker_above_or_beside_says_that_data_are_a_sample(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "origin"),
+    ("content", "source", "origin"),
     [
-        ({"options": {"source": "reddit"}}, "Reddit"),
-        ({"options": {"source": "reddit"}, "synthetic": True}, "synthetic sample"),
-        ({"options": {"source": "linked"}}, ""),
-        ({"options": {"command": "snli"}}, ""),
-        ({}, ""),
+        ({}, {"name": "Reddit"}, "Reddit"),
+        ({"synthetic": True}, {"name": "Reddit"}, "synthetic sample"),
+        ({}, {"name": "tickets.csv"}, ""),
+        ({}, {}, ""),
+        ({}, None, ""),
     ],
 )
-def test_the_manifest_beside_pairs_says_where_they_come_from(tmp_path, content, origin):
+def test_manifest_and_data_card_say_where_pairs_come_from(tmp_path, content, source, origin):
     manifest(tmp_path, **content)
+    if source is not None:
+        (tmp_path / "data_card.json").write_text(json.dumps({"source": source}))
     assert origin_of([tmp_path / "test-0", tmp_path / "test-1"]) == origin
 
 
 def test_files_of_several_origins_have_none(tmp_path):
     (tmp_path / "own").mkdir()
-    manifest(tmp_path, options={"source": "reddit"})
+    of_reddit(tmp_path)
     assert origin_of([tmp_path / "test-0", tmp_path / "own" / "test-0"]) == ""
 
 
@@ -47,5 +54,5 @@ def test_provenance_has_the_origin_where_it_is_known(tmp_path):
     (tmp_path / "test-0").write_text("")
     source = Source("response_ranking", (tmp_path / "test-0",))
     assert "origin" not in source.provenance()
-    manifest(tmp_path, options={"source": "reddit"})
+    of_reddit(tmp_path)
     assert source.provenance()["origin"] == "Reddit"

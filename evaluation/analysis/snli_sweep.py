@@ -74,7 +74,7 @@ class Sweep:
 
 
 def _sizes(patterns: str) -> dict[str, int]:
-    """Return the bytes of each file of training pairs: other pairs have another size."""
+    """Return the bytes of each file of training pairs, by which other pairs are noticed."""
     found = (Path(path) for one in patterns.split(",") for path in glob(one.strip()))  # noqa: PTH207
     return {str(path): path.stat().st_size for path in sorted(found)}
 

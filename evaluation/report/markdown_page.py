@@ -169,7 +169,7 @@ def _growth(
     note = (
         "A dotted line is drawn where the interval of the slope excludes 0, and it ends with the "
         f"data: the paper's 600 million pairs are {times:,.0f} times as many, and these data "
-        "do not show how scores grow beyond that. One seed a point: intervals are over items alone."
+        "do not show how scores grow that far. One seed a point: intervals are over items alone."
     )
     return ["## Growth", markdown(growth.table(found, rates)), shown, note]
 

@@ -275,7 +275,7 @@ def _sentences(
     )
     if not_compared:
         yield (
-            f"Not compared, as the items differ, or are too few for an interval: "
+            "Not compared, because the items differ or are too few for an interval: "
             f"{'; '.join(not_compared)}."
         )
     above = [f"{name} ({'; '.join(found)})" for name, found in higher.items()]

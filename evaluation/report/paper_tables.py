@@ -68,12 +68,6 @@ def is_papers(result: Result) -> bool:
     return result.n == size and not is_synthetic(result)
 
 
-def ranks_as_the_paper(result: Result) -> bool:
-    """Say whether a ranking is of pairs from Reddit, the true one among as many as in the paper."""
-    candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
-    return result.data.get("origin") == REDDIT and candidates == paper.RANKING_CANDIDATES
-
-
 def is_synthetic(result: Result) -> bool:
     """Say whether a result is on generated data."""
     return result.data.get("origin") == SYNTHETIC
@@ -121,7 +115,8 @@ def _table_1(systems: Sequence[System], name: str) -> Table:
     found = list(scored(systems, name))
     result = found[0].results[0]
     candidates = result.settings.get("candidates", paper.RANKING_CANDIDATES)
-    papers = paper.TABLE_1 if ranks_as_the_paper(result) else {}
+    comparable = result.data.get("origin") == REDDIT and candidates == paper.RANKING_CANDIDATES
+    papers = paper.TABLE_1 if comparable else {}
     known = {key for of in papers.values() for key in of}
     keys = sorted(known | result.metrics.keys(), key=lambda key: int(key.split("_")[-1]))
     rows = [Row(one.label, [one.cell(key, **how) for key in keys], one.kind) for one in found]

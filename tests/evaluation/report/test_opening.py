@@ -145,8 +145,9 @@ def test_other_data_have_neither_the_papers_figures_nor_their_names(tmp_path):
     ]
     sentences, *_ = opening.markdown(systems, {})
     assert "`plain` is ahead on (P@1 of 20)" in sentences
-    assert "Not compared, as the items differ, or are too few for an interval: sts-test, r." in (
-        sentences
+    assert (
+        "Not compared, because the items differ or are too few for an interval: sts-test, r."
+        in (sentences)
     )
 
 

@@ -96,7 +96,7 @@ RUNS ?= runs/reproduce
 # More options of Snakemake, such as --dry-run or --profile of a cluster.
 WORKFLOW_OPTIONS ?=
 # Those that were given, as DATA='"DIR"': Snakemake reads YAML.
-OPTIONS = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS,\
+OPTIONS = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS GPU,\
   $(if $(filter-out undefined,$(origin $(name))),$(name)='"$($(name))"'))
 # $(1): a rule of the Snakefile.
 workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/.lock \

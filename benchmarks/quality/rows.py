@@ -54,7 +54,7 @@ class Row:
     nli_files: str = "nli-*"
     rates: tuple[float, ...] = ()
     outside: str = ""
-    needs: str = ""
+    needs: tuple[str, ...] = ()
     vocabulary: str | None = None
     word_vectors: str | None = None
     teacher: str | None = None
@@ -117,15 +117,11 @@ class Table:
         self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
-            row = self._based(given, table["rows"])
-            if self.options.get(row.get("needs"), "needs nothing"):
-                self._add(name, row)
+            self._add(name, self._based(given, table["rows"]))
         self.shown = self._runs(self.rows)  # in RESULTS.md
         for section in ("benchmarks", "pretrained"):
             for name, given in table[section].items():
-                row = self._based(given, table["rows"])
-                if self.options.get(row.get("needs"), "needs nothing"):
-                    self._add(f"{section}/{name}", row)
+                self._add(f"{section}/{name}", self._based(given, table["rows"]))
         self.ablations = {
             name: self._ablation(name, given, self._based(table["rows"][name], table["rows"]))
             for name, given in table["ablations"].items()
@@ -157,7 +153,7 @@ class Table:
             **{key: value for key, value in known.items() if key in names},
         )
         for key, accepted in (
-            ("needs", ("", *self.options)),
+            ("needs", self.options),
             ("pairs", self.data_sets),
             ("validated_on", self.data_sets),
             ("vocabulary", self.data_sets),
@@ -175,6 +171,8 @@ class Table:
             if unknown := set(named) - {None, *accepted}:
                 names_of = ", ".join(accepted)
                 raise TableError(f"row {name}: {key}: {min(unknown)}; accepted: {names_of}")
+            if key == "needs" and not all(self.options[option] for option in value):
+                return  # the row that it starts from may be left out, too
         for other in (row.init_from, row.model_of):
             if other and (unknown := set(row.seeds) - set(self.rows[other].seeds)):
                 of_other = ", ".join(map(str, self.rows[other].seeds))

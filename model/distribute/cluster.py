@@ -68,10 +68,11 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
     """The strategy of a run; to be made first of all, since it configures the devices.
 
     Raises:
-      InputError: if TF_CONFIG does not fit the strategy.
+      InputError: if TF_CONFIG does not fit the strategy, or the machine has too few GPUs.
       ValueError: if there is no such strategy.
     """
     require_whole(runtime)
+    _require_gpus(runtime)
     if runtime.enable_xla:
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
@@ -99,6 +100,18 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
         raise InputError(
             "runtime.distribution_strategy: parameter_server needs a TF_CONFIG that names chief, "
             f"worker and ps; {', '.join(sorted(missing))} missing"
+        )
+
+
+def _require_gpus(runtime: config_definitions.RuntimeConfig) -> None:
+    # TensorFlow would train on the CPU and say nothing.
+    if runtime.distribution_strategy == PARAMETER_SERVER:
+        return  # the workers' GPUs, not the chief's
+    found = len(tf.config.list_physical_devices("GPU"))
+    if runtime.num_gpus > found:
+        raise InputError(
+            f"runtime.num_gpus: {runtime.num_gpus}; accepted: at most the GPUs that TensorFlow "
+            f"finds on this machine ({found}); 0 trains on the CPU"
         )
 
 

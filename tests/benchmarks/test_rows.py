@@ -428,3 +428,20 @@ def test_rows_that_need_an_option_are_left_out_where_it_is_empty(table):
     shown = table(SENTENCE_TRANSFORMERS="").shown
     assert "reddit-0" in shown
     assert not {"words-0", "words_nli-0", "teacher-0", "teacher_nli-0"} & shown.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "large"),
+    [
+        ({}, False),
+        ({"GPU": "1"}, True),
+        ({"GPU": "1", "SENTENCE_TRANSFORMERS": ""}, False),
+    ],
+)
+def test_a_row_can_need_two_options(table, options, large):
+    assert ("transformer_large-0" in table(**options).shown) is large
+
+
+def test_an_option_that_a_row_needs_and_is_none_is_named(changed):
+    with pytest.raises(rows.TableError, match="row new: needs: CPU; accepted: DATA, RUNS, "):
+        changed("new", experiment="reddit", preset="laptop_dan", needs=["GPU", "CPU"])

@@ -107,3 +107,26 @@ def test_an_error_names_a_peer_and_not_the_process_itself(cluster_of):
     itself = "/job:chief/replica:0/task:0/device:CPU:0"
     assert cluster.named_in(f"from {itself}: /job:ps/replica:0/task:0 is gone") == "ps 0"
     assert cluster.named_in(f"from {itself}: cancelled") is None
+
+
+@pytest.mark.parametrize("strategy", ["one_device", "mirrored", "multi_worker_mirrored"])
+def test_more_gpus_than_the_machine_has_are_refused(monkeypatch, strategy):
+    monkeypatch.setattr(cluster.tf.config, "list_physical_devices", lambda kind: [kind])
+    runtime = config_definitions.RuntimeConfig(distribution_strategy=strategy, num_gpus=2)
+    with pytest.raises(
+        InputError, match=r"runtime\.num_gpus: 2; accepted: at most the GPUs .* finds .*\(1\); 0 "
+    ):
+        cluster.strategy(runtime)
+
+
+def test_the_chief_of_parameter_servers_needs_no_gpu(monkeypatch, cluster_of):
+    """Its workers have them."""
+    cluster_of("chief", chief=1, worker=1, ps=1)
+    monkeypatch.setattr(cluster.tf.config, "list_physical_devices", lambda _: [])
+    made = []
+    monkeypatch.setattr(
+        cluster.distribute_utils, "get_distribution_strategy", lambda **given: made.append(given)
+    )
+    runtime = config_definitions.RuntimeConfig(distribution_strategy="parameter_server", num_gpus=2)
+    cluster.strategy(runtime)
+    assert made[0]["num_gpus"] == 2

@@ -36,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and warns about devices that are missing.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    # On the CPU: GPUs compute float32 products in fewer bits (TF32).
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     from export import commands
     from export.saved_model import write
     from model.errors import InputError

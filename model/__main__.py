@@ -1,6 +1,6 @@
 """Training and validation, with the Model Garden's flags.
 
-python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
+python -m model --experiment reddit --mode train --model_dir run/ \\
         --config_file laptop_dan \\
         --params_override "task.train_data.input_path=pairs/train-*"
 python -m model --experiment reddit --config_file laptop_dan --print_config
@@ -19,7 +19,7 @@ import model
 from model.configs import PRESETS
 
 _EXAMPLE = """\
-python -m model --experiment reddit --mode train_and_eval --model_dir run/ \\
+python -m model --experiment reddit --mode train --model_dir run/ \\
       --config_file laptop_dan \\
       --params_override "task.train_data.input_path=pairs/train-*"
   python -m model --experiment reddit --config_file laptop_dan --print_config"""
@@ -35,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
     # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == [_TEACHER]:
         from model.teacher import command

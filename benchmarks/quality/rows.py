@@ -114,6 +114,8 @@ class Table:
         given = {name: options.get(name, value) for name, value in known.items()}
         # Snakemake gives None for an empty value, a number for digits.
         self.options = {name: "" if value is None else str(value) for name, value in given.items()}
+        if self.options["GPU"] == "0":
+            self.options["GPU"] = ""
         self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():

@@ -5,6 +5,7 @@ value would be silently ignored.
 """
 
 import dataclasses
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -113,6 +114,16 @@ def _check_runtime(runtime: config_definitions.RuntimeConfig) -> None:
             f"runtime.loss_scale: {runtime.loss_scale!r} has no effect; it is read only with "
             "runtime.mixed_precision_dtype=float16"
         )
+    if runtime.loss_scale is not None and not _is_loss_scale(runtime.loss_scale):
+        raise InputError(
+            f"runtime.loss_scale: {runtime.loss_scale!r}; accepted: dynamic, or a finite number "
+            "above 0"
+        )
+    if strategy == "parameter_server" and runtime.num_gpus > 1:
+        raise InputError(
+            f"runtime.num_gpus: {runtime.num_gpus}; accepted with "
+            "runtime.distribution_strategy=parameter_server: 0, or 1 for each worker"
+        )
     if runtime.tpu and strategy != "tpu":
         raise InputError(
             f"runtime.tpu: {runtime.tpu!r} has no effect; it is read only with "
@@ -123,6 +134,12 @@ def _check_runtime(runtime: config_definitions.RuntimeConfig) -> None:
             f"runtime.all_reduce_alg: {runtime.all_reduce_alg!r} has no effect; it is read only "
             "with runtime.distribution_strategy=mirrored or multi_worker_mirrored"
         )
+
+
+def _is_loss_scale(value: object) -> bool:
+    return value == "dynamic" or (
+        isinstance(value, int | float) and math.isfinite(value) and value > 0
+    )
 
 
 def _default(base: type, name: str) -> Any:

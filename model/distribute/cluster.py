@@ -35,9 +35,14 @@ def serves(runtime: config_definitions.RuntimeConfig) -> bool:
     return runtime.distribution_strategy == PARAMETER_SERVER and _resolver().task_type in _SERVERS
 
 
-def serve() -> None:
-    """Serves until TERM or INT."""
+def serve(runtime: config_definitions.RuntimeConfig) -> None:
+    """Serves until TERM or INT.
+
+    Raises:
+      InputError: if a worker's machine has too few GPUs.
+    """
     resolver = _resolver()
+    _show_gpus(runtime.num_gpus if resolver.task_type == "worker" else 0)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -72,7 +77,8 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
       ValueError: if there is no such strategy.
     """
     require_whole(runtime)
-    _require_gpus(runtime)
+    # Under parameter servers, the workers have the GPUs, and this is the chief.
+    _show_gpus(0 if runtime.distribution_strategy == PARAMETER_SERVER else runtime.num_gpus)
     if runtime.enable_xla:
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
@@ -103,16 +109,26 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
         )
 
 
-def _require_gpus(runtime: config_definitions.RuntimeConfig) -> None:
-    # TensorFlow would train on the CPU and say nothing.
-    if runtime.distribution_strategy == PARAMETER_SERVER:
-        return  # the workers' GPUs, not the chief's
-    found = len(tf.config.list_physical_devices("GPU"))
-    if runtime.num_gpus > found:
+def _show_gpus(number: int) -> None:
+    """Lets TensorFlow see that many GPUs: some strategies take all that they see.
+
+    Raises:
+      InputError: if there are fewer, or this process has used others before.
+    """
+    gpus = tf.config.list_physical_devices("GPU")
+    if number > len(gpus):
+        # TensorFlow would train on the CPU and say nothing.
         raise InputError(
-            f"runtime.num_gpus: {runtime.num_gpus}; accepted: at most the GPUs that TensorFlow "
-            f"finds on this machine ({found}); 0 trains on the CPU"
+            f"runtime.num_gpus: {number}; accepted: at most the GPUs that TensorFlow finds on this "
+            f"machine ({len(gpus)}); 0 trains on the CPU"
         )
+    try:
+        tf.config.set_visible_devices(gpus[:number], "GPU")
+    except RuntimeError as error:
+        raise InputError(
+            f"runtime.num_gpus: {number}; this process already uses another number of GPUs: start "
+            "a new one"
+        ) from error
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def train(
         experiment=experiment, config_files=config_files, params_override=params_override, tpu=tpu
     )
     if cluster.serves(params.runtime):
-        cluster.serve()
+        cluster.serve(params.runtime)
         return {}
     return run_experiment(params, mode=mode, folder=model_dir)
 

@@ -435,6 +435,7 @@ def test_rows_that_need_an_option_are_left_out_where_it_is_empty(table):
     [
         ({}, False),
         ({"GPU": "1"}, True),
+        ({"GPU": 0}, False),
         ({"GPU": "1", "SENTENCE_TRANSFORMERS": ""}, False),
     ],
 )

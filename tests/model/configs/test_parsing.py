@@ -177,6 +177,17 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
         ({"task__validation_data__is_training": True}, "is_training: True .* accepted: False"),
         ({"runtime__run_eagerly": True}, "runtime.run_eagerly: True has no effect"),
         ({"runtime__loss_scale": "dynamic"}, "loss_scale.* only with .*float16"),
+        *(
+            (
+                {"runtime__mixed_precision_dtype": "float16", "runtime__loss_scale": scale},
+                "runtime.loss_scale: .*; accepted: dynamic, or a finite number above 0",
+            )
+            for scale in ("static", 0, -1.0, float("nan"), float("inf"))
+        ),
+        (
+            {"runtime__distribution_strategy": "parameter_server", "runtime__num_gpus": 2},
+            "num_gpus: 2; accepted with .*parameter_server: 0, or 1 for each worker",
+        ),
         ({"runtime__tpu": "local"}, "runtime.tpu: 'local' has no effect"),
         ({"trainer__train_tf_function": False}, "trainer.train_tf_function: False has no effect"),
         ({"trainer__recovery_max_trials": 3}, "recovery_max_trials: 3 has no effect"),

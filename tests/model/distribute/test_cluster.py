@@ -119,6 +119,34 @@ def test_more_gpus_than_the_machine_has_are_refused(monkeypatch, strategy):
         cluster.strategy(runtime)
 
 
+@pytest.fixture
+def visible(monkeypatch):
+    """The GPUs that TensorFlow sees, of a machine that has three."""
+    shown = []
+    monkeypatch.setattr(cluster.tf.config, "list_physical_devices", lambda _: ["a", "b", "c"])
+    monkeypatch.setattr(cluster.tf.config, "set_visible_devices", lambda *given: shown.append(given))
+    return shown
+
+
+@pytest.mark.parametrize("strategy", ["one_device", "multi_worker_mirrored"])
+@pytest.mark.parametrize("gpus", [0, 1, 3])
+def test_tensorflow_sees_no_more_gpus_than_asked_for(monkeypatch, visible, strategy, gpus):
+    monkeypatch.setattr(cluster.distribute_utils, "get_distribution_strategy", lambda **_: None)
+    cluster.strategy(
+        config_definitions.RuntimeConfig(distribution_strategy=strategy, num_gpus=gpus)
+    )
+    assert visible == [(["a", "b", "c"][:gpus], "GPU")]
+
+
+def test_gpus_that_a_process_already_uses_cannot_be_hidden(monkeypatch, visible):
+    def refuse(*_):
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+
+    monkeypatch.setattr(cluster.tf.config, "set_visible_devices", refuse)
+    with pytest.raises(InputError, match=r"runtime\.num_gpus: 1; this process already uses"):
+        cluster.strategy(config_definitions.RuntimeConfig(num_gpus=1))
+
+
 def test_the_chief_of_parameter_servers_needs_no_gpu(monkeypatch, cluster_of):
     """Its workers have them."""
     cluster_of("chief", chief=1, worker=1, ps=1)
@@ -127,6 +155,6 @@ def test_the_chief_of_parameter_servers_needs_no_gpu(monkeypatch, cluster_of):
     monkeypatch.setattr(
         cluster.distribute_utils, "get_distribution_strategy", lambda **given: made.append(given)
     )
-    runtime = config_definitions.RuntimeConfig(distribution_strategy="parameter_server", num_gpus=2)
+    runtime = config_definitions.RuntimeConfig(distribution_strategy="parameter_server", num_gpus=1)
     cluster.strategy(runtime)
-    assert made[0]["num_gpus"] == 2
+    assert made[0]["num_gpus"] == 1

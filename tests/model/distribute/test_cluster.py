@@ -123,8 +123,9 @@ def test_more_gpus_than_the_machine_has_are_refused(monkeypatch, strategy):
 def visible(monkeypatch):
     """The GPUs that TensorFlow sees, of a machine that has three."""
     shown = []
-    monkeypatch.setattr(cluster.tf.config, "list_physical_devices", lambda _: ["a", "b", "c"])
-    monkeypatch.setattr(cluster.tf.config, "set_visible_devices", lambda *given: shown.append(given))
+    config = cluster.tf.config
+    monkeypatch.setattr(config, "list_physical_devices", lambda _: ["a", "b", "c"])
+    monkeypatch.setattr(config, "set_visible_devices", lambda *given: shown.append(given))
     return shown
 
 

@@ -2,9 +2,11 @@ import contextlib
 import gc
 import io
 import json
+import logging
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,20 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False
     return LongestFirst(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol():
+    """Undoes what a command sets for its whole process, so that no test depends on another."""
+    loggers = [logging.getLogger(name) for name in ("", "absl", "apache_beam", "data_pipeline")]
+    levels = [logger.level for logger in loggers]
+    hook = threading.excepthook
+    try:
+        return (yield)
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        threading.excepthook = hook
 
 
 def pytest_collection_finish():

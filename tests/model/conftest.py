@@ -1,6 +1,4 @@
-import logging
 import shutil
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -102,20 +100,6 @@ def teacher_folder(tmp_path_factory):
     return folder
 
 
-@contextmanager
-def absl_as_it_was():
-    """Training sets absl's verbosity."""
-    level = logging.getLogger("absl").level
-    yield
-    logging.getLogger("absl").setLevel(level)
-
-
-@pytest.fixture(autouse=True)
-def quiet_absl():
-    with absl_as_it_was():
-        yield
-
-
 @pytest.fixture(scope="session")
 def flags(tmp_path_factory, pairs_folder, nli_folder, teacher_folder):
     """The flags of the tiny experiment, of any kind, with overrides."""
@@ -213,8 +197,7 @@ def reddit_run(parse, sts_dev, tmp_path_factory):
     params = parse(
         task__sts_dev=sts_dev, trainer__average_decay=0.9, trainer__validation_interval=20
     )
-    with absl_as_it_was():
-        run.run_experiment(params, mode="train_and_eval", folder=str(folder))
+    run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder
 
 
@@ -222,8 +205,7 @@ def reddit_run(parse, sts_dev, tmp_path_factory):
 def run_of_20_steps(parse, tmp_path_factory):
     """A run that was trained to step 20 and not validated."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    with absl_as_it_was():
-        run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
+    run.run_experiment(parse(trainer__train_steps=20), mode="train", folder=str(folder))
     return folder
 
 
@@ -244,6 +226,5 @@ def reddit_nli_run(parse, reddit_run, tmp_path_factory):
         trainer__train_steps=200,
         trainer__validation_interval=200,
     )
-    with absl_as_it_was():
-        run.run_experiment(params, mode="train_and_eval", folder=str(folder))
+    run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder

@@ -1,7 +1,6 @@
 """Ids of a vocabulary's own, and the hashed ones after them."""
 
 import json
-import logging
 import shutil
 
 import numpy as np
@@ -176,7 +175,6 @@ def test_what_is_no_vocabulary_is_refused(tiny_vocabulary, tmp_path):
 
 @pytest.mark.slow
 def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
-    level = logging.getLogger("absl").level
     folder = tmp_path / "vocabulary"
     main(["vocabulary", "--input", f"{pairs_folder}/train-*", "--output", str(folder)])
     # 64 questions and as many answers; "number", 400 numbers of which none comes twice; the end.
@@ -198,7 +196,6 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
     assert f"vocabulary: {folder}" in (tmp_path / "run" / "params.yaml").read_text()
     assert tf.train.latest_checkpoint(str(tmp_path / "run")).endswith("ckpt-4")
     require_its_vocabulary(params, tmp_path / "run", folder, pairs_folder)
-    logging.getLogger("absl").setLevel(level)
 
 
 def require_its_vocabulary(params, model_dir, folder, pairs_folder):

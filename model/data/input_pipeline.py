@@ -249,6 +249,7 @@ def validation_batches(
     )
 
 
+@tf.autograph.experimental.do_not_convert
 def parse(task: base_task.Task, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any]:
     """Records, string [batch] -> the task's batch, padded to a fixed length if `data` says so."""
     batch = task.parse(serialized)

@@ -173,7 +173,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
             values = self._strategy.run(on_worker, args=(batch,))
             return tf.pad(values, [[0, most - len(task.metrics)]])
 
-        @tf.function
+        @tf.function(autograph=False)
         def train_step(iterator: Any, is_last: tf.Tensor) -> tuple[tf.Tensor, ...]:
             index, batches, ids = next(iterator)
             values = tf.switch_case(

@@ -101,7 +101,7 @@ class SynchronousTrainer(orbit.AbstractTrainer):
             raise input_pipeline.find_damage(self._sources, self._tasks) or error from error
 
     def _make_step(self, task: base_task.Task) -> Callable[[Any, tf.Tensor], tf.Tensor]:
-        @tf.function
+        @tf.function(autograph=False)
         def train_step(iterator: Any, is_last: tf.Tensor) -> tf.Tensor:
             def on_replica(batch: dict) -> tf.Tensor:
                 logs = task.train_step(batch, self._model, self._optimizer, measure_norm=is_last)
@@ -135,7 +135,7 @@ class SynchronousTrainer(orbit.AbstractTrainer):
             return False
         return bool(self._any(tf.constant(self._signals.stop is not None)))
 
-    @tf.function
+    @tf.function(autograph=False)
     def _any(self, here: tf.Tensor) -> tf.Tensor:
         flags = self._strategy.run(lambda: tf.cast(here, tf.int32))
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, flags, axis=None) > 0

@@ -100,7 +100,7 @@ class Validator(orbit.AbstractEvaluator):
         return list(found)[:most], np.stack(list(found.values())[:most])
 
     def _make_step(self, task: base_task.Task) -> Callable[[dict], tf.Tensor]:
-        @tf.function(reduce_retracing=True)
+        @tf.function(autograph=False, reduce_retracing=True)
         def step(batch: dict) -> tf.Tensor:
             logs = task.validation_step(batch, self._model)
             return tf.stack([logs[name] for name in (task.loss, *task.metrics)])

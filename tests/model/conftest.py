@@ -223,8 +223,8 @@ def reddit_nli_run(parse, reddit_run, tmp_path_factory):
         "reddit_nli",
         task__init_checkpoint=reddit_run,
         task__nli__share=0.3,
-        trainer__train_steps=200,
-        trainer__validation_interval=200,
+        trainer__train_steps=100,
+        trainer__validation_interval=100,
     )
     run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder

@@ -234,8 +234,15 @@ def test_turns_reply_to_the_one_before_in_any_files(make, write_table, tmp_path)
     assert {pair["thread_id"] for pair in pairs} == {"a", "b"}
 
 
-@pytest.mark.parametrize("runner", ["two workers", "an engine"])
-@pytest.mark.parametrize("kind", ["turns", "linked"])
+@pytest.mark.parametrize(
+    ("kind", "runner"),
+    [
+        ("turns", "two workers"),
+        ("linked", "an engine"),
+        pytest.param("turns", "an engine", marks=pytest.mark.slow),
+        pytest.param("linked", "two workers", marks=pytest.mark.slow),
+    ],
+)
 def test_contents_do_not_depend_on_the_runner(make, write_table, monkeypatch, runner, kind):
     rows = [
         {"talk": f"t{n % 7}", "turn": n, "n": n, "to": n - 7, "said": f"text {n}"}

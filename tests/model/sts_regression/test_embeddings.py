@@ -19,6 +19,8 @@ from model.sts_regression.layers.materials import Embedded, Materials, Words
 
 TABLE = np.array([[0, 0], [0, 0], [1, 0], [0, 1], [1, 1]], np.float32)
 TRAINING = [[2, 3], [2, 2], [3]]
+FEW = ("lstm1_perceptron", "l2_lstm_50", "sif_perceptron")
+"""A row of each kind of network."""
 
 
 def materials(training=TRAINING, **options):
@@ -119,10 +121,7 @@ def test_the_distance_has_a_gradient_at_0():
 
 @pytest.mark.parametrize(
     "row",
-    [
-        pytest.param(row, marks=[pytest.mark.slow] if row == "lstm10_perceptron" else [])
-        for row in TABLE_2
-    ],
+    [pytest.param(row, marks=[] if row in FEW else [pytest.mark.slow]) for row in TABLE_2],
 )
 def test_padding_does_not_change_a_score(row):
     made = regressor.build(TABLE_2[row], Choices(units=3), table=TABLE, training=TRAINING, seed=1)
@@ -133,7 +132,14 @@ def test_padding_does_not_change_a_score(row):
     np.testing.assert_allclose(made(alone)[0], made(sides)[1], rtol=1e-5)
 
 
-@pytest.mark.parametrize("row", ["lstm2_lstm2", "l2_lstm_50", "sif_perceptron"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param("lstm2_lstm2", marks=pytest.mark.slow),
+        pytest.param("l2_lstm_50", marks=pytest.mark.slow),
+        "sif_perceptron",
+    ],
+)
 def test_a_regressor_survives_a_keras_file(row, tmp_path):
     choices = Choices(units=3, gates="bounded")
     made = regressor.build(TABLE_2[row], choices, table=TABLE, training=TRAINING, seed=1)

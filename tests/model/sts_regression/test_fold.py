@@ -47,7 +47,7 @@ def computed(row, data, choices):
         "sif_perceptron",
         pytest.param("lstm1_perceptron", marks=pytest.mark.slow),
         COSINE,
-        TUNED_COSINE,
+        pytest.param(TUNED_COSINE, marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_learned_from_the_scores_of_pairs_held_out_and_tests(row, data, choices):

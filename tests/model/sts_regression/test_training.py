@@ -47,7 +47,11 @@ def test_batches_take_each_pair_once_and_like_lengths_together():
 
 @pytest.mark.parametrize(
     "row",
-    [pytest.param("lstm1_lstm1", marks=pytest.mark.slow), "l2_lstm_50", "sif_perceptron"],
+    [
+        pytest.param("lstm1_lstm1", marks=pytest.mark.slow),
+        pytest.param("l2_lstm_50", marks=pytest.mark.slow),
+        "sif_perceptron",
+    ],
 )
 def test_the_loss_falls(row):
     _, losses = trained(row, epochs=12, learning_rate=3e-3)

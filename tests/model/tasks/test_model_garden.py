@@ -59,7 +59,11 @@ def runs(parse, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "metric", "least"), [("reddit", "p_at_1", 0.8), ("nli", "nli_accuracy", 0.6)]
+    ("experiment", "metric", "least"),
+    [
+        ("reddit", "p_at_1", 0.8),
+        pytest.param("nli", "nli_accuracy", 0.6, marks=pytest.mark.slow),
+    ],
 )
 def test_the_model_gardens_trainer_runs_it(runs, experiment, metric, least):
     losses, metrics, _ = runs(experiment)

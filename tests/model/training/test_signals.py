@@ -13,7 +13,7 @@ from model.__main__ import main
 # More bytes than an events file begins with, and fewer than a loop writes.
 HEADER = 200
 # Long enough to be disturbed, with no checkpoint but that of the end.
-LONG = {"trainer__train_steps": 2000, "trainer__checkpoint_interval": 100_000}
+LONG = {"trainer__train_steps": 400, "trainer__checkpoint_interval": 100_000}
 
 
 def written(folder):
@@ -75,13 +75,13 @@ def test_term_saves_where_the_run_stands_and_the_same_command_goes_on(
         status, output = ends(folder, **LONG)
     assert status == 143
     step = stopped_at(output.err, "SIGTERM")
-    assert 20 < step < 2000
+    assert 20 < step < 400
     assert saved(folder) == [step]
     stands = tf.train.load_variable(str(folder), "global_step/.ATTRIBUTES/VARIABLE_VALUE")
     assert stands == step
     main(arguments(folder, **LONG))
     assert f"restored model from {folder}/ckpt-{step}." in capfd.readouterr().out
-    assert sorted(saved(folder)) == [step, 2000]
+    assert sorted(saved(folder)) == [step, 400]
 
 
 def test_int_too(ends, tmp_path):

@@ -213,6 +213,7 @@ def _add_common_arguments(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--input",
         required=True,
+        action="extend",
         nargs="+",  # for a pattern that the shell has already expanded
         metavar="GLOB[,GLOB...]",
         help=_INPUTS[name],

@@ -131,6 +131,7 @@ def _finished(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--component_texts",
+        action="extend",
         nargs="+",
         default=[],
         metavar="GLOB",
@@ -159,6 +160,7 @@ def _index(commands) -> None:
         "--texts",
         "--responses",
         dest="responses",
+        action="extend",
         nargs="+",
         required=True,
         metavar="GLOB",

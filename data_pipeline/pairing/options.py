@@ -146,12 +146,14 @@ def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
 def _add_removal(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     add = partial(add_option, group, options)
     add("max_copies_of_pair", "keep at most N pairs with equal texts", int)
-    add(
-        "exclude_texts",
-        "drop pairs with a text of these evaluation sets, also as a context turn (names or "
-        "patterns): .txt, .csv, .tsv, .jsonl or .xml, plain or .gz",
+    group.add_argument(
+        "--exclude_texts",
+        action="extend",
         nargs="+",
+        default=[],
         metavar="GLOB",
+        help="drop pairs with a text of these evaluation sets, also as a context turn (names or "
+        "patterns): .txt, .csv, .tsv, .jsonl or .xml, plain or .gz",
     )
 
 

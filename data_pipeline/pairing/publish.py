@@ -134,7 +134,7 @@ def _excluded_nothing(settings: Settings, counts: dict[str, Any]) -> list[str]:
     """A hint if there are evaluation sets, and pairs, but no pair has a text of theirs."""
     if settings.excluded is None or counts["excluded"] or not counts["pairs"]:
         return []
-    return [f"--exclude_texts: no pair has one of its {len(settings.excluded):,} texts"]
+    return [settings.excluded.no_match()]
 
 
 def wanted_pairs(settings: Settings, statistics: dict[str, Any]) -> int:

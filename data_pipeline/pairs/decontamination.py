@@ -16,7 +16,6 @@ each plain or compressed with gzip (`*.jsonl.gz`).
 import csv
 import gzip
 import hashlib
-import io
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
@@ -57,10 +56,14 @@ class Excluded:
         self._are_halves = are_halves
         self._file_of: dict[bytes, int] = {}
         for number, path in enumerate(paths):
+            is_empty = True
             for text in read_texts(path):
+                is_empty = is_empty and not text.strip()
                 words = normalize(text)
                 if len(words) >= MIN_CHARACTERS:
                     self._file_of.setdefault(_digest(words), number)
+            if is_empty:
+                raise InputError(f"--exclude_texts: {path!r} has no text")
 
     def __len__(self) -> int:
         return len(self._file_of)
@@ -79,6 +82,10 @@ class Excluded:
         if self._are_halves:
             texts.append(f"{text} {response}")
         return next(filter(None, map(self.find, texts)), None)
+
+    def no_match(self) -> str:
+        """What to say where no pair has one of these texts."""
+        return f"--exclude_texts: no pair has one of its {len(self):,} texts"
 
     def digest(self) -> str:
         """A hash of all texts: part of what makes two jobs the same."""
@@ -135,9 +142,11 @@ def read_texts(path: str) -> Iterator[str]:
         case [".csv"] | [".tsv"]:
             for line in lines:
                 yield from line.split("\t")
-            if suffixes[-1:] == [".csv"] and not _are_tab_separated(lines):
+            if suffixes[-1:] == [".tsv"] or _are_tab_separated(lines):
+                yield from _fields(lines, "\t")
+            else:
                 yield from lines
-                yield from _fields(texts)
+                yield from _fields(lines, _delimiter_of(lines[0]))
         case [".jsonl"]:
             for number, line in enumerate(lines, start=1):
                 yield from _strings(_load(path, number, line))
@@ -158,18 +167,33 @@ def _are_tab_separated(lines: Sequence[str]) -> bool:
     return 2 * sum("\t" in line for line in lines) > sum(bool(line.strip()) for line in lines)
 
 
-def _fields(texts: str) -> Iterator[str]:
-    """The fields of CSV; of each line by itself where the quotes are none of CSV's."""
+def _delimiter_of(header: str) -> str:
+    """The delimiter that the first line has most of; a comma if it has none."""
+    return max(",;|", key=header.count)
+
+
+def _fields(lines: Sequence[str], delimiter: str) -> list[str]:
+    """The fields of all rows; those of a line by itself where its quotes are none of CSV's."""
     # A field may be as long as the file.
-    limit = csv.field_size_limit(len(texts) + 1)
+    limit = csv.field_size_limit(sum(map(len, lines)) + len(lines))
+    found: list[str] = []
+    start = 0
     try:
-        rows = list(csv.reader(io.StringIO(texts, newline=""), strict=True))
-    except csv.Error:
-        rows = [line.split(",") for line in texts.split("\n")]
+        while start < len(lines):
+            rest = (f"{lines[number]}\n" for number in range(start, len(lines)))
+            rows = csv.reader(rest, delimiter=delimiter, strict=True)
+            read = 0
+            try:
+                for row in rows:
+                    read = rows.line_num
+                    found += row
+            except csv.Error:
+                found += lines[start + read].split(delimiter)
+                read += 1
+            start += read
     finally:
         csv.field_size_limit(limit)
-    for row in rows:
-        yield from row
+    return found
 
 
 def _load(path: str, number: int, line: str) -> Any:

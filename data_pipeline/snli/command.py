@@ -7,6 +7,7 @@ pairs of SNLI take seconds.
 """
 
 import argparse
+import logging
 import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -53,9 +54,10 @@ from data_pipeline.snli import lines as snli
 
 NO_LABEL = "-"
 ALL = ["*"]
-"""The default of `--pair_ids`."""
+"""Where no `--pair_ids` are given."""
 
 
+_LOG = logging.getLogger(__name__)
 _LIMITS = Limits()
 
 
@@ -97,13 +99,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--pair_ids",
+        action="extend",
         nargs="+",
-        default=ALL,
+        default=[],
         metavar="PATTERN",
         help="keep only pairs whose pairID matches a pattern, such as 'cad-*'; default: all",
     )
     parser.add_argument(
         "--exclude_texts",
+        action="extend",
         nargs="+",
         default=[],
         metavar="GLOB",
@@ -118,7 +122,7 @@ def run_snli(
     output: str,
     *,
     shards: int = 1,
-    pair_ids: Sequence[str] = ALL,
+    pair_ids: Sequence[str] = (),
     exclude_texts: Sequence[str] = (),
     limits: Limits = _LIMITS,
     overwrite: bool = False,
@@ -129,7 +133,7 @@ def run_snli(
       inputs: file names or patterns, .jsonl or .txt, plain or compressed.
       output: the folder to write.
       shards: how many files to write.
-      pair_ids: shell patterns; only pairs with a matching id are kept.
+      pair_ids: shell patterns; only pairs with a matching id are kept; all where there is none.
       exclude_texts: files of evaluation sets whose sentences are left out.
       limits: what the input may hold.
       overwrite: whether to replace the output of another job.
@@ -141,8 +145,9 @@ def run_snli(
     if shards < 1:
         raise InputError(f"--shards: {shards} is not 1 or more")
     options = {"command": "snli", "shards": shards, **describe_limits(limits)}
-    if list(pair_ids) != ALL:
-        options["pair_ids"] = list(pair_ids)
+    pair_ids = list(pair_ids) or ALL
+    if pair_ids != ALL:
+        options["pair_ids"] = pair_ids
     excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
@@ -209,6 +214,8 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
         )
     pairs = read.counts["pairs"]
     require_pairs(statistics, read.lines, limits, pairs=pairs, wanted=snli.FIELDS)
+    if wanted.texts is not None and pairs and not read.counts["excluded"]:
+        _LOG.warning("warning: %s", wanted.texts.no_match())
     warn_of_left_out(malformed=read.counts["malformed"], dead_letters=len(read.letters))
 
 

@@ -65,12 +65,13 @@ def as_order(value: Any) -> float | int:
     if isinstance(value, datetime | date):
         return _timestamp(value)
     if isinstance(value, str):
+        digits = value.replace("_", "?")  # Python reads 1_1 as 11
         try:
-            return int(value)
+            return int(digits)
         except ValueError:
             pass
         try:
-            value = float(value)
+            value = float(digits)
         except ValueError:
             return _timestamp(_parsed(value))
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -17,13 +17,19 @@ def add(commands) -> None:
     parser.add_argument(
         "--training",
         type=Path,
+        action="extend",
         nargs="+",
         required=True,
         help="files or folders: .tfrecord pairs, SNLI's .jsonl or .txt, STS Benchmark's .csv",
     )
     for task in TASKS:
         parser.add_argument(
-            f"--{task}", type=Path, nargs="+", default=[], help=f"data as of the command {task}"
+            f"--{task}",
+            type=Path,
+            action="extend",
+            nargs="+",
+            default=[],
+            help=f"data as of the command {task}",
         )
     parser.add_argument(
         "--results", type=Path, help="results on these data, to score without the overlaps"

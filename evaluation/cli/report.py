@@ -14,6 +14,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--beside",
         type=Path,
+        action="extend",
         nargs="+",
         default=[],
         metavar="DIR",

@@ -22,11 +22,17 @@ def add(commands) -> None:
         help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/",
     )
     parser.add_argument(
-        "--runs", nargs="+", default=[], metavar="NAME-SEED", help="those to show; default: all"
+        "--runs",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME-SEED",
+        help="those to show; default: all",
     )
     parser.add_argument(
         "--pairs",
         type=Path,
+        action="extend",
         nargs="+",
         required=True,
         metavar="DIR",
@@ -37,6 +43,7 @@ def add(commands) -> None:
     )
     parser.add_argument(
         "--outside",
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=WHAT",

@@ -49,7 +49,13 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", required=True)
     run = _command(commands, "run", "cross-validate the rows of table 2")
     _add_training(run)
-    run.add_argument("--rows", nargs="+", metavar="NAME", help="default: all 11 of table 2")
+    run.add_argument(
+        "--rows",
+        action="extend",
+        nargs="+",
+        metavar="NAME",
+        help="default: all 11 of table 2",
+    )
     run.add_argument(
         "--module", type=Path, help="SavedModel; adds the cosine of its embeddings as two rows"
     )
@@ -61,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--folds_by",
+        action="extend",
         nargs="+",
         choices=WAYS,
         help="random (default); sentences: no sentence both trains and is held out; both: also "

@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     inputs.add_argument(
         "--texts",
         required=True,
+        action="extend",
         nargs="+",
         metavar="FILE",
         help="names or patterns: pairs or NLI pairs in .tfrecord, .txt with a text a line, or a "

@@ -125,6 +125,23 @@ def test_a_csv_with_a_tab_in_a_field_is_still_separated_by_commas(tmp_path):
     assert "Two" not in set(read_texts(str(path)))
 
 
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.csv", ";"), ("a.csv", "|"), ("a.csv", ","), ("a.tsv", "\t")]
+)
+def test_a_row_whose_quotes_are_none_of_csvs_costs_one_row(tmp_path, name, delimiter):
+    path = tmp_path / name
+    rows = [["question", "answer"], ['"Two\nred fish"', "One fish"], ['"A 5" pipe', "Blue fish"]]
+    path.write_text("".join(f"{delimiter.join(row)}\n" for row in [*rows, rows[1]]))
+    assert {"Two\nred fish", "One fish", '"A 5" pipe', "Blue fish"} <= set(read_texts(str(path)))
+
+
+def test_a_file_without_a_text_is_an_error(tmp_path):
+    path = tmp_path / "none.csv"
+    path.write_text("\n\n")
+    with pytest.raises(InputError, match=f"--exclude_texts: '{path}' has no text"):
+        Excluded([str(path)])
+
+
 def test_a_field_of_csv_may_be_long(tmp_path):
     long = "word " * 50_000
     (tmp_path / "eval.csv").write_text(f'1,"{long}"\n')

@@ -168,6 +168,20 @@ def test_a_folder_is_one_error(fails, dump, tmp_path):
     assert f"--exclude_texts: '{folder}' cannot be read" in message
 
 
+def test_an_option_given_twice_adds_up(run, write_dump, comment, tmp_path, statistics_of):
+    first = write_dump("RC_1", [comment("q", body="Where?"), comment("a", "t1_q", body="There.")])
+    second = write_dump("RC_2", [comment("r", body="When?"), comment("b", "t1_r", body="Now.")])
+    for name, text in (("1.txt", "there\n"), ("2.txt", "elsewhere\n")):
+        (tmp_path / name).write_text(text)
+    run(
+        *("--input", first, "--input", second, "--output", tmp_path / "out"),
+        *("--exclude_texts", tmp_path / "1.txt", "--exclude_texts", tmp_path / "2.txt"),
+        *("--rules", "none", "--test_fraction", 0),
+    )
+    statistics = statistics_of(tmp_path / "out")
+    assert (statistics["pairs"], statistics["excluded"]) == (2, 1)
+
+
 def test_a_text_of_json_within_json_is_found_at_any_depth(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"k": [1, null, {"deep": [["a text"]]}]}\n"alone"\n')

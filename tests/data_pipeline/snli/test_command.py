@@ -330,3 +330,11 @@ def test_a_file_that_is_malformed_as_a_whole_is_warned_of(snli, write_lines, tmp
     (warning,) = [said for said in caplog.messages if said.startswith("warning: ")]
     assert "2 of 2 lines (100.0%) are malformed" in warning
     assert f"'{bad}', line 1, looks like text of another kind" in warning
+
+
+def test_evaluation_sets_of_which_no_pair_has_a_text_are_warned_of(
+    snli, write_lines, tmp_path, caplog
+):
+    (tmp_path / "seen.txt").write_text("never said\n")
+    snli("--input", write_lines("a.jsonl", [line()]), "--exclude_texts", tmp_path / "seen.txt")
+    assert "warning: --exclude_texts: no pair has one of its 1 texts" in caplog.messages

@@ -76,6 +76,7 @@ def test_orders_are_numbers_or_times():
     ("value", "found"),
     [
         ("first", "text: 'first'"),
+        ("1_1", "text: '1_1'"),
         (None, "NoneType"),
         (MISSING, "missing"),
         (True, "bool"),

@@ -17,7 +17,7 @@ from typing import NoReturn
 from export import FLOAT32, VARIANTS
 
 MODULE = "module"
-TERMINATED = 128 + signal.SIGTERM
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 EXAMPLES = {
     MODULE: "--model_dir run/ --output module/ --variant int8",
     "variants": "variants --model_dir run/ --output modules/ --sts stsb/",
@@ -50,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         run(arguments)
     except (InputError, OSError, write.VerificationError) as error:
         sys.exit(f"error: {' '.join(str(error).split())}")
+    except KeyboardInterrupt:
+        print("stopped; nothing half-written is left", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,13 @@ def is_free(output: Path) -> bool:
     return not output.exists() or (
         output.is_dir() and all(path.name == CLAIM for path in output.iterdir())
     )
+
+
+def strangers(output: Path, names: Iterable[str]) -> list[str]:
+    """What a folder holds besides these names and the claim on it, in order."""
+    if not output.is_dir():
+        return []
+    return sorted(path.name for path in output.iterdir() if path.name not in {*names, CLAIM})
 
 
 def require_folder(path: Path) -> None:

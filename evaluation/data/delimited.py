@@ -29,6 +29,8 @@ def read(
     if not existing(path).is_file():
         raise InputError(f"{path}: a folder; a CSV or TSV file is accepted")
     _, first = next(numbered_lines(path), (1, ""))
+    if "\r" in first:
+        raise InputError(f"{path}:1: lines end with a carriage return; line feeds are accepted")
     if not first.strip():
         raise InputError(f"{path}:1: no header; the names of the columns are accepted there")
     found = {delimiter: _fields(first, delimiter, quotes=quotes) for delimiter in DELIMITERS}

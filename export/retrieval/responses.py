@@ -34,6 +34,8 @@ from model import output_folder, saved_model
 from model.errors import InputError
 
 INDEX, MATRIX, CODES = "index.json", "matrix.npy", "codes.faiss"
+FILES = (INDEX, MATRIX, CODES, text_files.TEXTS, text_files.OFFSETS)
+"""All that an index has."""
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
 CODES_FROM = 20_000
 """With fewer texts, exact search takes milliseconds."""
@@ -108,10 +110,7 @@ def build_index(
     output = Path(output or default_output(patterns, mode)).resolve()
     about = {"module": loaded.fingerprint, "mode": mode, "dtype": dtype}
     with output_folder.claimed(output):
-        if not (output / INDEX).is_file() and not output_folder.is_free(output):
-            raise InputError(
-                f"--output: {str(output)!r} exists and is not an index; name another folder"
-            )
+        _require_index(output)
         stored = _stored(output, about, files)
         missing = {digest: path for digest, path in files.items() if digest not in stored}
         if missing:
@@ -120,6 +119,15 @@ def build_index(
                 new.mkdir()
                 _make(loaded, missing, new, old=old, about=about | {"files": stored})
         return _open(output, loaded)
+
+
+def _require_index(output: Path) -> None:
+    """Raises InputError if a folder is there that is no index, or holds other files too."""
+    where = f"--output: {str(output)!r}"
+    if not (output / INDEX).is_file() and not output_folder.is_free(output):
+        raise InputError(f"{where} exists and is not an index; name another folder")
+    for name in output_folder.strangers(output, FILES):
+        raise InputError(f"{where} holds {name!r}, which is of no index; name another folder")
 
 
 def default_output(patterns: Sequence[str | Path], mode: str = RESPONSES) -> Path:

@@ -145,7 +145,8 @@ def _write(
     module: HubModule, output: Path, about: dict[str, Any], params: Path, results: Path | None
 ) -> None:
     """Writes the module with its identity, parameters, warm-up requests, scores and card."""
-    if not (output / "saved_model.pb").is_file() and not output_folder.is_free(output):
+    is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
+    if not is_module and not output_folder.is_free(output):
         raise InputError(
             f"--output: {str(output)!r} exists and is not a module; name another folder"
         )

@@ -16,6 +16,8 @@ from model.sts_regression.data import words
 from model.sts_regression.data.vectors import PADDING, UNKNOWN, WordVectors
 from model.sts_regression.layers import regressor as regressors
 
+FILES = ("saved_model.pb", "fingerprint.pb", "variables", "assets")
+"""All that a regressor's folder has."""
 _TEXTS = tuple(tf.TensorSpec([None], tf.string, name=f"sentences{side}") for side in (1, 2))
 
 
@@ -62,6 +64,8 @@ def check(path: Path) -> None:
     """Raises InputError if another kind of file or folder is where the SavedModel is to be."""
     if path.exists() and not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: exists, and is not a SavedModel")
+    for name in output_folder.strangers(path, FILES):
+        raise InputError(f"{path}: holds {name!r}, which is of no regressor; name another folder")
 
 
 def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:

@@ -155,6 +155,9 @@ def test_folders_that_are_not_what_they_should_be(write_model_dir, tmp_path):
     (home / "thesis.txt").write_text("years of work")
     assert "exists and is not a module" in fails(write_model_dir(), home)
     assert (home / "thesis.txt").exists()
+    (home / "saved_model.pb").write_text("of another program")
+    assert "exists and is not a module" in fails(tmp_path / "run", home)
+    assert (home / "thesis.txt").exists()
 
     (tmp_path / "file").write_text("")
     assert "cannot be written" in fails(tmp_path / "run", tmp_path / "file" / "module")
@@ -236,11 +239,23 @@ def test_a_classifier_that_looks_at_words_stays_what_it_is(
     np.testing.assert_allclose(found, expected, atol=near)
 
 
+def test_ctrl_c_is_one_line(tmp_path, monkeypatch, capsys):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("export.commands.module", interrupted)
+    with pytest.raises(SystemExit) as raised:
+        main(["--model_dir", str(tmp_path), "--output", str(tmp_path / "module")])
+    assert raised.value.code == 130
+    assert capsys.readouterr().err == "stopped; nothing half-written is left\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
     output = tmp_path / "module"
-    output.mkdir()
+    (output / "assets.extra").mkdir(parents=True)
+    (output / "assets.extra" / "identity.json").write_text("{}")
     (output / "saved_model.pb").write_text("the old module")
     command = [sys.executable, "-m", "export", "--model_dir", shared / "run", "--output", output]
     process = subprocess.Popen(command, cwd=REPOSITORY, env=os.environ)
@@ -250,7 +265,8 @@ def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
     process.send_signal(number)
     assert process.wait() in (-number, 128 + number)
     # The claim of a killed process stays, and is free.
-    assert {path.name for path in output.iterdir()} - {"_claim"} == {"saved_model.pb"}
+    names = {path.name for path in output.iterdir()} - {"_claim"}
+    assert names == {"saved_model.pb", "assets.extra"}
     assert (output / "saved_model.pb").read_text() == "the old module"
     if number == signal.SIGTERM:
         assert {path.name for path in tmp_path.iterdir()} == {"module"}

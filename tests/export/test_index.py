@@ -245,6 +245,7 @@ def test_rows_of_any_length_have_codes():
         ("--responses", "broken.txt.gz", "cannot be read"),
         ("--module", "home", "was not written by `python -m export`"),
         ("--output", "home", "exists and is not an index"),
+        ("--output", "site", "holds 'page.html', which is of no index"),
         ("--top", "0", "--top: 0; accepted: 1 or more"),
     ],
 )
@@ -252,6 +253,9 @@ def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option,
     monkeypatch.chdir(tmp_path)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.json").write_text('{"mode": "mine"}')
+    (tmp_path / "site" / "page.html").write_text("mine")
     (tmp_path / "empty.txt").write_text("\n \n")
     (tmp_path / "broken.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
     texts = "--texts" if option == "--texts" else "--responses"

@@ -53,6 +53,7 @@ def test_a_pair_without_a_score_is_left_out_and_counted(write_text):
             ":1: the header has no column 'left'; its columns are 'l', 'right', 'score'",
         ),
         ("left,left,right,score\n", ":1: the header has more than one column 'left'; "),
+        ("left,right,score\ra,b,1\r", ":1: lines end with a carriage return; line feeds are"),
         ("", ":1: no header; the names of the columns are accepted there"),
         ("left,right,score\na,b,1\na,b\n", ":3: 2 fields; the header has 3"),
         ("left,right,score\na,b,3 of 5\n", ":2: score is '3 of 5'; a number is accepted"),

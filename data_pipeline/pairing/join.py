@@ -192,7 +192,7 @@ def pair_partition(
     parents = own.rows_of(all_replies.column("parent"))
     others = values_of(pc.not_equal(all_replies.column("id"), all_replies.column("parent")))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
-    yield concat([], schema), Counter(replies=int((kept & others).sum()))
+    yield concat([], schema), Counter(replies=int(kept.sum()))
     rows = parents.take(pa.array(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
         some = all_replies.take(pa.array(paired[piece]))

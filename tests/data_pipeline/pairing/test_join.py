@@ -126,7 +126,7 @@ def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
         one_partition(("a", 1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
     )
     assert pairs == []
-    assert (counts["replies"], counts["pairs"]) == (1, 0)
+    assert (counts["replies"], counts["pairs"]) == (2, 0)
 
 
 def test_parent_and_reply_meet_in_one_of_many_partitions():

@@ -54,7 +54,7 @@ from data_pipeline.snli import lines as snli
 
 NO_LABEL = "-"
 ALL = ["*"]
-"""Where no `--pair_ids` are given."""
+"""The patterns used without `--pair_ids`."""
 
 
 _LOG = logging.getLogger(__name__)
@@ -133,7 +133,7 @@ def run_snli(
       inputs: file names or patterns, .jsonl or .txt, plain or compressed.
       output: the folder to write.
       shards: how many files to write.
-      pair_ids: shell patterns; only pairs with a matching id are kept; all where there is none.
+      pair_ids: shell patterns; only pairs with a matching id are kept; all pairs if empty.
       exclude_texts: files of evaluation sets whose sentences are left out.
       limits: what the input may hold.
       overwrite: whether to replace the output of another job.

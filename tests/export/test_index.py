@@ -245,7 +245,7 @@ def test_rows_of_any_length_have_codes():
         ("--responses", "broken.txt.gz", "cannot be read"),
         ("--module", "home", "was not written by `python -m export`"),
         ("--output", "home", "exists and is not an index"),
-        ("--output", "site", "holds 'page.html', which is of no index"),
+        ("--output", "site", "holds 'page.html', which is not part of an index"),
         ("--top", "0", "--top: 0; accepted: 1 or more"),
     ],
 )

@@ -91,7 +91,7 @@ def test_nothing_but_a_module_is_replaced(command, tmp_path, capsys):
     assert "exists, and is not a SavedModel" in capsys.readouterr().err
     (tmp_path / "saved_model.pb").write_text("a module with a file of its own")
     assert main(line) == 1
-    assert "holds 'mine.txt', which is of no regressor" in capsys.readouterr().err
+    assert "holds 'mine.txt', which is not part of a regressor" in capsys.readouterr().err
     assert (tmp_path / "mine.txt").exists()
 
 

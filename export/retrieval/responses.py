@@ -127,7 +127,9 @@ def _require_index(output: Path) -> None:
     if not (output / INDEX).is_file() and not output_folder.is_free(output):
         raise InputError(f"{where} exists and is not an index; name another folder")
     for name in output_folder.strangers(output, FILES):
-        raise InputError(f"{where} holds {name!r}, which is not part of an index; name another folder")
+        raise InputError(
+            f"{where} holds {name!r}, which is not part of an index; name another folder"
+        )
 
 
 def default_output(patterns: Sequence[str | Path], mode: str = RESPONSES) -> Path:

@@ -65,7 +65,9 @@ def check(path: Path) -> None:
     if path.exists() and not (path / "saved_model.pb").is_file():
         raise InputError(f"{path}: exists, and is not a SavedModel")
     for name in output_folder.strangers(path, FILES):
-        raise InputError(f"{path}: holds {name!r}, which is not part of a regressor; name another folder")
+        raise InputError(
+            f"{path}: holds {name!r}, which is not part of a regressor; name another folder"
+        )
 
 
 def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:

@@ -26,9 +26,11 @@ EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
 _TEXTS = {"text", "input", "response"}
 """Roles of fields that JSON may leave out where they are empty, but not in every row of a file."""
+_TRACKED = _TEXTS | {"author", "group", "thread"}
+"""Roles of fields that some row of the input must have."""
 _READ_BYTES = 4 << 20
 _HAS_ROWS, _HAS_TIME = "has rows", "has a time"
-"""Groups that tell so of a file; the roles in `_TEXTS` tell that some row has their field."""
+"""Groups that tell so of a file; the roles in `_TRACKED` tell that some row has their field."""
 
 
 class TableSource(NamedTuple):
@@ -78,13 +80,18 @@ class TableSource(NamedTuple):
         return [f"no row has {' or '.join(missing)}"]
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """A field of times that held none."""
-        if self.names.time is None or _HAS_TIME in groups:
-            return []
-        return [
-            f"--time_field: no message has a time in {self.names.time!r}; accepted: seconds since "
-            "1970 (not milliseconds) and ISO 8601"
+        """Fields that no row has, and a field of times that held none."""
+        found = [
+            f"--{role}_field: no row has the field {name!r}"
+            for role, name in self.names.given().items()
+            if role in _TRACKED - groups and _HAS_ROWS in groups
         ]
+        if self.names.time is not None and _HAS_TIME not in groups:
+            found.append(
+                f"--time_field: no message has a time in {self.names.time!r}; accepted: seconds "
+                "since 1970 (not milliseconds) and ISO 8601"
+            )
+        return found
 
     def reads_parts(self, file: InputFile) -> bool:
         """Whether a line is a message; the id of a row that is a pair is its number."""
@@ -115,8 +122,8 @@ class _Reader:
         self._file = file
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
-        self._missing = _TEXTS & set(self._roles)
-        """Roles of texts whose field no row has had."""
+        self._missing = _TRACKED & set(self._roles)
+        """Roles whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
@@ -130,7 +137,7 @@ class _Reader:
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
-        groups = _TEXTS & set(self._roles) - self._missing
+        groups = _TRACKED & set(self._roles) - self._missing
         if rows.values:
             groups.add(_HAS_ROWS)
         if any(message["created"] is not None for message in messages):

@@ -190,10 +190,15 @@ def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:
         )
 
 
-def few_parents(*, replies: int, pairs: int) -> list[str]:
-    """A hint if few replies have found the message that they name."""
+def few_parents(*, replies: int, pairs: int, are_turns: bool = False) -> list[str]:
+    """A hint if few replies have found the message that they name, or the turn before them."""
     if pairs >= _FEW_PAIRS * replies:
         return []
+    if are_turns:
+        return [
+            f"only {pairs:,} of {replies:,} kept turns follow a turn that is kept too; "
+            "'dropped' counts the others by rule"
+        ]
     return [
         f"only {pairs:,} of {replies:,} replies have a parent that is in the input and kept; check "
         "that ids of parents are written like ids, or add the files that hold the parents"

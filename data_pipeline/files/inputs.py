@@ -115,6 +115,8 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     found: dict[str, InputFile] = {}
     for value in values:
         _require_reachable(value)
+        if not _patterns(value):
+            raise InputError(f"--input: {value!r} names no file; accepted: file names and patterns")
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
         for file in sorted(_match(pattern), key=lambda file: file.path):
             require_unicode("--input", file.path)

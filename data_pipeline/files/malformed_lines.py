@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+NOT_JSON = "not JSON"
+"""How the reason begins if a line that should be JSON is not."""
 KEPT_OF_TOO_LONG = 1000
 """Bytes of a line, or characters of an example, that are kept where the whole is too long."""
 _FIRST_BYTES = {
@@ -56,10 +58,13 @@ class MalformedLine(NamedTuple):
 
     def describe(self, wanted: Sequence[str]) -> str:
         """Where it is and what it looks like, on one line; `wanted` are the required fields."""
-        return f"{self.path!r}, line {self.number:,}, looks like {_looks(self, wanted)}"
+        where = f"{self.path!r}, line {self.number:,}"
+        looks = _looks(self, wanted)
+        return f"{where}, looks like {looks}" if looks else f"{where}: {self.reason}"
 
 
 def _looks(malformed: MalformedLine, wanted: Sequence[str]) -> str:
+    """What it is instead; empty if the reason says all."""
     line = malformed.line
     if malformed.number == 1:
         for beginning, kind in _FIRST_BYTES.items():
@@ -85,13 +90,14 @@ def _looks_without_json(line: bytes, reason: str) -> str:
         return "JSON over several lines; one object a line is read"
     if line.lstrip().startswith(b"{"):
         return f"a JSON object that is cut off or damaged, {_shown(line)} ({reason})"
-    return f"text of another kind, {_shown(line)} ({reason})"
+    # Of a row of a table the reason says all.
+    return f"text of another kind, {_shown(line)} ({reason})" if reason.startswith(NOT_JSON) else ""
 
 
 def _looks_with_fields(fields: dict[str, Any], wanted: Sequence[str], reason: str) -> str:
     missing = [name for name in wanted if name not in fields]
     if not missing:
-        return f"JSON with the right fields, but {reason}"
+        return ""
     without = ", ".join(map(repr, missing))
     if "body" in missing and all(name in fields for name in _SUBMISSION):
         return f"a submission: it has 'title' and 'selftext' but no {without} ({reason})"

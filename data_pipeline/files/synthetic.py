@@ -33,7 +33,12 @@ def _is_sample(folder: Path) -> bool:
     if _is_made_of_sample(folder / COMPLETED):
         return True
     markers = (above / MARKER for above in (folder, folder.parent))
-    return any(path.is_file() and _first_words(path) == FIRST_WORDS for path in markers)
+    return any(map(is_marker, markers))
+
+
+def is_marker(path: Path) -> bool:
+    """Whether it is a file that begins like the marker of a sample world."""
+    return path.is_file() and _first_words(path) == FIRST_WORDS
 
 
 def _is_made_of_sample(completed: Path) -> bool:

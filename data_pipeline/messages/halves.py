@@ -22,7 +22,10 @@ ONE_SENTENCE = "one_sentence"
 """The rule that drops a message that cannot be cut."""
 LEAST_CHARACTERS = 20
 """Of each half; shorter ones are greetings, numbers of lists and the like."""
-_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
+_BETWEEN_SENTENCES = re.compile(
+    r"((?<=[.!?])\s+|\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
+)
+"""Chinese and Japanese write no space there; a quote closes behind the mark."""
 
 
 class Halves(Wrapped):
@@ -83,11 +86,21 @@ def cut_in_half(text: str) -> tuple[str, str] | None:
     Returns:
       Both halves; None if there is one sentence, or a half has less than `LEAST_CHARACTERS`.
     """
-    sentences = [sentence for sentence in _BETWEEN_SENTENCES.split(text) if sentence]
+    pieces = [*_BETWEEN_SENTENCES.split(text), ""]
+    written = [
+        (sentence, " " if space else "")
+        for sentence, space in zip(pieces[::2], pieces[1::2], strict=True)
+        if sentence
+    ]
+    sentences = [sentence for sentence, _ in written]
     ends = list(accumulate(map(len, sentences)))
     if len(ends) < 2:
         return None
     middle = ends[-1] / 2
     first = min(range(1, len(ends)), key=lambda number: abs(ends[number - 1] - middle))
-    halves = " ".join(sentences[:first]), " ".join(sentences[first:])
+    halves = _joined(written[:first]), _joined(written[first:])
     return halves if min(map(len, halves)) >= LEAST_CHARACTERS else None
+
+
+def _joined(written: list[tuple[str, str]]) -> str:
+    return "".join(map("".join, written)).strip()

@@ -121,7 +121,11 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
     hints = [
         *source.hints(groups),
         *_excluded_nothing(settings, counts),
-        *few_parents(replies=counts["replies"], pairs=counts["pairs"]),
+        *few_parents(
+            replies=counts["replies"],
+            pairs=counts["pairs"],
+            are_turns=source.layout is Layout.TURNS,
+        ),
     ]
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
     require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)

@@ -5,6 +5,7 @@ by their order, and go on to the join like any other messages.
 """
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ class LinkTurns(beam.PTransform):
 
 class _Turn(NamedTuple):
     thread: str
-    order: float | int
+    order: float | int | Decimal
     written: str
     """The order as the file has it."""
     text: str
@@ -88,12 +89,12 @@ def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=MESSAGES)
 
 
-def _place(turn: _Turn) -> tuple[str, float | int]:
+def _place(turn: _Turn) -> tuple[str, float | int | Decimal]:
     return turn.thread, turn.order
 
 
-def _number(order: str) -> float | int:
+def _number(order: str) -> int | Decimal:
     try:
         return int(order)
     except ValueError:
-        return float(order)
+        return Decimal(order)

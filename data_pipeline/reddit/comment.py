@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
-from data_pipeline.files.malformed_lines import MalformedLineError
+from data_pipeline.files.malformed_lines import NOT_JSON, MalformedLineError
 
 FIELDS = ("id", "parent_id", "link_id", "subreddit", "author", "body")
 COMMENT_PREFIX = "t1_"
@@ -79,7 +79,7 @@ def _parse_again(line: bytes) -> Fields:
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise MalformedLineError(f"not JSON: {error}") from None
+        raise MalformedLineError(f"{NOT_JSON}: {error}") from None
     if not isinstance(fields, dict) or not all(
         isinstance(fields.get(name), str) for name in FIELDS
     ):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from data_pipeline.errors import InputError
 from data_pipeline.files.claim import CLAIM, claim
-from data_pipeline.files.synthetic import FIRST_WORDS, MARKER
+from data_pipeline.files.synthetic import FIRST_WORDS, MARKER, is_marker
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 
@@ -39,14 +39,14 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
         raise InputError(f"--comments: {comments} is not 1 or more")
     marker = output / MARKER
     theirs = next((name for name in _FOLDERS if (output / name).exists()), None)
-    if theirs and not marker.exists():
+    if theirs and not is_marker(marker):
         raise InputError(
             f"--output: {str(output / theirs)!r} already exists and is not a sample "
             "world; name another folder"
         )
     output.mkdir(parents=True, exist_ok=True)
     with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
-        if marker.exists():
+        if is_marker(marker):
             _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
         world = load()

@@ -15,7 +15,7 @@ from data_pipeline.errors import InputError
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import COMPRESSIONS, read_line_batches
-from data_pipeline.files.malformed_lines import MalformedLineError
+from data_pipeline.files.malformed_lines import NOT_JSON, MalformedLineError
 
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 SHOWN = 100
@@ -72,7 +72,7 @@ def parse_json(line: bytes) -> Fields:
     try:
         values = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise MalformedLineError(f"not JSON: {error}") from None
+        raise MalformedLineError(f"{NOT_JSON}: {error}") from None
     if not isinstance(values, dict):
         raise MalformedLineError(f"not a JSON object but {type(values).__name__}")
     for name in FIELDS:
@@ -93,6 +93,12 @@ class Columns:
                 f"--input: {path!r}, line 1: {shown!r} is not a header, without "
                 f"{', '.join(missing)}; accepted: the names of tab-separated columns, among "
                 f"them {', '.join(FIELDS)}"
+            )
+        twice = [name for name in FIELDS if names.count(name) > 1]
+        if twice:
+            raise InputError(
+                f"--input: {path!r}, line 1: several columns are named {', '.join(twice)}; "
+                "accepted: one of each name"
             )
         self._columns = len(names)
         self._get_fields = itemgetter(*map(names.index, FIELDS))

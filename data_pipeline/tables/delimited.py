@@ -24,6 +24,7 @@ DELIMITERS = (",", "\t", ";", "|")
 MAX_ROW_CHARACTERS = 1 << 20
 """A longer row is malformed: a quote that is never closed must not take in the whole file."""
 _SHOWN_FIELDS = 20
+_LINES_ARE_ROWS = "a quote joins it with the next lines, which are rows by themselves"
 
 
 def read_delimited(
@@ -77,6 +78,7 @@ class _Table:
                 f"{file.path}: it is UTF-16 text or binary data; accepted: UTF-8 text"
             )
         csv.field_size_limit(MAX_ROW_CHARACTERS)
+        self.header: list[str] = []
         self._delimiter = form.delimiter or _delimiter_of(file, first, names)
         _, header = next(self._parsed(), (0, []))
         if isinstance(header, MalformedLine) or not any(header):
@@ -117,6 +119,8 @@ class _Table:
             )
             try:
                 for row in reader:
+                    if len(self._lines.row) > 1 and self._are_rows(self._lines.row):
+                        raise csv.Error(_LINES_ARE_ROWS)
                     if row:
                         yield number, row
                     self._lines.start_row()
@@ -125,9 +129,22 @@ class _Table:
                 # Lines that the row took in beyond its first are read again as rows of their own.
                 first, *rest = self._lines.row
                 self._lines.put_back(rest)
-                yield number, self._malformed(number, first.rstrip("\r\n"), _reason(error))
+                reason = _reason(error, has_quote='"' in first and self._form.quotes)
+                yield number, self._malformed(number, first.rstrip("\r\n"), reason)
                 continue
             return
+
+    def _are_rows(self, lines: Sequence[str]) -> bool:
+        """Whether quotes joined lines that are rows by themselves, between tabs.
+
+        Prose has commas but no tabs: there a line inside quotes may look like a row.
+        """
+        separators = len(self.header) - 1
+        return (
+            self._delimiter == "\t"
+            and separators > 0
+            and all(line.count("\t") == separators for line in lines)
+        )
 
     def _malformed(self, number: int, line: str, reason: str) -> MalformedLine:
         raw = line.encode(errors="surrogateescape")
@@ -231,8 +248,12 @@ def _is_not_utf8(text: str) -> bool:
     return False
 
 
-def _reason(error: csv.Error) -> str:
+def _reason(error: csv.Error, *, has_quote: bool) -> str:
     words = str(error)
+    if words == _LINES_ARE_ROWS:
+        return f"{words}; pass --no_quotes if quotes are part of the text"
+    if "field limit" in words and not has_quote:
+        return f"a row of more than {MAX_ROW_CHARACTERS} characters"
     if "field limit" in words or "unexpected end" in words:
         return (
             "a quote is not closed; pass --no_quotes if quotes are part of the text "

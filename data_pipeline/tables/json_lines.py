@@ -8,7 +8,7 @@ import orjson
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile
 from data_pipeline.files.lines import MAX_LINE_BYTES, read_line_batches
-from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, NOT_JSON, MalformedLine
 from data_pipeline.tables.rows import MISSING, ROWS_A_BATCH, Rows
 
 _NAMED_LEVELS = 100
@@ -48,7 +48,7 @@ def _object(line: bytes, size: int) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error}") from None
+        raise ValueError(f"{NOT_JSON}: {error}") from None
     if not isinstance(record, dict):
         raise ValueError(f"not a JSON object but {type(record).__name__}")
     return record

@@ -91,6 +91,8 @@ def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
     for name in path[1:]:
         column = pa.compute.struct_field(column, name)
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
-        # Python's times have microseconds.
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        # Python's times have microseconds, ISO 8601's as many digits as there are.
+        microseconds = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        is_exact = microseconds.cast(column.type).equals(column)
+        return microseconds if is_exact else column.cast(pa.string())
     return column

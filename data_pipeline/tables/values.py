@@ -7,11 +7,14 @@ A number in one file may be text in another, and pandas writes whole numbers bes
 import math
 import re
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from data_pipeline.tables.rows import MISSING, Missing
 
+_ORDERS = "must be a number or an ISO 8601 time"
+_NANOSECONDS = re.compile(r"(?<=:\d\d)[.,](\d{7,})")
+"""A part of a second that `datetime`, of microseconds, would cut."""
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
@@ -54,14 +57,14 @@ def as_text(value: Any) -> str:
     return as_id(value) or ""
 
 
-def as_order(value: Any) -> float | int:
-    """A number to sort by: of a number, a number as text, or a time.
+def as_order(value: Any) -> float | int | Decimal:
+    """A number to sort by: of a number, a number as text, or a time in seconds since 1970.
+
+    It is exact: a `Decimal` where no float is the number.
 
     Raises:
       ValueError: if it is none of these, or a number that may have been another.
     """
-    if isinstance(value, Decimal):
-        value = _number(value)
     if isinstance(value, datetime | date):
         return _timestamp(value)
     if isinstance(value, str):
@@ -71,14 +74,16 @@ def as_order(value: Any) -> float | int:
         except ValueError:
             pass
         try:
-            value = float(digits)
-        except ValueError:
-            return _timestamp(_parsed(value))
-    if isinstance(value, bool) or not isinstance(value, int | float):
+            value = Decimal(digits)
+        except InvalidOperation:
+            return _time_of(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         found = repr(value) if isinstance(value, Missing) else type(value).__name__
-        raise ValueError(f"must be a number or a time, but is {found}")
+        raise ValueError(f"{_ORDERS}, but is {found}")
+    if isinstance(value, Decimal):
+        return _simplest(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"must be a number or a time, but is {value}")
+        raise ValueError(f"{_ORDERS}, but is {value}")
     return _exact(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -98,18 +103,26 @@ def _exact(value: float) -> int:
     return int(value)
 
 
-def _number(value: Decimal) -> float | int:
-    try:
-        return int(value) if value == value.to_integral_value() else float(value)
-    except ArithmeticError:  # of which those of infinity and of signalling NaN are two
-        raise ValueError(f"must be a number or a time, but is {value}") from None
+def _simplest(value: Decimal) -> float | int | Decimal:
+    """The same number as an int or a float, if one is."""
+    nearest = math.nan if value.is_snan() else float(value)
+    if not math.isfinite(nearest):
+        raise ValueError(f"{_ORDERS}, but is {value}")
+    if value == value.to_integral_value():
+        return int(value)
+    return nearest if Decimal(repr(nearest)) == value else value
 
 
-def _parsed(text: str) -> datetime:
+def _time_of(text: str) -> float | int | Decimal:
+    """Of a time as text, to the last digit of its seconds."""
+    text = text.strip()
+    digits = _NANOSECONDS.search(text)
+    whole = text[: digits.start()] + text[digits.end() :] if digits else text
     try:
-        return datetime.fromisoformat(text.strip())
+        seconds = _timestamp(datetime.fromisoformat(whole))
     except ValueError:
-        raise ValueError(f"must be a number or a time, but is text: {text[:60]!r}") from None
+        raise ValueError(f"{_ORDERS}, but is text: {text[:60]!r}") from None
+    return _simplest(Decimal(seconds) + Decimal(f"0.{digits[1]}")) if digits else seconds
 
 
 def _timestamp(value: date) -> float:

@@ -294,7 +294,7 @@ def test_reasons_are_counted_without_values_and_not_without_end(tmp_path):
     path = tmp_path / "c.csv"
     path.write_text("talk,turn,said\n" + "".join(f"1,turn {n},words\n" for n in range(300)))
     assert read(cache, path).about["malformed_reasons"] == {
-        "field 'turn' must be a number or a time, but is text": 300
+        "field 'turn' must be a number or an ISO 8601 time, but is text": 300
     }
     path.write_text("talk,turn,said\n" + "".join("," * n + "\n" for n in range(3, 303)))
     reasons = read(cache, path).about["malformed_reasons"]

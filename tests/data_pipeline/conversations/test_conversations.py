@@ -307,6 +307,19 @@ def test_times_that_are_none_are_told_of(make, write_table, caplog):
     assert "--time_field" not in caplog.text
 
 
+def test_an_author_that_no_row_has_is_told_of(make, write_table, caplog, tmp_path, monkeypatch):
+    """The first rows alone are looked at before the job; the rule on authors would drop nothing."""
+    monkeypatch.setattr("data_pipeline.tables.check.CHECKED_ROWS", 2)
+    rows = [{"talk": 1, "turn": n, "said": "some words", "nick": "a bot"} for n in range(4)]
+    path = write_table("a.jsonl", rows)
+    arguments = ("conversations", "--input", path, *TURNS, "--drop_authors_containing", "bot")
+    make(*arguments, "--author_field", "nik", output="misspelt")
+    assert "warning: --author_field: no row has the field 'nik'" in caplog.text
+    caplog.clear()
+    make(*arguments, "--author_field", "nick", "--allow_empty", output="right")
+    assert "_field" not in caplog.text
+
+
 @pytest.mark.parametrize(("found", "warns"), [(9, True), (10, False)])
 def test_few_parents_that_are_found_are_told_of(make, write_table, caplog, found, warns):
     """Of a hundred replies, some name the message 0; the others a message that is elsewhere."""

@@ -25,6 +25,9 @@ FIRST, SECOND = "The first sentence is here.", "And the second one is there."
             "a line without a stop\nand the line after it",
             ("a line without a stop", "and the line after it"),
         ),
+        ("一二三四五六七八九十。" * 4, ("一二三四五六七八九十。" * 2,) * 2),
+        (f"「{'一' * 20}。」{'二' * 20}。", (f"「{'一' * 20}。」", f"{'二' * 20}。")),
+        (f"{'मैं ' * 9}हूँ। {'तुम ' * 9}हो।", (f"{'मैं ' * 9}हूँ।", f"{'तुम ' * 9}हो।")),
         ("nineteen letters it\nand the line after it", None),
         (FIRST, None),
         (f"{FIRST} No.", None),
@@ -36,10 +39,10 @@ def test_a_text_is_cut_between_sentences(text, halves):
     assert cut_in_half(text) == halves
 
 
-@given(st.text(alphabet="ab.!? \n", max_size=200))
-def test_halves_have_all_words_of_the_text_in_their_order(text):
-    if halves := cut_in_half(text):
-        assert " ".join(halves).split() == text.split()
+@given(st.text(alphabet="ab.!?。」 \n", max_size=200))
+def test_halves_have_all_characters_of_the_text_in_their_order(text):
+    if halves := cut_in_half(text.strip()):
+        assert "".join("".join(halves).split()) == "".join(text.split())
         assert min(map(len, halves)) >= LEAST_CHARACTERS
 
 

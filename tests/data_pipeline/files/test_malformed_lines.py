@@ -26,10 +26,7 @@ def described(line, number=1, reason="the reason"):
             b'{"id": "1", "a": 2}',
             "JSON without the field 'body'; its fields are 'id', 'a' (the reason)",
         ),
-        (b'{"id": 1, "body": "b"}', "JSON with the right fields, but the reason"),
         (b'{"a1":0,"a2":0,"a3":0,"a4":0,"a5":0,"a6":0,"a7":0,"a8":0,"a9":0}', "'a8', ..."),
-        (b"1,2\r\t\x1b" + b"x" * 999, "text of another kind, '1,2\\r\\t\\x1bxxx"),
-        (b"\xff\xff", "text of another kind, '\\xff\\xff'"),
     ],
 )
 def test_a_line_is_told_by_its_beginning_or_its_fields(line, looks):
@@ -38,6 +35,22 @@ def test_a_line_is_told_by_its_beginning_or_its_fields(line, looks):
     assert message.startswith("'RC', line 1, looks like ")
     assert message.isprintable()
     assert len(message) < 250
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [(b"1,2\r\t\x1b" + b"x" * 999, "'1,2\\r\\t\\x1bxxx"), (b"\xff\xff", "'\\xff\\xff'")],
+)
+def test_a_line_that_is_no_json_is_shown(line, shown):
+    message = described(line, reason="not JSON: the reason")
+    assert message.startswith(f"'RC', line 1, looks like text of another kind, {shown}")
+    assert message.isprintable()
+    assert len(message) < 250
+
+
+@pytest.mark.parametrize("line", [b'{"id": 1, "body": "b"}', b"a,row"])
+def test_of_a_row_with_a_wrong_value_the_reason_says_all(line):
+    assert described(line) == "'RC', line 1: the reason"
 
 
 def test_only_the_first_line_tells_the_kind_of_a_file():

@@ -104,7 +104,7 @@ def test_a_truncated_file_gives_no_output(fails, write_dump, comment, tmp_path):
     ("options", "reason"),
     [
         (["--input", "nowhere/RC_*"], "'nowhere/RC_\\*' matches no file"),
-        (["--input", ","], "names no file"),
+        (["--input", ","], "--input: ',' names no file"),
         (["--input", "nosuch://bucket/RC_*"], "--input: 'nosuch://bucket"),
         (["--output", "nosuch://bucket/out"], "--output: 'nosuch://bucket/out'"),
         (["--test_fraction", "1.01"], r"--test_fraction: 1.01 is not in \[0, 1\]"),
@@ -121,6 +121,11 @@ def test_bad_options_are_named(fails, world, tmp_path, options, reason):
     message = fails(*source, "--output", output, *options)
     assert re.search(reason, message)
     assert not output.exists()
+
+
+def test_each_value_of_input_names_a_file(fails, world, tmp_path):
+    message = fails("--input", f"{tmp_path}/RC_1.zst", "--input", ",", "--output", tmp_path / "out")
+    assert "--input: ',' names no file" in message
 
 
 def test_an_output_that_cannot_be_written(fails, world, tmp_path):

@@ -140,8 +140,11 @@ def test_no_comments_is_an_error(tmp_path, comments):
         sample.write_sample(tmp_path, comments=comments)
 
 
-def test_real_data_is_not_overwritten(tmp_path):
+@pytest.mark.parametrize("mark", [None, "some samples of ours"])
+def test_real_data_is_not_overwritten(tmp_path, mark):
     (tmp_path / "stsb").mkdir()
+    if mark is not None:
+        (tmp_path / "SAMPLE.txt").write_text(mark)
     (tmp_path / "stsb" / "sts-test.csv").write_text("the official file")
     with pytest.raises(InputError, match="stsb' already exists and is not a sample world"):
         sample.write_sample(tmp_path, comments=10)

@@ -286,6 +286,9 @@ def test_what_is_refused(snli_fails, write_lines, tmp_path):
     message = snli_fails("--input", no_header)
     assert "b.txt', line 1: 'neutral\\t()" in message
     assert "is not a header, without gold_label, sentence1, sentence2, pairID" in message
+    header = b"gold_label\tsentence1\tsentence2\tpairID\tgold_label"
+    twice = write_lines("b2.txt", [header, b"neutral\ta\tb\tp1\tneutral"])
+    assert "several columns are named gold_label" in snli_fails("--input", twice)
     empty = write_lines("c.txt", [])
     assert "line 1: '' is not a header" in snli_fails("--input", empty)
     for name in ("d.jsonl.gz", "e.jsonl.zst"):

@@ -3,6 +3,7 @@
 import json
 import math
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -16,6 +17,7 @@ from data_pipeline.tables import delimited
 from data_pipeline.tables.check import check_fields
 from data_pipeline.tables.reader import read_rows, suffix_of
 from data_pipeline.tables.rows import MISSING, ROWS_A_BATCH, TableFormat
+from data_pipeline.tables.values import as_order
 
 NAMES = ["id", "said"]
 TRICKY = [
@@ -79,6 +81,16 @@ def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
 
 
+def test_nanoseconds_are_not_cut(tmp_path):
+    path = tmp_path / "f.parquet"
+    for zone in (None, "UTC", "Asia/Kolkata"):
+        nanoseconds = [1448467200000000002, 1448467200000000001]
+        times = pa.array(nanoseconds, pa.timestamp("ns", zone))
+        pa.parquet.write_table(pa.table({"at": times}), path)
+        orders = [as_order(at) for (at,) in read(path, ["at"])[0]]
+        assert orders == [Decimal(f"{n // 10**9}.{n % 10**9:09}") for n in nanoseconds]
+
+
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 def test_the_delimiter_is_found_by_the_header(tmp_path, delimiter):
     path = tmp_path / "f.csv"
@@ -107,6 +119,19 @@ def test_quotes_may_be_text(tmp_path):
     assert "--no_quotes" in malformed[1].reason
 
 
+def test_quotes_that_join_rows_between_tabs_lose_their_own_line_only(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_text('id\tsaid\n1\t"quite\n2\tso\n3\tit is"\n4\t"two\nlines"\n5\tok\n')
+    values, numbers, malformed = read(path)
+    assert values == [("2", "so"), ("3", 'it is"'), ("4", "two\nlines"), ("5", "ok")]
+    assert numbers == [3, 4, 5, 7]
+    assert [(line.number, line.line) for line in malformed] == [(2, b'1\t"quite')]
+    assert malformed[0].reason == (
+        "a quote joins it with the next lines, which are rows by themselves; pass --no_quotes if "
+        "quotes are part of the text"
+    )
+
+
 def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
     path = tmp_path / "f.csv"
@@ -125,7 +150,10 @@ def test_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
     values, numbers, malformed = read(path)
     assert values == [("3", "three")]
     assert numbers == [4]
-    assert [line.number for line in malformed] == [2, 3]
+    assert [(line.number, line.reason) for line in malformed] == [
+        (2, "a row of more than 200 characters"),
+        (3, "a row of more than 200 characters"),
+    ]
     path.write_text(f"id,said\n1,{'x' * 197}\n2,{'y' * 500}")
     values, _, malformed = read(path)
     assert values == [("1", "x" * 197)]
@@ -311,7 +339,7 @@ def test_an_unused_field_may_be_nested_deep(tmp_path):
 @pytest.mark.parametrize("unit", ["us", "ns"])
 def test_a_time_zone_that_is_none_is_one_error(tmp_path, unit):
     path = tmp_path / "f.parquet"
-    times = pa.array([0, 1], pa.timestamp(unit, "Mars/Olympus"))
+    times = pa.array([0, 1000], pa.timestamp(unit, "Mars/Olympus"))
     pa.parquet.write_table(pa.table({"id": times}), path)
     with pytest.raises(UnreadableFileError) as raised:
         read(path, ["id"])

@@ -31,6 +31,8 @@ def encode(embed, waiting: queue.Queue) -> None:
 
 
 class Handler(BaseHTTPRequestHandler):  # noqa: D101
+    waiting: queue.Queue = queue.Queue()
+
     def do_POST(self) -> None:  # noqa: D102
         try:
             texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -40,20 +42,24 @@ class Handler(BaseHTTPRequestHandler):  # noqa: D101
         if not texts or type(texts) is not list:
             self.send_error(400, "the body must be a JSON list of texts")
             return
-        self.server.waiting.put((texts, future := Future()))
-        answer = json.dumps(future.result()).encode()
+        self.waiting.put((texts, future := Future()))
+        if error := future.exception():
+            self.send_error(500, "the module failed", explain=str(error))
+            return
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(json.dumps(future.result()).encode())
 
 
 def server(module: str, port: int) -> ThreadingHTTPServer:
     """A server that is ready for `serve_forever`."""
-    made = ThreadingHTTPServer(("localhost", port), Handler)
-    made.waiting = queue.Queue()
-    threading.Thread(target=encode, args=(hub.load(module), made.waiting), daemon=True).start()
-    return made
+    arguments = hub.load(module), Handler.waiting
+    threading.Thread(target=encode, args=arguments, daemon=True).start()
+    return ThreadingHTTPServer(("localhost", port), Handler)
 
 
 if __name__ == "__main__":
-    server(sys.argv[1], int(sys.argv[2])).serve_forever()
+    try:
+        server(sys.argv[1], int(sys.argv[2])).serve_forever()
+    except (IndexError, OSError, OverflowError, ValueError) as error:
+        sys.exit(f"error: {error}; usage: python examples/http_server.py MODULE PORT")

@@ -58,7 +58,7 @@ class Sweep:
             "params_override": self.params_override,
             "pairs": self.pairs,
             "nli": self.nli.provenance()["sha256"],
-            "pairs_files": _sizes(self.pairs),
+            "pairs_files": sizes(self.pairs),
             "sts": str(self.sts.resolve()),
             "sts_files": sha256(tuple(sorted(self.sts.glob("sts-*.csv*")))),
             "seed": self.seed,
@@ -73,7 +73,7 @@ class Sweep:
         return all(store.path_of(name, self.folder(share) / "results").exists() for name in SPLITS)
 
 
-def _sizes(patterns: str) -> dict[str, int]:
+def sizes(patterns: str) -> dict[str, int]:
     """Return the bytes of each file of training pairs, by which other pairs are noticed."""
     found = (Path(path) for one in patterns.split(",") for path in glob(one.strip()))  # noqa: PTH207
     return {str(path): path.stat().st_size for path in sorted(found)}

@@ -147,6 +147,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
     for option, data in (("training_pairs", "response_ranking"), ("sts_columns", "sts")):
         if getattr(arguments, option) and not getattr(arguments, data):
             raise InputError(f"--{option}: --{data} is missing; accepted: with --{data}")
+    if arguments.candidates != options.CANDIDATES and not arguments.response_ranking:
+        raise InputError("--candidates: accepted with --response_ranking, which is missing")
 
 
 def _check_given(arguments: argparse.Namespace) -> None:
@@ -160,7 +162,9 @@ def _check_given(arguments: argparse.Namespace) -> None:
         sts.tuning_sources(arguments.sts)
     for path in arguments.vectors:
         if not existing(path).is_file():
-            raise InputError(f"--vectors {path}: a folder; a file of word vectors is accepted")
+            raise InputError(
+                f"--vectors {path}: not a regular file; a file of word vectors is accepted"
+            )
     for module in (*arguments.module_words, *arguments.modules):
         if "://" not in module and not Path(module, "saved_model.pb").is_file():
             raise InputError(

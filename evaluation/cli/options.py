@@ -118,12 +118,15 @@ def check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--candidates is {count}; 2 or more are accepted")
 
 
+CANDIDATES = 100
+
+
 def candidates(parser: Parser) -> None:
     """Add --candidates, of response ranking."""
     parser.group(METHOD).add_argument(
         "--candidates",
         type=int,
-        default=100,
+        default=CANDIDATES,
         metavar="N",
         help="responses to rank in response_ranking, the true one among them",
     )

@@ -114,6 +114,8 @@ def _sweep(arguments: argparse.Namespace):
     files = tuple(sorted(pattern.parent.glob(pattern.name)))
     if not files:
         raise InputError(f"--nli {arguments.nli!r} matches no file")
+    if not snli_sweep.sizes(arguments.pairs):
+        raise InputError(f"--pairs {arguments.pairs!r} matches no file")
     scored = [source.name for source in sts_files.find(arguments.sts)]
     if missing := [name for name in snli_sweep.SPLITS if name not in scored]:
         raise InputError(f"--sts {arguments.sts}: no {missing[0]}.csv (plain or .gz)")

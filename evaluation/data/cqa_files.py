@@ -233,4 +233,6 @@ def _checked(queries: dict[str, Query], *, path: Path, wanted: str) -> list[Quer
     for query in queries.values():
         if not query.candidates:
             raise InputError(f"{path}: question {query.id!r} has no related questions")
+    if not any(candidate.relevant for query in queries.values() for candidate in query.candidates):
+        raise InputError(f"{path}: no related question is relevant; MAP needs one or more")
     return list(queries.values())

@@ -27,7 +27,7 @@ def read(
         another number of fields than the header, or a quote is not closed.
     """
     if not existing(path).is_file():
-        raise InputError(f"{path}: a folder; a CSV or TSV file is accepted")
+        raise InputError(f"{path}: not a regular file; a CSV or TSV file is accepted")
     _, first = next(numbered_lines(path), (1, ""))
     if "\r" in first:
         raise InputError(f"{path}:1: lines end with a carriage return; line feeds are accepted")

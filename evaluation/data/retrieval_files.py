@@ -57,7 +57,7 @@ def find(files: RetrievalFiles) -> list[Source]:
     """Return the one source, named after the file of relevant documents."""
     for path in files:
         if not existing(path).is_file():
-            raise InputError(f"{path}: a folder; a file is accepted")
+            raise InputError(f"{path}: not a regular file; a file of lines is accepted")
     name = without_gz(files.relevant).rsplit(".", 1)[0]
     return [Source(f"retrieval-{name}", tuple(files))]
 

@@ -251,6 +251,8 @@ def _read(path: Path, words: set[str]) -> Table:
     dim = 0
     for number, line in numbered_lines(path):
         fields = line.rstrip(" ").split(" ")
+        if number == 1 and "\t" in line:
+            raise InputError(f"{path}:1: tabs; a word and its numbers between spaces are accepted")
         if number == 1 and len(fields) == 2:
             continue
         dim = dim or len(fields) - 1

@@ -230,12 +230,24 @@ _CQA_ITEM = Record(
     {"baselines": Each(NUMBER)},
 )
 _RETRIEVAL_ITEM = Record({"query_id": TEXT, "metrics": METRICS}, {"baselines": Each(METRICS)})
+_OF_TRAINING: dict[str, Kind] = {
+    "epoch_share": NUMBER,
+    "learning_rate": NUMBER,
+    "units": COUNT,
+    "clip_norm": NUMBER,
+    "gates": TEXT,
+}
+"""Settings of a regressor that was trained, for so many `epochs`."""
 OF_TASK: dict[str, tuple[Record, ...]] = {
     "sts": (_scored("pearson"), _items(_STS_ITEM)),
     "snli": (_scored("accuracy"), _items(_NLI_ITEM)),
     "response_ranking": (Record({"metrics": PRECISIONS}), _items(_RANKING_ITEM)),
     "cqa": (_scored("map"), _items(_CQA_ITEM)),
-    RETRIEVAL: (_scored("ndcg_at_10"), _items(_RETRIEVAL_ITEM)),
+    RETRIEVAL: (
+        _scored("ndcg_at_10"),
+        Record({"counts": Record({"documents": COUNT})}),
+        _items(_RETRIEVAL_ITEM),
+    ),
     "snli_sweep": (_items(Record({"share": NUMBER, "dev": _POINT, "test": _POINT})),),
     "contamination": (
         Record({"counts": Record({"pairs_in_training": COUNT, "texts_in_training": COUNT})}),
@@ -245,14 +257,7 @@ OF_TASK: dict[str, tuple[Record, ...]] = {
         Record(
             {
                 "settings": Record(
-                    {"row": TEXT, "label": TEXT, "folds_by": TEXT, "folds": COUNT},
-                    {
-                        "epoch_share": NUMBER,
-                        "learning_rate": NUMBER,
-                        "units": COUNT,
-                        "clip_norm": NUMBER,
-                        "gates": TEXT,
-                    },
+                    {"row": TEXT, "label": TEXT, "folds_by": TEXT, "folds": COUNT}, _OF_TRAINING
                 ),
                 "counts": Record(
                     {
@@ -294,6 +299,8 @@ def _kinds(result: dict) -> Iterator[Record]:
     thresholds = [name for name in result.get("settings", {}) if name.endswith("threshold")]
     if thresholds:
         yield Record({"settings": Record(dict.fromkeys(thresholds, NUMBER))})
+    if "epochs" in result.get("settings", {}):
+        yield Record({"settings": Record(_OF_TRAINING)})
     if result["task"] == "mistakes":
         figures = Record(dict.fromkeys(result["metrics"], FIGURE))
         yield Record(optional={"groups": Each(Record({"metrics": figures}))})

@@ -44,7 +44,14 @@ def evaluations(
     ]
     encoder = load()
     training = [source for source in learn if source]
-    if len(training) < len(learn) or pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI):
+    classifies = pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI)
+    for split, given in (("train", train), ("dev", dev)):
+        if given and classifies:
+            raise InputError(
+                f"--{split} {given}: accepted with a module that has no signature "
+                f"{pair_signatures.CLASSIFY_NLI}; this one has it, and needs no classifier"
+            )
+    if len(training) < len(learn) or classifies:
         training = []
 
     @cache

@@ -33,8 +33,10 @@ def evaluations(
 
     `columns` are those of a CSV or TSV file with a header, as in `sts_files.Columns`.
     """
-    sources = sts_files.find(path)
     named = sts_files.Columns(*columns) if columns else None
+    if named and len(set(named[:3])) < len(named[:3]):
+        raise InputError(f"--columns {' '.join(named[:3])}: three different columns are accepted")
+    sources = sts_files.find(path)
     data = [sts_files.read(source, named) for source in sources]
     encoder = load()
     settings = {"columns": ", ".join(named[:3]), "quotes": named.quotes} if named else {}
@@ -93,6 +95,7 @@ def evaluate(encoder, data: SimilarityData, *, settings: Mapping | None = None) 
     else:
         embeddings = encoder.encode([*left, *right])
         scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
+    _check_differ(scores, name=data.name)
     found = of_scores(data, scores, notes=notes)
     return dataclasses.replace(found, settings=dict(settings or {}))
 
@@ -107,8 +110,18 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
     untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
     tuned = embeddings @ matrix
     scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
+    _check_differ(scores, name=name)
     found = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
     return dataclasses.replace(found, name=name)
+
+
+def _check_differ(scores: np.ndarray, *, name: str) -> None:
+    """Raise InputError where all scores, float [pairs], are the same: r is undefined."""
+    if np.ptp(scores) == 0:
+        raise InputError(
+            f"{name}: the module gives each of the {len(scores):,} pairs the same score; a "
+            "correlation needs two values"
+        )
 
 
 def of_scores(

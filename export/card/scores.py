@@ -10,13 +10,16 @@ MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_a
 """The order of the metrics; others follow by name."""
 BESIDE = ({"tables", "results"}, {"a", "b", "differences"})
 """Keys of the files of `evaluation report` and `evaluation compare`, which are skipped."""
+TASKS = ("response_ranking", "snli", "sts", "cqa", "retrieval")
+"""Those that score a module; the figures of others, as of `evaluation contamination`, are none of
+its scores."""
 MODULE = "module"
 """What the results of a module itself call the system that was scored."""
 WEIGHTS = 16
 """Digits at the end of a fingerprint that depend on the weights alone."""
 
 
-def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[str, Any]]:
+def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[dict[str, Any]]:
     """Reads result files: task, name, n, metrics, intervals, data, settings and notes of each.
 
     Passed over are results of something else than the module itself: of its embeddings after the
@@ -24,7 +27,7 @@ def read(folder: Path, *, fingerprint: str, exactly: bool = True) -> list[dict[s
 
     Args:
       folder: where the files are.
-      fingerprint: of the module.
+      fingerprint: of the module; by default any module's results are read.
       exactly: whether the results must be of this very module, or may be of another one with the
         same weights, such as an earlier export of the same checkpoint.
 
@@ -45,7 +48,7 @@ def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
         result = json.loads(path.read_text(encoding="utf-8"))
         if any(keys <= result.keys() for keys in BESIDE):
             return None
-        if result.get("system", MODULE) != MODULE:
+        if result.get("system", MODULE) != MODULE or result["task"] not in TASKS:
             return None
         scores = {key: result[key] for key in ("task", "name", "n")}
         scores["metrics"] = {name: _number(value) for name, value in result["metrics"].items()}

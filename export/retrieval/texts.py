@@ -3,6 +3,7 @@
 texts.bin, offsets.npy     the concatenated texts, and the start of each
 """
 
+import codecs
 import glob
 import gzip
 import hashlib
@@ -49,7 +50,7 @@ def matching(patterns: Sequence[str | Path]) -> list[Path]:
     """
     found: dict[Path, None] = {}
     for pattern in map(str, patterns):
-        if not glob.has_magic(pattern):
+        if not glob.has_magic(pattern) or Path(pattern).exists():
             found[Path(pattern)] = None
             continue
         names = glob.glob(pattern, recursive=True)  # noqa: PTH207  (Path.glob takes no absolute one)
@@ -134,7 +135,7 @@ def _lines(path: Path) -> Iterator[bytes]:
                 line.decode()
             except UnicodeDecodeError as error:
                 raise InputError(f"{str(path)!r}, line {number}: {error}") from error
-            yield line
+            yield line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
 def _open_plain(path: Path) -> BinaryIO:

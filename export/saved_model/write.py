@@ -67,6 +67,8 @@ def export(
         stays as it was.
     """
     model_dir, output = Path(model_dir), Path(output).resolve()
+    if results is not None:
+        scores.read(Path(results))  # an error now rather than after the work
     with output_folder.claimed(output):
         checkpoint = trained.last_checkpoint(model_dir)
         model, text = trained.load_checkpoint("--model_dir", str(model_dir), checkpoint)

@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="default: all 11 of table 2",
+        help="default: those of --rows_file; without it all 11 of table 2",
     )
     run.add_argument(
         "--module", type=Path, help="SavedModel; adds the cosine of its embeddings as two rows"
@@ -75,9 +75,9 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument(
         "--weights_between_folds",
+        action="extend",
         nargs="+",
         choices=WEIGHTS,
-        default=[FRESH],
         help="fresh (default): every fold begins with new weights; carried: with the weights of "
         "the fold before; both: also compare them with the paper's figures",
     )
@@ -190,7 +190,7 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     choices = _choices(arguments)
     if arguments.jobs < 1:
         raise InputError(f"--jobs {arguments.jobs}; accepted: numbers of at least 1")
-    weights = arguments.weights_between_folds
+    weights = arguments.weights_between_folds or [FRESH]
     if arguments.corpus == STSB and (
         arguments.folds is not None or arguments.folds_by or CARRIED in weights
     ):
@@ -206,7 +206,8 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
     output = arguments.output
     results.read(output)  # those of earlier runs are rows of the table, too
     known = experiments.load(arguments.rows_file)
-    rows = _known_rows(arguments.rows or list(experiments.TABLE_2), known)
+    own = [name for name in known if name not in experiments.TABLE_2]
+    rows = _known_rows("--rows", arguments.rows or own or list(experiments.TABLE_2), known)
     rows += experiments.COSINES if arguments.module else ()
     data = prepared.prepare(
         arguments.data,
@@ -238,12 +239,14 @@ def _run(arguments: argparse.Namespace, *, command: str) -> None:
         if picture := figure.svg(found, way):
             output_folder.write_text(output / f"folds_{way}.svg", picture.decode())
     print(f"\n{text}\n-> {output}/results")
+    if all("diverged_in_epoch" in fold for fold in done.values()):
+        raise TrainingError("every fold of every row diverged; --gates bounded may help")
 
 
-def _known_rows(rows: list[str], known: dict) -> list[str]:
+def _known_rows(option: str, rows: list[str], known: dict) -> list[str]:
     for row in rows:
         if row not in known:
-            raise InputError(f"--rows: {row!r}; accepted: {', '.join(known)}")
+            raise InputError(f"{option}: {row!r}; accepted: {', '.join(known)}")
     return rows
 
 
@@ -283,7 +286,7 @@ def _export(arguments: argparse.Namespace) -> None:
         )
     serving.check(arguments.output)
     known = experiments.load(arguments.rows_file)
-    (row,) = _known_rows([arguments.row], known)
+    (row,) = _known_rows("--row", [arguments.row], known)
     source, _, own = prepared.sources(arguments.data, arguments.corpus)
     pairs = source.pairs if own is None else [source.pairs[i] for i in own.training]
     words = prepared.split_words(pairs)

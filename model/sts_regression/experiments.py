@@ -96,8 +96,12 @@ def load(path: Path | None) -> dict[str, Experiment]:
         last = traceback.extract_tb(error.__traceback__)[-1]
         line = error.lineno if isinstance(error, SyntaxError) else last.lineno
         raise InputError(f"{path}:{line}: {type(error).__name__}: {error}") from error
-    if not isinstance(own, dict) or not all(isinstance(v, Experiment) for v in own.values()):
-        raise InputError(f"{path}: EXPERIMENTS must be a dict of names and Experiments")
+    if not own or not isinstance(own, dict) or not all(map(_is_experiment, own.values())):
+        raise InputError(f"{path}: EXPERIMENTS must be a dict of one or more names and Experiments")
     if taken := sorted(own.keys() & {*TABLE_2, *COSINES}):
         raise InputError(f"{path}: EXPERIMENTS has {taken[0]!r}; accepted: names of its own")
     return TABLE_2 | own
+
+
+def _is_experiment(value: object) -> bool:
+    return isinstance(value, Experiment)

@@ -220,6 +220,7 @@ def test_what_is_no_score_of_a_module_is_passed_over(tmp_path):
     (tmp_path / "differences.json").write_text('{"a": {}, "b": {}, "differences": []}')
     search_engine = result("") | {"module": None}
     (tmp_path / "search_engine.json").write_text(json.dumps(search_engine))
+    put(tmp_path, result("f" * 80, name="contamination", task="contamination"))
     with pytest.raises(InputError, match=r"holds no \*\.json of"):
         scores.read(tmp_path, fingerprint="f" * 80)
     put(tmp_path, result("f" * 80))
@@ -291,6 +292,11 @@ def test_wrong_results_leave_the_module_as_it_was(shared, results, wrong, says):
     with pytest.raises(InputError, match=re.escape(says)):
         write.add_scores(shared / "module", results)
     assert (shared / "module" / "README.md").read_bytes() == before
+
+
+def test_results_are_looked_at_before_anything_is_exported(tmp_path):
+    with pytest.raises(InputError, match=r"--results: '.*nowhere' is not a folder"):
+        write.export("no model", tmp_path / "module", results=tmp_path / "nowhere")
 
 
 def test_what_is_no_module_of_ours_is_refused(tmp_path, results):

@@ -123,7 +123,10 @@ def test_gzip_and_pairs_are_read_too(module, tmp_path):
     zipped.write_bytes(gzip.compress(b"one\r\ntwo\n"))
     pair = {"input": "how are you?", "response": "fine"}
     pairs.write_bytes(frame(encode_example(pair)))
-    for path, expected in ((zipped, [b"one", b"two"]), (pairs, [b"fine"])):
+    marked = tmp_path / "m[1].txt"  # not a pattern, as there is such a file
+    marked.write_bytes(b"\xef\xbb\xbfone\n")
+    expectations = ((zipped, [b"one", b"two"]), (pairs, [b"fine"]), (marked, [b"one"]))
+    for path, expected in expectations:
         texts = build_index(module, path, output=tmp_path / path.stem, dtype="float32").texts
         assert [texts.read(row) for row in range(len(texts))] == expected
 

@@ -97,7 +97,7 @@ def test_texts_are_cut_off_and_on_one_line():
 
 
 def test_the_command_writes_results_and_texts(module, write_text, tmp_path, capsys):
-    lines = [f"main-news\tset\t2012\t{n}\t{n}\ta man {n}\ta dog {n * n}" for n in range(6)]
+    lines = [f"main-news\tset\t2012\t{n}\t{n}\ta man {n}\ta {'horse ' * n}dog" for n in range(6)]
     data = write_text("sts-dev.csv", "\n".join(lines) + "\n")
     out = tmp_path / "out"
     assert (

@@ -189,7 +189,16 @@ def test_other_files_of_the_same_name_are_another_sweep(sweep, tmp_path, name, w
 
 def test_the_command_writes_result_and_figure(sweep, tmp_path, capsys):
     argv = ["snli_sweep", "--init_checkpoint", "reddit", "--config_file", "preset.yaml"]
-    argv += ["--pairs", "p", "--nli", "nli-*.tfrecord", "--sts", "stsb", "--output", "out"]
+    argv += [
+        "--pairs",
+        "nli-*.tfrecord",
+        "--nli",
+        "nli-*.tfrecord",
+        "--sts",
+        "stsb",
+        "--output",
+        "out",
+    ]
     assert main([*argv, "--shares", "0,100"]) == 0
     assert "0.5000 [0.400, 0.600]" in capsys.readouterr().out
     found = store.read(tmp_path / "out" / "snli_sweep.json")
@@ -217,6 +226,15 @@ def test_figure_8_draws_what_there_is(sweep):
 
 def test_two_sweeps_do_not_share_a_work_folder(sweep, fails, tmp_path):
     argv = ["snli_sweep", "--init_checkpoint", "reddit", "--config_file", "preset.yaml"]
-    argv += ["--pairs", "p", "--nli", "nli-*.tfrecord", "--sts", "stsb", "--output", "out"]
+    argv += [
+        "--pairs",
+        "nli-*.tfrecord",
+        "--nli",
+        "nli-*.tfrecord",
+        "--sts",
+        "stsb",
+        "--output",
+        "out",
+    ]
     with claim(tmp_path / "shared", command="points", folder=True):
         assert "is in use by process" in fails(*argv, "--work_dir", tmp_path / "shared")

@@ -79,6 +79,7 @@ def test_a_seed_and_an_output_are_checked_first(command, data, fails, tmp_path, 
     [
         (["--sts", "stsb", "--training_pairs", "pairs"], "--training_pairs: --response_ranking is"),
         (["--response_ranking", "pairs", "--sts_columns", *"abc"], "--sts_columns: --sts is miss"),
+        (["--candidates", "50"], "--candidates: accepted with --response_ranking, which is miss"),
         (["--sts", "stsb", "--no_quotes"], "--no_quotes: accepted with --sts_columns, which"),
         (["--vectors", "a/x.txt", "b/x.vec.gz"], "as those of --vectors a/x.txt; accepted: other"),
         (["--module_words", "a/m", "b/m"], "as those of --module_words a/m; accepted: other"),
@@ -230,6 +231,7 @@ def test_a_result_that_is_none_is_named_with_the_key(
         ("cqa", {}, "metrics.map is missing"),
         ("response_ranking", {"items": []}, "one figure or more, each called p_at_N, is needed"),
         ("response_ranking", {"metrics": {}, "items": []}, "metrics is {}; one figure or more"),
+        ("retrieval", {"metrics": {"ndcg_at_10": 0.5}}, "counts.documents is missing"),
         ("contamination", {}, "counts.pairs_in_training is missing"),
         ("sts_regression", {}, "settings.row is missing"),
         ("snli_sweep", {}, "items.0.share is missing"),
@@ -240,6 +242,13 @@ def test_each_task_has_figures_of_its_own(task, fields, said, tmp_path, fails):
     store.write(scored(task=task, **fields), tmp_path / "results")
     output = ["--output", tmp_path / "page.html"]
     assert said in fails("report", "--results", tmp_path / "results", *output)
+
+
+def test_a_sentence_is_not_compared_with_itself(data, fails, write_text, tmp_path):
+    write_text("own.csv", "a,b,s\nx,y,1\nv,w,2\n")
+    columns = ["--data", tmp_path / "own.csv", "--columns", "a", "a", "s"]
+    said = fails("sts", "--module", "nowhere", *columns, "--output", tmp_path / "out")
+    assert said == "error: --columns a a s: three different columns are accepted"
 
 
 def test_a_file_that_is_no_json_is_named(results, fails):
@@ -378,7 +387,7 @@ def test_a_sweep_is_refused_before_it_trains(data, fails, write_text, tmp_path):
     options = {
         "--init_checkpoint": tmp_path,
         "--config_file": preset,
-        "--pairs": "x",
+        "--pairs": tmp_path / "nli-*",
         "--nli": tmp_path / "nli-*",
         "--sts": tmp_path / "stsb",
         "--output": tmp_path / "out",
@@ -389,6 +398,8 @@ def test_a_sweep_is_refused_before_it_trains(data, fails, write_text, tmp_path):
         return fails("snli_sweep", *(part for pair in given.items() for part in pair))
 
     assert "--seed is -1" in sweep(seed=-1)
+    assert sweep(pairs="nowhere/train-*") == "error: --pairs 'nowhere/train-*' matches no file"
+    assert not (tmp_path / "out" / "snli_sweep" / "sweep.json").exists()
     assert "no sts-test.csv" in sweep(sts=tmp_path / "stsb" / "sts-dev.csv")
     assert "preset.yaml is a file" in sweep(output=preset / "out", work_dir=tmp_path / "work")
     write_text("work/sweep.json", "{")

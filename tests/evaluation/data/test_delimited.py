@@ -74,5 +74,5 @@ def test_what_cannot_be_read_is_named(write_text, text, says):
 
 
 def test_a_folder_is_no_table(tmp_path):
-    with pytest.raises(InputError, match="a folder; a CSV or TSV file is accepted"):
+    with pytest.raises(InputError, match="not a regular file; a CSV or TSV file is accepted"):
         next(delimited.read(tmp_path, ["a"]))

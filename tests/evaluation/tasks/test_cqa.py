@@ -143,6 +143,11 @@ def test_broken_xml(xml_file, write_text):
         read(path)
     with pytest.raises(InputError, match=r"empty\.xml.*holds no questions"):
         read(write_text("empty.xml", "<xml></xml>"))
+    text = xml_file("none.xml", ROWS).read_text()
+    for good in ("PerfectMatch", "Relevant"):
+        text = text.replace(f'"{good}"', '"Irrelevant"')
+    with pytest.raises(InputError, match=r"none\.xml: no related question is relevant; MAP needs"):
+        read(write_text("none.xml", text))
     with pytest.raises(InputError, match="occurs twice"):
         read(xml_file("twice.xml", [ROWS[0], ROWS[0]]))
 

@@ -122,6 +122,9 @@ def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path,
         "neutral": 0.5,
         "contradiction": 1.0,
     }
+    assert main(["snli", "--data", str(data), *common, "--train", str(data)]) == 1
+    said = f"--train {data}: accepted with a module that has no signature classify_nli"
+    assert said in capsys.readouterr().err
     assert found["items"][2]["predicted"] == "contradiction"
     assert found["items"][2]["probabilities"] == pytest.approx([0.1, 0.1, 0.8])
 

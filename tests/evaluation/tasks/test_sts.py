@@ -138,6 +138,17 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
     }
 
 
+def test_scores_that_are_all_the_same_are_an_error(write_text, fake_encoder):
+    lines = [row("5", one="east", two="west"), row("3", one="west", two="east")]
+    encoder = fake_encoder({"east": [1.0, 0.0], "west": [0.0, 1.0]})
+    data = read(write_text("sts-test.csv", "\n".join(lines)))
+    said = "sts-test: the module gives each of the 2 pairs the same score"
+    with pytest.raises(InputError, match=said):
+        sts.evaluate(encoder, data)
+    with pytest.raises(InputError, match=said):
+        sts.evaluate_tuned(encoder, data, matrix=np.eye(2, dtype=np.float32), name="sts-test")
+
+
 def test_equation_2_by_hand(fake_encoder):
     """5 (1 - arccos(cosine) / pi): angles of 0, 60, 90 and 180 degrees."""
     golds = [5.0, 10 / 3, 2.5, 0.0]

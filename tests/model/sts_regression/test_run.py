@@ -192,7 +192,7 @@ def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, caps
 
 def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
-    own = ("--rows", "mine", "--rows_file", tmp_path / "own.py", "--jobs", 1)
+    own = ("--rows_file", tmp_path / "own.py", "--jobs", 1)
     assert main(command("run", tmp_path / "run", *own)) == 0
     (path,) = (tmp_path / "run" / "results").iterdir()
     assert json.loads(path.read_text())["settings"]["label"] == "Mean and Perceptron"
@@ -203,7 +203,8 @@ def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
     [
         ("import nothing_like_it", "own.py:1: ModuleNotFoundError: No module named"),
         ("1\n2 +\n", "own.py:2: SyntaxError: invalid syntax"),
-        ("EXPERIMENTS = [1]", "own.py: EXPERIMENTS must be a dict of names and Experiments"),
+        ("EXPERIMENTS = [1]", "own.py: EXPERIMENTS must be a dict of one or more names and Exp"),
+        ("EXPERIMENTS = {}", "own.py: EXPERIMENTS must be a dict of one or more names and Exp"),
         (OWN.replace('"mine"', '"cosine"'), "own.py: EXPERIMENTS has 'cosine'; accepted: "),
     ],
 )

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 from evaluation.__main__ import main as evaluate
 from model.sts_regression import serving
@@ -88,8 +89,14 @@ def test_nothing_but_a_module_is_replaced(command, tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     line = command("export", tmp_path, "--row", "sif_perceptron")
     assert main(line) == 1
-    assert "exists, and is not a SavedModel" in capsys.readouterr().err
-    (tmp_path / "saved_model.pb").write_text("a module with a file of its own")
+    not_ours = "exists, and is not a regressor; name another folder"
+    assert not_ours in capsys.readouterr().err
+    other = tf.Module()
+    other.call = tf.function(lambda x: x, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(other, str(tmp_path), signatures={"call": other.call})
+    assert main(line) == 1
+    assert not_ours in capsys.readouterr().err
+    tf.saved_model.save(other, str(tmp_path), signatures={"similarity": other.call})
     assert main(line) == 1
     assert "holds 'mine.txt', which is not part of a regressor" in capsys.readouterr().err
     assert (tmp_path / "mine.txt").exists()
@@ -138,7 +145,9 @@ def test_where_it_cannot_be_written_is_said_before_it_trains(command, tmp_path, 
 def test_the_module_that_was_there_stays_if_the_new_one_cannot_be_put_there(tmp_path, monkeypatch):
     old = tmp_path / "module"
     old.mkdir()
-    (old / "saved_model.pb").write_text("old")
+    content = SavedModel()
+    content.meta_graphs.add().signature_def["similarity"].SetInParent()
+    (old / "saved_model.pb").write_bytes(content.SerializeToString())
     replace = Path.replace
 
     def failing(self, target):
@@ -152,7 +161,7 @@ def test_the_module_that_was_there_stays_if_the_new_one_cannot_be_put_there(tmp_
     monkeypatch.setattr(Embedder, "similarity", None, raising=False)
     with pytest.raises(PermissionError):
         serving.write(old, None, None)
-    assert (old / "saved_model.pb").read_text() == "old"
+    assert (old / "saved_model.pb").read_bytes() == content.SerializeToString()
     assert [path.name for path in tmp_path.iterdir()] == ["module"]
 
 

@@ -318,6 +318,8 @@ def _vectors(arguments: argparse.Namespace) -> None:
     if arguments.output.is_dir():
         raise InputError(f"--output {arguments.output}: a folder; the name of a file is accepted")
     output_folder.require_folder(arguments.output.parent)
+    if not arguments.module.is_dir():
+        raise InputError(f"--module {arguments.module}: not a folder; a SavedModel is accepted")
     from model.sts_regression.data import prepared
     from model.sts_regression.data import vectors as word_vectors
 

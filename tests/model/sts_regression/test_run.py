@@ -156,6 +156,9 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_read(
     assert "error: --folds: accepted only by run" in capsys.readouterr().err
     assert main(["vectors", *nowhere, "--module", "x", "--output", str(tmp_path)]) == 1
     assert "the name of a file is accepted" in capsys.readouterr().err
+    of_file = ["--module", str(tmp_path / "file"), "--output", str(tmp_path / "x")]
+    assert main(["vectors", *nowhere, *of_file]) == 1
+    assert "file: not a folder; a SavedModel is accepted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -136,15 +136,17 @@ def _sts(arguments: argparse.Namespace, *, command: str) -> None:
 
     The matrix is learned only if a result or its file is missing.
     """
+    from evaluation.tasks import sts
+
     if not arguments.tune:
         columns = arguments.columns and (*arguments.columns, not arguments.no_quotes)
-        _evaluate(arguments, command, columns=columns)
+        sts.require_defined(_evaluate(arguments, command, columns=columns))
         return
     if arguments.columns:
         raise InputError("--tune: accepted without --columns, as it learns on sts-train.csv")
     from evaluation.data import sts_files
     from evaluation.encoders.saved_model import load_encoder
-    from evaluation.tasks import sts, sts_tuning
+    from evaluation.tasks import sts_tuning
     from evaluation.tasks.evaluate import Store
 
     learned_from = sts.tuning_sources(arguments.data)
@@ -164,6 +166,7 @@ def _sts(arguments: argparse.Namespace, *, command: str) -> None:
     evaluations += sts.tuned_evaluations(
         arguments.data, load(), matrix=matrix, learned_from=learned_from
     )
-    Store(**options.storing(arguments, command=command)).results(evaluations)
+    results = Store(**options.storing(arguments, command=command)).results(evaluations)
+    sts.require_defined(results)
     if not (arguments.output / sts_tuning.MATRIX_FILE).exists():
         matrix()

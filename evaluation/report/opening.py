@@ -280,7 +280,7 @@ def _sentences(
         )
     above = [f"{name} ({'; '.join(found)})" for name, found in higher.items()]
     yield (
-        f"Pretrained models score higher: {_listed(above)}."
+        f"Pretrained models that score higher than `{system.label}`: {_listed(above)}."
         if above
         else "No pretrained model that was scored here scores higher."
     )

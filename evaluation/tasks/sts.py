@@ -95,7 +95,6 @@ def evaluate(encoder, data: SimilarityData, *, settings: Mapping | None = None) 
     else:
         embeddings = encoder.encode([*left, *right])
         scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
-    _check_differ(scores, name=data.name)
     found = of_scores(data, scores, notes=notes)
     return dataclasses.replace(found, settings=dict(settings or {}))
 
@@ -110,18 +109,25 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
     untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
     tuned = embeddings @ matrix
     scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
-    _check_differ(scores, name=name)
     found = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
     return dataclasses.replace(found, name=name)
 
 
-def _check_differ(scores: np.ndarray, *, name: str) -> None:
-    """Raise InputError where all scores, float [pairs], are the same: r is undefined."""
-    if np.ptp(scores) == 0:
+def require_defined(results: Sequence[Result]) -> None:
+    """Check that some result has a correlation.
+
+    Raises:
+      InputError: if none has: the module gives all pairs of a data set the same score.
+    """
+    if results and all(_is_undefined(result.metrics["pearson"]) for result in results):
         raise InputError(
-            f"{name}: the module gives each of the {len(scores):,} pairs the same score; a "
-            "correlation needs two values"
+            f"{results[0].name}: the module gives each of the {results[0].n:,} pairs the same "
+            "score; a correlation needs two values"
         )
+
+
+def _is_undefined(figure: float | None) -> bool:
+    return figure is None or np.isnan(figure)
 
 
 def of_scores(

@@ -75,7 +75,8 @@ SIGNATURES = {
     ENCODE_INPUT: Signature(
         {INPUTS: _texts("any text")},
         {OUTPUTS: _rows("u, of unit length")},
-        "encodes inputs for response selection; the same as the call unless the module is tuned",
+        "encodes inputs for response selection; the same as the call unless components were "
+        "removed or the module is tuned",
     ),
     ENCODE_INPUT_IN_CONTEXT: Signature(
         {

@@ -9,6 +9,7 @@ where training begins, unless the encoder keeps the weights.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,13 @@ import numpy as np
 import tensorflow as tf
 from official.core import base_task
 
+from data_pipeline.pairs import tfrecord
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
 from model.initializers import char_ngrams, cooccurrence, vectors_file
 from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
+from model.text.preprocessing import tokenize
 
 _WORDS_AT_ONCE = 10_000
 SIF_A = 1e-3
@@ -28,6 +31,10 @@ SIF_A = 1e-3
 _COUNTED = 100_000
 """Records that are counted to say how many words a file has, if no others are."""
 _AT_ONCE = 1000
+_TEXTS = {
+    name: tf.io.VarLenFeature(tf.string)
+    for name in (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
+}
 _FIRST_WORDS = 100_000
 """Of a file, those that n-grams are fitted to; files list frequent words first."""
 
@@ -57,13 +64,14 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         found = cooccurrence.vectors(texts, ids=len(drawn), dim=drawn.shape[1], seed=config.seed)
         rows = _as_long_as(drawn, found)
     if config.word_vectors:
-        counts = count(task, config.word_frequency_records or _COUNTED, ids=len(drawn))
-        of_ids, of_words = _from_file(task, counts)
+        of_ids, of_words = _from_file(task)
+        of_model = np.stack(list(of_ids.values()))
         found = np.zeros_like(drawn)
-        found[list(of_ids)] = _fitted(np.stack(list(of_ids.values())), drawn.shape[1])
+        found[list(of_ids)] = _fitted(of_model, drawn.shape[1])
         rows = _as_long_as(drawn, found)
         if config.char_ngram_fit:
-            vectors = _fitted(np.stack(list(of_words.values())), drawn.shape[1])
+            vectors = np.stack(list(of_words.values()))
+            vectors = _fitted(vectors, drawn.shape[1], components_of=of_model)
             of_char_ngrams = _into_char_ngrams(model, task, list(of_words), vectors)
     if config.word_frequency_records or kept is not None:
         counts = _counts(task, ids=len(drawn))
@@ -98,40 +106,48 @@ def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
 
 
-def _from_file(
-    task: base_task.Task, counts: np.ndarray
-) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
-    """The vectors of a file: by the ids of the training records, and of its first words.
+def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
+    """The vectors of a file: by the ids of the model's words, and of the file's first words.
+
+    The model's words are those of its vocabulary and of the first training records. They are
+    compared as text: the other words of a file share buckets with them, and must not give theirs.
 
     Args:
       task: its configuration names the file.
-      counts: of the ids in the training records, int64 [ids]; others keep their random vectors.
 
     Raises:
       InputError: if the file cannot be read, or has none of the words.
     """
-    path = task.task_config.word_vectors
-    found: dict[int, np.ndarray] = {}
+    config = task.task_config
+    most = config.word_frequency_records or _COUNTED
+    counts, records = _count_words(task, most)
+    wanted = set(counts) | set(task.text.vocabulary_words)
+    found: dict[str, np.ndarray] = {}
     of_words: dict[str, np.ndarray] = {}
-    words = vectors_file.entries(Path(path))
+    words = vectors_file.entries(Path(config.word_vectors))
     while some := list(itertools.islice(words, _WORDS_AT_ONCE)):
-        for entry, word_id in zip(some, _ids(task, [entry.word for entry in some]), strict=True):
-            if word_id != PADDING and len(of_words) < _FIRST_WORDS:
-                of_words[entry.word] = entry.vector()
-            if counts[word_id] and word_id not in found:
-                found[word_id] = entry.vector()
+        for entry, word in zip(some, _as_tokens([entry.word for entry in some]), strict=True):
+            if word is None:
+                continue
+            if len(of_words) < _FIRST_WORDS:
+                of_words.setdefault(word, entry.vector())
+            if word in wanted and word not in found:
+                found[word] = entry.vector()
+    known = "the vocabulary and " * bool(task.text.vocabulary_words) + "the training records"
     if not found:
-        raise InputError(f"task.word_vectors: {path!r} has no word of the training records")
-    ids = np.array(list(found))
+        raise InputError(f"task.word_vectors: {config.word_vectors!r} has no word of {known}")
     if tf.distribute.get_strategy().extended.should_checkpoint:
-        counted = counts.copy()
-        counted[task.text(tf.constant([""]))[WORDS][0, 0]] = 0  # the end mark is not a word
-        seen, total = (counted > 0).sum(), counted.sum()
         print(
-            f"word vectors: {path} has {len(ids):,} of the {seen:,} words of the training records, "
-            f"{counted[ids].sum() / total:.1%} of their occurrences"
+            f"word vectors: {config.word_vectors} has {len(found):,} of the {len(wanted):,} words "
+            f"of {known}, {sum(counts[word] for word in found) / counts.total():.1%} of their "
+            f"occurrences in the {'first ' if records == most else ''}{records:,} training records"
         )
-    return found, of_words
+    # Of words in one bucket, the most frequent gives its vector.
+    in_order = sorted(found, key=lambda word: (-counts[word], word))
+    of_ids: dict[int, np.ndarray] = {}
+    for word, word_id in zip(in_order, _ids(task, in_order), strict=True):
+        of_ids.setdefault(word_id, found[word])
+    return of_ids, of_words
 
 
 def _into_char_ngrams(
@@ -157,27 +173,52 @@ def _into_char_ngrams(
     return char_ngrams.sums(task.text.char_ngrams_of_words(), found)
 
 
-def _ids(task: base_task.Task, words: list[str]) -> np.ndarray:
-    """The id of each word: [words]; `PADDING` for what is not one token of the model."""
-    ids = task.text(tf.constant(words))[WORDS].numpy()
-    ids = np.pad(ids, [(0, 0), (0, max(0, 3 - ids.shape[1]))])
-    # One token and the end mark.
-    is_one = (ids[:, 1] != PADDING) & (ids[:, 2] == PADDING)
-    return np.where(is_one, ids[:, 0], PADDING)
+def _as_tokens(words: list[str]) -> list[str | None]:
+    """Words as the text handling makes them; None for what is not one token of it."""
+    tokens = tokenize(tf.constant(words))
+    starts = tokens.row_starts().numpy()
+    alone = tokens.row_lengths().numpy() == 1
+    values = tokens.flat_values.numpy()
+    return [values[at].decode() if one else None for at, one in zip(starts, alone, strict=True)]
 
 
-def _fitted(rows: np.ndarray, dim: int) -> np.ndarray:
+def _ids(task: base_task.Task, words: list[str]) -> list[int]:
+    """The id of each word, which is one token."""
+    return [
+        word_id
+        for start in range(0, len(words), _WORDS_AT_ONCE)
+        for word_id in task.text(tf.constant(words[start : start + _WORDS_AT_ONCE]))[WORDS][:, 0]
+        .numpy()
+        .tolist()
+    ]
+
+
+def _fitted(rows: np.ndarray, dim: int, *, components_of: np.ndarray | None = None) -> np.ndarray:
     """Rows [n, any width] -> the first `dim` principal components [n, dim], of unit length.
 
-    Narrower rows are filled up with zeros.
+    The components are those of the rows, or of others [m, the same width]. Narrower rows are filled
+    up with zeros.
     """
     if rows.shape[1] > dim:
-        centered = rows - rows.mean(axis=0)
-        _, components = np.linalg.eigh(centered.T @ centered)  # by rising eigenvalue
-        rows = centered @ components[:, : -dim - 1 : -1]
+        of = rows if components_of is None else components_of
+        mean = of.mean(axis=0)
+        _, components = np.linalg.eigh((of - mean).T @ (of - mean))  # by rising eigenvalue
+        rows = (rows - mean) @ components[:, : -dim - 1 : -1]
     rows = np.pad(rows, [(0, 0), (0, dim - rows.shape[1])])
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def _count_words(task: base_task.Task, records: int) -> tuple[Counter[str], int]:
+    """Counts the words of the first records, as text; and the records there are, at most those."""
+    counts: Counter[bytes] = Counter()
+    read = 0
+    for serialized in _records(task, records):
+        texts = tf.io.parse_example(serialized, _TEXTS).values()
+        words = tokenize(tf.concat([some.values for some in texts], axis=0))
+        counts.update(words.flat_values.numpy().tolist())
+        read += len(serialized)
+    return Counter({word.decode(): number for word, number in counts.items()}), read
 
 
 def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
@@ -191,11 +232,16 @@ def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
 
 def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
     """Yields the word ids of all texts of the first records: int32 [texts, tokens] a batch."""
-    files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
-    for serialized in tfrecords.read_records(files).take(records).batch(_AT_ONCE):
+    for serialized in _records(task, records):
         for texts in task.parse(serialized).values():
             if isinstance(texts, dict):
                 yield texts[WORDS].numpy()
+
+
+def _records(task: base_task.Task, records: int) -> tf.data.Dataset:
+    """The first training records: string [records] a batch."""
+    files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
+    return tfrecords.read_records(files).take(records).batch(_AT_ONCE)
 
 
 def _of_the_first_replica(rows: tf.Tensor) -> tf.Tensor:

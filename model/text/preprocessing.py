@@ -120,6 +120,13 @@ class TextToIds(tf_keras.layers.Layer):
         return [ids.table for ids in self._hashed if ids.table]
 
     @property
+    def vocabulary_words(self) -> list[str]:
+        """The words that have ids of their own; none without a vocabulary."""
+        if self._words.table is None:
+            return []
+        return [word for word in vocabulary.tokens(self._words.table) if word != _END.decode()]
+
+    @property
     def _hashed(self) -> list["_Ids"]:
         return [ids for ids in (self._words, self._bigrams) if ids is not None]
 

@@ -111,7 +111,7 @@ def test_the_page_opens_with_three_sentences_and_a_table(results):
         "a teacher (0.800); the table shows their scores on data on which nothing was chosen. "
         "Compared with the best simple baseline on the same items, `plain` is ahead on (P@1 of "
         "100), where level means that the 95% interval of the difference includes 0. Pretrained "
-        "models score higher: lm (P@1 of 100)."
+        "models that score higher than `plain`: lm (P@1 of 100)."
     )
     header, _, line = table.splitlines()
     assert [cell.strip() for cell in header.strip("|").split("|")] == [

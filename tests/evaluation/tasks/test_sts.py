@@ -141,12 +141,11 @@ def test_scores_are_negative_angles(write_text, fake_encoder):
 def test_scores_that_are_all_the_same_are_an_error(write_text, fake_encoder):
     lines = [row("5", one="east", two="west"), row("3", one="west", two="east")]
     encoder = fake_encoder({"east": [1.0, 0.0], "west": [0.0, 1.0]})
-    data = read(write_text("sts-test.csv", "\n".join(lines)))
-    said = "sts-test: the module gives each of the 2 pairs the same score"
-    with pytest.raises(InputError, match=said):
-        sts.evaluate(encoder, data)
-    with pytest.raises(InputError, match=said):
-        sts.evaluate_tuned(encoder, data, matrix=np.eye(2, dtype=np.float32), name="sts-test")
+    alike = sts.evaluate(encoder, read(write_text("sts-test.csv", "\n".join(lines))))
+    with pytest.raises(InputError, match="sts-test: the module gives each of the 2 pairs the same"):
+        sts.require_defined([alike])
+    lines.append(row("1", one="east", two="east"))
+    sts.require_defined([alike, sts.evaluate(encoder, read(write_text("b.csv", "\n".join(lines))))])
 
 
 def test_equation_2_by_hand(fake_encoder):

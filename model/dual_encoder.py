@@ -304,7 +304,7 @@ def _read(preset: str) -> schema.DualEncoder:
     """`task.model` of a preset or a YAML file."""
     path = Path(preset) if preset.endswith((".yaml", ".yml")) else PRESETS / f"{preset}.yaml"
     try:
-        given = yaml.safe_load(path.read_text())["task"]["model"]
+        given = dict(yaml.safe_load(path.read_text())["task"]["model"])
     except FileNotFoundError as error:
         names = ", ".join(sorted(found.stem for found in PRESETS.glob("*.yaml")))
         raise InputError(
@@ -318,4 +318,9 @@ def _read(preset: str) -> schema.DualEncoder:
     )
     values.check_choices([(preset, given)], config, where="task.model.")
     ranges.check(config, where="task.model.")
+    if not config.heads or not set(config.heads) <= set(schema.TASKS):
+        raise InputError(
+            f"{preset}: task.model.heads: {config.heads!r}; accepted: one or several of "
+            f"{schema.TASKS}"
+        )
     return config

@@ -21,7 +21,11 @@ BEST_RECORD = "best.json"
 """In the folder of a best checkpoint: its step, and the metric that chose it."""
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 _DATA = re.compile(r"\.data-\d{5}-of-\d{5}$")
-_LEFT_OVER = ("ckpt-*_temp", f"{STATE}.tmp*", "*.yaml.new", "*.json.new")
+_LEFT_OVER = (
+    "ckpt-*_temp",
+    f"{STATE}.tmp*",
+    *(f"{name}.new" for name in ("params.yaml", "vocabulary.json", "data.json", BEST_RECORD)),
+)
 """Partly written files of a killed run."""
 _UNREADABLE = (tf.errors.OpError, IndexError, RuntimeError, TypeError, ValueError, MemoryError)
 """TensorFlow raises any of these for a damaged file."""

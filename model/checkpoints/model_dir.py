@@ -3,6 +3,7 @@
 _claim                 names the process that trains there, while it does
 params.yaml            all parameters of the run
 vocabulary.json        checksums of its vocabulary, if it has one
+data.json              sizes and checksums of its training records
 ckpt-*                 the last checkpoints; a run resumes from the newest
 best/                  params.yaml, the checkpoint that validated best, and best.json
 failure.txt            why the finished run failed, if it did
@@ -29,7 +30,10 @@ from model.training.optimizer import DECAYS, LEARNING_RATE
 
 PARAMS_FILE = "params.yaml"
 _VOCABULARY_FILE = "vocabulary.json"
+_DATA_FILE = "data.json"
 _FAILURE_FILE = "failure.txt"
+Records = dict[str, dict[str, list[Any]]]
+"""Section, such as `task.train_data`, -> file -> its bytes and checksum."""
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
 """A resumed run must have the same of these; its length, how often it saves and the machines may
 change."""
@@ -116,6 +120,8 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
     if mode != "eval":
         make(folder)
     if files.last(folder) is None:
+        if mode != "eval":
+            _require_own_params(folder)
         if mode == "eval":
             raise InputError(f"--model_dir: {folder!r} holds no checkpoint to evaluate")
         best = files.last(join(folder, BEST))
@@ -127,6 +133,24 @@ def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: s
     notice = files.notice(folder)
     if notice:
         print(notice)
+
+
+def _require_own_params(folder: str) -> None:
+    """Checks that training wrote the `params.yaml` that it will replace."""
+    path = join(folder, PARAMS_FILE)
+    if not tf.io.gfile.exists(path):
+        return
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            text = file.read()
+        is_own = yaml.safe_dump(yaml.safe_load(text), default_flow_style=False) == text
+    except (tf.errors.OpError, UnicodeDecodeError, yaml.YAMLError):
+        is_own = False
+    if not is_own:
+        raise InputError(
+            f"--model_dir: {path!r} was not written by training, which would replace it; accepted: "
+            "a folder without such a file"
+        )
 
 
 def _require_same(
@@ -174,6 +198,46 @@ def write_params(params: config_definitions.ExperimentConfig, folder: str) -> No
     write(join(folder, PARAMS_FILE), yaml.safe_dump(params.as_dict(), default_flow_style=False))
     if named := params.task.model.text.vocabulary:
         write(join(folder, _VOCABULARY_FILE), json.dumps(vocabulary.checksums(named)) + "\n")
+
+
+def write_data(records: Records, folder: str) -> None:
+    """Writes what `require_data` compares."""
+    write(join(folder, _DATA_FILE), json.dumps(records, indent=1) + "\n")
+
+
+def require_data(records: Records, folder: str) -> None:
+    """Checks that a run goes on with the records that it began with.
+
+    Its place in them would be that of other records.
+
+    Args:
+      records: of now.
+      folder: of the run; one of an earlier version has no `data.json`, and is not checked.
+
+    Raises:
+      InputError: if a file is another one now.
+    """
+    path = join(folder, _DATA_FILE)
+    if files.last(folder) is None or not tf.io.gfile.exists(path):
+        return
+    try:
+        with tf.io.gfile.GFile(path) as file:
+            earlier = {section: dict(some) for section, some in json.loads(file.read()).items()}
+    except (tf.errors.OpError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"--model_dir: {path!r} is damaged: {error}; accepted: the file as training wrote it"
+        ) from error
+    for section, now in records.items():
+        before = earlier.get(section, {})
+        for name in sorted(now.keys() | before.keys()):
+            if now.get(name) == before.get(name):
+                continue
+            what = "has changed" if name in now and name in before else "is new"
+            raise InputError(
+                f"--model_dir: {folder!r} holds a run on other records: {section}.input_path: "
+                f"{name!r} {what if name in now else 'is gone'}. Name another folder; "
+                f"task.init_checkpoint={folder} begins with the weights of this one"
+            )
 
 
 def require_vocabulary(folder: str, named: str, *, name: str = "--model_dir") -> None:

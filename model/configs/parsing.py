@@ -1,5 +1,6 @@
 """Parameters of a run: those of an experiment, overridden by files and flags, then checked."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from model.configs import PRESETS, experiments, ranges, schema, unused, values
 from model.distribute.cluster import PARAMETER_SERVER
 from model.errors import InputError
 
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_LIST = re.compile(r"=\s*\[[^\]]*\]")
 _LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 """Validation metrics that are better when lower."""
 _MERGE = "tag:yaml.org,2002:merge"
@@ -111,12 +114,27 @@ def _from_flag(text: str) -> dict[str, Any]:
         if not tf.io.gfile.exists(text):
             raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
         _require_names_once(text)
+    else:
+        _require_quotes(text)
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()
 
 
+def _require_quotes(text: str) -> None:
+    """Checks that values with commas or brackets, such as patterns, are quoted."""
+    bare = _QUOTED.sub("''", text)
+    parts = [part.strip() for part in _LIST.sub("=[]", bare).split(",")]
+    for part in parts:
+        if part and ("=" not in part or "[" in part.removesuffix("[]")):
+            raise ValueError(
+                f"{part!r} is not quoted; accepted with commas or brackets: values in quotes, "
+                "NAME='a/train-*,b/train-*'"
+            )
+
+
 def _check(params: config_definitions.ExperimentConfig) -> None:
+    unused.check_optimizer(params)
     ranges.check(params)
     _check_strategy(params.runtime.distribution_strategy)
     unused.check(params)
@@ -203,6 +221,11 @@ def _check_model(task: schema.Training) -> None:
             "before others"
         )
     _check_word_vectors(task)
+    if task.model.text.char_ngram_buckets and task.model.encoder.type != "averaging":
+        raise InputError(
+            f"task.model.text.char_ngram_buckets: {task.model.text.char_ngram_buckets} has no "
+            "effect; only an averaging encoder reads character n-grams"
+        )
     if task.model.encoder.type == "transformer":
         _check_transformer(task.model.encoder.transformer)
     if task.model.context_turns and schema.RESPONSE_SELECTION not in heads:
@@ -279,6 +302,8 @@ def _check_best(trainer: schema.Trainer) -> None:
             f"{name}: {schema.LOWER!r} of no metric; accepted with a "
             "trainer.best_checkpoint_eval_metric, such as validation_loss"
         )
+    if comparison == schema.LOWER and metric not in _LOSSES:
+        raise InputError(f"{name}: {schema.LOWER!r} {metric} is worse; accepted: {schema.HIGHER}")
     if comparison == schema.HIGHER and metric in _LOSSES:
         raise InputError(f"{name}: {schema.HIGHER!r} {metric} is worse; accepted: {schema.LOWER}")
 

@@ -70,7 +70,7 @@ def page() -> str:
 def _places(experiment: str, config: hyperparams.Config, where: str = "") -> Iterator[Place]:
     yield Place(experiment, where, config)
     for name, part in vars(config).items():
-        if isinstance(part, hyperparams.Config) and name not in unused.REFUSED_OPTIMIZERS:
+        if isinstance(part, hyperparams.Config) and name not in unused.REFUSED:
             inner = f"{where}.{name}" if where else name
             if unused.is_read(config, name):
                 yield from _places(experiment, part, inner)
@@ -152,7 +152,7 @@ def _accepted(config: hyperparams.Config, name: str) -> str:
     choices = _CHOICES.get((type(config), name), ())
     if isinstance(config, hyperparams.OneOfConfig):
         parts = [key for key, part in vars(config).items() if isinstance(part, hyperparams.Config)]
-        choices = tuple(part for part in parts if part not in unused.REFUSED_OPTIMIZERS)
+        choices = tuple(part for part in parts if part not in unused.REFUSED)
     numbers = ranges.accepted(config).get(name)
     return ", ".join(f"`{choice}`" for choice in choices) or (str(numbers) if numbers else "")
 

@@ -54,6 +54,10 @@ READ: dict[type, set[str]] = {
 REFUSED_OPTIMIZERS = {"adafactor", "lars", "slide"}
 """Those that the Model Garden names and does not have (`adafactor`, `slide`), or that cannot train
 tables (`lars`)."""
+REFUSED_SCHEDULES = {"power_with_offset", "step_cosine_with_offset"}
+"""Those that the Model Garden computes wrongly: the first trains its first step at
+`pre_offset_learning_rate`, 1,000,000 by default; the second gives NaN behind its last boundary."""
+REFUSED = REFUSED_OPTIMIZERS | REFUSED_SCHEDULES
 ONLY_OF_TRAINING = ("shuffle_buffer_size", "cycle_length", "batch_boundaries", "batch_sizes")
 """Read for training data only; validation reads its records once, in order."""
 _INSTEAD = {
@@ -91,11 +95,32 @@ def check(params: config_definitions.ExperimentConfig) -> None:
         if isinstance(config, schema.Data):
             _check_data(config, where)
     _check_runtime(params.runtime)
+
+
+def check_optimizer(params: config_definitions.ExperimentConfig) -> None:
+    """Checks that the optimizer and its schedule can train these models.
+
+    Raises:
+      InputError: if one cannot.
+    """
+    schedule = params.trainer.optimizer_config.learning_rate.type
+    if schedule in REFUSED_SCHEDULES:
+        raise InputError(
+            f"trainer.optimizer_config.learning_rate.type: {schedule!r} gives wrong rates; "
+            "accepted: the schedules of docs/parameters.md, such as polynomial"
+        )
     kind = params.trainer.optimizer_config.optimizer.type
     if kind in REFUSED_OPTIMIZERS:
         raise InputError(
             f"trainer.optimizer_config.optimizer.type: {kind!r} cannot train these models; "
             "accepted: the optimizers of docs/parameters.md, such as adagrad"
+        )
+    config = params.trainer.optimizer_config.optimizer.get()
+    rate = getattr(config, "learning_rate", None)
+    if rate is not None and rate != type(config)().learning_rate:
+        raise InputError(
+            f"trainer.optimizer_config.optimizer.{kind}.learning_rate: {rate!r} has no effect; the "
+            "section trainer.optimizer_config.learning_rate gives the rate"
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePath
 from posixpath import dirname, join, realpath
+from typing import Any
 
 import tensorflow as tf
 
@@ -16,6 +17,7 @@ from model.errors import InputError
 _COMPLETED = "COMPLETED"
 """The manifest that `python -m data_pipeline` writes beside its files."""
 _AT_ONCE = 1000
+_AT_A_TIME = 16
 _OTHER_KINDS = {".jsonl": "JSON lines", ".parquet": "Parquet"}
 """Suffix -> name of the formats in which pairs may be stored too."""
 _OPERATION = re.compile(
@@ -99,6 +101,16 @@ def read_records(files: list[str]) -> tf.data.Dataset:
     return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
 
 
+def _first_records(files: list[str]) -> tf.data.Dataset:
+    """The first record of each file, several files at a time: string []."""
+    compression = compression_of(files)
+    return tf.data.Dataset.from_tensor_slices(files).interleave(
+        lambda file: tf.data.TFRecordDataset(file, compression_type=compression).take(1),
+        cycle_length=_AT_A_TIME,
+        num_parallel_calls=_AT_A_TIME,
+    )
+
+
 def count_records(name: str, file: str) -> int:
     """Number of records of a file, from the COMPLETED manifest beside it or by reading it.
 
@@ -117,8 +129,18 @@ def count_records(name: str, file: str) -> int:
     return count
 
 
+def identities(name: str, config: schema.Data) -> dict[str, list[Any]]:
+    """Bytes of each record file and its checksum, None where no COMPLETED manifest has one."""
+    found: dict[str, list[Any]] = {}
+    for file in find_files(name, config):
+        size = tf.io.gfile.stat(file).length
+        entry = _manifest(dirname(file)).get(PurePath(file).name, {})
+        found[file] = [size, entry.get("crc32c") if entry.get("bytes") == size else None]
+    return found
+
+
 @lru_cache(maxsize=8)
-def _manifest(folder: str) -> dict[str, dict[str, int]]:
+def _manifest(folder: str) -> dict[str, dict[str, Any]]:
     try:
         with tf.io.gfile.GFile(join(folder, _COMPLETED)) as file:
             return json.loads(file.read())["outputs"]
@@ -127,7 +149,7 @@ def _manifest(folder: str) -> dict[str, dict[str, int]]:
 
 
 def check(name: str, config: schema.Data, parse: Parse) -> None:
-    """Reads and parses one batch, so that a run does not start without data.
+    """Reads and parses one batch and each file's first record: a run must not stop at a file later.
 
     Raises:
       InputError: if there are no files, fewer records than a batch, or they are of another kind.
@@ -138,6 +160,8 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         for batch in read_records(files).batch(config.global_batch_size).take(1):
             parse(batch)
             read = int(tf.size(batch))
+        for batch in _first_records(files).batch(_AT_ONCE):
+            parse(batch)
     except tf.errors.OpError as error:
         raise find_damage(name, files, parse) or error from error
     if read < config.global_batch_size:

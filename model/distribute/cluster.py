@@ -28,6 +28,8 @@ _CONFIG = "TF_CONFIG"
 _END_SECONDS = 5.0
 _NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
 """Lines before the reason in TensorFlow's errors."""
+_MULTI_WORKER = "multi_worker_mirrored"
+_OF_ONE_MACHINE = ("one_device", "mirrored")
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
@@ -93,14 +95,27 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
 
 
 def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
-    """Checks that the cluster has what the parameter server strategy needs.
+    """Checks that the cluster has what the strategy needs.
 
     Raises:
-      InputError: if TF_CONFIG names no cluster, or one without servers.
+      InputError: if TF_CONFIG names no cluster for parameter servers, one without servers, or
+        several processes that this strategy does not bring together.
     """
-    if runtime.distribution_strategy != PARAMETER_SERVER:
-        return
+    name = runtime.distribution_strategy
     spec = _resolver().cluster_spec()
+    processes = sum(len(tasks) for tasks in spec.as_dict().values())
+    if name == _MULTI_WORKER and processes < 2:
+        print(
+            f"runtime.distribution_strategy: {name} without a TF_CONFIG of several processes: this "
+            "one trains alone"
+        )
+    if name in _OF_ONE_MACHINE and processes > 1 and _resolver().task_type != "evaluator":
+        raise InputError(
+            f"runtime.distribution_strategy: {name!r} trains on one machine, and TF_CONFIG names "
+            f"{processes} processes; accepted with it: {_MULTI_WORKER}, {PARAMETER_SERVER}"
+        )
+    if name != PARAMETER_SERVER:
+        return
     missing = {"chief", "worker", "ps"} - set(spec.jobs)
     if missing:
         raise InputError(

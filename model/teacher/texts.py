@@ -16,6 +16,8 @@ from model.errors import InputError
 TFRECORD, TEXT, _VOCABULARY = ".tfrecord", ".txt", ".tsv"
 _FEATURES = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
+_HELD_OUT = ("test-", "validation-")
+"""How the names of files begin that training never reads."""
 _CHUNK_BYTES = 1 << 20
 _ID_BYTES = 8
 
@@ -55,6 +57,11 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
     for file in sorted(found):
         if file.is_dir():
             raise InputError(f"--texts: {str(file)!r} is a folder; name its files: '{file}/*'")
+        if kind_of(file) == TFRECORD and file.name.startswith(_HELD_OUT):
+            raise InputError(
+                f"--texts: {str(file)!r} is held out; what a teacher embeds is trained on; "
+                "accepted: others, such as 'pairs/train-*'"
+            )
         if kind_of(file) not in (TFRECORD, TEXT, _VOCABULARY):
             raise InputError(
                 f"--texts: {str(file)!r} does not say by its name how to read it; accepted: "

@@ -68,6 +68,8 @@ def make_run(
     if EVAL in mode:
         _require_metric(params, tasks)
     model_dir.prepare(params, mode=mode, folder=folder)
+    if TRAIN in mode:
+        model_dir.require_data(training_records(tasks), folder)
     begins = "train" in mode and files.last(folder) is None
     state = make_state(params, strategy, tasks, initialize=begins)
     writes = bool(strategy.extended.should_checkpoint)
@@ -100,6 +102,12 @@ def make_run(
         check=LearningCheck(state.global_step),
         signals=Signals(),
     )
+
+
+def training_records(tasks: list[base_task.Task]) -> model_dir.Records:
+    """The record files that each task trains on."""
+    sections = {f"{task.section}.train_data": task.task_config.train_data for task in tasks}
+    return {name: tfrecords.identities(name, data) for name, data in sections.items()}
 
 
 def _check_data(tasks: list[base_task.Task], *, mode: str, folder: str, replicas: int) -> None:

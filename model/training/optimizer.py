@@ -24,16 +24,37 @@ def build(params: config_definitions.ExperimentConfig) -> tf_keras.optimizers.le
 
 
 def notice(trainer: config_definitions.TrainerConfig) -> str | None:
-    """A line for the user if the schedule ends before the run does."""
+    """Lines for the user if the schedule does not fit the steps of the run."""
+    of_warmup, of_decay = _of_warmup(trainer), _of_decay(trainer)
+    return "\n".join(filter(None, [of_warmup, of_decay])) or None
+
+
+def _of_warmup(trainer: config_definitions.TrainerConfig) -> str | None:
+    warmup = trainer.optimizer_config.warmup
+    steps = getattr(warmup.get(), "warmup_steps", 0) if warmup.type else 0
+    if steps < trainer.train_steps:
+        return None
+    return (
+        f"trainer.optimizer_config.warmup.{warmup.type}.warmup_steps is {steps} in a run of "
+        f"{trainer.train_steps} steps: the learning rate never reaches its full value"
+    )
+
+
+def _of_decay(trainer: config_definitions.TrainerConfig) -> str | None:
     rate = trainer.optimizer_config.learning_rate
     kind, config = rate.type, rate.get()
     if kind not in DECAYS or getattr(config, "cycle", False):
         return None
     steps = getattr(config, DECAYS[kind])
-    if not steps or steps + config.offset >= trainer.train_steps:
+    end = steps + config.offset if steps else trainer.train_steps
+    if end == trainer.train_steps:
         return None
+    what = (
+        f"the steps from {end} to {trainer.train_steps} train at the end rate"
+        if end < trainer.train_steps
+        else f"the run ends at step {trainer.train_steps}, before the learning rate has fallen"
+    )
     return (
-        f"{LEARNING_RATE}.{kind}.{DECAYS[kind]} is {steps}: the steps from "
-        f"{steps + config.offset} to {trainer.train_steps} train at the end rate; 0 stands for "
-        "all steps of the run"
+        f"{LEARNING_RATE}.{kind}.{DECAYS[kind]} is {steps}: {what}; 0 stands for all steps of the "
+        "run"
     )

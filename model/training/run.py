@@ -25,6 +25,7 @@ from model.training.build import (
     Run,
     make_controller,
     make_run,
+    training_records,
     until_multiple,
     validation_events,
 )
@@ -147,6 +148,7 @@ def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> di
     restored = run.last_checkpoint
     if run.strategy.extended.should_checkpoint:
         model_dir.write_params(run.params, run.folder)
+        model_dir.write_data(training_records(run.tasks), run.folder)
         notice = optimizer.notice(trainer)
         if notice:
             print(notice)

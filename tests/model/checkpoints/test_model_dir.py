@@ -93,6 +93,37 @@ def test_nothing_trains_in_the_folder_of_a_best_checkpoint(parse, tmp_path):
     model_dir.prepare(parse(), mode="eval", folder=best)
 
 
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ({"a": [3, "ab"], "b": [5, None]}, None),
+        ({"a": [3, "ac"], "b": [5, None]}, "'a' has changed"),
+        ({"a": [3, "ab"], "b": [6, None]}, "'b' has changed"),
+        ({"a": [3, "ab"]}, "'b' is gone"),
+        ({"a": [3, "ab"], "b": [5, None], "c": [1, None]}, "'c' is new"),
+    ],
+)
+def test_a_run_goes_on_with_the_records_that_it_began_with(begun, now, said):
+    section = "task.train_data"
+    model_dir.require_data({section: now}, begun)  # of an earlier version
+    model_dir.write_data({section: {"a": [3, "ab"], "b": [5, None]}}, begun)
+    if said is None:
+        model_dir.require_data({section: now}, begun)
+        return
+    said = rf"holds a run on other records: {section}\.input_path: {said}\. Name another folder"
+    with pytest.raises(InputError, match=said):
+        model_dir.require_data({section: now}, begun)
+
+
+def test_a_users_file_of_parameters_is_not_replaced(parse, tmp_path):
+    model_dir.write_params(parse(), str(tmp_path))  # as a run that was killed at once has
+    model_dir.prepare(parse(), mode="train", folder=str(tmp_path))
+    own = tmp_path / "params.yaml"
+    own.write_text(f"# my choice\n{own.read_text()}")
+    with pytest.raises(InputError, match=r"params\.yaml' was not written by training, which would"):
+        model_dir.prepare(parse(), mode="train", folder=str(tmp_path))
+
+
 def test_many_differences_are_counted(begun, parse):
     with pytest.raises(InputError, match=r"; and \d+ more\. Go on with those, or name another"):
         changes = {"task__seed": 5, "task__model__score_scale": 5.0, RATE: 0.1}

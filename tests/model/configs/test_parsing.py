@@ -203,6 +203,31 @@ def test_a_file_that_gives_no_parameters_is_named(tmp_path, text, reason):
         ({f"{RATE}__polynomial__decay_steps": 9}, "learning_rate.polynomial has no effect"),
         ({"task__model__encoder__recurrent__units": 9}, "encoder.recurrent has no effect"),
         ({f"{OPTIMIZER}__type": "lars"}, "optimizer.type: 'lars' cannot train these models"),
+        *(
+            ({f"{RATE}__type": name}, f"learning_rate.type: '{name}' gives wrong rates")
+            for name in ("power_with_offset", "step_cosine_with_offset")
+        ),
+        (
+            {
+                "task__model__encoder__type": "transformer",
+                "task__model__text__char_ngram_buckets": 100,
+            },
+            "char_ngram_buckets: 100 has no effect; only an averaging encoder",
+        ),
+        (
+            {
+                "trainer__best_checkpoint_eval_metric": "p_at_1",
+                "trainer__best_checkpoint_metric_comp": "lower",
+            },
+            "'lower' p_at_1 is worse; accepted: higher",
+        ),
+        (
+            {
+                f"{OPTIMIZER}__type": "adafactor_keras",
+                f"{OPTIMIZER}__adafactor_keras__learning_rate": 50,
+            },
+            "adafactor_keras.learning_rate: 50.* has no effect; the section",
+        ),
         ({f"{OPTIMIZER}__type": "adm"}, "optimizer.type: 'adm'; accepted: sgd, .*adam"),
         (
             {"trainer__average_decay": 0.9, "trainer__average_every": 9, "trainer__train_steps": 8},
@@ -319,6 +344,19 @@ def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
         parsing.parse(experiment="reddit", params_override="trainer.train_steps")
     with pytest.raises(InputError, match=r"did you mean 'laptop_dan'\?; presets are demo_dan"):
         parsing.parse(experiment="reddit", config_files=["laptop_dam.yaml"])
+
+
+@pytest.mark.parametrize("value", ["a/train-*,b/train-*", "a/train-[0-4]*"])
+def test_values_with_commas_and_brackets_are_quoted(value):
+    name = "task.train_data.input_path"
+    with pytest.raises(InputError, match="is not quoted; accepted with commas or brackets: values"):
+        parsing.parse(experiment="reddit", params_override=f"{name}={value},task.seed=3")
+    for quoted in (f"'{value}'", f'"{value}"'):
+        params = parsing.parse(experiment="reddit", params_override=f"{name}={quoted},task.seed=3")
+        assert (params.task.train_data.input_path, params.task.seed) == (value, 3)
+    sizes = "task.train_data.batch_boundaries=[5, 9],task.train_data.batch_sizes=[8,16]"
+    params = parsing.parse(experiment="reddit", params_override=sizes)
+    assert params.task.train_data.batch_sizes == [8, 16]
 
 
 @pytest.mark.parametrize("name", ["laptop_dan", "laptop_dan.yaml"])

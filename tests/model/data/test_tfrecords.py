@@ -151,6 +151,15 @@ def test_what_is_wrong_is_named_with_its_file_and_record(tmp_path, parse, name, 
         check("task.train_data", data(tmp_path / "train-*"), parse)
 
 
+def test_the_first_record_of_each_file_is_looked_at(tmp_path, parse):
+    (tmp_path / "train-0").write_bytes(b"".join(frame(pair(n)) for n in range(40)))
+    (tmp_path / "train-1").write_bytes(b"")
+    check("task.train_data", data(tmp_path / "train-*"), parse)
+    (tmp_path / "train-2").write_bytes(frame(encode_example({"premise": "a"})))
+    with pytest.raises(InputError, match=r"record 1 of '.*train-2' is corrupt or of another kind"):
+        check("task.train_data", data(tmp_path / "train-*"), parse)
+
+
 def test_whole_files_have_nothing_wrong(pairs_folder, parse):
     files = [str(path) for path in pairs_folder.glob("train-*")]
     assert tfrecords.find_damage("x", files, parse) is None

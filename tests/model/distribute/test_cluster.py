@@ -80,7 +80,31 @@ def test_a_cluster_of_parameter_servers_has_chief_worker_and_ps(cluster_of, jobs
     cluster_of("chief", **jobs)
     with pytest.raises(InputError, match=f"names chief, worker and ps; {missing}"):
         cluster.require_whole(RUNTIME)
-    cluster.require_whole(config_definitions.RuntimeConfig(distribution_strategy="one_device"))
+
+
+@pytest.mark.parametrize("strategy", ["one_device", "mirrored"])
+def test_a_cluster_whose_processes_would_train_alone_is_refused(cluster_of, strategy):
+    runtime = config_definitions.RuntimeConfig(distribution_strategy=strategy)
+    cluster_of("worker", worker=2)
+    with pytest.raises(
+        InputError, match=f"'{strategy}' trains on one machine, and TF_CONFIG names"
+    ):
+        cluster.require_whole(runtime)
+    for alone in (("worker", {"worker": 1}), ("evaluator", {"worker": 2})):
+        cluster_of(alone[0], **alone[1])
+        cluster.require_whole(runtime)
+
+
+def test_several_workers_that_are_one_are_told_of(cluster_of, capsys):
+    runtime = config_definitions.RuntimeConfig(distribution_strategy="multi_worker_mirrored")
+    cluster_of("worker", worker=2)
+    cluster.require_whole(runtime)
+    assert capsys.readouterr().out == ""
+    cluster_of("worker", worker=1)
+    cluster.require_whole(runtime)
+    assert (
+        "multi_worker_mirrored without a TF_CONFIG of several processes" in capsys.readouterr().out
+    )
 
 
 def test_a_whole_cluster_is_accepted(cluster_of):

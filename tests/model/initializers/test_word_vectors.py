@@ -1,5 +1,7 @@
 """Vectors begin near those of words said among the same ones, and short where frequent."""
 
+import json
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -138,6 +140,44 @@ def test_words_begin_as_a_file_has_them(parse, tmp_path, capsys):
     assert "has 2 of the " in said
     # "number" 400 times and "answer2" 7 times among 4 words of each of 400 pairs, end marks apart.
     assert "25.4% of their occurrences" in said
+
+
+def test_words_of_a_file_give_their_vectors_to_no_others(parse, tmp_path, capsys):
+    """Other words come first in the file and take every one of its few buckets."""
+    others = {f"other{n}": "1 0" for n in range(300)}
+    path = vectors_file(tmp_path, **others, number="0 1")
+    before, after = begun(parse(task__word_vectors=path, task__model__text__word_buckets=50))
+    changed = np.flatnonzero((before != after).any(axis=1))
+    params = parse(task__model__text__word_buckets=50)
+    assert changed.tolist() == [id_of(params, "number")]
+    assert after[changed[0], 1] > 0
+    assert "has 1 of the " in capsys.readouterr().out
+
+
+def test_every_word_of_a_vocabulary_begins_with_its_vector(parse, tmp_path, capsys):
+    """Also one that the training records lack, or have only behind those that are counted."""
+    known = tmp_path / "known"
+    known.mkdir()
+    words = [("</s>", 9), ("number", 3), ("unheard", 2)]
+    tokens = "".join(f"{word}\t{count}\n" for word, count in words)
+    (known / "words.tsv").write_text(tokens)
+    outputs = {"words.tsv": {"bytes": len(tokens), "records": len(words)}}
+    (known / "bigrams.tsv").touch()
+    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
+    (known / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    path = vectors_file(tmp_path, unheard="0 2", number="2 0", neither="1 1")
+    params = parse(task__word_vectors=path, task__model__text__vocabulary=str(known))
+    before, after = begun(params)
+    assert np.flatnonzero((before != after).any(axis=1)).tolist() == [2, 3]
+    assert after[3, 1] > 0
+    assert "words of the vocabulary and the training records" in capsys.readouterr().out
+
+
+def test_words_and_n_grams_go_through_one_projection():
+    draw = np.random.default_rng(0)
+    words, others = draw.normal(size=(60, 9)), draw.normal(size=(500, 9)) * np.arange(1, 10)
+    together = word_vectors._fitted(np.concatenate([words, others]), 4, components_of=words)
+    np.testing.assert_allclose(together[:60], word_vectors._fitted(words, 4), atol=1e-9)
 
 
 def test_wider_vectors_are_brought_to_the_models_width():

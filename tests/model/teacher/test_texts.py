@@ -57,12 +57,15 @@ def test_a_sample_is_the_lowest_hashes_and_a_larger_one_adds_to_it():
     [
         ("nothing-*", "'.*nothing-.' matches no file; accepted: names and patterns"),
         ("sub", "'.*sub' is a folder; name its files: '.*sub/.'"),
+        ("test-0.tfrecord", "'.*test-0.tfrecord' is held out; what a teacher embeds is trained on"),
+        ("validation-*", "'.*validation-0.tfrecord' is held out"),
         ("a.csv", "'.*a.csv' does not say by its name how to read it; accepted: pairs in"),
     ],
 )
 def test_files_that_are_none_are_refused(tmp_path, pattern, message):
     (tmp_path / "sub").mkdir()
-    (tmp_path / "a.csv").touch()
+    for name in ("a.csv", "test-0.tfrecord", "validation-0.tfrecord"):
+        (tmp_path / name).touch()
     with pytest.raises(InputError, match=f"^--texts: {message}"):
         find_files([str(tmp_path / pattern)])
 

@@ -49,6 +49,20 @@ def test_steps_at_the_end_rate_are_said(parse):
         "200 train at the end rate; 0 stands for all steps of the run"
     )
     assert optimizer.notice(parse().trainer) is None
+    params = decay(parse, "polynomial", decay_steps=300, trainer__train_steps=200)
+    assert "the run ends at step 200, before the learning rate has fallen" in optimizer.notice(
+        params.trainer
+    )
+
+
+def test_a_warm_up_that_does_not_end_is_said(parse):
+    warmup = "trainer__optimizer_config__warmup"
+    linear = {f"{warmup}__type": "linear", f"{warmup}__linear__warmup_steps": 40}
+    assert optimizer.notice(parse(**linear, trainer__train_steps=41).trainer) is None
+    assert optimizer.notice(parse(**linear, trainer__train_steps=40).trainer) == (
+        "trainer.optimizer_config.warmup.linear.warmup_steps is 40 in a run of 40 steps: the "
+        "learning rate never reaches its full value"
+    )
 
 
 def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path):

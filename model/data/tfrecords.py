@@ -160,8 +160,8 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         for batch in read_records(files).batch(config.global_batch_size).take(1):
             parse(batch)
             read = int(tf.size(batch))
-        for batch in _first_records(files).batch(_AT_ONCE):
-            parse(batch)
+        for record in _first_records(files).batch(1):  # each by itself
+            parse(record)
     except tf.errors.OpError as error:
         raise find_damage(name, files, parse) or error from error
     if read < config.global_batch_size:

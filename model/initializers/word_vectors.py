@@ -139,7 +139,7 @@ def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, n
     if tf.distribute.get_strategy().extended.should_checkpoint:
         print(
             f"word vectors: {config.word_vectors} has {len(found):,} of the {len(wanted):,} words "
-            f"of {known}, {sum(counts[word] for word in found) / counts.total():.1%} of their "
+            f"of {known}, {sum(counts[word] for word in found) / max(counts.total(), 1):.1%} of their "
             f"occurrences in the {'first ' if records == most else ''}{records:,} training records"
         )
     # Of words in one bucket, the most frequent gives its vector.

@@ -137,10 +137,12 @@ def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, n
     if not found:
         raise InputError(f"task.word_vectors: {config.word_vectors!r} has no word of {known}")
     if tf.distribute.get_strategy().extended.should_checkpoint:
+        share = sum(counts[word] for word in found) / max(counts.total(), 1)
+        first = "first " if records == most else ""
         print(
             f"word vectors: {config.word_vectors} has {len(found):,} of the {len(wanted):,} words "
-            f"of {known}, {sum(counts[word] for word in found) / max(counts.total(), 1):.1%} of their "
-            f"occurrences in the {'first ' if records == most else ''}{records:,} training records"
+            f"of {known}, {share:.1%} of their occurrences in the {first}{records:,} training "
+            "records"
         )
     # Of words in one bucket, the most frequent gives its vector.
     in_order = sorted(found, key=lambda word: (-counts[word], word))

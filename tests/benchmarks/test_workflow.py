@@ -200,6 +200,7 @@ def test_a_data_set_of_ones_own_is_made_for_the_row_that_reads_it(done):
     assert done.would_make() == made | {"results_page"}
 
 
+@pytest.mark.slow
 def test_options_make_again_what_they_name(done):
     runs = NLI_RUNS | {"bilstm_max_nli-0"}
     made = of(runs, *ALL) | NLI_100 | NLI_PAGES

@@ -306,6 +306,7 @@ def test_what_is_no_module_of_ours_is_refused(tmp_path, results):
         assert "was not written by `python -m export`" in str(raised.value.code)
 
 
+@pytest.mark.slow
 def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
     from model.checkpoints import trained
 

@@ -78,6 +78,7 @@ def test_what_is_no_text_is_named(tmp_path, name, content, says):
     assert "{{" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_module_without_its_first_component(shared):
     model, text = trained.load(shared / "run")
     direction = np.eye(7, 1, dtype=np.float32)

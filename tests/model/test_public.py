@@ -10,6 +10,7 @@ import pytest
 import model
 
 
+@pytest.mark.slow
 def test_the_example_runs(flags, pairs_folder, tmp_path, monkeypatch):
     (tmp_path / "demo.yaml").symlink_to(flags()["config_file"])
     (tmp_path / "pairs").mkdir()

@@ -143,6 +143,7 @@ def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
     assert window_bytes(str(tmp_path / "none")) == 0
 
 
+@pytest.mark.slow
 def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, comment, monkeypatch):
     random = np.random.default_rng(0)
     lines = []

@@ -43,6 +43,7 @@ def test_evaluating_beside_a_run_is_no_second_run(parse, tmp_path):
         run.run_experiment(parse(), mode="eval", folder=folder)
 
 
+@pytest.mark.slow
 def test_a_run_whose_folder_was_taken_over_ends(parse, tmp_path, monkeypatch):
     class Taken:
         answers = iter((OSError("no answer"), ClaimedError("in use by another")))

@@ -46,6 +46,7 @@ def variables(folder):
     return {name: reader.get_tensor(name) for name in names}
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_does_not_fit(ends, arguments, begun):
     folder, changes = begun, {"trainer__checkpoint_interval": 40}
     before = variables(folder)

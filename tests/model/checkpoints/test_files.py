@@ -81,6 +81,7 @@ def test_what_the_file_names_is_the_last_though_a_newer_one_was_begun(tmp_path):
     assert checkpoint_files.last(str(tmp_path / "nowhere")) is None
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_without_that_file(ends, run):
     (run / "checkpoint").unlink()
     kept = (run / "best" / "best.json").read_text()
@@ -176,6 +177,7 @@ def test_so_it_is_by_training_and_evaluating(ends, run, mode):
     assert steps_of(run) == [20, 40]
 
 
+@pytest.mark.slow
 def test_so_it_is_if_only_the_optimizer_reads_the_damage(ends, run):
     """What it keeps of a table is read when the first step makes it."""
     damaged(run, SLOT)

@@ -274,6 +274,7 @@ def test_what_is_no_number_is_never_the_best(parse, tmp_path):
     assert best.kept() == (40, "sts_dev_pearson", 0.1)
 
 
+@pytest.mark.slow
 def test_the_best_of_a_run_can_be_loaded_and_exported(reddit_run, sts_dev):
     said = json.loads((reddit_run / "best" / "best.json").read_text())
     assert said["metric"] == "sts_dev_pearson"

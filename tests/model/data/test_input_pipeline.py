@@ -108,6 +108,7 @@ def pairs_task(pairs_folder, **options):
     return task
 
 
+@pytest.mark.slow
 def test_a_workers_batches_go_on_from_a_step(pairs_folder):
     task = pairs_task(pairs_folder)
     source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)

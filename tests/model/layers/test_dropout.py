@@ -29,7 +29,7 @@ RECURRENT = schema.Encoder(
 )
 ALL = pytest.mark.parametrize(
     "config",
-    [AVERAGING, TRANSFORMER, pytest.param(RECURRENT, marks=pytest.mark.slow)],
+    [AVERAGING, *(pytest.param(kind, marks=pytest.mark.slow) for kind in (TRANSFORMER, RECURRENT))],
     ids=lambda config: config.type,
 )
 STRATEGIES = {

@@ -149,7 +149,11 @@ def test_a_sum_of_vectors_is_saved_and_loaded(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", ["averaging", "transformer", pytest.param("recurrent", marks=pytest.mark.slow)]
+    "kind",
+    [
+        "averaging",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("transformer", "recurrent")),
+    ],
 )
 @pytest.mark.parametrize(("learned", "turns"), [(False, 0), (True, 2)])
 def test_a_dual_encoder_is_saved_and_loaded(kind, learned, turns, tmp_path):

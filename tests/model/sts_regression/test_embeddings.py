@@ -149,6 +149,7 @@ def test_a_regressor_survives_a_keras_file(row, tmp_path):
     np.testing.assert_array_equal(again(sides), made(sides))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("padding", "read"), [("after", [4, 2, 0, 0]), ("before", [0, 0, 4, 2])])
 def test_padding_that_is_not_masked_is_read_like_words(padding, read):
     training = [[2, 3, 4, 2], [3]]  # the longest has four words

@@ -70,6 +70,7 @@ def test_nothing_is_learned_from_the_scores_of_pairs_held_out_and_tests(row, dat
         assert one["predicted"] != third["predicted"]
 
 
+@pytest.mark.slow
 def test_nothing_is_learned_from_the_sentences_of_pairs_held_out(data, choices):
     """SIF has word frequencies and a common component of its training fold alone."""
     split = data.splits["random"][0]

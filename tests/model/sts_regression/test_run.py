@@ -81,6 +81,7 @@ def test_the_report_of_the_evaluation_shows_them(finished, tmp_path):
     assert "2 LSTM Stack and 2 LSTM Stack" in shown  # the paper's rows
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(command, finished, tmp_path, capsys):
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
@@ -193,6 +194,7 @@ def test_rows_may_come_later_but_not_with_other_settings(command, tmp_path, caps
     assert "| 1 LSTM and Perceptron" in table
 
 
+@pytest.mark.slow
 def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     own = ("--rows_file", tmp_path / "own.py", "--jobs", 1)

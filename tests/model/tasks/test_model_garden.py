@@ -102,6 +102,7 @@ def test_the_model_gardens_multitask_trainer_runs_both(parse):
         assert int(trainer.task_step_counter(name)) > 10
 
 
+@pytest.mark.slow
 def test_the_model_gardens_exporter_keeps_its_best(parse, tmp_path):
     params = parse(trainer__best_checkpoint_eval_metric="p_at_1", trainer__train_steps=20).replace(
         trainer={"best_checkpoint_export_subdir": "best"}

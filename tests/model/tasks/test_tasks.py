@@ -104,6 +104,7 @@ def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
     task.check_data("task.train_data", params)
 
 
+@pytest.mark.slow
 def test_the_model_learns_from_the_context(tmp_path):
     """Inputs are all the same: only what was said before tells their responses apart."""
     words = [f"word{number}" for number in range(40)]

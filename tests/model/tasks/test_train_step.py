@@ -143,6 +143,7 @@ def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
         np.testing.assert_allclose(scaled_changes[name], change, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, monkeypatch):
     task, batch = response_selection(model)
     expected, changes = train(model, task, batch, optimizer())

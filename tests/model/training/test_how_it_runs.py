@@ -36,6 +36,7 @@ def test_16_bits_are_of_the_steps_and_not_of_the_weights(words):
     assert 0 < np.abs(short - whole).max() < 0.3 * moved
 
 
+@pytest.mark.slow
 def test_xla_compiles_what_belongs_together(words, monkeypatch):
     asked = []
     monkeypatch.setattr(tf.config.optimizer, "set_jit", asked.append)

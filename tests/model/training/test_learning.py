@@ -64,6 +64,7 @@ def test_embeddings_that_are_one_point(learning, capfd):
         learning.require()
 
 
+@pytest.mark.slow
 def test_a_collapsed_encoder_ends_as_an_error(ends, tmp_path):
     """Units that a rate of 100 has moved below 0 for every sentence: only the bias is left."""
     overrides = {

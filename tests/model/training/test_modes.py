@@ -32,6 +32,7 @@ def copy(trained, folder, step):
     (folder / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-{step}"\n')
 
 
+@pytest.mark.slow
 def test_every_checkpoint_is_validated_until_the_last_step(
     trained, parse, tmp_path, capfd, monkeypatch
 ):
@@ -83,6 +84,7 @@ def test_a_damaged_validation_record_is_named(trained, parse, pairs_folder, tmp_
         run.run_experiment(params, mode=mode, folder=str(trained))
 
 
+@pytest.mark.slow
 def test_it_waits_for_a_checkpoint_and_ends_at_the_timeout(trained, parse, tmp_path, capfd):
     folder = tmp_path / "run"
     said = f"no new checkpoint in {folder} for 1 s: trainer.continuous_eval_timeout"
@@ -96,6 +98,7 @@ def test_it_waits_for_a_checkpoint_and_ends_at_the_timeout(trained, parse, tmp_p
     assert metrics["validation_loss"] > 0
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_training_deletes_meanwhile_is_passed_over(
     trained, parse, tmp_path, capfd, monkeypatch
 ):
@@ -114,6 +117,7 @@ def test_a_damaged_checkpoint_ends_it(trained, parse, tmp_path):
         run.run_experiment(parse(), mode="continuous_eval", folder=str(tmp_path))
 
 
+@pytest.mark.slow
 def test_it_does_not_validate_on_what_is_trained_on(trained, parse, tmp_path):
     copy(trained, tmp_path, 60)
     params = parse()
@@ -138,6 +142,7 @@ def test_a_run_of_another_model_ends_it(trained, parse, tmp_path):
         run.run_experiment(other, mode="continuous_eval", folder=str(tmp_path))
 
 
+@pytest.mark.slow
 def test_it_runs_beside_training_but_one_process_keeps_the_best(trained, parse, tmp_path):
     copy(trained, tmp_path, 60)
     with model_dir.claimed(str(tmp_path)):

@@ -65,6 +65,7 @@ def test_a_warm_up_that_does_not_end_is_said(parse):
     )
 
 
+@pytest.mark.slow
 def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path):
     """20 steps from 0.1 to 0, then 20 more: at step 40 of 40 the rate is 0 again, not before."""
     folder = tmp_path / "run"

@@ -6,6 +6,7 @@ import signal
 import threading
 from contextlib import contextmanager
 
+import pytest
 import tensorflow as tf
 
 from model.__main__ import main
@@ -84,6 +85,7 @@ def test_term_saves_where_the_run_stands_and_the_same_command_goes_on(
     assert sorted(saved(folder)) == [step, 400]
 
 
+@pytest.mark.slow
 def test_int_too(ends, tmp_path):
     folder = tmp_path / "run"
     with told(folder, signal.SIGINT):

@@ -81,7 +81,7 @@ def ask(program, *arguments, cwd):
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TF_USE_LEGACY_KERAS": "0"},
         check=False,
     )
     assert "all is well" in done.stdout, done.stderr[-4000:]

@@ -116,14 +116,20 @@ def four_steps():
     The scores come from one process: TensorFlow takes 8 seconds to start in each.
     """
 
-    def walk(folder, *, corpora, preset):
+    def walk(folder, *, corpora, preset, steps=None):
         data, module, results = folder / "data", folder / "module", folder / "results"
         run("-m", "data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
+        changes = {
+            "task.train_data.input_path": f"{data}/train-*",
+            "task.validation_data.input_path": f"{data}/test-*",
+        }
+        if steps:
+            decay = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+            changes |= dict.fromkeys(("trainer.train_steps", decay), steps)
         run(
             *("-m", "model", "--experiment", "reddit", "--mode", "train_and_eval"),
             *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
-            f"task.train_data.input_path={data}/train-*,"
-            f"task.validation_data.input_path={data}/test-*",
+            ",".join(f"{name}={value}" for name, value in changes.items()),
         )
         run("-m", "export", "--model_dir", folder / "model", "--output", module)
         sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}

@@ -53,11 +53,11 @@ def read(path):
 @pytest.mark.parametrize(
     ("name", "fields", "steps"),
     [
-        (IRC, IRC_FIELDS, 800),
+        (IRC, IRC_FIELDS, 400),
         (
             "self_dialogue.csv.gz",
             ("--thread_field", "dialogue", "--order_field", "turn", "--text_field", "text"),
-            1600,
+            400,
         ),
     ],
 )

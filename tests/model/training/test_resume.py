@@ -142,7 +142,7 @@ def test_so_does_every_kind_of_run(arguments, tmp_path, experiment, changes):
 @pytest.mark.slow
 def test_killed_or_stopped_at_random_moments(arguments, tmp_path):
     """While it trains, validates, writes a checkpoint or deletes one; the best is the same too."""
-    changes = AVERAGING | EVERY_100 | {"trainer__train_steps": 2000, "mode": "train_and_eval"}
+    changes = AVERAGING | EVERY_100 | {"trainer__train_steps": 1000, "mode": "train_and_eval"}
     changes |= {"trainer__checkpoint_interval": 20, "trainer__max_to_keep": 2}
     changes |= {"trainer__validation_interval": 130}
     main(arguments(tmp_path / "whole", **changes))
@@ -154,7 +154,7 @@ def test_killed_or_stopped_at_random_moments(arguments, tmp_path):
         before = newest(folder)
         with started(arguments(folder, **changes)) as process:
             wait_for(lambda before=before: newest(folder) > before, process)
-            time.sleep(draw(0, 1))
+            time.sleep(draw(0, 0.5))
             process.send_signal(number)
             assert process.wait(60) == status
         steps.append(last_saved(folder))

@@ -174,7 +174,7 @@ class DualEncoder(tf_keras.Model):
         batches = [tf.constant(texts[at : at + _AT_ONCE], tf.string) for at in starts]
         return np.concatenate([self._embed(batch).numpy() for batch in batches])
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def _embed(self, sentences: tf.Tensor) -> tf.Tensor:
         return self.encode_inputs(sentences)
 

@@ -121,7 +121,7 @@ class HubModule(Part):
         }
         """The signatures."""
 
-    @tf.function(input_signature=[SENTENCES, TRAINING])
+    @tf.function(input_signature=[SENTENCES, TRAINING], autograph=False)
     def __call__(self, sentences: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Embeds sentences: string [batch] -> float32 [batch, dim]."""
         return self._finished(self._encode(sentences, training))
@@ -193,7 +193,7 @@ def _traced(name: str, head: Callable[..., Outputs]) -> Callable[..., Outputs]:
     def checked(*texts: tf.Tensor) -> Outputs:
         return head(*require_shapes(name, texts))
 
-    traced = tf.function(checked, input_signature=signature.specs())
+    traced = tf.function(checked, input_signature=signature.specs(), autograph=False)
     found = traced.get_concrete_function().structured_outputs
     for output, tensor in signature.outputs.items():
         if found[output].dtype != tensor.dtype or found[output].shape.rank != len(tensor.shape):

@@ -43,7 +43,7 @@ class Preprocessor(Part):
         self.lookup_tables = text.lookup_tables
         self._text = AsTrained(text)  # a SavedModel keeps its function, not Keras's layer
 
-    @tf.function(input_signature=[SENTENCES])
+    @tf.function(input_signature=[SENTENCES], autograph=False)
     def __call__(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
         """String [batch] -> int32 [batch, tokens] `words` and the model's other kinds, 0-padded."""
         return self._text(sentences)
@@ -64,7 +64,7 @@ def _traced(
             return encode(ids, training)
 
     ids = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in text.table_sizes}
-    return tf.function(both_ways, input_signature=[ids, TRAINING])
+    return tf.function(both_ways, input_signature=[ids, TRAINING], autograph=False)
 
 
 class Encoder(Part):

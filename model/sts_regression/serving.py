@@ -35,7 +35,7 @@ class Similarity(tf.Module):
         self._rows = tf.lookup.StaticHashTable(entries, default_value=UNKNOWN)
         scorer = regressors.scorer(regressor)
 
-        @tf.function(input_signature=_TEXTS)
+        @tf.function(input_signature=_TEXTS, autograph=False)
         def similarity(sentences1: tf.Tensor, sentences2: tf.Tensor) -> dict[str, tf.Tensor]:
             sizes = [tf.shape(sentences1)[0], tf.shape(sentences2)[0]]
             same = tf.debugging.Assert(

@@ -26,6 +26,13 @@ def tracked():
     return [REPOSITORY / name for name in found.stdout.decode().split("\0") if name]
 
 
+def text_of(path):
+    """What is written in a file; of a link, where it leads."""
+    if path.is_symlink():
+        return str(path.readlink())
+    return path.read_bytes().decode(errors="replace") if path.is_file() else ""
+
+
 def test_no_tracked_file_names_a_place_of_a_machine():
     places = {str(place) for place in (Path.home(), REPOSITORY) if place != Path("/")}
     # Not the end of a longer path, such as runs/demo/data/ on a machine with a folder /data.
@@ -33,7 +40,7 @@ def test_no_tracked_file_names_a_place_of_a_machine():
     own = re.compile(rf"(?<![\w.)*~}}-])(?:{joined})/") if places else None
     found = []
     for path in tracked():
-        text = path.read_bytes().decode(errors="replace") if path.is_file() else ""
+        text = text_of(path)
         found += [f"{path}: {match[0].strip()}" for match in MACHINE.finditer(text)]
         found += [f"{path}: {match[0]}" for match in own.finditer(text)] if own else []
     assert found == []

@@ -72,13 +72,13 @@ def drawn(number):
     Each kind comes with itself, in the same version and in another, and with another kind.
     """
     draw = random.Random(SEED * 1000 + number)
-    version, kind = divmod(number, len(KINDS))
+    turn, kind = divmod(number, len(KINDS))
     first = second = KINDS[kind]
-    if version > 1:
+    if turn == 2:
         second = draw.choice([other for other in KINDS if other != first])
     return [
         (first, 0, draw.uniform(0, SECONDS_APART) * draw.randint(0, 1)),
-        (second, version % 2, draw.uniform(0, SECONDS_APART)),
+        (second, turn % 2, draw.uniform(0, SECONDS_APART)),
     ]
 
 

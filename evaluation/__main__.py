@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     # TensorFlow's runtime reports a missing GPU as an error; what matters it raises as well.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # Keras is not used, but TensorFlow imports it: tf_keras in a second less than Keras 3.
+    # TensorFlow imports a Keras, unused here: tf_keras takes a second less than Keras 3.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
     try:

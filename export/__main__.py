@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     # TensorFlow takes 8 seconds to import, and warns about devices that are missing.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # tf.keras is then tf_keras, as all layers are; Keras 3 takes another second to import.
+    # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     # On the CPU: GPUs compute float32 products in fewer bits (TF32).
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Runs the command; exits with one line and status 1 on an error that the user can fix."""
     # TensorFlow takes 8 seconds to import, and logs at length about missing devices.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # tf.keras is then tf_keras, as all layers are; Keras 3 takes another second to import.
+    # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
     words = list(sys.argv[1:] if argv is None else argv)

@@ -158,7 +158,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     # TensorFlow reports a missing GPU as an error; what matters it raises as well.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    # tf.keras is then tf_keras, as all layers are; Keras 3 takes another second to import.
+    # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     try:
         if arguments.command == "run":

@@ -1,58 +1,45 @@
 """A run that is told to stop saves where it stands, and goes on from there."""
 
-import os
 import re
 import signal
-import threading
 from contextlib import contextmanager
 
 import pytest
 import tensorflow as tf
 
 from model.__main__ import main
+from model.training.ema import WeightAverage
 
-# More bytes than an events file begins with, and fewer than a loop writes.
-HEADER = 200
-# Long enough to be disturbed, with no checkpoint but that of the end.
-LONG = {"trainer__train_steps": 400, "trainer__checkpoint_interval": 100_000}
-
-
-def written(folder):
-    """Bytes of the events, which training writes after each loop."""
-    return sum(path.stat().st_size for path in folder.glob("train/events.*"))
+# No checkpoint but that of the end, and that of a step at which the run is stopped.
+LONG = {"trainer__train_steps": 60, "trainer__checkpoint_interval": 100_000}
+STEP = 30  # within the second loop
 
 
 @contextmanager
-def told(folder, *numbers):
-    """Sends this process signals while it trains, each one a loop after the one before.
+def told(monkeypatch, number):
+    """Sends this process a signal during step 30.
 
-    They are listened to in training only: afterwards who listened before does so again.
+    It is listened to in training only: afterwards who listened before does so again.
     """
-    over = threading.Event()
+    step_of_average = WeightAverage.step
 
-    def tell():
-        for number in numbers:
-            before = written(folder)
-            while written(folder) <= before + HEADER:
-                if over.wait(0.002):
-                    return
-            os.kill(os.getpid(), number)
+    def step(average, global_step):
+        step_of_average(average, global_step)
+        if global_step == STEP:
+            signal.raise_signal(number)
 
     # Where training does not listen, this process must not die of it.
     def survive(*_):
         pass
 
-    handlers = {number: signal.signal(number, survive) for number in numbers}
-    thread = threading.Thread(target=tell)
-    thread.start()
+    before = signal.signal(number, survive)
     try:
-        yield
-        assert {signal.getsignal(number) for number in numbers} == {survive}
+        with monkeypatch.context() as patched:
+            patched.setattr(WeightAverage, "step", step)
+            yield
+        assert signal.getsignal(number) == survive
     finally:
-        over.set()
-        thread.join()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        signal.signal(number, before)
 
 
 def stopped_at(err, name):
@@ -69,26 +56,26 @@ def saved(folder):
 
 
 def test_term_saves_where_the_run_stands_and_the_same_command_goes_on(
-    ends, arguments, tmp_path, capfd
+    ends, arguments, tmp_path, monkeypatch, capfd
 ):
     folder = tmp_path / "run"
-    with told(folder, signal.SIGTERM):
+    with told(monkeypatch, signal.SIGTERM):
         status, output = ends(folder, **LONG)
     assert status == 143
-    step = stopped_at(output.err, "SIGTERM")
-    assert 20 < step < 400
-    assert saved(folder) == [step]
+    assert stopped_at(output.err, "SIGTERM") == STEP
+    assert saved(folder) == [STEP]
     stands = tf.train.load_variable(str(folder), "global_step/.ATTRIBUTES/VARIABLE_VALUE")
-    assert stands == step
+    assert stands == STEP
     main(arguments(folder, **LONG))
-    assert f"restored model from {folder}/ckpt-{step}." in capfd.readouterr().out
-    assert sorted(saved(folder)) == [step, 400]
+    assert f"restored model from {folder}/ckpt-{STEP}." in capfd.readouterr().out
+    assert sorted(saved(folder)) == [STEP, 60]
 
 
 @pytest.mark.slow
-def test_int_too(ends, tmp_path):
+def test_int_too(ends, tmp_path, monkeypatch):
     folder = tmp_path / "run"
-    with told(folder, signal.SIGINT):
+    with told(monkeypatch, signal.SIGINT):
         status, output = ends(folder, **LONG)
     assert status == 130
-    assert saved(folder) == [stopped_at(output.err, "SIGINT")]
+    assert stopped_at(output.err, "SIGINT") == STEP
+    assert saved(folder) == [STEP]

@@ -5,6 +5,7 @@ The Model Garden's samplers draw inside the train step, so how many records of e
 step, which is where a resumed run continues to read, would be known only by drawing again.
 """
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -40,7 +41,10 @@ class TaskSampler(NamedTuple):
         if len(self.data) == 1:
             return np.zeros(stop - start, np.int64)
         first = start // _AT_ONCE
-        drawn = [self._block(block) for block in range(first, -(-stop // _AT_ONCE))]
+        drawn = [
+            _block(number, seed=self.seed, shares=tuple(self.shares))
+            for number in range(first, -(-stop // _AT_ONCE))
+        ]
         within = slice(start - first * _AT_ONCE, stop - first * _AT_ONCE)
         return np.concatenate([*drawn, np.zeros(0, np.int64)])[within]
 
@@ -83,8 +87,11 @@ class TaskSampler(NamedTuple):
             for begin in range(start, stop, _AT_ONCE)
         )
 
-    def _block(self, block: int) -> np.ndarray:
-        draws = np.random.Generator(np.random.Philox(key=[self.seed, block])).random(_AT_ONCE)
-        # Numbers below the first share draw the second task, then come the third's, and so on.
-        place = np.searchsorted(np.cumsum(self.shares), draws, side="right")
-        return (place + 1) % len(self.data)
+
+@functools.lru_cache(maxsize=2)
+def _block(number: int, *, seed: int, shares: tuple[float, ...]) -> np.ndarray:
+    """Index of the task of each step of a block: int64 [_AT_ONCE]. Kept, for each loop asks."""
+    draws = np.random.Generator(np.random.Philox(key=[seed, number])).random(_AT_ONCE)
+    # Numbers below the first share draw the second task, then come the third's, and so on.
+    place = np.searchsorted(np.cumsum(shares), draws, side="right")
+    return (place + 1) % (len(shares) + 1)

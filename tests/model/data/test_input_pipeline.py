@@ -112,7 +112,7 @@ def pairs_task(pairs_folder, **options):
 def test_a_workers_batches_go_on_from_a_step(pairs_folder):
     task = pairs_task(pairs_folder)
     source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
-    sampler = TaskSampler([task.task_config.train_data], 0.0, 0)
+    sampler = TaskSampler([task.task_config.train_data], [], 0)
 
     def keys(start, steps, context):
         dataset = input_pipeline.training_batches(
@@ -136,7 +136,7 @@ def test_replicas_of_one_process_read_different_records(pairs_folder):
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
     def dataset(context):
-        sampler = TaskSampler([task.task_config.train_data], 0.0, 0)
+        sampler = TaskSampler([task.task_config.train_data], [], 0)
         return input_pipeline.training_batches(
             source, task, sampler=sampler, index=0, start=0, context=context
         )
@@ -156,7 +156,7 @@ def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):
     dataset = input_pipeline.training_batches(
         source,
         task,
-        sampler=TaskSampler([task.task_config.train_data], 0.0, 0),
+        sampler=TaskSampler([task.task_config.train_data], [], 0),
         index=0,
         start=0,
         context=tf.distribute.InputContext(),
@@ -179,7 +179,7 @@ def test_the_task_reads_from_the_first_record_on(pairs_folder):
     task = pairs_task(pairs_folder)
     data = task.task_config.train_data
     source = input_pipeline.make_source("task.train_data", data, seed=0)
-    sampler = TaskSampler([data], 0.0, 0)
+    sampler = TaskSampler([data], [], 0)
     context = tf.distribute.InputContext()
     ours = input_pipeline.training_batches(
         source, task, sampler=sampler, index=0, start=0, context=context

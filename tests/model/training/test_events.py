@@ -59,7 +59,7 @@ def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse):
     assert {"training_loss", "p_at_1", "nli_loss", "nli_accuracy", "nli_share"} <= found.keys()
     shares = list(found["nli_share"].values())
     task = parse("reddit_nli").task
-    drawn = TaskSampler([task.train_data, task.nli.train_data], 0.3, 0).tasks(0, 100)
+    drawn = TaskSampler([task.train_data, task.nli.train_data], [0.3], 0).tasks(0, 100)
     np.testing.assert_allclose(shares, drawn.reshape(-1, 20).mean(axis=1))
     assert np.mean(shares) == pytest.approx(0.3, abs=0.14)  # 3 standard deviations
     validated = events(reddit_nli_run / "validation")

@@ -264,7 +264,9 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
 
     Args:
       config: the configuration, the name of a preset such as `laptop_dan`, or a YAML file with a
-        section `task.model`.
+        section `task.model`. A file that leaves out `heads` gets those of its experiment: NLI's if
+        it has a section `task.model.nli`, and NLI's alone if it has no `response_network` beside it
+        and no `task.nli`.
       seed: draws the initial weights.
 
     Raises:
@@ -304,7 +306,8 @@ def _read(preset: str) -> schema.DualEncoder:
     """`task.model` of a preset or a YAML file."""
     path = Path(preset) if preset.endswith((".yaml", ".yml")) else PRESETS / f"{preset}.yaml"
     try:
-        given = dict(yaml.safe_load(path.read_text())["task"]["model"])
+        task = yaml.safe_load(path.read_text())["task"]
+        given = dict(task["model"])
     except FileNotFoundError as error:
         names = ", ".join(sorted(found.stem for found in PRESETS.glob("*.yaml")))
         raise InputError(
@@ -313,6 +316,9 @@ def _read(preset: str) -> schema.DualEncoder:
     except (yaml.YAMLError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"config: {str(path)!r} has no section task.model: {error!r}") from error
     config = schema.DualEncoder()
+    if "nli" in given:  # an experiment sets the heads; the sections tell which one it is
+        is_alone = "response_network" not in given and "nli" not in task
+        config.heads = [schema.NLI] if is_alone else [schema.RESPONSE_SELECTION, schema.NLI]
     config.override(
         values.checked(given, config, source=preset, experiment=config, where="task.model.")
     )

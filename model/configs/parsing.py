@@ -18,6 +18,8 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _LIST = re.compile(r"=\s*\[[^\]]*\]")
 _LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 """Validation metrics that are better when lower."""
+_NOT_DECIMAL = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+"""What YAML 1.1 reads in base 8, such as 0500, or 60, such as 10:30."""
 _MERGE = "tag:yaml.org,2002:merge"
 _LARGEST_MARGIN = 2.0
 """The largest difference of two cosines."""
@@ -76,7 +78,7 @@ def _from_file(path: str) -> dict[str, Any]:
     if "/" not in path and preset.exists() and not tf.io.gfile.exists(path):
         path = str(preset)
     try:
-        _require_names_once(path)
+        _check_yaml(path)
         return hyperparams.read_yaml_to_params_dict(path).as_dict()
     except tf.errors.NotFoundError as error:
         names = sorted(file.stem for file in PRESETS.glob("*.yaml"))
@@ -84,8 +86,8 @@ def _from_file(path: str) -> dict[str, Any]:
         raise ValueError(f"no such file{nearest}; presets are {', '.join(names)}") from error
 
 
-def _require_names_once(path: str) -> None:
-    """Checks that no section of a file names a parameter twice; YAML takes the last silently."""
+def _check_yaml(path: str) -> None:
+    """Checks what YAML takes silently: the last of two equal names, numbers of another base."""
     with tf.io.gfile.GFile(path) as file:
         sections, visited = [yaml.compose(file.read(), Loader=yaml.SafeLoader)], set()
     while sections:
@@ -95,6 +97,8 @@ def _require_names_once(path: str) -> None:
         visited.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             sections += node.value
+        if isinstance(node, yaml.ScalarNode) and not node.style:
+            _require_decimal(node.value, f"line {node.start_mark.line + 1}: ")
         if not isinstance(node, yaml.MappingNode):
             continue
         seen: dict[tuple[str, str], int] = {}
@@ -108,21 +112,30 @@ def _require_names_once(path: str) -> None:
             seen[name] = line
 
 
+def _require_decimal(value: str, where: str = "") -> None:
+    if _NOT_DECIMAL.fullmatch(value):
+        base = 60 if ":" in value else 8
+        raise ValueError(
+            f"{where}{value!r} would be read in base {base}; accepted: decimal numbers without "
+            "leading zeros and colons, or text in quotes"
+        )
+
+
 def _from_flag(text: str) -> dict[str, Any]:
     text = text.strip()  # of a command that was copied with the indentation of its lines
     if text and "=" not in text:
         if not tf.io.gfile.exists(text):
             raise ValueError(f"{text!r}; accepted: NAME=VALUE[,NAME=VALUE...] and a YAML file")
-        _require_names_once(text)
+        _check_yaml(text)
     else:
-        _require_quotes(text)
+        _check_flag(text)
     return hyperparams.override_params_dict(
         hyperparams.ParamsDict(), text, is_strict=False
     ).as_dict()
 
 
-def _require_quotes(text: str) -> None:
-    """Checks that values with commas or brackets, such as patterns, are quoted."""
+def _check_flag(text: str) -> None:
+    """Checks that values with commas or brackets, such as patterns, are quoted; and numbers."""
     bare = _QUOTED.sub("''", text)
     parts = [part.strip() for part in _LIST.sub("=[]", bare).split(",")]
     for part in parts:
@@ -131,6 +144,8 @@ def _require_quotes(text: str) -> None:
                 f"{part!r} is not quoted; accepted with commas or brackets: values in quotes, "
                 "NAME='a/train-*,b/train-*'"
             )
+    for value in re.split(r"[=,\[\]]", bare):
+        _require_decimal(value.strip())
 
 
 def _check(params: config_definitions.ExperimentConfig) -> None:

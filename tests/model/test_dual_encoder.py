@@ -151,6 +151,22 @@ def test_the_configuration_of_each_preset_is_read(preset):
 
 
 @pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("{model: {score_scale: 2}}", [schema.RESPONSE_SELECTION]),
+        ("{model: {nli: {hidden: [16]}}}", [schema.NLI]),
+        ("{model: {nli: {}}, nli: {share: 0.1}}", [schema.RESPONSE_SELECTION, schema.NLI]),
+        ("{model: {nli: {}, response_network: {}}}", [schema.RESPONSE_SELECTION, schema.NLI]),
+        ("{model: {nli: {}, heads: [response_selection]}}", [schema.RESPONSE_SELECTION]),
+    ],
+)
+def test_a_file_without_heads_gets_those_of_its_experiment(tmp_path, text, heads):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"task: {text}")
+    assert dual_encoder._read(str(path)).heads == heads
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is not a parameter"),

@@ -155,6 +155,8 @@ def test_a_file_is_named_with_its_unknown_key(tmp_path):
             "line 4: 'task' is already set on line 1",
         ),
         ("- b:\n    c: 1\n    d: 2\n    c: 3\n", "line 4: 'c' is already set on line 2"),
+        ("trainer:\n  train_steps: 0500\n", "line 2: '0500' would be read in base 8; accepted"),
+        ("task: {seed: [1, 10:30]}\n", "line 1: '10:30' would be read in base 60; accepted"),
         ("task: &t\n  model: *t\n", "an alias stands for a section that it is in"),
         ("\udcff", ""),
     ],
@@ -357,6 +359,21 @@ def test_values_with_commas_and_brackets_are_quoted(value):
     sizes = "task.train_data.batch_boundaries=[5, 9],task.train_data.batch_sizes=[8,16]"
     params = parsing.parse(experiment="reddit", params_override=sizes)
     assert params.task.train_data.batch_sizes == [8, 16]
+
+
+@pytest.mark.parametrize(
+    ("value", "base"), [("0500", 8), ("-010", 8), ("10:30", 60), ("[8, 010]", 8)]
+)
+def test_a_number_is_not_read_in_another_base(value, base):
+    override = f"task.seed=3,trainer.train_steps={value}"
+    with pytest.raises(InputError, match=f" would be read in base {base}; accepted: decimal"):
+        parsing.parse(experiment="reddit", params_override=override)
+
+
+@pytest.mark.parametrize(("value", "number"), [("0", 0), ("500", 500), ("0x10", 16)])
+def test_numbers_that_say_their_base_are_read(value, number):
+    params = parsing.parse(experiment="reddit", params_override=f"task.seed={value}")
+    assert params.task.seed == number
 
 
 @pytest.mark.parametrize("name", ["laptop_dan", "laptop_dan.yaml"])

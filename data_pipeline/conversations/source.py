@@ -167,9 +167,12 @@ class _Reader:
                 }
             case layout:
                 has_threads = layout is Layout.LINKED
+                message_id = self._required(row, "id", as_id)
+                parent = self._field(row, "parent", as_id)
                 return about | {
-                    "id": self._required(row, "id", as_id),
-                    "parent": self._field(row, "parent", as_id),
+                    "id": message_id,
+                    # Slack names the first message of a thread as the parent of all, itself too.
+                    "parent": None if parent == message_id else parent,
                     "thread": self._required(row, "thread", as_id) if has_threads else "",
                     "text": self._field(row, "text", as_text),
                 }

@@ -332,6 +332,17 @@ def test_few_parents_that_are_found_are_told_of(make, write_table, caplog, found
     assert (said in caplog.text) == warns
 
 
+def test_a_message_that_is_its_own_parent_replies_to_none(make, write_table, caplog):
+    """As in an export of Slack, where most threads have no reply."""
+    rows = [{"n": f"{n}.5", "to": f"{n}.5", "said": f"question {n}"} for n in range(30)]
+    rows += [{"n": "30.5", "to": "0.5", "said": "the only answer"}]
+    arguments = ("--input", write_table("c.jsonl", rows), *LINKED, "--test_fraction", "0")
+    statistics, (pair,) = make("conversations", *arguments)
+    assert (statistics["replies"], statistics["pairs"]) == (1, 1)
+    assert (pair["input"], pair["response"]) == ("question 0", "the only answer")
+    assert "replies have a parent" not in caplog.text
+
+
 def test_numbers_that_json_does_not_hold_exactly_do_not_merge(make, tmp_path):
     path = tmp_path / "c.jsonl"
     ids = [2**64, 2**64 + 1, 1, 2, 3, 4]

@@ -49,13 +49,14 @@ class Source(NamedTuple):
 
 def sts2016(data: Path) -> Source:
     """The 1,186 scored English pairs of SemEval 2016; each file is a genre."""
-    files = _found(data / "sts2016", "*.tsv")
+    folder = data / "sts2016"
+    files = _found(folder, "*.tsv")
     pairs = []
     for path in files:
         for where, (score, first, second) in _rows(path, columns=3, used=(0, 1, 2)):
             if score:
                 pairs.append(_pair(first, second, score, path.name.split(".")[0], where))
-    return Source(pairs, files)
+    return _source(pairs, files, where=folder)
 
 
 def sts2017_track5(data: Path) -> Source:
@@ -70,7 +71,7 @@ def sts2017_track5(data: Path) -> Source:
         _pair(first, second, score, "track5", where)
         for (_, (first, second)), (where, (score,)) in zip(text_rows, score_rows, strict=True)
     ]
-    return Source(pairs, [texts, scores])
+    return _source(pairs, [texts, scores], where=scores)
 
 
 def stsb(data: Path, split: str) -> Source:
@@ -80,7 +81,16 @@ def stsb(data: Path, split: str) -> Source:
     pairs = [
         _pair(first, second, score, genre, where) for where, (genre, score, first, second) in rows
     ]
-    return Source(pairs, [path])
+    return _source(pairs, [path], where=path)
+
+
+def _source(pairs: list[Pair], files: list[Path], *, where: Path) -> Source:
+    """The source, if a correlation with its scores is defined; they are in `where`."""
+    scores = {pair.score for pair in pairs}
+    if len(scores) < 2:
+        found = f"every score is {scores.pop():g}" if scores else "no pair has a score"
+        raise InputError(f"{where}: {found}; a correlation needs two values")
+    return Source(pairs, files)
 
 
 def _found(folder: Path, pattern: str, *, only: bool = False) -> list[Path]:

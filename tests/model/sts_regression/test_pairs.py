@@ -12,10 +12,13 @@ def sts2016(folder, text):
 
 
 def test_judged_pairs_are_read_with_genre_and_place(tmp_path):
-    folder = sts2016(tmp_path, '\tnobody\tjudged\n3\tsaid "a\tb\x85c\n')
+    folder = sts2016(tmp_path, '\tnobody\tjudged\n3\tsaid "a\tb\x85c\n4\td\te\n')
     found = pairs.sts2016(folder)
     path = folder / "sts2016" / "headlines.test.tsv"
-    assert found.pairs == [pairs.Pair('said "a', "b\x85c", 3.0, "headlines", f"{path}:2")]
+    assert found.pairs == [
+        pairs.Pair('said "a', "b\x85c", 3.0, "headlines", f"{path}:2"),
+        pairs.Pair("d", "e", 4.0, "headlines", f"{path}:3"),
+    ]
     assert found.provenance()["files"] == ["headlines.test.tsv"]
 
 
@@ -46,6 +49,20 @@ def test_texts_and_scores_of_track5_must_be_as_many(corpora, tmp_path):
     with pytest.raises(InputError, match="1 scores for 2 pairs"):
         pairs.sts2017_track5(tmp_path)
     assert len(pairs.sts2017_track5(corpora).pairs) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2.5\ta\tb\n2.5\tc\td\n", "every score is 2.5; a correlation needs two values"),
+        ("\ta\tb\n", "no pair has a score; a correlation needs two values"),
+    ],
+)
+def test_pairs_that_nothing_correlates_with_are_refused(tmp_path, text, message):
+    folder = sts2016(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        pairs.sts2016(folder)
+    assert str(error.value) == f"{folder}/sts2016: {message}"
 
 
 def test_missing_data_are_named(tmp_path):

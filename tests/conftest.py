@@ -153,6 +153,12 @@ def command():
 
 
 @pytest.fixture(scope="session")
+def evaluation():
+    """Runs `python -m evaluation ARGUMENTS` in this process."""
+    return evaluate
+
+
+@pytest.fixture(scope="session")
 def sample_world():
     """A function that makes a sample world in a folder."""
 

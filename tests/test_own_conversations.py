@@ -1,11 +1,12 @@
 """Conversations that are not Reddit's, from files to scores: the models beat the baselines."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 PRESET = "model/configs/presets/demo_dan.yaml"
-PRETRAINED = "pretrained/conversations-small"
+PRETRAINED = Path(__file__).parents[1] / "pretrained" / "conversations-small"
 # A quarter of the preset's steps are enough to beat TF-IDF.
 STEPS = 400
 # Residual: a response scores by the words that it shares with the input, from the first step on.
@@ -34,13 +35,11 @@ def conversations(real_data):
     return find
 
 
-def scores(command, model_dir, data, results):
-    """The scores of a model's module, then those of the baselines by their names."""
-    module = results.parent / "module"
-    command("export", "--model_dir", model_dir, "--output", module)
+def scores(evaluation, module, data, results):
+    """The scores of a module, then those of the baselines by their names."""
     scored = ("--output", results)
-    command("evaluation", "response_ranking", "--module", module, "--data", data, *scored)
-    command("evaluation", "baselines", "--response_ranking", data, *scored)
+    evaluation("response_ranking", "--module", module, "--data", data, *scored)
+    evaluation("baselines", "--response_ranking", data, *scored)
     baselines = (results / "baselines").glob("*/response_ranking.json")
     return read(results / "response_ranking.json"), {
         path.parent.name: read(path) for path in baselines
@@ -63,16 +62,17 @@ def read(path):
     ],
 )
 def test_the_demos_preset_ranks_the_true_reply_better_than_tf_idf(
-    command, conversations, tmp_path, name, fields
+    command, evaluation, conversations, tmp_path, name, fields
 ):
-    source, data = conversations(name), tmp_path / "pairs"
+    source, data, module = conversations(name), tmp_path / "pairs", tmp_path / "module"
     command("data_pipeline", "conversations", "--input", source, "--output", data, *fields)
     command(
         *("model", "--experiment", "reddit", "--mode", "train", "--config_file", PRESET),
         *("--model_dir", tmp_path / "run", "--params_override"),
         f"task.train_data.input_path={data}/train-*,{OVERRIDES}",
     )
-    ours, baselines = scores(command, tmp_path / "run", data, tmp_path / "results")
+    command("export", "--model_dir", tmp_path / "run", "--output", module)
+    ours, baselines = scores(evaluation, module, data, tmp_path / "results")
     tf_idf = baselines["TF-IDF"]
     assert ours["n"] == tf_idf["n"] > 5000
     # The whole interval is above TF-IDF's.
@@ -81,10 +81,11 @@ def test_the_demos_preset_ranks_the_true_reply_better_than_tf_idf(
 
 @pytest.mark.slow
 def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_module(
-    command, conversations, tmp_path
+    command, evaluation, conversations, tmp_path
 ):
     """As docs/data.md does it."""
     source, data, words = conversations(IRC), tmp_path / "pairs", tmp_path / "vocabulary"
+    module = tmp_path / "module"
     command(
         *("data_pipeline", "conversations", "--input", source, "--output", data, *IRC_FIELDS),
         *("--validation_fraction", "0.05"),
@@ -97,9 +98,10 @@ def test_the_preset_for_them_ranks_better_than_all_baselines_and_the_pretrained_
         f"task.train_data.input_path={data}/train-*,task.model.text.vocabulary={words},"
         f"task.validation_data.input_path={data}/validation-*",
     )
-    ours, others = scores(command, tmp_path / "run", data, tmp_path / "results")
+    command("export", "--model_dir", tmp_path / "run", "--output", module)
+    ours, others = scores(evaluation, module, data, tmp_path / "results")
     beside = ("--data", data, "--output", tmp_path / "beside")
-    command("evaluation", "response_ranking", "--module", PRETRAINED, *beside)
+    evaluation("response_ranking", "--module", PRETRAINED, *beside)
     others["pretrained"] = read(tmp_path / "beside" / "response_ranking.json")
     assert len(others) >= 4
     for name, other in others.items():

@@ -66,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     module = _from_model(commands, MODULE, "export a module (the default command)")
-    module.add_argument("--variant", choices=VARIANTS, default=FLOAT32, help="of the weights")
+    module.add_argument(
+        "--variant", choices=VARIANTS, default=FLOAT32, help="format of the weights"
+    )
     module.add_argument(
         "--results",
         type=Path,
@@ -113,7 +115,9 @@ def _from_model(commands, name: str, summary: str) -> argparse.ArgumentParser:
     command.add_argument(
         "--model_dir", type=Path, required=True, metavar="DIR", help="folder of python -m model"
     )
-    command.add_argument("--output", type=Path, required=True, metavar="PATH", help="to write")
+    command.add_argument(
+        "--output", type=Path, required=True, metavar="PATH", help="folder to write"
+    )
     command.add_argument(
         "--import_module",
         action="append",
@@ -132,7 +136,7 @@ def _finished(command: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="remove the first N principal components, which all sentences share, from the "
-        "embeddings; choose N on STS-B dev",
+        "embeddings; choose N on STS-B dev and train",
     )
     command.add_argument(
         "--component_texts",
@@ -140,8 +144,8 @@ def _finished(command: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="GLOB",
-        help="the texts that have these components: files with a text per line, or the training "
-        "pairs",
+        help="texts from which the components are computed: files with a text per line, or the "
+        "training pairs",
     )
     command.add_argument(
         "--with_sts_matrix",
@@ -182,18 +186,21 @@ def _index(commands) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help="the index; default, of one file: FILE.index or FILE.similar.index",
+        help="folder of the index; default for a single file: FILE.index or FILE.similar.index",
     )
     building.add_argument(
-        "--dtype", choices=("float16", "float32"), default="float16", help="of stored vectors"
+        "--dtype",
+        choices=("float16", "float32"),
+        default="float16",
+        help="format of the stored vectors",
     )
     searching = index.add_argument_group("search")
     searching.add_argument(
         "--input",
         action="append",
         metavar="TEXT",
-        help="an input; may be repeated; - reads a line each from standard input, which is the "
-        "default on a terminal",
+        help="an input; may be repeated; - reads an input per line from standard input, which is "
+        "the default on a terminal",
     )
     searching.add_argument(
         "--top", type=int, default=10, metavar="K", help="texts to show for each input"

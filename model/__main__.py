@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
         "--experiment",
         metavar="NAME",
         help="reddit, nli, teacher, reddit_nli, reddit_teacher or reddit_nli_teacher; required "
-        f"unless --print_config is given, whose default is {_DEFAULT}",
+        f"unless --print_config is given, which takes {_DEFAULT} by default",
     )
     run.add_argument("--mode", choices=model.MODES, help="required unless --print_config is given")
     run.add_argument(

@@ -59,7 +59,8 @@ def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `conversations`."""
     options = ConversationOptions()
     group = parser.add_argument_group(
-        "fields", "Names of fields; a dotted name, as user.name, is a field of an inner object."
+        "fields",
+        "Names of fields; a dotted name, such as user.name, is a field of a nested object.",
     )
     add = partial(add_option, group, options, metavar="NAME")
     add("text_field", "the text of a message; required")
@@ -79,7 +80,8 @@ def add_row_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `pairs`."""
     options = RowOptions()
     group = parser.add_argument_group(
-        "fields", "Names of fields; a dotted name, as user.name, is a field of an inner object."
+        "fields",
+        "Names of fields; a dotted name, such as user.name, is a field of a nested object.",
     )
     add = partial(add_option, group, options, metavar="NAME")
     add("input_field", "the first text of a pair; required")
@@ -87,7 +89,7 @@ def add_row_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "thread_field",
         "the conversation, which is not divided between splits; default: rows with the same input "
-        "are one",
+        "form one",
     )
     _add_table_arguments(parser, group, options)
 
@@ -99,7 +101,7 @@ def _add_table_arguments(
     add("time_field", "seconds since 1970 or an ISO 8601 time, for the data card")
     add("group_field", "what the data card counts pairs by, such as a channel or a product")
     table = parser.add_argument_group("CSV")
-    delimiter = "between fields; default: a tab in .tsv, else found by the header"
+    delimiter = "between fields; default: a tab in .tsv, otherwise detected in the header"
     add_option(table, options, "delimiter", delimiter, metavar="C")
     text = "quotes are part of the text, as in many TSV files"
     add_option(table, options, "no_quotes", text, action="store_true")

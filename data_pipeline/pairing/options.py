@@ -103,13 +103,14 @@ def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     add = partial(add_option, group, options)
     add(
         "test_fraction",
-        "fraction of the pairs that is held out for tests, in [0, 1]; default: %(default)s",
+        "fraction of the threads (of the pairs with --split_by pair) that is held out for tests, "
+        "in [0, 1]; default: %(default)s",
         float,
         metavar="F",
     )
     add(
         "validation_fraction",
-        "fraction that is held out for model selection, in [0, 1); default: %(default)s",
+        "the same for model selection, in [0, 1); default: %(default)s",
         float,
         metavar="F",
     )

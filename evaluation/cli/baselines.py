@@ -24,10 +24,12 @@ and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them
 
 def add(commands) -> None:
     """Add the command `baselines`."""
-    summary = "the same tasks for TF-IDF, BM25, untrained words, word vectors, installed models"
+    summary = "TF-IDF, BM25, untrained words, word vectors and installed models on the same tasks"
     parser = options.command(commands, "baselines", run, summary=summary)
     for task in TASKS:
-        parser.add_argument(f"--{task}", type=Path, metavar="DATA", help=f"as --data of {task}")
+        parser.add_argument(
+            f"--{task}", type=Path, metavar="DATA", help=f"as --data of the command {task}"
+        )
     options.columns(parser, "--sts_columns")
     options.retrieval_files(parser, needed=False)
     several: dict = {"nargs": "+", "default": []}

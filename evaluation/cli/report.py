@@ -18,10 +18,12 @@ def add(commands) -> None:
         nargs="+",
         default=[],
         metavar="DIR",
-        help="folders of other modules' results, for rows beside",
+        help="folders of other modules' results, shown as additional rows",
     )
     options.file_output(
-        parser, metavar="FILE.html", help="the page to write; beside it go the .md and the .json"
+        parser,
+        metavar="FILE.html",
+        help="the page to write; the .md and .json files are written next to it",
     )
 
 

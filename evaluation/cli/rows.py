@@ -52,12 +52,12 @@ def add(commands) -> None:
     parser.add_argument("--contamination", type=Path, help="folder of `evaluation contamination`")
     parser.add_argument("--mistakes", type=Path, help="folder of `evaluation mistakes`")
     for name, place in (
-        ("protocol", "behind the first table"),
-        ("ablations", "in front of what was learned"),
+        ("protocol", "after the first table"),
+        ("ablations", "before what was learned"),
         ("learned", "at the end of the page"),
     ):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE.md", help=f"text to put {place}")
-    parser.add_argument("--machine", default="", help="the machine, for the page's head")
+    parser.add_argument("--machine", default="", help="the machine, named at the top of the page")
     parser.add_argument("--made_by", default="", help="the command that trained and scored it all")
     parser.add_argument("--data_dir", default="", help="shown as DIR in the commands on the page")
     options.file_output(parser, metavar="FILE.md")

@@ -17,7 +17,7 @@ AS_GIVEN = ("init_checkpoint", "params_override", "pairs", "sts", "seed", "keep"
 
 def add(commands) -> None:
     """Add the command `snli_sweep`."""
-    summary = "Pearson's r by how much NLI data a model was trained with (figure 8)"
+    summary = "Pearson's r against the share of the NLI data that a model was trained on (figure 8)"
     more = (
         ". Trains, exports and scores a model for each share. What is finished is not done again."
     )

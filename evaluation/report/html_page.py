@@ -63,7 +63,7 @@ def write_report(
     Args:
       results: a module's results, with those of `baselines` in its folder `baselines/`.
       output: the page, an .html file.
-      beside: folders of other modules' results, for rows beside.
+      beside: folders of other modules' results, shown as additional rows.
 
     Raises:
       InputError: if there are no results, or `output` would replace a file of another kind.

@@ -62,7 +62,7 @@ class Contents:
 
     Of the folders, `pairs` hold the training pairs, as the pipeline wrote them, `contamination`
     and `mistakes` what these commands wrote, and `models` the rows' models, for `chosen.json`. The
-    Markdown files are shown as they are: `protocol` behind the first table, `ablations` and
+    Markdown files are shown as they are: `protocol` after the first table, `ablations` and
     `learned` at the end. `outside` says by a row's name what it has from outside the training data.
     `about` is a line on what made the results, and on what machine; commands show the folder
     `data_dir` as DIR.

@@ -326,7 +326,7 @@ class FurtherTask(hyperparams.Config):
     """A task beside response selection in a multitask run."""
 
     share: float = 0.05
-    """Fraction of the steps that train this task; under parameter servers, of the workers. Response
+    """Fraction of the steps that train this task; with parameter servers, of the workers. Response
     selection gets the rest."""
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
@@ -344,7 +344,7 @@ class TeacherData(FurtherTask):
     """A teacher in a multitask run."""
 
     share: float = 0.5
-    """Fraction of the steps that train this task; under parameter servers, of the workers."""
+    """Fraction of the steps that train this task; with parameter servers, of the workers."""
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 

@@ -79,7 +79,7 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
       ValueError: if there is no such strategy.
     """
     require_whole(runtime)
-    # Under parameter servers, the workers have the GPUs, and this is the chief.
+    # With parameter servers, the workers have the GPUs, and this is the chief.
     _show_gpus(0 if runtime.distribution_strategy == PARAMETER_SERVER else runtime.num_gpus)
     if runtime.enable_xla:
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are

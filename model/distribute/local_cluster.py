@@ -7,7 +7,7 @@
 
 Every process runs `python -m model` with the arguments after `--` and gets its role from TF_CONFIG,
 as on Kubernetes or any scheduler. The chief's output is shown; the others write to
-LOGS/JOB-INDEX.log. Under parameter servers a worker that dies is started again; otherwise the
+LOGS/JOB-INDEX.log. With parameter servers a worker that dies is started again; otherwise the
 cluster ends with the first process that fails, or with the chief.
 """
 

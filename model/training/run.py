@@ -267,7 +267,7 @@ def _facts(run: Run, begin: int, seconds: float) -> dict[str, object]:
     """Facts for the summary of a run."""
     facts: dict[str, object] = {"steps": f"{begin:,} to {run.state.step:,}"}
     for index, task in enumerate(run.tasks):
-        # Under parameter servers only a count tells.
+        # With parameter servers only a count tells.
         counted = int(run.state.task_steps[index].numpy())
         steps = counted or run.sampler.steps(index, 0, run.state.step)
         facts[f"of {task.name}"] = f"{steps:,}"

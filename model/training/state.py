@@ -20,7 +20,7 @@ class State(NamedTuple):
     average: WeightAverage
     global_step: tf.Variable
     task_steps: list[tf.Variable]
-    """Steps of each task under parameter servers, otherwise 0."""
+    """Steps of each task with parameter servers, otherwise 0."""
 
     @property
     def step(self) -> int:

@@ -20,6 +20,7 @@ from data_pipeline.rules.options import message_rules
 from data_pipeline.tables.check import check_fields
 from data_pipeline.tables.reader import suffix_of
 from data_pipeline.tables.rows import TableFormat
+from data_pipeline.tables.values import as_id
 
 _MAY_BE_EMPTY = {"parent_field", "author_field", "time_field", "group_field"}
 _TABS = ("\\t", "tab")
@@ -42,6 +43,7 @@ class ConversationOptions(TableOptions):
 
     id_field: str | None = None
     parent_field: str | None = None
+    no_parent: str | None = None
     order_field: str | None = None
     text_field: str | None = None
     author_field: str | None = None
@@ -66,6 +68,11 @@ def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
     add("text_field", "the text of a message; required")
     add("id_field", "the id of a message, a number or text")
     add("parent_field", "the id of the message that it replies to; empty if there is none")
+    add(
+        "no_parent",
+        "a parent that means none, such as 0; an empty one and the message's own id always do",
+        metavar="VALUE",
+    )
     add("thread_field", "the conversation, which is not divided between splits")
     add(
         "order_field",
@@ -132,6 +139,8 @@ def check_conversations(
             f"--{missing}_field: is missing; accepted: either --id_field and --parent_field, or "
             "--thread_field and --order_field"
         )
+    if options.no_parent is not None and options.parent_field is None:
+        raise InputError("--no_parent: needs --parent_field, the name of the parent")
     if options.drop_authors_containing is not None and options.author_field is None:
         raise InputError("--drop_authors_containing: needs --author_field, the name of the author")
     names = Fields(
@@ -148,7 +157,7 @@ def check_conversations(
         layout = Layout.TURNS
     else:
         layout = Layout.LINKED if options.thread_field else Layout.LINKED_THREADS
-    return _check_table(options, files, layout, names)
+    return _check_table(options, files, layout, names, no_parent=as_id(options.no_parent))
 
 
 def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[Source, Settings]:
@@ -179,7 +188,12 @@ def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[Source,
 
 
 def _check_table(
-    options: TableOptions, files: Sequence[InputFile], layout: Layout, names: Fields
+    options: TableOptions,
+    files: Sequence[InputFile],
+    layout: Layout,
+    names: Fields,
+    *,
+    no_parent: str | None = None,
 ) -> tuple[Source, Settings]:
     flags = {f"{role}_field": name for role, name in names.given().items()}
     # A group may be anything, the thread or the author too; a time may be what orders turns.
@@ -199,6 +213,7 @@ def _check_table(
         message_rules(options),
         form,
         same_names=max(file_names.values()) > 1,
+        no_parent=no_parent,
     )
     settings = pair_options.check(
         options,
@@ -208,6 +223,7 @@ def _check_table(
             **source.rules.describe_all(),
             "delimiter": form.delimiter,
             "no_quotes": options.no_quotes,
+            **({"no_parent": no_parent} if no_parent else {}),
         },
     )
     may_be_empty = _MAY_BE_EMPTY | ({"thread_field"} if layout is Layout.ROWS else set())

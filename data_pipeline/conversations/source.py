@@ -31,6 +31,10 @@ _TRACKED = _TEXTS | {"author", "group", "thread"}
 _READ_BYTES = 4 << 20
 _HAS_ROWS, _HAS_TIME = "has rows", "has a time"
 """Groups that tell so of a file; the roles in `_TRACKED` tell that some row has their field."""
+_NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
+"""What some tables write where there is no parent; as an id, each may be that of a message."""
+_NAMED, _THERE = "names as a parent ", "has the message "
+"""With one of `_NO_PARENTS` behind them, groups that tell so of a file."""
 
 
 class TableSource(NamedTuple):
@@ -42,6 +46,8 @@ class TableSource(NamedTuple):
     form: TableFormat
     same_names: bool = False
     """Whether two inputs have one file name, so that ids of rows need the whole path."""
+    no_parent: str | None = None
+    """A parent that means none, beside the empty one."""
 
     @property
     def rule_names(self) -> Sequence[str]:
@@ -66,7 +72,7 @@ class TableSource(NamedTuple):
             "rules": self.rules.describe_all(),
             "form": self.form._asdict(),
             "same_names": self.same_names,
-        }
+        } | ({"no_parent": self.no_parent} if self.no_parent else {})
 
     def faults(self, groups: frozenset[str]) -> list[str]:
         """Fields of texts that no row has, if there are rows."""
@@ -80,7 +86,7 @@ class TableSource(NamedTuple):
         return [f"no row has {' or '.join(missing)}"]
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Fields that no row has, and a field of times that held none."""
+        """Fields that no row has, a field of times that held none, and parents that seem none."""
         found = [
             f"--{role}_field: no row has the field {name!r}"
             for role, name in self.names.given().items()
@@ -91,6 +97,12 @@ class TableSource(NamedTuple):
                 f"--time_field: no message has a time in {self.names.time!r}; accepted: seconds "
                 "since 1970 (not milliseconds) and ISO 8601"
             )
+        found += [
+            f"--parent_field: some messages have {value!r} in {self.names.parent!r}, which is the "
+            f"id of no message; if it means that there is no parent, pass --no_parent {value}"
+            for value in _NO_PARENTS
+            if f"{_NAMED}{value}" in groups and f"{_THERE}{value}" not in groups
+        ]
         return found
 
     def reads_parts(self, file: InputFile) -> bool:
@@ -142,6 +154,9 @@ class _Reader:
             groups.add(_HAS_ROWS)
         if any(message["created"] is not None for message in messages):
             groups.add(_HAS_TIME)
+        for prefix, role in ((_NAMED, "parent"), (_THERE, "id")):
+            seen = {message.get(role) for message in messages}
+            groups |= {f"{prefix}{value}" for value in _NO_PARENTS if value in seen}
         return MessageBatch(self._judged(messages), rows.total, malformed, frozenset(groups))
 
     def _message(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +187,7 @@ class _Reader:
                 return about | {
                     "id": message_id,
                     # Slack names the first message of a thread as the parent of all, itself too.
-                    "parent": None if parent == message_id else parent,
+                    "parent": None if parent in (message_id, self._source.no_parent) else parent,
                     "thread": self._required(row, "thread", as_id) if has_threads else "",
                     "text": self._field(row, "text", as_text),
                 }

@@ -123,7 +123,7 @@ def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
     shards = "files of the {} split; default: "
     add("train_shards", shards.format("train") + "by the input's size, 16 or more", int)
     add("test_shards", shards.format("test") + "by the input's size, 1 or more", int)
-    add("validation_shards", shards.format("validation") + "1", int)
+    add("validation_shards", shards.format("validation") + "by the input's size, 1 or more", int)
     add("format", "tfrecord is what training reads; default: %(default)s", choices=FORMATS)
     add(
         "gzip",
@@ -203,7 +203,8 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
       InputError: if a value is invalid; names the flag, the value and the accepted values.
     """
     _check_values(options)
-    partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
+    parts = stored_bytes // _INPUT_BYTES_A_PARTITION
+    partitions = max(_MIN_PARTITIONS, parts)
     sharding = Sharding(
         split_by=options.split_by,
         test_fraction=options.test_fraction,
@@ -215,7 +216,9 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
         context_turns=options.context_turns,
         records_a_file=options.records_per_file,
         validation_fraction=options.validation_fraction,
-        validation_shards=options.validation_shards or 1,
+        # A worker holds a shard; small inputs have one, which a reader shuffles as a whole.
+        validation_shards=options.validation_shards
+        or max(1, round(parts * options.validation_fraction)),
     )
     excluded = None
     if options.exclude_texts:

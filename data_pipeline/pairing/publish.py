@@ -48,12 +48,14 @@ from data_pipeline.pairs.deduplication import (
 )
 from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.pairs.shards import ShardFile
-from data_pipeline.pairs.splits import SPLITS, TRAIN
+from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
 
 Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
+_EXPECTED_PAIRS = 10
+"""A split that is to have as many pairs on average, and has none, is told of."""
 _PACKAGE = "conversational-embeddings"
 
 
@@ -128,6 +130,7 @@ def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str
         ),
     ]
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
+    hints += _empty_splits(settings, counts, pairs=pairs)
     require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
     _require_train_pairs(settings, counts, pairs=pairs)
     for hint in hints:
@@ -139,6 +142,19 @@ def _excluded_nothing(settings: Settings, counts: dict[str, Any]) -> list[str]:
     if settings.excluded is None or counts["excluded"] or not counts["pairs"]:
         return []
     return [settings.excluded.no_match()]
+
+
+def _empty_splits(settings: Settings, counts: dict[str, Any], *, pairs: int) -> list[str]:
+    """A hint for each split that got no pair, though its fraction asks for several."""
+    sharding = settings.sharding
+    fractions = {TEST: sharding.test_fraction, VALIDATION: sharding.validation_fraction}
+    return [
+        f"the split {split} has none of {pairs:,} pairs, though its fraction is {fraction:g}: a "
+        "thread is not divided, and few threads hold all pairs; check what names the threads "
+        "(--thread_field, or else the parents), or divide them with --split_by pair"
+        for split, fraction in fractions.items()
+        if fraction * pairs >= _EXPECTED_PAIRS and not counts[f"{split}_pairs"]
+    ]
 
 
 def wanted_pairs(settings: Settings, statistics: dict[str, Any]) -> int:

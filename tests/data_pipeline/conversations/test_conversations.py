@@ -343,6 +343,34 @@ def test_a_message_that_is_its_own_parent_replies_to_none(make, write_table, cap
     assert "replies have a parent" not in caplog.text
 
 
+def roots_and_replies():
+    """As a blog's comments: a root names the comment 0, which is not there."""
+    rows = [{"n": n, "to": 0, "said": f"question {n}"} for n in range(1, 51)]
+    return rows + [{"n": 50 + n, "to": n, "said": f"answer {n}"} for n in range(1, 51)]
+
+
+def test_a_parent_that_means_none_is_named_by_an_option(make, write_table, caplog):
+    arguments = ("--input", write_table("c.jsonl", roots_and_replies()), *LINKED)
+    statistics, pairs = make("conversations", *arguments, "--no_parent", "0")
+    assert (statistics["replies"], len(pairs)) == (50, 50)
+    assert len({pair["thread_id"] for pair in pairs}) == 50
+    assert "--no_parent" not in caplog.text
+
+
+def test_a_parent_that_seems_to_mean_none_and_a_split_without_pairs_are_told_of(
+    make, write_table, caplog
+):
+    """All are one thread then, the replies of the message 0; its hash is in the split train."""
+    arguments = ("--input", write_table("c.jsonl", roots_and_replies()), *LINKED)
+    fractions = ("--test_fraction", "0.2", "--validation_fraction", "0.2")
+    statistics, _ = make("conversations", *arguments, *fractions)
+    assert statistics["train_pairs"] == 50
+    assert "--parent_field: some messages have '0' in 'to', which is the id of no" in caplog.text
+    for split in ("test", "validation"):
+        said = f"warning: the split {split} has none of 50 pairs, though its fraction is 0.2: a th"
+        assert said in caplog.text
+
+
 def test_numbers_that_json_does_not_hold_exactly_do_not_merge(make, tmp_path):
     path = tmp_path / "c.jsonl"
     ids = [2**64, 2**64 + 1, 1, 2, 3, 4]

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from data_pipeline.pairing.options import PairOptions, check
+
 # First digits of `printf t3_N | b2sum --length 64`, of N below 20:
 #   46c8 da9f 3fc1 fa44 db3d 4a38 0fd8 bbdc 5634 2b6b
 #   52db 1195 a886 71a8 0fa0 b1fd 43cf 6624 a7b4 78a5
@@ -52,6 +54,14 @@ def splits_of(folder, stored):
 
 def files_of(folder):
     return sorted(path.name for path in folder.glob("*-of-*.jsonl") if path.name[0] in "tv")
+
+
+@pytest.mark.parametrize(("gigabytes", "shards"), [(0, 1), (0.1, 1), (1, 3), (64, 205)])
+def test_a_large_input_has_more_shards_of_it(gigabytes, shards):
+    """A worker holds a shard: 32 MiB of input are to be one in all splits together."""
+    options = PairOptions(validation_fraction=0.1)
+    settings = check(options, stored_bytes=int(gigabytes * 2**30), described={})
+    assert settings.sharding.validation_shards == shards
 
 
 def test_threads_stand_where_their_hashes_say(job, stored):

@@ -3,6 +3,7 @@
 import argparse
 import io
 import itertools
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from export.retrieval.search import search
 from export.saved_model import variants as all_variants
 from export.saved_model import write
 from model.errors import InputError
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def module(arguments: argparse.Namespace) -> None:
@@ -75,11 +78,18 @@ def index(arguments: argparse.Namespace) -> None:
     print(f"{len(found.texts):,} {what}, {found.matrix.shape[1]} numbers each: {output}")
     if arguments.input is None and not sys.stdin.isatty():
         print(f"--input TEXT finds the best {what}; --input - reads inputs from standard input")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     for text in _inputs(arguments.input):
         (best,) = search(found, [text], top=arguments.top, exact=arguments.exact)
         print(f"\n{text}")
         for rank, (score, response) in enumerate(best, start=1):
-            print(f"{rank:3}  {score:8.4f}  {response}", flush=True)
+            print(f"{rank:3}  {score:8.4f}  {_on_a_line(response)}", flush=True)
+
+
+def _on_a_line(text: str) -> str:
+    """The text without line breaks and what else a terminal acts upon."""
+    return _CONTROLS.sub(" ", text)
 
 
 def _inputs(given: list[str] | None) -> Iterator[str]:

@@ -77,6 +77,11 @@ class _Table:
             raise UnreadableFileError(
                 f"{file.path}: it is UTF-16 text or binary data; accepted: UTF-8 text"
             )
+        if '"' not in first and "\r" in first.removesuffix("\r\n"):
+            raise UnreadableFileError(
+                f"{file.path}: its lines end in carriage returns alone; accepted: line feeds, with "
+                "or without carriage returns before them"
+            )
         csv.field_size_limit(MAX_ROW_CHARACTERS)
         self.header: list[str] = []
         self._delimiter = form.delimiter or _delimiter_of(file, first, names)
@@ -135,15 +140,15 @@ class _Table:
             return
 
     def _are_rows(self, lines: Sequence[str]) -> bool:
-        """Whether quotes joined lines that are rows by themselves, between tabs.
+        """Whether quotes joined lines that are rows by themselves; never so between commas.
 
-        Prose has commas but no tabs: there a line inside quotes may look like a row.
+        Prose has commas: a line of it inside quotes may look like a row.
         """
         separators = len(self.header) - 1
         return (
-            self._delimiter == "\t"
+            self._delimiter != ","
             and separators > 0
-            and all(line.count("\t") == separators for line in lines)
+            and all(line.count(self._delimiter) == separators for line in lines)
         )
 
     def _malformed(self, number: int, line: str, reason: str) -> MalformedLine:
@@ -159,7 +164,7 @@ class _Lines:
         stream = io.BufferedReader(_Chunks(chunks), 1 << 20)
         # Bytes that are not UTF-8 become surrogates, and their row malformed.
         self._text = io.TextIOWrapper(
-            stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+            stream, encoding="utf-8-sig", errors="surrogateescape", newline="\n"
         )
         self._again: deque[str] = deque()
         self.row: list[str] = []
@@ -185,7 +190,7 @@ class _Lines:
         """The next line; of one that is too long only the start."""
         line = self._text.readline(MAX_ROW_CHARACTERS + 1)
         rest = line if len(line) > MAX_ROW_CHARACTERS else ""
-        while rest and not rest.endswith(("\n", "\r")):
+        while rest and not rest.endswith("\n"):
             rest = self._text.readline(MAX_ROW_CHARACTERS)
         return line
 
@@ -261,6 +266,8 @@ def _reason(error: csv.Error, *, has_quote: bool) -> str:
         )
     if "expected after" in words:
         return "text follows a closing quote; pass --no_quotes if quotes are part of the text"
+    if "new-line character" in words:
+        return "a carriage return stands in a field without quotes"
     return f"not CSV: {words}"
 
 

@@ -243,14 +243,12 @@ def _training_pairs(arguments: argparse.Namespace) -> dict[str, list]:
     if not (arguments.training_pairs and arguments.response_ranking):
         return {}
     from evaluation.data import ranking_files
-    from evaluation.data.files import Source, existing
+    from evaluation.data.files import Source
 
     found = {}
     for split in ("train", "validation"):
-        files = sorted(existing(arguments.training_pairs).glob(f"{split}-*.tfrecord"))
-        if not files:
-            raise InputError(f"{arguments.training_pairs}: holds no {split}-*.tfrecord")
-        found[split] = ranking_files.read(Source(split, tuple(files))).pairs
+        files = ranking_files.shards(arguments.training_pairs, split)
+        found[split] = ranking_files.read(Source(split, files)).pairs
     return found
 
 

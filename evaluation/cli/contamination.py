@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from evaluation.cli import options
@@ -62,20 +63,24 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
         raise InputError(f"{again}: two evaluation sets of this name; give one of them")
     scored = _scored(arguments.results, sets, seed=arguments.seed)
     files = [file for path in arguments.training for file in training_texts.find(path)]
-    records = tqdm(
-        (pair for file in files for pair in training_texts.read(file)),
-        desc="training records",
-        unit="",
-        leave=False,
-    )
-    overlaps = overlap.find({each.source.name: each.items for each in sets}, records)
-    if not records.n:
+    count = 0
+
+    def records() -> Iterator:
+        nonlocal count
+        for file in files:
+            for record in training_texts.read(file):
+                count += 1
+                yield record
+
+    shown = tqdm(records(), desc="training records", unit="", leave=False)
+    overlaps = overlap.find({each.source.name: each.items for each in sets}, shown)
+    if not count:
         named = ", ".join(map(str, arguments.training))
         raise InputError(f"--training {named}: no records; accepted: files with training records")
     for each in sets:
         mine = scored.get(each.source.name)
         found = contamination.result_of(
-            overlaps[each.source.name], of=each, records=records.n, scored=mine, seed=arguments.seed
+            overlaps[each.source.name], of=each, records=count, scored=mine, seed=arguments.seed
         )
         found = stamped(
             found,

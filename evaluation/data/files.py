@@ -102,6 +102,17 @@ def without_gz(path: Path) -> str:
     return path.name.removesuffix(".gz")
 
 
+def require_once(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths, sorted, after checking that no file is there both plain and as .gz."""
+    found: dict[Path, Path] = {}
+    for path in sorted(paths):
+        key = path.with_name(without_gz(path))
+        if key in found:
+            raise InputError(f"{path}: the same data as {found[key].name}; keep one of them")
+        found[key] = path
+    return list(found.values())
+
+
 def open_bytes(path: Path):
     """Open a plain or gzipped file for reading bytes."""
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.data import tfrecords
-from evaluation.data.files import Source, existing
+from evaluation.data.files import Source, existing, require_once
 from evaluation.errors import InputError
 
 TEXTS = ("input", "response")
@@ -44,10 +44,16 @@ def find(path: Path) -> list[Source]:
     """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
     if existing(path).is_file():
         return [Source("response_ranking", (path,))]
-    files = sorted([*path.glob("test-*.tfrecord"), *path.glob("test-*.tfrecord.gz")])
+    return [Source("response_ranking", shards(path, "test"))]
+
+
+def shards(folder: Path, split: str) -> tuple[Path, ...]:
+    """Return the files of a split."""
+    name = f"{split}-*.tfrecord"
+    files = require_once([*existing(folder).glob(name), *folder.glob(f"{name}.gz")])
     if not files:
-        raise InputError(f"{path}: holds no test-*.tfrecord (plain or .gz)")
-    return [Source("response_ranking", tuple(files))]
+        raise InputError(f"{folder}: holds no {name} (plain or .gz)")
+    return tuple(files)
 
 
 def read(source: Source) -> RankingData:

@@ -23,6 +23,7 @@ from evaluation.data.files import (
     named_rows,
     numbered_lines,
     placed_lines,
+    require_once,
     without_gz,
 )
 from evaluation.errors import InputError
@@ -106,7 +107,7 @@ def find(path: Path) -> list[Source]:
 
 
 def _files(folder: Path, suffix: str) -> list[Path]:
-    return [file for file in sorted(folder.iterdir()) if without_gz(file).endswith(suffix)]
+    return require_once([file for file in folder.iterdir() if without_gz(file).endswith(suffix)])
 
 
 def _either(path: Path) -> list[Path]:

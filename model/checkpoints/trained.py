@@ -44,6 +44,9 @@ def last_checkpoint(folder: str | Path) -> str:
     notice = files.notice(folder)
     if notice:
         print(notice, flush=True)
+    failure = model_dir.failure(folder)
+    if failure:
+        print(f"warning: {folder}: the run failed: {failure}", flush=True)
     return checkpoint
 
 

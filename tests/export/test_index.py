@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -145,6 +146,16 @@ def test_the_command_answers(shared, lines, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert out.count("\n  1  ") == 2
     assert out.index("one?") < out.index("two?")
+
+
+def test_a_terminal_shows_any_text_on_one_line(shared, tmp_path, monkeypatch):
+    (tmp_path / "texts.txt").write_text("snow \u2603\x1b[2Jand\tice\n")
+    shown = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(shown, encoding="latin-1"))
+    texts = ("--texts", str(tmp_path / "texts.txt"))
+    main(["index", "--module", str(shared / "module"), *texts, "--input", "what?"])
+    sys.stdout.flush()
+    assert shown.getvalue().endswith(b"  snow \\u2603 [2Jand ice\n")
 
 
 def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, monkeypatch):

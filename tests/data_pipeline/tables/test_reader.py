@@ -119,13 +119,16 @@ def test_quotes_may_be_text(tmp_path):
     assert "--no_quotes" in malformed[1].reason
 
 
-def test_quotes_that_join_rows_between_tabs_lose_their_own_line_only(tmp_path):
-    path = tmp_path / "f.tsv"
-    path.write_text('id\tsaid\n1\t"quite\n2\tso\n3\tit is"\n4\t"two\nlines"\n5\tok\n')
+@pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ";"), ("csv", "|")])
+def test_quotes_that_join_rows_lose_their_own_line_only(tmp_path, suffix, delimiter):
+    path = tmp_path / f"f.{suffix}"
+    text = 'id\tsaid\n1\t"quite\n2\tso\n3\tit is"\n4\t"two\nlines"\n5\tok\n'
+    path.write_text(text.replace("\t", delimiter))
     values, numbers, malformed = read(path)
     assert values == [("2", "so"), ("3", 'it is"'), ("4", "two\nlines"), ("5", "ok")]
     assert numbers == [3, 4, 5, 7]
-    assert [(line.number, line.line) for line in malformed] == [(2, b'1\t"quite')]
+    first = f'1{delimiter}"quite'.encode()
+    assert [(line.number, line.line) for line in malformed] == [(2, first)]
     assert malformed[0].reason == (
         "a quote joins it with the next lines, which are rows by themselves; pass --no_quotes if "
         "quotes are part of the text"
@@ -141,6 +144,18 @@ def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatc
     assert values == [("1", "one"), *[(str(n), f"row {n}") for n in range(3, 100)]]
     assert numbers == [2, *range(4, 101)]
     assert [(line.number, line.line) for line in malformed] == [(3, b'2,"two')]
+
+
+def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):
+    """pandas writes one so."""
+    path = tmp_path / "f.csv"
+    path.write_bytes(b'id,said\n1,hello\rworld\n2,"quoted\rtoo"\n3,three\r\n')
+    values, numbers, malformed = read(path)
+    assert values == [("2", "quoted\rtoo"), ("3", "three")]
+    assert numbers == [3, 4]
+    assert [(line.number, line.line, line.reason) for line in malformed] == [
+        (2, b"1,hello\rworld", "a carriage return stands in a field without quotes")
+    ]
 
 
 def test_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
@@ -211,6 +226,7 @@ def test_large_files_come_in_batches(tmp_path, kind):
         ),
         ("f.csv", b"", "it has no header; the first line names the fields"),
         ("f.csv", "id,said\n".encode("utf-16"), "it is UTF-16 text or binary data"),
+        ("f.csv", b"id,said\r1,one\r", "its lines end in carriage returns alone; accepted: line"),
         ("f.csv.gz", b"id,said\n", "truncated or corrupt"),
         ("f.parquet", b"id,said\n", "truncated or corrupt"),
         ("f.jsonl", b"\x1f\x8b\x08", "it is a .gz file; its name must end in .gz"),

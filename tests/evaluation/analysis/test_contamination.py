@@ -1,7 +1,9 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from evaluation.__main__ import main
 from evaluation.analysis import contamination
@@ -78,7 +80,11 @@ def test_training_files_of_every_kind(write_text, tmp_path):
         training_texts.find(tmp_path / "empty")
 
 
-def test_scores_without_what_overlaps(write_text, tmp_path, word_encoder, capsys):
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_scores_without_what_overlaps(
+    write_text, tmp_path, word_encoder, capsys, monkeypatch, is_shown
+):
+    monkeypatch.setattr("tqdm.tqdm", partial(tqdm, disable=not is_shown))
     dev = write_text("stsb/sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
     train = write_text("sts-train.csv", ROW.format(2, "the dog is running", "A dog runs"))
     (source,) = sts_files.find(tmp_path / "stsb")

@@ -45,6 +45,13 @@ def test_a_semeval_year_is_one_source(year):
     assert (data.unjudged, data.sets) == (1, True)
 
 
+def test_a_file_that_is_there_twice_is_refused(year, write_text):
+    write_text("2016/STS2016.input.news.txt.gz", "a b\tc d\tnote\tnote\n")
+    said = r"news.txt.gz: the same data as STS2016.input.news.txt; keep one of them"
+    with pytest.raises(InputError, match=said):
+        sts_files.find(year)
+
+
 def test_one_data_set_of_a_year(year):
     data = read(year / "STS2016.input.news.txt")
     assert (data.name, len(data.pairs), data.sets) == ("sts-STS2016.input.news", 2, False)

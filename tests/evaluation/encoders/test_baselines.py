@@ -1,4 +1,5 @@
 import dataclasses
+import gzip
 import json
 import math
 import os
@@ -319,7 +320,12 @@ def test_maps_are_learned_on_training_pairs_and_embeddings_tuned(write_text, tmp
     assert main(argv) == 1
     assert "pairs: holds no train-*.tfrecord" in capsys.readouterr().err
     assert not results.exists()
-    records(tmp_path / "pairs" / "train-00000-of-00001.tfrecord", range(200, 400))
+    train = tmp_path / "pairs" / "train-00000-of-00001.tfrecord"
+    records(train, range(200, 400))
+    train.with_name(f"{train.name}.gz").write_bytes(gzip.compress(train.read_bytes()))
+    assert main(argv) == 1
+    assert f"{train}.gz: the same data as {train.name}; keep one" in capsys.readouterr().err
+    train.unlink()
     records(tmp_path / "pairs" / "validation-00000-of-00001.tfrecord", range(500, 600))
     assert main([*argv, "--tune"]) == 1
     assert "--tune needs --sts" in capsys.readouterr().err

@@ -352,6 +352,16 @@ def test_parameters_that_are_no_text_are_named(begun):
         model_dir.read_params(begun)
 
 
+def test_who_loads_a_failed_run_is_told(reddit_run, tmp_path, capsys):
+    folder = shutil.copytree(reddit_run, tmp_path / "failed")
+    model_dir.write_failure(str(folder), "the embeddings are one point")
+    trained.last_checkpoint(folder)
+    said = f"warning: {folder}: the run failed: the embeddings are one point\n"
+    assert said in capsys.readouterr().out
+    trained.last_checkpoint(reddit_run)
+    assert "failed" not in capsys.readouterr().out
+
+
 def test_there_is_no_checkpoint_to_begin_from(blank, parse, tmp_path):
     model = blank()
     for path in (tmp_path, tmp_path / "ckpt-7"):

@@ -12,6 +12,8 @@ from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.tables.delimited import no_field, require_once
 from data_pipeline.tables.rows import ROWS_A_BATCH, Rows
 
+_BUFFER_BYTES = 1 << 20
+
 
 def read_parquet(file: InputFile, names: Sequence[str]) -> Iterator[Rows]:
     """Yields the columns of all rows; row groups are read a batch at a time.
@@ -47,7 +49,10 @@ def _open(file: InputFile) -> Iterator[pyarrow.parquet.ParquetFile]:
     try:
         # Beam's streams lack methods that pyarrow asks for; PythonFile adds them.
         with closing(file.open()) as stream:
-            yield pyarrow.parquet.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False)
+            # Without a buffer the columns of a row group, often all rows, are read as a whole.
+            yield pyarrow.parquet.ParquetFile(
+                pa.PythonFile(stream, mode="r"), pre_buffer=False, buffer_size=_BUFFER_BYTES
+            )
     except (pa.ArrowException, OSError) as error:
         message = " ".join(str(error).split())
         raise UnreadableFileError(f"{file.path}: truncated or corrupt: {message}") from error

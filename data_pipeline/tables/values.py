@@ -18,6 +18,8 @@ _NANOSECONDS = re.compile(r"(?<=:\d\d)[.,](\d{7,})")
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
+_DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+"""A date as a number, such as 20150301; as seconds it would be a day of August 1970."""
 _INEXACT = 2**53
 """From this float on, several whole numbers are the same float; JSON's integers of 64 bits and more
 are read as floats."""
@@ -88,9 +90,11 @@ def as_order(value: Any) -> float | int | Decimal:
 
 
 def as_seconds(value: Any) -> int | None:
-    """Whole seconds since 1970, UTC, or None for an invalid time."""
+    """Whole seconds since 1970, UTC, or None for an invalid time; 20150301 is a date."""
     try:
         number = as_order(value)
+        if _DATE.fullmatch(str(number)):
+            number = _time_of(str(number))
     except ValueError:
         return None
     return int(number) if 0 <= number < _LAST_SECOND else None

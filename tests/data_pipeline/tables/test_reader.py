@@ -1,10 +1,14 @@
 """Files of every format -> the same rows; what is broken is a dead letter or one error."""
 
+import io
 import json
 import math
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -15,6 +19,7 @@ from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.tables import check as checking
 from data_pipeline.tables import delimited
 from data_pipeline.tables.check import check_fields
+from data_pipeline.tables.parquet import read_parquet
 from data_pipeline.tables.reader import read_rows, suffix_of
 from data_pipeline.tables.rows import MISSING, ROWS_A_BATCH, TableFormat
 from data_pipeline.tables.values import as_order
@@ -199,6 +204,25 @@ def test_json_may_be_nested_and_broken(tmp_path):
     assert [line.number for line in malformed] == [4, 5]
     assert malformed[0].reason == "not a JSON object but list"
     assert malformed[1].reason.startswith("not JSON: ")
+
+
+def test_the_first_rows_of_a_large_row_group_are_read_without_the_others(tmp_path):
+    path = tmp_path / "f.parquet"
+    said = np.random.default_rng(0).bytes(16 << 20)
+    rows = [{"id": n, "said": said[n << 10 : (n + 1) << 10]} for n in range(16 << 10)]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    sizes = []
+
+    class Counted(io.FileIO):
+        def read(self, size=-1):
+            found = super().read(size)
+            sizes.append(len(found))
+            return found
+
+    file = SimpleNamespace(path=str(path), open=lambda: Counted(path))
+    with closing(read_parquet(file, NAMES)) as batches:
+        assert len(next(batches).values) == ROWS_A_BATCH
+    assert 5 << 20 < sum(sizes) < 10 << 20
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])

@@ -108,6 +108,10 @@ def test_seconds_are_whole_and_of_our_time():
         *(5, 7, 86_400),
         *[None] * 4,
     ]
+    # A date as a number; a thirteenth month is none.
+    assert [as_seconds(value) for value in (19700102, "19700102", 19701302)] == [
+        *(86_400, 86_400, 19_701_302)
+    ]
 
 
 @pytest.mark.parametrize("value", [2.0**53, -(2.0**53), float(2**64), 1e300])

@@ -24,7 +24,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
 
     embed = hub.load(given.module)
-    texts = [line for line in given.texts.read_text(encoding="utf-8").splitlines() if line.strip()]
+    with given.texts.open(encoding="utf-8") as file:
+        texts = [line.rstrip("\n") for line in file if line.strip()]
     vectors = np.concatenate(
         [embed(texts[i : i + BATCH]).numpy() for i in range(0, len(texts), BATCH)]
     )

@@ -18,9 +18,10 @@ import tf_keras
 
 def read(path: Path) -> tuple[list[str], list[str]]:
     """The labels and the texts of a file."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    labels, texts = zip(*(line.split("\t", 1) for line in lines), strict=True)
-    return list(labels), list(texts)
+    rows = [line.partition("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
+    if bad := [line for line, tab, _ in rows if not tab]:
+        raise SystemExit(f"{path}: {bad[0]!r}; accepted: a label, a tab and a text on each line")
+    return [label for label, _, _ in rows], [text for _, _, text in rows]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     (labels, texts), (test_labels, test_texts) = read(given.train), read(given.test)
     names = sorted(set(labels))
+    if unknown := sorted(set(test_labels) - set(names)):
+        raise SystemExit(f"{given.test}: {unknown[0]!r} is none of the labels of {given.train}")
     number = {name: i for i, name in enumerate(names)}
     layers = [
         tf_keras.layers.Input([], dtype=tf.string),

@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
 
     embed = hub.load(given.module)
-    texts = [line for line in given.texts.read_text(encoding="utf-8").splitlines() if line.strip()]
+    with given.texts.open(encoding="utf-8") as file:
+        texts = [line.rstrip("\n") for line in file if line.strip()]
     parts = [embed(texts[i : i + BLOCK]).numpy() for i in range(0, len(texts), BLOCK)]
     for row in distinct(np.concatenate(parts), threshold=given.threshold):
         print(texts[row])

@@ -14,6 +14,8 @@ from model.errors import InputError
 FILE = "saved_model.pb"
 """What every SavedModel has in its folder."""
 _SIGNATURE = "serving_default"
+_OUTPUT = "outputs"
+"""The output of a signature that has several."""
 
 
 def load(path: Path) -> Any:
@@ -43,16 +45,28 @@ def sentence_encoder(path: Path) -> Callable[[Sequence[str]], np.ndarray]:
     if [spec.dtype for spec in taken.values()] != [tf.string]:
         raise InputError(f"{path}: no signature {_SIGNATURE} that takes strings and nothing else")
     (name,) = taken
+    outputs = list(signature.structured_outputs)
+    output = _OUTPUT if _OUTPUT in outputs else outputs[0]
+    if len(outputs) > 1 and output != _OUTPUT:
+        raise InputError(
+            f"{path}: {_SIGNATURE} gives {', '.join(outputs)}; accepted: one output, or one of "
+            f"several named {_OUTPUT}"
+        )
 
     def encode(sentences: Sequence[str]) -> np.ndarray:
         _ = module  # whose variables the signature reads
         try:
-            outputs = signature(**{name: tf.constant(list(sentences))})
+            rows = signature(**{name: tf.constant(list(sentences))})[output]
         except tf.errors.OpError as error:
             reason = (error.message.splitlines() or [type(error).__name__])[0]
             raise InputError(
                 f"{path}: fails on {len(sentences)} texts from {sentences[0]!r} on: {reason}"
             ) from error
-        return next(iter(outputs.values())).numpy().astype(np.float32)
+        if not rows.dtype.is_floating or rows.shape.rank != 2 or len(rows) != len(sentences):
+            raise InputError(
+                f"{path}: {_SIGNATURE} gives {rows.dtype.name} {rows.shape.as_list()} for "
+                f"{len(sentences)} texts; accepted: floats [texts, dim]"
+            )
+        return rows.numpy().astype(np.float32)
 
     return encode

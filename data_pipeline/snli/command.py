@@ -153,6 +153,7 @@ def run_snli(
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
     reach_object_stores()
     files = find_inputs(inputs)
+    _require_once(files)
     folder = OutputFolder(output)
     require_apart({"--output": output}, files)
 
@@ -240,6 +241,17 @@ def _read_file(
                     read.letters.append(malformed.as_dead_letter())
     here = {name: read.counts[name] - before[name] for name in ("lines", "malformed")}
     read.lines.append(InputLines(**here, first_malformed=lambda: next(iter(first), None)))
+
+
+def _require_once(files: Sequence[InputFile]) -> None:
+    """Checks that no corpus is there in two formats, as SNLI's archive has it."""
+    seen: dict[str, str] = {}
+    for file in files:
+        other = seen.setdefault(snli.corpus_of(file.path), file.path)
+        if other != file.path:
+            raise InputError(
+                f"--input: {file.path!r} has the pairs of {other!r}; accepted: one of the two"
+            )
 
 
 def _add(

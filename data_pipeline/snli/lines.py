@@ -40,8 +40,7 @@ def open_file(
     Raises:
       InputError: if the file's name or its header is of another kind.
     """
-    path = PurePath(file.path)
-    suffix = PurePath(path.stem).suffix if path.suffix.lower() in COMPRESSIONS else path.suffix
+    suffix = _without_compression(file.path).suffix
     if suffix.lower() not in _SUFFIXES:
         raise InputError(
             f"--input: {file.path!r} does not say by its name how to read it; accepted: names "
@@ -54,6 +53,16 @@ def open_file(
         else:
             _, header, _ = next(lines, (1, b"", 0))
             yield Columns(file.path, header), lines
+
+
+def corpus_of(path: str) -> str:
+    """A file's name without what says its format."""
+    return str(_without_compression(path).with_suffix(""))
+
+
+def _without_compression(path: str) -> PurePath:
+    found = PurePath(path)
+    return found.with_suffix("") if found.suffix.lower() in COMPRESSIONS else found
 
 
 def _lines(file: InputFile, tap: Tap) -> Generator[Line, None, None]:

@@ -26,6 +26,7 @@ Lookup = Callable[[Iterable[str]], Table]
 
 TOKEN = r"\w+|[^\w\s]"
 """A word, or a single mark."""
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 RANDOM_DIM = 500
 """Numbers of an untrained word."""
 SMOOTH = 1e-3
@@ -248,22 +249,28 @@ def _read(path: Path, words: set[str]) -> Table:
     """Read the lines of these words, or of their lower-cased forms."""
     wanted = words | {word.lower() for word in words}
     table: Table = {}
-    dim = 0
+    dim = words_said = number = 0
     for number, line in numbered_lines(path):
         fields = line.rstrip(" ").split(" ")
         if number == 1 and "\t" in line:
             raise InputError(f"{path}:1: tabs; a word and its numbers between spaces are accepted")
         if number == 1 and len(fields) == 2:
+            words_said = int(fields[0]) if fields[0].isdigit() else 0
             continue
         dim = dim or len(fields) - 1
         # GloVe 840B has words with spaces in them.
         word = " ".join(fields[: len(fields) - dim])
-        if len(fields) <= dim or not dim:
+        extra = word.rpartition(" ")[2] if " " in word else ""
+        if len(fields) <= dim or not dim or _NUMBER.fullmatch(extra):
             raise InputError(
                 f"{path}:{number}: {len(fields)} fields; a word and {dim} numbers needed"
             )
         if word in wanted and word not in table:
             table[word] = _vector(fields[-dim:], place=f"{path}:{number}")
+    if words_said and number <= words_said:
+        raise InputError(
+            f"{path}:{number + 1}: the file ends there; its first line says {words_said:,} words"
+        )
     cased = {word: table.get(word, table.get(word.lower())) for word in words}
     return {word: row for word, row in cased.items() if row is not None}
 

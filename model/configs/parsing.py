@@ -172,6 +172,7 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
         )
     if params.runtime.distribution_strategy == PARAMETER_SERVER:
         _check_negatives(params.task)
+        _check_shares_of_workers(params.task)
     _check_average(trainer)
     if trainer.summary_interval % trainer.steps_per_loop:
         raise InputError(
@@ -193,6 +194,16 @@ def _check_negatives(task: schema.Training) -> None:
             "task.objective.negatives_across_replicas: parameter servers step each worker alone; "
             f"accepted with runtime.distribution_strategy={PARAMETER_SERVER}: false"
         )
+
+
+def _check_shares_of_workers(task: schema.Training) -> None:
+    for name, further in schema.further_tasks(task).items():
+        if not further.share:
+            raise InputError(
+                f"task.{name}.share: {further.share!r}; accepted with "
+                f"runtime.distribution_strategy={PARAMETER_SERVER}: numbers above 0, as each task "
+                "has a worker"
+            )
 
 
 def _check_average(trainer: schema.Trainer) -> None:

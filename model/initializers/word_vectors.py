@@ -22,6 +22,7 @@ from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.errors import InputError
 from model.initializers import char_ngrams, cooccurrence, vectors_file
+from model.teacher import targets
 from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import tokenize
 
@@ -33,7 +34,10 @@ _COUNTED = 100_000
 _AT_ONCE = 1000
 _TEXTS = {
     name: tf.io.VarLenFeature(tf.string)
-    for name in (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
+    for name in (
+        *(tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS),
+        targets.TEXT,
+    )
 }
 _FIRST_WORDS = 100_000
 """Of a file, those that n-grams are fitted to; files list frequent words first."""

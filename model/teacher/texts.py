@@ -142,7 +142,7 @@ def _read_pairs(file: Path, stream) -> Iterator[str]:
 def _read_lines(file: Path, stream) -> Iterator[str]:
     for number, line in enumerate(stream, 1):
         try:
-            text = line.decode()
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"--texts: {str(file)!r}, line {number}: {error}") from error
         if kind_of(file) == _VOCABULARY:

@@ -214,6 +214,8 @@ def _validator(run: Run) -> Validator:
         sts=StsPairs.read(sts_dev, run.tasks[0].text) if sts_dev else None,
         check=run.check,
         then=run.best.offer if run.mode != EVAL else None,
+        # Several workers save together: those stop at a step that they agree on.
+        signals=None if run.strategy.extended._in_multi_worker_mode() else run.signals,
     )
 
 

@@ -20,6 +20,7 @@ from model.tasks.pair_task import strings
 from model.text.preprocessing import TextToIds
 from model.training.ema import WeightAverage
 from model.training.monitoring import LearningCheck
+from model.training.signals import Signals
 
 _SCORE, _FIRST, _SECOND = 4, 5, 6
 """Tab-separated columns; quotes are text (the readme of the STS Benchmark)."""
@@ -38,12 +39,14 @@ class Validator(orbit.AbstractEvaluator):
         sts: "StsPairs | None",
         check: LearningCheck,
         then: Callable[[dict[str, float]], None] | None,
+        signals: Signals | None,
     ):
         self._model = model
         self._average = average
         self._sts = sts
         self._check = check
         self._then = then
+        self._signals = signals
         self._tasks = tasks
         self._datasets = [task.build_inputs(task.task_config.validation_data) for task in tasks]
         self._steps = [self._make_step(task) for task in tasks]
@@ -57,12 +60,20 @@ class Validator(orbit.AbstractEvaluator):
         Returns:
           Means over the batches: `validation_loss` (of the first task), the tasks' metrics; and
           `sts_dev_pearson`.
+
+        Raises:
+          StoppedError: if a signal to stop has arrived.
+          InputError: if a record cannot be read.
         """
         logs: dict[str, float] = {}
         with self._average.in_place():
             for task, dataset, step in zip(self._tasks, self._datasets, self._steps, strict=True):
                 with _damage_named(task):
-                    values = [step(batch).numpy() for batch in dataset.take(int(num_steps))]
+                    values = []
+                    for batch in dataset.take(int(num_steps)):
+                        values.append(step(batch).numpy())
+                        if self._signals is not None:
+                            self._signals.raise_if_stopped()
                 names = ["validation_loss", *task.metrics]
                 means = dict(zip(names, map(float, np.mean(values, axis=0)), strict=True))
                 logs = means | logs

@@ -132,6 +132,22 @@ def test_faq_matching(run, write, question, match):
         assert lines[1] == FAQ[match]
 
 
+def test_faq_matching_reads_quotes_as_text_and_names_a_line_without_an_answer(run, write):
+    faq = write("faq.tsv", ['"Where is my order\tOn its way', 'Is it "safe"?\t"Yes'])
+    assert run("faq_matching", faq, "where is my order?")[1] == "On its way"
+    with pytest.raises(SystemExit, match=r"faq.tsv:2: accepted: a question, a tab and its answer"):
+        run("faq_matching", write("faq.tsv", ["a\tb", "c"]), "a")
+
+
+def test_a_classifier_names_what_it_cannot_read(run, write):
+    good = write("good.tsv", ["order\twhere\u2028is it"])
+    said = r"bad.tsv: 'hello'; accepted: a label, a tab and a text on each line"
+    with pytest.raises(SystemExit, match=said):
+        run("keras_classifier", good, write("bad.tsv", ["order\twhere", "hello"]), "nowhere")
+    with pytest.raises(SystemExit, match=r"other.tsv: 'hello' is none of the labels of .*good.tsv"):
+        run("keras_classifier", good, write("other.tsv", ["hello\tgood morning"]), "nowhere")
+
+
 def test_near_duplicates(run, write):
     texts = ["The battery dies after an hour.", "Where is my package?"]
     copies = [texts[0], "The battery is dead after one hour.", texts[1], texts[0]]

@@ -115,6 +115,14 @@ def test_both_forms_give_the_same_pairs(snli, write_lines, statistics_of, tmp_pa
     }
 
 
+def test_a_corpus_in_both_forms_is_read_once(snli_fails, write_lines, tmp_path):
+    """SNLI's archive has each split in both."""
+    write_lines("snli_train.jsonl.gz", [line()])
+    write_lines("snli_train.txt", [HEADER, columns()])
+    message = snli_fails("--input", f"{tmp_path}/snli_train*")
+    assert f"snli_train.txt' has the pairs of '{tmp_path}/snli_train.jsonl.gz'" in message
+
+
 def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of, tmp_path):
     without_id = line()
     del without_id["pairID"]

@@ -153,12 +153,19 @@ def test_word2vec_files_begin_with_their_size(write_text):
         ("short 1", ":7: 2 fields"),
         ("dog2 1 x", ":7: could not convert"),
         ("dog2 1 nan", ":7: a NaN"),
+        ("dog2 1 2 3", ":7: 4 fields"),
     ],
 )
 def test_broken_vectors_are_named(write_text, line, named):
     _, _, lookup = words.of_file(write_text("glove.txt", f"{GLOVE}{line}\n"))
     with pytest.raises(InputError, match=named):
         lookup({"dog2"})
+
+
+def test_a_file_of_vectors_that_was_cut_off_is_refused(write_text):
+    _, _, lookup = words.of_file(write_text("v.vec", f"7 2\n{GLOVE}"))
+    with pytest.raises(InputError, match=r"v.vec:8: the file ends there; its first line says 7 wo"):
+        lookup({"cat"})
 
 
 def test_the_identity_follows_the_texts():

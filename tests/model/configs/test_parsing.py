@@ -348,6 +348,12 @@ def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
         parsing.parse(experiment="reddit", config_files=["laptop_dam.yaml"])
 
 
+def test_with_parameter_servers_each_task_has_a_share(parse):
+    changes = {"task__nli__share": 0.0, "runtime__distribution_strategy": "parameter_server"}
+    with pytest.raises(InputError, match=r"task.nli.share: 0.0; accepted with .* above 0, as each"):
+        parse("reddit_nli", **changes)
+
+
 @pytest.mark.parametrize("value", ["a/train-*,b/train-*", "a/train-[0-4]*"])
 def test_values_with_commas_and_brackets_are_quoted(value):
     name = "task.train_data.input_path"

@@ -142,6 +142,15 @@ def test_words_begin_as_a_file_has_them(parse, tmp_path, capsys):
     assert "25.4% of their occurrences" in said
 
 
+def test_words_of_a_teachers_texts_begin_as_a_file_has_them(parse, tmp_path, capsys):
+    path = vectors_file(tmp_path, number="3 4", question7="0 2", unheard="5 5")
+    params = parse("teacher", task__word_vectors=path, task__model__text__word_buckets=1_000_000)
+    _, after = begun(params)
+    np.testing.assert_array_equal(after[id_of(params, "number")][2:], 0)
+    # "number" 300 times and "question7" 5 times among 3 words of each of 300 texts.
+    assert "33.9% of their occurrences" in capsys.readouterr().out
+
+
 def test_words_of_a_file_give_their_vectors_to_no_others(parse, tmp_path, capsys):
     """Other words come first in the file and take every one of its few buckets."""
     others = {f"other{n}": "1 0" for n in range(300)}

@@ -66,6 +66,32 @@ def test_a_saved_model_is_a_teacher(tmp_path):
     assert teacher.fingerprint == fingerprint(tmp_path / "module")
 
 
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        (
+            lambda rows: {"attention": rows, "embedding": rows},
+            "serving_default gives attention, embedding; accepted: one output, or one of several ",
+        ),
+        (lambda rows: {"rows": rows[:, 0]}, "gives float32 [2] for 2 texts; accepted: floats [te"),
+        (lambda rows: {"rows": rows[:, None]}, "gives float32 [2, 1, 2] for 2 texts; accepted"),
+        (lambda rows: {"rows": rows[:1]}, "gives float32 [1, 2] for 2 texts; accepted"),
+        (lambda rows: {"rows": tf.strings.as_string(rows)}, "gives string [2, 2] for 2 texts; ac"),
+    ],
+)
+def test_outputs_that_are_no_embeddings_are_refused(tmp_path, outputs, said):
+    class Other(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def serve(self, inputs):
+            return outputs(Module().serve(inputs)["outputs"])
+
+    module = Other()
+    tf.saved_model.save(module, str(tmp_path / "module"), signatures=module.serve)
+    with pytest.raises(InputError) as raised:
+        encoders.load(str(tmp_path / "module")).embed(["abc", "é"])
+    assert said in str(raised.value)
+
+
 def test_a_model_of_sentence_transformers_is_one(sentence_transformers):
     teacher = encoders.load("known")
     np.testing.assert_allclose(teacher.embed(["two", "one"]), [[0, -1], [0.6, 0.8]])

@@ -25,7 +25,7 @@ def test_both_texts_of_pairs_and_every_line_are_read(tmp_path):
     replies = written(tmp_path / "train-0.tfrecord", {"input": "a b", "response": " c ", "x": "y"})
     nli = written(tmp_path / "nli-0.tfrecord", {"premise": "p", "hypothesis": "h", "label": 2})
     lines = tmp_path / "lines.txt.gz"
-    lines.write_bytes(gzip.compress("one\n\n  two é \n".encode()))
+    lines.write_bytes(gzip.compress("\ufeffone\n\n  two é \n".encode()))
     files = find_files([str(tmp_path / "*.tfrecord"), str(lines), str(nli)])
     assert files == sorted([replies, nli, lines])
     assert list(read_texts([replies, nli, lines])) == ["a b", "c", "p", "h", "one", "", "two é"]

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from model.__main__ import main
+from model.tasks.response_selection import ResponseSelectionTask
 from model.training.ema import WeightAverage
 
 # No checkpoint but that of the end, and that of a step at which the run is stopped.
@@ -17,10 +18,7 @@ STEP = 30  # within the second loop
 
 @contextmanager
 def told(monkeypatch, number):
-    """Sends this process a signal during step 30.
-
-    It is listened to in training only: afterwards who listened before does so again.
-    """
+    """Sends this process a signal during step 30; nobody listens to it afterwards."""
     step_of_average = WeightAverage.step
 
     def step(average, global_step):
@@ -28,15 +26,22 @@ def told(monkeypatch, number):
         if global_step == STEP:
             signal.raise_signal(number)
 
+    with monkeypatch.context() as patched, listening_in_training_only(number):
+        patched.setattr(WeightAverage, "step", step)
+        yield
+
+
+@contextmanager
+def listening_in_training_only(number):
+    """Checks that afterwards who listened to a signal before does so again."""
+
     # Where training does not listen, this process must not die of it.
     def survive(*_):
         pass
 
     before = signal.signal(number, survive)
     try:
-        with monkeypatch.context() as patched:
-            patched.setattr(WeightAverage, "step", step)
-            yield
+        yield
         assert signal.getsignal(number) == survive
     finally:
         signal.signal(number, before)
@@ -69,6 +74,30 @@ def test_term_saves_where_the_run_stands_and_the_same_command_goes_on(
     main(arguments(folder, **LONG))
     assert f"restored model from {folder}/ckpt-{STEP}." in capfd.readouterr().out
     assert sorted(saved(folder)) == [STEP, 60]
+
+
+@pytest.mark.slow
+def test_a_signal_ends_a_validation_too(ends, arguments, tmp_path, monkeypatch, capfd):
+    folder, number = tmp_path / "run", signal.SIGTERM
+    changes = LONG | {"mode": "train_and_eval", "trainer__validation_interval": STEP}
+    batches = []
+
+    def step(task, batch, model):
+        batches.append(1)
+        signal.raise_signal(number)
+        return validation_step(task, batch, model)
+
+    validation_step = ResponseSelectionTask.validation_step
+    with monkeypatch.context() as patched, listening_in_training_only(number):
+        patched.setattr(ResponseSelectionTask, "validation_step", step)
+        status, output = ends(folder, **changes)
+    assert status == 143
+    assert stopped_at(output.err, "SIGTERM") == STEP
+    assert (saved(folder), len(batches)) == ([STEP], 1)
+    assert not (folder / "best" / "best.json").exists()
+    main(arguments(folder, **changes))
+    assert capfd.readouterr().out.count("validation: ") == 2
+    assert (folder / "best" / "best.json").exists()
 
 
 @pytest.mark.slow

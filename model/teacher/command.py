@@ -152,9 +152,10 @@ def make_targets(
                 written=progress.update,
                 said=synthetic_flag(map(str, files)),
             )
+    about = "" if drawn.is_exact else "about "
     return (
         f"{len(drawn.texts):,} texts, {completed['dim']} numbers each, written to {output} "
-        f"({drawn.read:,} texts read, {drawn.different:,} different) in "
+        f"({drawn.read:,} texts read, {about}{drawn.different:,} different) in "
         f"{time.monotonic() - began:.0f} s"
     )
 

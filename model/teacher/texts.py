@@ -31,6 +31,8 @@ class Drawn(NamedTuple):
     """How many texts the files hold, duplicates and blank ones included."""
     different: int
     """How many of them are not blank, each different one counted once."""
+    is_exact: bool
+    """Whether `different` was counted; of a sample from far more texts it is estimated."""
 
 
 def text_id(text: str) -> str:
@@ -96,19 +98,26 @@ def draw(texts: Iterable[str], *, limit: int = 0) -> Drawn:
 
     Args:
       texts: those of all files.
-      limit: the largest number of texts; 0 for all.
+      limit: the largest number of texts; 0 for all. No more than twice as many are held.
     """
     by_id: dict[str, str] = {}
-    read, seen = 0, set()
+    read, highest = 0, None
     for text in texts:
         read += 1
-        if not text or (key := text_id(text)) in seen:
+        key = text_id(text)
+        if not text or (highest is not None and key > highest):
             continue
-        seen.add(key)
         by_id[key] = text
         if limit and len(by_id) >= 2 * limit:
             by_id = dict(_lowest(by_id, limit))
-    return Drawn([text for _, text in _lowest(by_id, limit)], read, len(seen))
+            highest = max(by_id)
+    lowest = _lowest(by_id, limit)
+    drawn = [text for _, text in lowest]
+    if highest is None:
+        return Drawn(drawn, read, len(by_id), is_exact=True)
+    # Hashes are even: the share of all of them that are as low as these tells how many there are.
+    share = int(lowest[-1][0], 16) / 2 ** (8 * _ID_BYTES)
+    return Drawn(drawn, read, round(limit / share), is_exact=False)
 
 
 def _lowest(by_id: dict[str, str], limit: int) -> list[tuple[str, str]]:

@@ -49,7 +49,16 @@ def test_a_sample_is_the_lowest_hashes_and_a_larger_one_adds_to_it():
     for limit in (1, 7, 99, 100, 101):
         drawn = draw(texts * 2, limit=limit)
         assert drawn.texts == expected[:limit]
-        assert (drawn.read, drawn.different) == (200, 100)
+        assert drawn.read == 200
+        assert drawn.is_exact == (limit > 50)
+        if drawn.is_exact:
+            assert drawn.different == 100
+
+
+def test_a_sample_holds_few_texts_and_estimates_how_many_there_are():
+    drawn = draw((str(number % 50_000) for number in range(100_000)), limit=1000)
+    assert (len(drawn.texts), drawn.read, drawn.is_exact) == (1000, 100_000, False)
+    assert drawn.different == pytest.approx(50_000, rel=0.1)  # three standard deviations
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ def read(path):
         (IRC, IRC_FIELDS),
         (
             "self_dialogue.csv.gz",
-            ("--thread_field", "dialogue", "--order_field", "turn", "--text_field", "text"),
+            (
+                *("--thread_field", "dialogue", "--order_field", "turn", "--text_field", "text"),
+                *("--test_fraction", "0.02"),  # 7,000 pairs are enough to be sure
+            ),
         ),
     ],
 )

@@ -22,8 +22,8 @@ def test_the_demo_finds_paraphrases_that_share_no_words(tmp_path, four_steps, sa
 @pytest.mark.slow
 def test_a_laptop_on_real_months(tmp_path, four_steps, real_data):
     preset = PRESETS / "laptop_dan.yaml"
-    # A third of the preset's steps is enough.
-    results = four_steps(tmp_path, corpora=real_data, preset=preset, steps=600)["results"]
+    # A sixth of the preset's steps is enough.
+    results = four_steps(tmp_path, corpora=real_data, preset=preset, steps=300)["results"]
     assert results["sts-dev"]["metrics"]["pearson"] >= 0.68
     assert results["sts-test"]["metrics"]["pearson"] >= 0.63
     assert results["response_ranking"]["metrics"]["p_at_1"] >= 0.22

@@ -134,6 +134,7 @@ PAGES = {"results_page", "report"}
 NLI_PAGES = {"leaks leaks", "mistakes mistakes", *PAGES}
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(done):
     assert (done.folder / "RESULTS.md").exists()
     assert done.would_make() == set()

@@ -273,6 +273,7 @@ def test_a_kill_leaves_the_old_module(shared, tmp_path, number):
 
 
 @pytest.mark.usefixtures("verified_here")
+@pytest.mark.slow
 def test_inputs_are_encoded_in_their_context_if_the_model_reads_it(write_model_dir, tmp_path):
     model_dir = write_model_dir(context_turns=2)
     export(model_dir, tmp_path / "module")

@@ -222,6 +222,7 @@ def test_the_loss_of_fit_is_that_of_the_task():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_step_on_two_replicas_is_that_of_the_mean_of_their_losses():
     config = CONFIG.replace(heads=[schema.RESPONSE_SELECTION])
     averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4)

@@ -20,6 +20,7 @@ def reads(monkeypatch):
     return names
 
 
+@pytest.mark.slow
 def test_a_job_with_one_more_file_reads_only_that_one_and_joins_across(
     run, world, reads, tmp_path, statistics_of, stored
 ):

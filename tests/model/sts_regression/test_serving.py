@@ -43,6 +43,7 @@ def regressor(exported):
     return score
 
 
+@pytest.mark.slow
 def test_evaluation_scores_it_like_any_other_module(exported, corpora, tmp_path):
     options = ["--module", exported, "--data", corpora / "stsb", "--output", tmp_path]
     assert evaluate(["sts", *map(str, options)]) == 0

@@ -73,6 +73,7 @@ def test_the_model_gardens_trainer_runs_it(runs, experiment, metric, least):
     assert float(metrics[metric]) > least
 
 
+@pytest.mark.slow
 def test_both_trainers_take_the_same_steps(runs, reddit_run):
     """`reddit_run` kept an average, which changes no weight, and was validated in between."""
     *_, folder = runs("reddit")

@@ -102,6 +102,7 @@ def test_a_kind_without_tokens_is_hashed(write_vocabulary):
     assert text_to_ids.table_sizes == {WORDS: 1001, BIGRAMS: 5000}
 
 
+@pytest.mark.slow
 def test_ids_are_made_in_a_dataset_too(tiny_vocabulary):
     text_to_ids = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary))
     dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4).map(text_to_ids)

@@ -54,6 +54,7 @@ def test_every_validation_says_its_metrics_and_shows_mistakes(reddit_run):
     assert "preferred: answer" in mistakes
 
 
+@pytest.mark.slow
 def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse):
     found = events(reddit_nli_run / "train")
     assert {"training_loss", "p_at_1", "nli_loss", "nli_accuracy", "nli_share"} <= found.keys()

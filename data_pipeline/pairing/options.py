@@ -216,7 +216,7 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
         context_turns=options.context_turns,
         records_a_file=options.records_per_file,
         validation_fraction=options.validation_fraction,
-        # A worker holds a shard; small inputs have one, which a reader shuffles as a whole.
+        # A worker holds a shard in memory; most inputs need no more than one for validation.
         validation_shards=options.validation_shards
         or max(1, round(parts * options.validation_fraction)),
     )

@@ -115,6 +115,7 @@ class Watch:
                 unit="B" if kind == READING else " partitions",
                 unit_scale=kind == READING,
                 smoothing=0,  # show the mean rate
+                mininterval=float("inf"),  # only `refresh` draws
                 file=self._stream if self._is_terminal else io.StringIO(),
             )
             self._bar.start_t = self._began_at(kind)

@@ -11,7 +11,7 @@ from tests.engines.processes import wait_until
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 RESPONSES, NLI = "of response_selection", "of nli"
-LONG = {"trainer__train_steps": 300}
+LONG = {"trainer__train_steps": 1_000_000}
 
 
 def count(fact, launched, name):

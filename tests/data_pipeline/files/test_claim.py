@@ -41,11 +41,10 @@ def other_process(path):
         process.kill()
 
 
-def test_the_second_is_refused_at_once_and_told_who_is_first(path, other_process):
-    began = time.monotonic()
+def test_the_second_is_refused_at_once_and_told_who_is_first(path, other_process, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
     with pytest.raises(ClaimedError) as refused, claim(path, what="--output: 'pairs/'"):
         pass
-    assert time.monotonic() - began < 1
     assert re.fullmatch(
         rf"--output: 'pairs/' is in use by process {other_process.pid} on "
         rf"{re.escape(socket.gethostname())} since \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00 "
@@ -127,7 +126,7 @@ def test_an_object_is_renewed_while_it_is_held(quick):
     store = Store()
     with claim("s3://b/_claim", what="it", objects=store):
         first = json.loads(store["s3://b/_claim"])["renewed"]
-        until = time.monotonic() + 5
+        until = time.monotonic() + 300
         while json.loads(store["s3://b/_claim"])["renewed"] == first:
             assert time.monotonic() < until
             time.sleep(0.01)

@@ -121,6 +121,7 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
             assert wait_for(lambda last=last: begun(output) not in (None, last), process)
             time.sleep(moment)
             if process.poll() is not None:
+                assert process.returncode == 0
                 break
             kill_group(process)
             process.wait()

@@ -45,7 +45,7 @@ def sentence_encoder(path: Path) -> Callable[[Sequence[str]], np.ndarray]:
     if [spec.dtype for spec in taken.values()] != [tf.string]:
         raise InputError(f"{path}: no signature {_SIGNATURE} that takes strings and nothing else")
     (name,) = taken
-    outputs = list(signature.structured_outputs)
+    outputs = sorted(signature.structured_outputs)
     output = _OUTPUT if _OUTPUT in outputs else outputs[0]
     if len(outputs) > 1 and output != _OUTPUT:
         raise InputError(

@@ -32,9 +32,9 @@ _READ_BYTES = 4 << 20
 _HAS_ROWS, _HAS_TIME = "has rows", "has a time"
 """Groups that tell so of a file; the roles in `_TRACKED` tell that some row has their field."""
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
-"""What some tables write where there is no parent; as an id, each may be that of a message."""
-_NAMED, _THERE = "names as a parent ", "has the message "
-"""With one of `_NO_PARENTS` behind them, groups that tell so of a file."""
+"""What some tables write where there is no parent. Each may also be the id of a message."""
+_NAMED, _THERE = "has the parent ", "has the id "
+"""Groups that begin so, and end in one of `_NO_PARENTS`, say that a file has that value."""
 
 
 class TableSource(NamedTuple):
@@ -72,7 +72,8 @@ class TableSource(NamedTuple):
             "rules": self.rules.describe_all(),
             "form": self.form._asdict(),
             "same_names": self.same_names,
-        } | ({"no_parent": self.no_parent} if self.no_parent else {})
+            "no_parent": self.no_parent,
+        }
 
     def faults(self, groups: frozenset[str]) -> list[str]:
         """Fields of texts that no row has, if there are rows."""
@@ -86,7 +87,7 @@ class TableSource(NamedTuple):
         return [f"no row has {' or '.join(missing)}"]
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Fields that no row has, a field of times that held none, and parents that seem none."""
+        """Fields that no row has, a field without a time, and parents that seem to mean none."""
         found = [
             f"--{role}_field: no row has the field {name!r}"
             for role, name in self.names.given().items()

@@ -55,7 +55,7 @@ Inputs = list[tuple[InputFile, dict[str, Any]]]
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _EXPECTED_PAIRS = 10
-"""A split that is to have as many pairs on average, and has none, is told of."""
+"""An empty split is reported if it should have at least this many pairs on average."""
 _PACKAGE = "conversational-embeddings"
 
 
@@ -145,7 +145,7 @@ def _excluded_nothing(settings: Settings, counts: dict[str, Any]) -> list[str]:
 
 
 def _empty_splits(settings: Settings, counts: dict[str, Any], *, pairs: int) -> list[str]:
-    """A hint for each split that got no pair, though its fraction asks for several."""
+    """A hint for each empty split whose fraction should give it several pairs."""
     sharding = settings.sharding
     fractions = {TEST: sharding.test_fraction, VALIDATION: sharding.validation_fraction}
     return [

@@ -39,6 +39,7 @@ EITHER = "either --id_field and --parent_field, or --thread_field and --order_fi
             "--delimiter: '::' is not a character; accepted: one, as ';', and tab",
         ),
         ([*LINKED, "--sample", "0"], "--sample: 0 is not 1 or more"),
+        ([*TURNS, "--no_parent", "0"], "--no_parent: needs --parent_field, the name of the parent"),
         ([*LINKED, "--validation_shards", "2"], "--validation_shards: 2 has no effect without"),
         (
             [*LINKED[:-1], "text"],

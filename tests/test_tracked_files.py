@@ -27,9 +27,11 @@ def tracked():
 
 
 def text_of(path):
-    """What is written in a file; of a link, where it leads."""
+    """What is written in a file; of a link, where it leads; nothing of a model's weights."""
     if path.is_symlink():
         return str(path.readlink())
+    if path.name.startswith("variables.data-"):
+        return ""
     return path.read_bytes().decode(errors="replace") if path.is_file() else ""
 
 

@@ -125,13 +125,16 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     found = []
     for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
         for row, rank, of_row in zip(rows, ranks, scores, strict=True):
-            preferred = pairs[columns[int(of_row.argmax())]].response
+            true = pairs[row].response
+            others = [pairs[column].response for column in columns]
+            negative = [text != true for text in others]
+            best = int(np.where(negative, of_row, -np.inf).argmax())
             found.append(
                 {
                     "rank": int(rank),
                     "input": pairs[row].input,
-                    "response": pairs[row].response,
-                    "preferred": preferred,
+                    "response": true,
+                    "preferred": others[best] if rank > 1 else true,
                 }
             )
     groups = {}

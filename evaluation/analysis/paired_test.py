@@ -144,6 +144,15 @@ def _data(result: Result) -> str:
     return f"{data.get('file', 'a file')} (SHA-256 {str(data.get('sha256', 'unknown'))[:12]})"
 
 
+def learned_elsewhere(pairs: list[tuple[Result, Result]]) -> list[str]:
+    """Return the names of results whose two sides were learned or chosen on different data."""
+    found = []
+    for a, b in pairs:
+        digests = {one.data.get("learned_from", {}).get("sha256") for one in (a, b)} - {None}
+        found += [a.name] if len(digests) == 2 else []
+    return found
+
+
 def with_systems(
     pairs: list[tuple[Result, Result]], *, system_a: str | None, system_b: str | None
 ) -> tuple[list[tuple[Result, Result]], list[str]]:

@@ -51,6 +51,8 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     for side, names in zip("AB", paired_test.only_in_one(a, b), strict=True):
         if names:
             print(f"only in {side}, so not compared: {', '.join(names)}")
+    if other := paired_test.learned_elsewhere(pairs):
+        print(f"learned or chosen on other data in A than in B: {', '.join(other)}")
     if left_out:
         print(f"not compared, because they lack the system: {', '.join(left_out)}")
     print(

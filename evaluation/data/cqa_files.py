@@ -6,7 +6,14 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.data.files import Source, existing, open_bytes, placed_lines, without_gz
+from evaluation.data.files import (
+    Source,
+    existing,
+    named_source,
+    open_bytes,
+    placed_lines,
+    without_gz,
+)
 from evaluation.errors import InputError
 
 # "PerfectMatch" and "Relevant" are both good questions (section 4.4).
@@ -59,7 +66,7 @@ def find(path: Path) -> list[Source]:
     Where a question file and its .relevancy are both there, the one with text is taken.
     """
     if existing(path).is_file():
-        return [Source(_result_name(path), (path,))]
+        return [named_source(_result_name(path), path)]
     with_text: dict[str, Path] = {}
     without_text: dict[str, Path] = {}
     for candidate in sorted(path.rglob("*")):
@@ -77,7 +84,7 @@ def find(path: Path) -> list[Source]:
     chosen = without_text | with_text
     if not chosen:
         raise InputError(f"{path}: holds no *.xml and no *.subtaskB.relevancy (plain or .gz)")
-    return [Source(key, (chosen[key],)) for key in sorted(chosen)]
+    return [named_source(key, chosen[key]) for key in sorted(chosen)]
 
 
 def _result_name(path: Path) -> str:

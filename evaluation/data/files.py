@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.errors import InputError
+from evaluation.results.result import VARIANTS, data_name
 
 SAMPLE, SAMPLE_WORDS = "SAMPLE.txt", "A sample world: "
 """The file that `data_pipeline sample` writes above its data, and how it begins."""
@@ -58,6 +59,21 @@ class Source:
                 "sha256": sha256(self.learned_from),
             }
         return found
+
+
+def named_source(name: str, *files: Path) -> Source:
+    """Return the source of files whose result gets a name that their names give.
+
+    Raises:
+      InputError: if the name ends like that of a further result on the same items.
+    """
+    if data_name(name) != name:
+        ends = " or ".join(VARIANTS)
+        raise InputError(
+            f"{files[0]}: its result would be called {name}; accepted: files whose names do not "
+            f"end in {ends}"
+        )
+    return Source(name, files)
 
 
 def origin_of(files: Sequence[Path]) -> str:

@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.data.files import Source, check_text, existing, placed_lines, without_gz
+from evaluation.data.files import (
+    Source,
+    check_text,
+    existing,
+    named_source,
+    placed_lines,
+    without_gz,
+)
 from evaluation.errors import InputError
 
 IDS = ("id", "_id")
@@ -59,7 +66,7 @@ def find(files: RetrievalFiles) -> list[Source]:
         if not existing(path).is_file():
             raise InputError(f"{path}: not a regular file; a file of lines is accepted")
     name = without_gz(files.relevant).rsplit(".", 1)[0]
-    return [Source(f"retrieval-{name}", tuple(files))]
+    return [named_source(f"retrieval-{name}", *files)]
 
 
 def read(source: Source) -> RetrievalData:

@@ -10,6 +10,7 @@ from evaluation.data.files import (
     check_text,
     existing,
     named_rows,
+    named_source,
     placed_lines,
     without_gz,
 )
@@ -79,7 +80,7 @@ def split_of(path: Path) -> str:
 
 
 def _source(path: Path) -> Source:
-    return Source(f"snli-{split_of(path)}", (path,))
+    return named_source(f"snli-{split_of(path)}", path)
 
 
 def read(source: Source) -> NliData:

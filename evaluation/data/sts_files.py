@@ -11,7 +11,7 @@ has since 2015, was not judged: it is left out and counted.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from evaluation.data.files import (
     Source,
     existing,
     named_rows,
+    named_source,
     numbered_lines,
     placed_lines,
     require_once,
@@ -81,6 +82,20 @@ class Columns(NamedTuple):
     """Whether quotes enclose fields; otherwise they are part of the text."""
 
 
+def difference(name: str, counts: Mapping[str, int]) -> str:
+    """Return how data of a benchmark file's name differ from that file; empty if they do not.
+
+    `counts` are their pairs by genre.
+    """
+    official = OFFICIAL_COUNTS.get(name)
+    if official is None or counts == official:
+        return ""
+    here, there = sum(counts.values()), sum(official.values())
+    if here == there:
+        return f"{name} has as many pairs here as in the STS Benchmark, but not of the same genres"
+    return f"{name} has {here:,} pairs here and {there:,} in the STS Benchmark"
+
+
 def find(path: Path) -> list[Source]:
     """Return the sources of a folder, or the one of a file.
 
@@ -96,7 +111,7 @@ def find(path: Path) -> list[Source]:
     year = [file for input_file in inputs for file in (input_file, _gold_of(input_file))]
     year = year or _files(path, ".tsv")
     if year:
-        return [Source(f"sts-{path.resolve().name}", tuple(year))]
+        return [named_source(f"sts-{path.resolve().name}", *year)]
     sick = [file for file in _files(path, ".txt") if file.name.startswith("SICK")]
     if sick:
         return [_source_of_file(file) for file in sick]
@@ -118,8 +133,8 @@ def _either(path: Path) -> list[Path]:
 def _source_of_file(path: Path) -> Source:
     stem = without_gz(path).rsplit(".", 1)[0]
     if INPUT in path.name:
-        return Source(f"sts-{stem}", (path, _gold_of(path)))
-    return Source(stem if stem.startswith("sts-") else f"sts-{stem}", (path,))
+        return named_source(f"sts-{stem}", path, _gold_of(path))
+    return named_source(stem if stem.startswith("sts-") else f"sts-{stem}", path)
 
 
 def _gold_of(path: Path) -> Path:

@@ -16,6 +16,7 @@ import tensorflow as tf
 import tf_keras
 
 from evaluation.data.ranking_files import Pair, RankingData
+from evaluation.errors import InputError
 from evaluation.tasks import response_ranking
 
 LEARNING_RATES = (1e-2, 1e-3)
@@ -81,8 +82,12 @@ def learn(encoder, training: Sequence[Pair], validation: Sequence[Pair]) -> Lear
     """Return the map with the highest P@1 of 100 on the validation pairs; the identity among them.
 
     Raises:
-      InputError: if there are fewer than 100 validation pairs.
+      InputError: if there are fewer than 100 training or validation pairs.
     """
+    if len(training) < BATCH:
+        raise InputError(
+            f"--training_pairs: {len(training):,} training pairs; {BATCH} or more are accepted"
+        )
     inputs = _unit(encoder.encode_inputs([pair.input for pair in training]))
     responses = _unit(encoder.encode_responses([pair.response for pair in training]))
     data = RankingData("validation", list(validation))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from evaluation.report.cells import OURS, Cell, Row, Table
 from evaluation.report.systems import Scored
-from evaluation.results.result import Result
+from evaluation.results.result import Result, main_metric
 from evaluation.results.text import label
 
 WITHOUT = ("without pairs in training", "without texts in training")
@@ -18,9 +18,7 @@ def contamination(results: Iterable[Result]) -> Table | None:
     """
     rows = []
     for one in results:
-        # A result is known by the first of these metrics that it has.
-        keys = (key for key in ("p_at_1", "map", "pearson", "accuracy") if key in one.metrics)
-        key = next(keys, None)
+        key = main_metric(one.metrics)
         found = Scored("", "", [one])
         counts = [one.n, one.counts["pairs_in_training"], one.counts["texts_in_training"]]
         cells = [Cell(count, decimals=0) for count in counts]

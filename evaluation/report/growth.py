@@ -94,7 +94,14 @@ def chosen_rates(
 
 
 def _pairs(share: int, of_files: Sequence[int]) -> int:
-    return sum(of_files[: round(len(of_files) * share / 100)])
+    """Return how many pairs the first files have, so many percent of all."""
+    files = round(len(of_files) * share / 100)
+    if not files:
+        raise InputError(
+            f"{NAME}_{share}: {share}% of {len(of_files)} training files is no file; accepted: "
+            "shares of one file or more"
+        )
+    return sum(of_files[:files])
 
 
 def line(found: Sequence[Point], column: int) -> Line | None:

@@ -89,14 +89,24 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
 def all_tables(systems: Sequence[System]) -> list[Table]:
     """Return every table that there is something for."""
     overlaps = (r for r in systems[0].results() if r.task == "contamination")
-    regressed = (r for one in systems for r in one.results() if r.task == regressors.TASK)
     made = [
         *paper_tables.tables(systems),
         retrieval.table(systems),
-        *regressors.tables(regressed),
+        *_regressors(systems),
         diagnostics.contamination(overlaps),
     ]
     return [table for table in made if table is not None]
+
+
+def _regressors(systems: Sequence[System]) -> list[Table]:
+    """Return the tables of regressors, those of each system for itself: folds may differ."""
+    found = {one.label: [r for r in one.results() if r.task == regressors.TASK] for one in systems}
+    some = {name: results for name, results in found.items() if results}
+    return [
+        table
+        for name, results in some.items()
+        for table in regressors.tables(results, of=name if len(some) > 1 else "")
+    ]
 
 
 def render(systems: Sequence[System], made: Sequence[Table]) -> str:

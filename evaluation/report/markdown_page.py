@@ -15,7 +15,7 @@ from evaluation.data.files import with_data_as_dir, write_whole
 from evaluation.errors import InputError
 from evaluation.report import diagnostics, growth, nli_shares, opening, paper_tables, pictures
 from evaluation.report.cells import BASELINE, OURS, Table, markdown
-from evaluation.report.systems import System, left_out, read_runs, row_label
+from evaluation.report.systems import BASELINES, System, left_out, read_runs, row_label
 from evaluation.report.systems import shares as shares_of
 from evaluation.results import store
 from evaluation.results.result import Result
@@ -100,7 +100,7 @@ def write(results: Path, output: Path, contents: Contents, *, runs: Sequence[str
     overlaps = _of_task("contamination", contents.contamination)
     wrong = _of_task("mistakes", contents.mistakes)
     parts = ["# Results on real data", *opening.markdown(systems, outside)]
-    parts += [texts["protocol"], _head(contents.about, results, of_files), _seeds(systems)]
+    parts += [texts["protocol"], _head(contents.about, results, runs, of_files), _seeds(systems)]
     parts += [" ".join(left_out(read))]
     parts += ["## The paper's tables", *map(markdown, _paper_tables(systems))]
     parts += _figure_7(systems, outside, pictures_at("figure7"))
@@ -187,8 +187,12 @@ def _checks(overlaps: Sequence[Result], wrong: Sequence[Result]) -> list[str]:
     return parts
 
 
-def _head(about: str, results: Path, of_files: Sequence[int]) -> str:
-    said = ", ".join(filter(None, (about, _when(results))))
+def _head(about: str, results: Path, runs: Sequence[str], of_files: Sequence[int]) -> str:
+    folders = [
+        *([results / run for run in runs] or results.glob("*")),
+        *results.glob(f"{BASELINES}/*"),
+    ]
+    said = ", ".join(filter(None, (about, _when(folders))))
     return f"{said}. {sum(of_files):,} training pairs."
 
 
@@ -201,9 +205,9 @@ def _text_of(name: str, path: Path | None) -> str:
     return re.sub(r"^#", "##", text, flags=re.MULTILINE) if text.startswith("# ") else text
 
 
-def _when(results: Path) -> str:
+def _when(folders: Sequence[Path]) -> str:
     """Return the day on which the results were written, or the first and the last of them."""
-    times = [path.stat().st_mtime for path in results.glob("*/*.json")]
+    times = [path.stat().st_mtime for folder in folders for path in folder.glob("*.json")]
     days = [f"{datetime.date.fromtimestamp(time):%-d %B %Y}" for time in (min(times), max(times))]
     return " to ".join(dict.fromkeys(days))
 
@@ -248,13 +252,15 @@ def mistakes(results: Sequence[Result]) -> str:
         parts += [f"# {found.name}", markdown(diagnostics.mistakes(found))]
         for item in found.items:
             shown = (
-                f"- {key}: {_short(value) if isinstance(value, str) else round(value, 2)}"
+                f"- {key}: {_quoted(value) if isinstance(value, str) else round(value, 2)}"
                 for key, value in item.items()
             )
             parts.append("\n".join(shown))
     return "\n\n".join(parts) + "\n"
 
 
-def _short(text: str) -> str:
+def _quoted(text: str) -> str:
+    """Return the beginning of other people's text, with nothing that Markdown or HTML acts on."""
     text = " ".join(text.split())
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+    short = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+    return re.sub(r"([\\`*_\[\]<>&|~])", r"\\\1", short)

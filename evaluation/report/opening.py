@@ -155,6 +155,7 @@ def best_baseline(
         if one.kind == BASELINE
         and one.pretrained == pretrained
         and one.column not in NOT_SIMPLE
+        and figure.of(one).value is not None
         and one.results[0].name == name  # of its tuned one there is a figure of its own
     ]
     return max(found, key=lambda one: _value(one, figure), default=None)

@@ -4,6 +4,8 @@ And, at the end, of Prijatelj et al. 2017. All as fractions. Each table lists it
 paper's order.
 """
 
+from evaluation.data.sts_files import OFFICIAL_COUNTS
+
 # Table 1: response prediction on Reddit, the true response among 100.
 TABLE_1 = {
     "Transformer": {"p_at_1": 0.657, "p_at_3": 0.787, "p_at_10": 0.898},
@@ -93,8 +95,8 @@ TABLE_6 = {
 # How many pairs or queries the paper's figures are over (section 4.3; SemEval-2017 Task 3).
 # A file of another size is other data, and no figure on it compares with the paper's.
 SNLI_TEST_PAIRS = 9824
-STS_PAIRS = {"sts-dev": 1500, "sts-test": 1379}
 CQA_QUERIES = {"cqa-SemEval2017-Task3-CQA-QL-test": 88}
+STS_PAIRS = {name: sum(of.values()) for name, of in OFFICIAL_COUNTS.items()}
 SIZES = STS_PAIRS | CQA_QUERIES | {"snli-test": SNLI_TEST_PAIRS}
 RANKING_CANDIDATES = 100
 

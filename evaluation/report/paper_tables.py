@@ -6,7 +6,7 @@ Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Redd
 
 from collections.abc import Callable, Mapping, Sequence
 
-from evaluation.data import overlap
+from evaluation.data import overlap, sts_files
 from evaluation.data.files import REDDIT, SYNTHETIC
 from evaluation.data.sts_files import OFFICIAL_COUNTS
 from evaluation.metrics import from_size
@@ -63,9 +63,20 @@ def tables(systems: Sequence[System]) -> list[Table]:
 
 
 def is_papers(result: Result) -> bool:
-    """Say whether a result is on data of the paper, by their name and size."""
-    size = paper.SIZES.get(data_name(result.name))
-    return result.n == size and not is_synthetic(result)
+    """Say whether a result is on data of the paper, by their name and size, for STS by genre."""
+    name = data_name(result.name)
+    if is_synthetic(result) or name not in paper.SIZES:
+        return False
+    return not _difference(result) if name in OFFICIAL_COUNTS else result.n == paper.SIZES[name]
+
+
+def _difference(result: Result) -> str:
+    """Return how pairs differ from those of the STS Benchmark; empty if they do not."""
+    name = data_name(result.name)
+    counts = {genre: of["n"] for genre, of in result.groups.items()}
+    if sum(counts.values()) != result.n:  # it does not tell the genre of every pair
+        counts = OFFICIAL_COUNTS[name] if result.n == paper.SIZES[name] else {"": result.n}
+    return sts_files.difference(name, counts)
 
 
 def is_synthetic(result: Result) -> bool:
@@ -171,10 +182,8 @@ def _sts_notes(results: Sequence[Result]) -> list[str]:
     notes = _synthetic_notes(results)
     for result in results:
         if not is_papers(result) and not is_synthetic(result):
-            name = data_name(result.name)
             notes.append(
-                f"{name} has {result.n:,} pairs here and {paper.STS_PAIRS[name]:,} in the STS "
-                "Benchmark: these are other data, without the paper's figures."
+                f"{_difference(result)}: these are other data, without the paper's figures."
             )
     return notes + ([PAPERS_INTERVALS] if any(map(is_papers, results)) else [])
 

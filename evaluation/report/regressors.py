@@ -5,6 +5,7 @@ of making and beginning folds. A figure is a mean over folds; its interval is of
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from evaluation.report import paper
 from evaluation.report.cells import BASELINE, OURS, PAPER, Cell, Row, Table
@@ -23,10 +24,10 @@ _LOST = {
 }
 
 
-def tables(found: Iterable[Result]) -> list[Table]:
+def tables(found: Iterable[Result], *, of: str = "") -> list[Table]:
     """Return a table for each corpus and way of making folds, and those that compare two ways.
 
-    `found` are results of `TASK`.
+    `found` are results of `TASK` from one folder; `of` is its name, where there are several.
     """
     made = []
     for corpus, by_way in _sorted(found).items():
@@ -37,7 +38,7 @@ def tables(found: Iterable[Result]) -> list[Table]:
         made += [_table(corpus, way, results) for way, results in by_way.items()]
         if {(RANDOM, FRESH), (GROUPED, FRESH)} <= by_way.keys():
             made.append(_grouping(corpus, by_way[RANDOM, FRESH], by_way[GROUPED, FRESH]))
-    return made
+    return [replace(table, title=f"{table.title}; {of}") for table in made] if of else made
 
 
 def _sorted(found: Iterable[Result]) -> dict[str, dict[Way, list[Result]]]:

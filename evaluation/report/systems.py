@@ -4,7 +4,8 @@ A system that was trained with several seeds has several runs: its cells are mea
 the standard deviation.
 
 What stands in one table is of the same items: a result of other data or settings than the first of
-its name is left out when results are read, and `left_out` says so.
+its name, or one learned or chosen on other data, is left out when results are read, and `left_out`
+says so.
 """
 
 import dataclasses
@@ -110,7 +111,8 @@ def read_module(folder: Path, others: Sequence[Path] = ()) -> list[System]:
         results = _by_name(path)
         modules = [found.module for found in results.values() if found.module]
         name = _short(modules[0]["path"]) if modules else path.name
-        systems.append(System(name, BASELINE, (results,)))
+        taken = {system.label for system in systems if system.kind == BASELINE}
+        systems.append(System(path.name if name in taken else name, BASELINE, (results,)))
     return _on_the_same_items(systems)
 
 
@@ -171,6 +173,7 @@ def left_out(systems: Sequence[System]) -> list[str]:
 def _on_the_same_items(systems: Sequence[System]) -> list[System]:
     """Return the systems without the results of other items than the first of the same name."""
     first: dict[str, tuple[str, Result]] = {}
+    learned: dict[str, tuple[str, str]] = {}
     found = []
     for system in systems:
         runs, sentences = [], []
@@ -178,7 +181,12 @@ def _on_the_same_items(systems: Sequence[System]) -> list[System]:
             kept = {}
             for name, result in run.items():
                 of, other = first.setdefault(data_name(name), (system.label, result))
-                if difference := _difference(result, other):
+                difference = _difference(result, other)
+                if not difference and (digest := learned_from(result)):
+                    of, known = learned.setdefault(name, (system.label, digest))
+                    if digest != known:
+                        difference = f"learned or chosen on data of SHA-256 {digest}, but {known}"
+                if difference:
                     sentences.append(f"{system.label}, {name} is left out: {difference} in {of}.")
                 else:
                     kept[name] = result
@@ -196,6 +204,12 @@ def _difference(result: Result, other: Result) -> str:
         if None not in (value, others.get(name)) and value != others[name]:
             return f"{name} {value}, but {others[name]}"
     return ""
+
+
+def learned_from(result: Result) -> str | None:
+    """Return what tells the data that a result was learned or chosen on; None without any."""
+    digest = result.data.get("learned_from", {}).get("sha256")
+    return digest and digest[:12]
 
 
 def _items(result: Result) -> dict:

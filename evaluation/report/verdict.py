@@ -1,5 +1,6 @@
 """What the report opens with: the main score of each task beside the best simple baseline."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,17 +9,18 @@ from evaluation.report import opening
 from evaluation.report.cells import Cell
 from evaluation.report.opening import Figure
 from evaluation.report.paper_tables import is_papers, is_synthetic
-from evaluation.report.systems import System, names
-from evaluation.results.result import RETRIEVAL, Result, data_name
+from evaluation.report.systems import System
+from evaluation.results.result import RETRIEVAL, Result, data_name, main_metric
+from evaluation.results.text import label
 
 TASKS = {
-    "sts": ("similarity", "pearson", "Pearson's r"),
-    "response_ranking": ("response ranking", "p_at_1", "P@1"),
-    "cqa": ("question answering", "map", "MAP"),
-    "snli": ("NLI", "accuracy", "accuracy"),
-    RETRIEVAL: ("retrieval", "ndcg_at_10", "nDCG@10"),
+    "sts": "similarity",
+    "response_ranking": "response ranking",
+    "cqa": "question answering",
+    "snli": "NLI",
+    RETRIEVAL: "retrieval",
 }
-"""What each task is called here, its main metric, and what that is called; in the page's order."""
+"""What each task is called here, in the page's order."""
 STANDINGS = ("ahead on", "level on", "behind on")
 """What `opening.standing` returns, the best first."""
 
@@ -50,8 +52,11 @@ def tiles(systems: Sequence[System]) -> list[Tile]:
 
 def _tile(systems: Sequence[System], task: str) -> Tile | None:
     """Return the tile of a task, on its test set if there is one, else on dev, else on another."""
-    title, key, metric = TASKS[task]
-    figures = [Figure(name, name, key) for name in names(systems[:1], task)]
+    figures = [
+        Figure(one.name, one.name, main_metric(one.metrics) or "")
+        for one in systems[0].results()
+        if one.task == task
+    ]
     scored = [
         (one, row)
         for one in figures
@@ -60,13 +65,12 @@ def _tile(systems: Sequence[System], task: str) -> Tile | None:
     if not scored:
         return None
     figure, row = min(scored, key=lambda pair: _preference(pair[0].name))
-    found = opening.best_baseline(systems, figure)
-    baseline = found if found and figure.of(found).value is not None else None
+    baseline = opening.best_baseline(systems, figure)
     difference = opening.difference(row, baseline, figure) if baseline else Cell()
     return Tile(
-        task=title,
+        task=TASKS[task],
         data=_data(row.results[0]),
-        metric=metric,
+        metric="Pearson's r" if figure.key == "pearson" else label(figure.key),
         items=_items(row.results[0]),
         score=figure.of(row),
         baseline=baseline.label if baseline else "",
@@ -91,7 +95,8 @@ def _items(result: Result) -> str:
 
 
 def _preference(name: str) -> int:
-    return next((at for at, split in enumerate(("test", "dev")) if split in name), 2)
+    words = re.split(r"[^a-z]+", name.lower())
+    return next((at for at, split in enumerate(("test", "dev")) if split in words), 2)
 
 
 def sentence(name: str, found: Sequence[Tile]) -> str:

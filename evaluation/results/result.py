@@ -20,6 +20,8 @@ RETRIEVAL = "retrieval"
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
+MAIN = ("ndcg_at_10", "map", "pearson", "accuracy")
+"""The main metrics of retrieval, cqa, sts and snli; a result with an earlier one may have more."""
 Metrics = Mapping[str, float | None]
 Intervals = Mapping[str, list[float]]
 
@@ -63,6 +65,16 @@ def data_name(name: str) -> str:
     for end in VARIANTS:
         name = name.removesuffix(end)
     return name
+
+
+def main_metric(metrics: Metrics) -> str | None:
+    """Return the name of the metric by which a result is known: the lowest P@N, or one of `MAIN`.
+
+    None if it has none of these.
+    """
+    precisions = [name for name in metrics if name.startswith("p_at_")]
+    first = min(precisions, key=lambda name: int(name.rsplit("_", 1)[1]), default=None)
+    return first or next((name for name in MAIN if name in metrics), None)
 
 
 def stamped(

@@ -15,7 +15,7 @@ import numpy as np
 
 from evaluation.data import overlap, sts_files
 from evaluation.data.files import Source
-from evaluation.data.sts_files import OFFICIAL_COUNTS, SimilarityData
+from evaluation.data.sts_files import SimilarityData
 from evaluation.encoders import pair_signatures
 from evaluation.errors import InputError
 from evaluation.results import measure
@@ -172,13 +172,8 @@ def of_scores(
 
 def _unofficial(data: SimilarityData) -> list[str]:
     """Return a note where a file has a benchmark file's name but not its pairs."""
-    official = OFFICIAL_COUNTS.get(data.name)
-    if official is None or dict(Counter(pair.genre for pair in data.pairs)) == official:
-        return []
-    return [
-        f"{data.name} has {len(data.pairs):,} pairs here and {sum(official.values()):,} in the "
-        "STS Benchmark, so this is other data."
-    ]
+    found = sts_files.difference(data.name, Counter(pair.genre for pair in data.pairs))
+    return [f"{found}, so this is other data."] if found else []
 
 
 def _overlaps(data: SimilarityData) -> np.ndarray:

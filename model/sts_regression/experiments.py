@@ -100,6 +100,9 @@ def load(path: Path | None) -> dict[str, Experiment]:
         raise InputError(f"{path}: EXPERIMENTS must be a dict of one or more names and Experiments")
     if taken := sorted(own.keys() & {*TABLE_2, *COSINES}):
         raise InputError(f"{path}: EXPERIMENTS has {taken[0]!r}; accepted: names of its own")
+    labels = [row.label for row in (*TABLE_2.values(), *own.values())]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise InputError(f"{path}: the label {twice!r} is of two rows; accepted: one label a row")
     return TABLE_2 | own
 
 

@@ -61,11 +61,13 @@ def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[flo
     Returns:
       None where r is undefined; resamples for which it is undefined are left out.
     """
-    folds = np.atleast_2d(predicted)
+    folds = np.atleast_2d(predicted).astype(np.float64)
 
     def r(pairs: np.ndarray) -> float:
-        value = mean([pearson(fold[pairs], gold[pairs]) for fold in folds])
-        return math.nan if value is None else value
+        scored, by_people = folds[:, pairs], gold[np.newaxis, pairs]
+        if min(np.ptp(scored, axis=1).min(), np.ptp(by_people)) < _ALIKE:
+            return math.nan
+        return float(stats.pearsonr(scored, by_people, axis=1).statistic.mean())
 
     everything = np.arange(len(gold))
     if math.isnan(r(everything)):

@@ -143,7 +143,7 @@ def _data(prepared: Prepared) -> dict:
 
 
 def _metrics(finished: list[dict], *, is_whole: bool) -> tuple[dict, dict]:
-    """Means over folds, and intervals of those on the corpus itself; None if a fold diverged."""
+    """Means over folds, and intervals of those out of sample; None if a fold diverged."""
     columns: dict[str, list[float | None]] = {}
     for one in finished:
         named = {"": one["out_of_sample"], "_in_sample": one["in_sample"]}
@@ -155,8 +155,8 @@ def _metrics(finished: list[dict], *, is_whole: bool) -> tuple[dict, dict]:
         return {"pearson": None, "pearson_in_sample": None}, {}
     if not is_whole:
         return dict.fromkeys(columns), {}
-    # Over folds, where they score different pairs.
-    own = {name: columns[name] for name in ("pearson", "pearson_in_sample", "mse", "mse_in_sample")}
+    # Over folds, where they score different pairs. In sample most of their pairs are the same.
+    own = {name: columns[name] for name in ("pearson", "mse")}
     intervals = {
         name: measures.interval(
             values, bounds=(-1, 1) if name.startswith("pearson") else (0, math.inf)

@@ -75,6 +75,35 @@ def test_what_is_preferred_to_the_true_response(fake_encoder):
     assert scored.metrics["p_at_1"] == found.metrics["p_at_1"]
 
 
+def test_what_is_preferred_has_another_text(fake_encoder):
+    pairs = [
+        ranking_files.Pair(*texts, f"i{n}", f"r{n}")
+        for n, texts in enumerate([("a", "yes"), ("b", "yes"), ("c", "no")])
+    ]
+    vectors = {text: [1.0] for text in "abc"}
+    data = ranking_files.RankingData("response_ranking", pairs)
+    found = mistakes.of_ranking(
+        fake_encoder(vectors, {"yes": [1.0], "no": [1.0]}), data, candidates=3
+    )
+    assert {(item["response"], item["preferred"]) for item in found.items} == {
+        ("yes", "no"),
+        ("no", "yes"),
+    }
+
+
+def test_texts_are_no_markup():
+    found = mistakes.of_sts(
+        similar(
+            (0.0, 0.0, "main-news", "<b>*a*</b>", "[b](c) | d_e"),
+            (5.0, 1.0, "main-news", "c", "d"),
+            (2.0, 0.9, "main-news", "e", "f"),
+        )
+    )
+    text = markdown_page.mistakes([found])
+    assert r"- sentence1: \<b\>\*a\*\</b\>" in text
+    assert r"- sentence2: \[b\](c) \| d\_e" in text
+
+
 def test_too_few_pairs_are_refused(fake_encoder):
     pairs = [ranking_files.Pair("a", "b", "i", "r")]
     data = ranking_files.RankingData("response_ranking", pairs)

@@ -146,6 +146,16 @@ def test_what_is_compared_and_what_is_not_is_said(three, tmp_path, capsys):
     assert "only in" not in capsys.readouterr().out
 
 
+def test_what_was_learned_on_other_data_is_said(three, tmp_path, capsys):
+    for side, digest in (("a", "1"), ("b", "2")):
+        data = {"sha256": "ab", "learned_from": {"sha256": digest}}
+        store.write(dataclasses.replace(three[0], name="dev", data=data), tmp_path / side)
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "learned or chosen on other data in A than in B: dev\n" in capsys.readouterr().out
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "a")]) == 0
+    assert "learned or chosen" not in capsys.readouterr().out
+
+
 def test_results_without_the_system_are_left_out(three):
     good, better, _ = three
     bare = [

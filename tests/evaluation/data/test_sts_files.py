@@ -110,6 +110,15 @@ def test_scores_must_fit_the_sentences(year, write_text):
         read(year)
 
 
+@pytest.mark.parametrize("name", ["pairs-tuned.tsv", "pairs-in-context.tsv"])
+def test_a_name_of_a_further_result_is_refused(write_text, name):
+    end = r"pairs-(tuned|in-context)"
+    with pytest.raises(
+        InputError, match=rf"{name}: its result would be called sts-{end}; accepted: files whose"
+    ):
+        sts_files.find(write_text(name, "5\ta\tb\n"))
+
+
 def test_train_stands_beside(write_text, tmp_path):
     dev = write_text("sts-dev.csv", "")
     with pytest.raises(InputError, match=r"no sts-train\.csv"):

@@ -82,3 +82,9 @@ def test_the_rate_of_each_share_is_what_its_model_says(tmp_path):
     chosen.write_text("{}")
     with pytest.raises(InputError, match=r"chosen.json: says no rate \('rate'\)"):
         growth.chosen_rates(tmp_path, systems, [30, 70])
+
+
+def test_a_share_of_no_file_is_refused():
+    systems = {2: System("growth 2", OURS, ({},), (0,))}
+    with pytest.raises(InputError, match="growth_2: 2% of 10 training files is no file; accepted"):
+        growth.points(systems, of_files=[5] * 10)

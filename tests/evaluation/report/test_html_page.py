@@ -53,7 +53,7 @@ def ranking_result(*, candidates=100):
         n=12345,
         groups={},
         baselines={"chance": {"p_at_1": 0.01, "p_at_3": 0.03, "p_at_10": 0.1}},
-        settings={"candidates": candidates, "seed": 7},
+        settings={"candidates": candidates, "seed": 7, "kept": True},
         data={"file": "test-00000", "sha256": "cd" * 32, "origin": "Reddit"},
         counts={"duplicates_left_out": 3},
         items=[],
@@ -146,6 +146,7 @@ def test_provenance_stands_there(page):
         assert expected in page
     assert "python -m evaluation sts --data x" in page
     assert "duplicates left out</dt><dd>3" in page
+    assert "<dt>kept</dt><dd>True</dd>" in page
     assert "their own order was scored" in page
 
 

@@ -1,6 +1,7 @@
 import dataclasses
 import datetime
 import json
+import os
 
 import pytest
 
@@ -193,6 +194,17 @@ def test_rows_that_were_not_asked_for_are_not_shown(results):
     assert [(row.label, row.seeds) for row in trained] == [("reddit", (1,)), ("growth 10", (0,))]
     with pytest.raises(InputError, match="reddit-7: no such folder"):
         read_runs(results, ["reddit-7"])
+
+
+def test_the_day_is_that_of_the_rows_that_are_shown(results, pairs, tmp_path):
+    for path in (results / "reddit-0").glob("*.json"):
+        os.utime(path, (0, 0))
+    contents = markdown_page.Contents(pairs=[pairs])
+    page = tmp_path / "page.md"
+    markdown_page.write(results, page, contents)
+    assert "1 January 1970 to " in page.read_text()
+    markdown_page.write(results, page, contents, runs=["reddit-1"])
+    assert "1970" not in page.read_text()
 
 
 def test_the_papers_examples_are_found_by_their_texts(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.report import opening, paper_tables
-from evaluation.report.cells import OURS, Cell
-from evaluation.report.systems import Scored, read_runs
+from evaluation.report.cells import BASELINE, OURS, Cell
+from evaluation.report.systems import Scored, System, read_runs
 from evaluation.results import store
 from evaluation.results.result import Result
 
@@ -167,3 +167,9 @@ def test_unknown_rows_are_named(results, tmp_path, capsys):
     assert main([*asked, "plain"]) == 1
     assert "--outside plain: NAME=WHAT is accepted" in capsys.readouterr().err
     assert not (tmp_path / "page.md").exists()
+
+
+def test_a_baseline_without_the_figure_is_none(results):
+    one = dataclasses.replace(ranking(1, 2), metrics={"p_at_1": None}, intervals={})
+    systems = [System("alone", BASELINE, ({one.name: one},))]
+    assert opening.best_baseline(systems, opening.Figure("", one.name, "p_at_1")) is None

@@ -1,7 +1,7 @@
 """Results of the STS regressors in the report: the rows, what leaks, and what may be claimed."""
 
 from evaluation.report import html_page, paper, regressors
-from evaluation.report.cells import OURS
+from evaluation.report.cells import OTHER, OURS
 from evaluation.report.systems import System
 from evaluation.results.result import Result
 from model.sts_regression.experiments import TABLE_2
@@ -120,3 +120,12 @@ def test_the_page_shows_them_with_their_settings():
 
 def test_no_table_without_such_results():
     assert tables_of([System("this module", OURS, ({},))]) == []
+
+
+def test_regressors_of_two_folders_have_tables_of_their_own():
+    other = System("older", OTHER, ({"x": of_row("lstm2_lstm2", 0.2, None, folds=3)},))
+    found = html_page.all_tables([*RANDOM, other])
+    assert [(len(table.rows), table.title.split("; ")[-1]) for table in found] == [
+        (3 + len(paper.REGRESSORS), "this module"),
+        (1 + len(paper.REGRESSORS), "older"),
+    ]

@@ -12,7 +12,7 @@ from evaluation.results import store
 from evaluation.results.result import Result
 
 
-def sts(name="sts-test", *, r=0.5, n=4, **fields):
+def sts(name="sts-test", *, r=0.5, n=4, groups=None, **fields):
     return Result(
         task="sts",
         name=name,
@@ -20,7 +20,8 @@ def sts(name="sts-test", *, r=0.5, n=4, **fields):
         metrics={"pearson": r, "spearman": r},
         intervals={"pearson": [r - 0.1, r + 0.1]},
         n=n,
-        groups={
+        groups=groups
+        or {
             "main-captions": {
                 "n": 2,
                 "metrics": {"pearson": r + 0.2},
@@ -260,3 +261,45 @@ def test_overlaps_have_a_table_with_scores_without_them():
     assert [cell.text for cell in row.cells] == ["4", "3", "7", "0.500", "-", "0.500"]
     assert row.cells[-1].interval_text == "[0.400, 0.600]"
     assert "[0.400, 0.600]" in html_page.render(systems, [table])
+
+
+@pytest.mark.parametrize("name", ["snli-test", "sts-test-tuned"])
+def test_what_was_learned_on_other_data_is_left_out_and_named(tmp_path, name):
+    for row, digest in (("a", "1" * 64), ("b", "2" * 64), ("c", "1" * 64)):
+        data = {"file": "x", "sha256": "ab", "learned_from": {"sha256": digest}}
+        one = dataclasses.replace(sts(name), task=name.split("-")[0], data=data, items=[])
+        store.write(
+            dataclasses.replace(one, metrics={"accuracy": 0.5, "pearson": 0.5}),
+            tmp_path / f"{row}-0",
+        )
+        store.write(sts(), tmp_path / f"{row}-0")
+    found = read_runs(tmp_path)
+    assert [one.label for one in found if one.named(name)] == ["a", "c"]
+    assert left_out(found) == [
+        f"b, {name} is left out: learned or chosen on data of SHA-256 222222222222, but "
+        "111111111111 in a."
+    ]
+
+
+def test_baselines_of_one_short_name_keep_rows_of_their_own(tmp_path):
+    store.write(sts(), tmp_path)
+    for name in ("nnlm", "use"):
+        module = {"path": f"https://example.org/models/some/{name}/versions/1", "fingerprint": "2"}
+        store.write(dataclasses.replace(sts(), module=module), tmp_path / "baselines" / name)
+    assert [one.label for one in read_module(tmp_path)] == ["m", "versions/1", "use"]
+
+
+def test_data_with_the_benchmarks_name_and_size_alone_are_not_the_benchmark():
+    other = sts(n=1379, groups={"main-news": {"n": 1379, "metrics": {"pearson": 0.5}}})
+    official = {
+        genre: {"n": n, "metrics": {"pearson": 0.5}}
+        for genre, n in (("main-captions", 625), ("main-forums", 254), ("main-news", 500))
+    }
+    assert paper_tables.is_papers(sts(n=1379, groups=official))
+    assert not paper_tables.is_papers(other)
+    table_3, _ = paper_tables.tables(systems_of(ours=other))
+    assert table_3.title == "Table 3: Pearson's r of similarity"
+    assert table_3.notes == [
+        "sts-test has as many pairs here as in the STS Benchmark, but not of the same genres: "
+        "these are other data, without the paper's figures."
+    ]

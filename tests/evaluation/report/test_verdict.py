@@ -139,3 +139,18 @@ def test_a_module_has_its_folders_name(path, name):
 def test_without_a_module_there_is_no_name(tmp_path):
     store.write(ranking(1, 2), tmp_path)
     assert read_module(tmp_path)[0].label == "this module"
+
+
+def test_a_name_with_the_letters_of_a_split_is_not_the_split():
+    one = system(
+        result("sts", "sts-latest", pearson=0.5),
+        result("sts", "sts-devices", pearson=0.6),
+        result("sts", "sts-news-test", pearson=0.9),
+    )
+    assert [tile.data for tile in verdict.tiles([one])] == ["news-test"]
+
+
+def test_without_p_at_1_the_lowest_n_stands_in_the_tile():
+    one = result("response_ranking", "response_ranking", p_at_10=0.9, p_at_3=0.5)
+    (tile,) = verdict.tiles([system(one)])
+    assert (tile.metric, tile.score.value) == ("P@3", 0.5)

@@ -55,7 +55,8 @@ def test_a_result_has_what_the_report_reads(results):
         "plagiarism": 12,
     }
     assert found["counts"]["words_without_vector"] > 0
-    for name in ("pearson", "pearson_in_sample", "mse", "pearson_sts2017_track5"):
+    assert set(found["intervals"]) == {"pearson", "mse", "pearson_sts2017_track5"}
+    for name in found["intervals"]:
         low, high = found["intervals"][name]
         assert low < found["metrics"][name] < high
     folds = [one["out_of_sample"]["pearson"] for one in found["items"]]
@@ -209,6 +210,10 @@ def test_a_row_of_ones_own_runs_beside_them(command, tmp_path):
         ("EXPERIMENTS = [1]", "own.py: EXPERIMENTS must be a dict of one or more names and Exp"),
         ("EXPERIMENTS = {}", "own.py: EXPERIMENTS must be a dict of one or more names and Exp"),
         (OWN.replace('"mine"', '"cosine"'), "own.py: EXPERIMENTS has 'cosine'; accepted: "),
+        (
+            OWN.replace("Mean and", "SIF and"),
+            "own.py: the label 'SIF and Perceptron' is of two rows; accepted: one label a row",
+        ),
     ],
 )
 def test_a_file_of_rows_that_fails_is_told_in_a_line(command, tmp_path, capsys, text, message):

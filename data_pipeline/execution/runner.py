@@ -8,7 +8,8 @@ import itertools
 import logging
 import re
 import threading
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
@@ -22,6 +23,8 @@ from data_pipeline.files.filesystem import reach_object_stores
 LOCAL_RUNNER = "FnApiRunner"
 _NAMES_OF_LOCAL = {"direct", "directrunner", "switchingdirectrunner", "fnapi", "fnapirunner"}
 """What Beam's users call it, in lower case."""
+_WITH_A_JOB_SERVER = ("Flink", "Spark", "Portable", "apache_beam.runners.portability.")
+"""Runners that have options of their own, which are known when the job server has started."""
 _DAMAGED = re.compile(
     rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
 )
@@ -35,7 +38,7 @@ _STATES = "apache_beam.runners.portability.portable_runner"
 
 
 class _Options(PipelineOptions):
-    """Beam's options, with one view of each class.
+    """Beam's options, with one view of each class, and refusing unknown ones.
 
     Beam asks for a view 500 times while it makes a graph, and each time it would parse all
     arguments of the class again: a tenth of a second.
@@ -46,6 +49,45 @@ class _Options(PipelineOptions):
         if cls not in views:
             views[cls] = super().view_as(cls)
         return views[cls]
+
+    def get_all_options(
+        self,
+        drop_default: bool = False,
+        add_extra_args_fn: Callable | None = None,
+        retain_unknown_options: bool = False,
+        display_warnings: bool = False,
+        current_only: bool = False,
+    ) -> dict[str, Any]:
+        """The options by name; a job server gives `add_extra_args_fn`, which adds its own.
+
+        Raises:
+          InputError: if one is unknown to it, too: Beam would leave it out silently.
+        """
+        if add_extra_args_fn is not None and not retain_unknown_options:
+            self.require_known(add_extra_args_fn)
+        return super().get_all_options(
+            drop_default,
+            add_extra_args_fn,
+            retain_unknown_options,
+            display_warnings=display_warnings,
+            current_only=current_only,
+        )
+
+    def require_known(self, add_extra_args_fn: Callable | None = None) -> None:
+        """Checks that every option is Beam's, or one that the function adds to its parser.
+
+        Raises:
+          InputError: if one is unknown.
+        """
+        known, with_unknown = (
+            super(_Options, self).get_all_options(False, add_extra_args_fn, retain)
+            for retain in (False, True)
+        )
+        if unknown := with_unknown.keys() - known.keys():
+            raise InputError(
+                f"unknown option --{min(unknown)}; accepted: the ones that --help lists and "
+                "Beam's pipeline options"
+            )
 
 
 def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
@@ -70,14 +112,8 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     else:
         # The local workers log each error that the job then fails with.
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-        # Other runners have options of their own, and check them.
-        known = options.get_all_options()
-        unknown = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
-        if unknown:
-            raise InputError(
-                f"unknown option --{min(unknown)}; accepted: the ones that --help lists and "
-                "Beam's pipeline options"
-            )
+    if not (standard.runner or "").startswith(_WITH_A_JOB_SERVER):
+        options.require_known()
     reach_object_stores(options)
     return options
 
@@ -121,6 +157,8 @@ def run_pipeline(pipeline: beam.Pipeline, *, local: bool) -> None:
     """
     try:
         pipeline.run().wait_until_finish()
+    except InputError:
+        raise
     except Exception as error:
         # Beam raises the error itself, or one of its own with the traceback as its message.
         damaged = _DAMAGED.search(f"{type(error).__name__}: {error}")

@@ -223,7 +223,7 @@ class _ObjectHeld:
 
     def __init__(self, path: str, what: str, objects: Objects):
         self._path, self._what, self._objects = path, what, objects
-        self._mine = {**_myself(), "token": uuid.uuid4().hex}
+        self._mine = {**_myself(), "machine": _machine(), "token": uuid.uuid4().hex}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
@@ -264,7 +264,20 @@ def _is_dead(holder: dict[str, Any]) -> bool:
     renewed = holder.get("renewed")
     if not isinstance(renewed, int | float) or time.time() - renewed > EXPIRE_SECONDS:
         return True
-    return holder["host"] == socket.gethostname() and not _lives(holder["process"])
+    is_here = holder.get("machine", "") == _machine() != ""
+    return is_here and not _lives(holder["process"])
+
+
+def _machine() -> str:
+    """What tells where process numbers mean the same: the boot and the container; empty if unknown.
+
+    Names of hosts do not: two containers or machines may have one.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
 
 
 def _lives(process: int) -> bool:

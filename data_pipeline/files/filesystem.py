@@ -1,4 +1,4 @@
-"""Reading and writing whole files on any of Beam's filesystems (local, gs://, s3://, hdfs://).
+"""Reading and writing whole files on any of Beam's filesystems (local, gs://, s3://).
 
 The one place that writes files: under another name first, which is renamed when the file is whole.
 """
@@ -71,9 +71,10 @@ def _s3_client(path: str) -> Any:
     return S3IO(options=options).client.client
 
 
-def reason_of(error: BeamIOError) -> str:
+def reason_of(error: OSError) -> str:
     """Why a filesystem failed, in one line: what the store's own library says, and what to do."""
-    causes = list((error.exception_details or {}).values()) or [error]
+    details = error.exception_details if isinstance(error, BeamIOError) else None
+    causes = list((details or {}).values()) or [error]
     reason = str(causes[0]).partition("\n")[0]
     if "dependencies are not installed" in reason:
         return f"{reason} Install apache-beam[aws] for s3://, apache-beam[gcp] for gs://"

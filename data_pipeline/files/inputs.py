@@ -1,8 +1,11 @@
 """The files that a job reads: found by patterns, checked, and compared with an earlier run.
 
-Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://).
+Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://; the last to read alone).
 """
 
+import glob
+import os
+import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -169,7 +172,7 @@ def _match(pattern: str) -> list[FileMetadata]:
         files = files_of(pattern)
     except ValueError as error:  # no filesystem for such paths
         raise InputError(f"--input: {pattern!r}: {error}") from error
-    except BeamIOError as error:
+    except OSError as error:
         raise InputError(f"--input: {pattern!r}: {reason_of(error)}") from error
     if not files:
         raise InputError(
@@ -184,13 +187,30 @@ def files_of(pattern: str) -> list[FileMetadata]:
 
     Raises:
       ValueError: if no filesystem has such paths.
+      OSError: if a file or folder that the pattern names cannot be read.
     """
     if FileSystems.exists(pattern):
         # Beam takes each name that it matches for a pattern.
         return [FileSystems.get_filesystem(pattern).metadata(pattern)]
-    # Beam finds nothing by a pattern without a folder, such as RC_*.
+    if not is_remote(pattern) and "**" not in pattern:
+        return _local_files_of(pattern)
+    # Beam finds nothing by a pattern without a folder, such as **.zst.
     (match,) = FileSystems.match([pattern if "/" in pattern else f"./{pattern}"])
     return match.metadata_list
+
+
+def _local_files_of(pattern: str) -> list[FileMetadata]:
+    """The files that a shell finds by this pattern: Beam passes by linked and closed folders."""
+    folder, _ = os.path.split(pattern)
+    for path in glob.iglob(folder) if folder else ():  # noqa: PTH207 (as below)
+        if Path(path).is_dir():
+            os.scandir(path).close()
+    files = []
+    for path in glob.iglob(pattern):  # noqa: PTH207 (names stay as they were given)
+        about = Path(path).stat()
+        if not stat.S_ISDIR(about.st_mode):
+            files.append(FileMetadata(path, about.st_size, about.st_mtime))
+    return files
 
 
 def require_apart(folders: dict[str, str], files: Sequence[InputFile]) -> None:
@@ -226,9 +246,17 @@ def require_folder_name(option: str, path: str) -> None:
     if not path:
         raise InputError(f"{option}: '' names no folder")
     require_unicode(option, path)
-    if set(path) & GLOB_CHARACTERS:
-        # Beam takes every path that it lists or deletes for a pattern.
-        raise InputError(f"{option}: {path!r} is a pattern; name a folder without *, ? and [")
+    # Beam takes every path that it lists or deletes for a pattern.
+    pattern = next((it for it in (path, absolute_path(path)) if set(it) & GLOB_CHARACTERS), None)
+    if pattern is not None:
+        raise InputError(f"{option}: {pattern!r} is a pattern; name a folder without *, ? and [")
+    if path.startswith("hdfs://"):
+        raise InputError(
+            f"{option}: {path!r}: Beam replaces no file on HDFS; accepted: local folders, also "
+            "mounted ones, and object stores"
+        )
+    if path.startswith("s3://") and not path.removeprefix("s3://").strip("/").count("/"):
+        raise InputError(f"{option}: {path!r} is a whole bucket; name a folder in it")
     try:
         FileSystems.join(path, "")
     except ValueError as error:  # no filesystem for such paths

@@ -262,8 +262,9 @@ def _streams(
         data = b""
         if decompressor.eof:
             # xz pads streams with NULs.
-            unused = decompressor.unused_data.lstrip(padding)
-            data = unused or raw.read(BATCH_BYTES).lstrip(padding)
+            data = decompressor.unused_data.lstrip(padding)
+            while not data and (more := raw.read(BATCH_BYTES)):
+                data = more.lstrip(padding)
         elif decompressor.needs_input:
             data = raw.read(BATCH_BYTES)
 

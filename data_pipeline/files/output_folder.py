@@ -19,7 +19,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePath
 from typing import Any
 
-from apache_beam.io.filesystem import BeamIOError
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.errors import InputError
@@ -49,11 +48,12 @@ DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
 EXCLUDED = "excluded-00000-of-00001.jsonl"
 _DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
-"""What a job publishes besides the outputs that its COMPLETED lists."""
+"""What a job publishes besides the outputs that its COMPLETED lists; cards are those of pairs."""
 _INCOMPLETE = "_incomplete"
 _PUBLISHING = "_publishing.json"
 _ID = re.compile(r"[0-9a-f]{32}")
-_READ_BY_PATTERN = ("train-", "validation-", "test-", "nli-")
+_PAIRS = ("train-", "validation-", "test-")
+_READ_BY_PATTERN = (*_PAIRS, "nli-")
 """Training and evaluation read files by patterns such as train-*."""
 _PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
 
@@ -109,8 +109,7 @@ class OutputFolder:
                 remove_if_empty(self.path)
 
     def _unwritable(self, error: OSError) -> InputError:
-        reason = reason_of(error) if isinstance(error, BeamIOError) else error
-        return InputError(f"--output: {self.path!r} cannot be written: {reason}")
+        return InputError(f"--output: {self.path!r} cannot be written: {reason_of(error)}")
 
     def is_done(
         self, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool = True
@@ -235,7 +234,9 @@ class OutputFolder:
         names: set[str] = set()
         with suppress(InputError):
             if (marker := self._read_marker()) is not None:
-                names |= {COMPLETED, *marker["outputs"], *_DOCUMENTS}
+                names |= {COMPLETED, *marker["outputs"], STATISTICS}
+                if any(name.startswith(_PAIRS) for name in marker["outputs"]):
+                    names |= {*_DOCUMENTS}
         # COMPLETED is missing if somebody removed it, or a job was killed while it published.
         with suppress(ValueError, LookupError, TypeError):
             card = json.loads(self._content(f"{DATA_CARD}.json"))

@@ -35,6 +35,8 @@ MALFORMED = 3
 _SHOWN_CHARACTERS = 300
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys, or that turn the direction of what follows."""
+_LINES = 10_000
+"""How many lines are read at least, in search of messages, where most are malformed."""
 _BYTES_A_MESSAGE = 1000
 """Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
@@ -55,7 +57,7 @@ class FirstMessages(Wrapped):
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the first messages, and of their batches' malformed lines the same share."""
-        left = self.messages
+        left, lines_left = self.messages, max(self.messages, _LINES)
         for batch in self.source.read(file, tap):
             messages = batch.messages.slice(0, left)
             left -= messages.num_rows
@@ -64,7 +66,8 @@ class FirstMessages(Wrapped):
                 malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
             lines = messages.num_rows + len(malformed)
             yield batch._replace(messages=messages, lines=lines, malformed=malformed)
-            if not left:
+            lines_left -= batch.lines
+            if not left or lines_left <= 0:
                 return
 
 
@@ -165,7 +168,7 @@ def _left_out(
     for file in files:
         try:
             for batch in source.read(file, Tap()):
-                malformed += batch.malformed
+                malformed += batch.malformed[: MALFORMED - len(malformed)]
                 rules = batch.messages.column("dropped_by").to_pylist()
                 for row, rule in enumerate(rules):
                     if rule is not None and seen[rule] < DROPPED:
@@ -176,7 +179,7 @@ def _left_out(
             raise InputError(str(error)) from error
     # The first of each rule, then the second of each, and so on.
     chosen = sorted(islice(sorted(dropped), DROPPED), key=lambda one: (one[1], one[0]))
-    return [(source.rule_names[rule], text) for _, rule, text in chosen], malformed[:MALFORMED]
+    return [(source.rule_names[rule], text) for _, rule, text in chosen], malformed
 
 
 def _shown(text: str) -> str:

@@ -31,7 +31,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import read_bytes
+from data_pipeline.files.filesystem import read_bytes, reason_of
 from data_pipeline.files.inputs import GLOB_CHARACTERS, files_of, require_unicode
 from data_pipeline.pairs.schema import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 
@@ -111,6 +111,8 @@ def find_texts(values: Sequence[str]) -> list[str]:
                 matched = sorted(file.path for file in files_of(value))
             except ValueError as error:  # no filesystem for such paths
                 raise InputError(f"--exclude_texts: {value!r}: {error}") from error
+            except OSError as error:
+                raise InputError(f"--exclude_texts: {value!r}: {reason_of(error)}") from error
             if not matched:
                 raise InputError(f"--exclude_texts: {value!r} matches no file")
         found += matched
@@ -204,11 +206,16 @@ def _load(path: str, number: int, line: str) -> Any:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _strings(inner)
+    """All strings in it, at any depth: what comes from people may be nested deeply."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str() as text:
+                yield text
+            case dict() as fields:
+                left += fields.values()
+            case list() as values:
+                left += values
 
 
 def decontaminate(pairs: pa.RecordBatch, *, excluded: Excluded) -> Iterator[Any]:

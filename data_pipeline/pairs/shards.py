@@ -145,6 +145,11 @@ def _joined(rows: Any) -> pa.Buffer:
     return data[int(offsets[0]) : int(offsets[-1])]
 
 
+def _in_order(batches: list[bytes]) -> list[bytes]:
+    """Single lines, sorted: batches depend on how the input was divided."""
+    return sorted(line for batch in batches for line in batch.splitlines(keepends=True))
+
+
 class WriteLines(beam.PTransform):
     """Batches of lines -> one file of them, empty without lines."""
 
@@ -153,7 +158,7 @@ class WriteLines(beam.PTransform):
         folder: str,
         name: str,
         *,
-        read: Callable[[list[Any]], Iterable[bytes]] = iter,
+        read: Callable[[list[Any]], Iterable[bytes]] = _in_order,
         most: int | None = None,
     ):
         """Writes at most `most` lines; `read` turns all elements into lines with their ends."""

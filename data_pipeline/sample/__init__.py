@@ -12,6 +12,7 @@ from pathlib import Path
 
 from data_pipeline.errors import InputError
 from data_pipeline.files.claim import CLAIM, claim
+from data_pipeline.files.filesystem import is_remote
 from data_pipeline.files.synthetic import FIRST_WORDS, MARKER, is_marker
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
@@ -31,9 +32,11 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
       seed: of everything that is drawn at random.
 
     Raises:
-      InputError: if `comments` is less than 1, or the folder holds real data.
+      InputError: if `comments` is less than 1, or the folder holds real data or is not local.
       ClaimedError: if another process works in the folder.
     """
+    if is_remote(str(output)):
+        raise InputError(f"--output: {str(output)!r}: accepted: a local folder")
     output = Path(output)
     if comments < 1:
         raise InputError(f"--comments: {comments} is not 1 or more")

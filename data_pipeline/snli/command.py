@@ -148,10 +148,10 @@ def run_snli(
     pair_ids = list(pair_ids) or ALL
     if pair_ids != ALL:
         options["pair_ids"] = pair_ids
+    reach_object_stores()
     excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
     if excluded is not None:
         options["exclude_texts"] = [*excluded.paths, excluded.digest()]
-    reach_object_stores()
     files = find_inputs(inputs)
     _require_once(files)
     folder = OutputFolder(output)

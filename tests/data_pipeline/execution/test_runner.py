@@ -69,3 +69,15 @@ def test_the_direct_runner_is_the_local_one(name):
 
 def test_an_engine_is_not_local():
     assert not is_local(pipeline_options(["--runner=FlinkRunner"]))
+
+
+def test_an_option_that_neither_beam_nor_the_engine_knows_is_refused():
+    def of_the_engine(parser):
+        parser.add_argument("--object_reuse", action="store_true")
+
+    options = pipeline_options(["--runner=FlinkRunner", "--object_reuse", "--min_scor=5"])
+    with pytest.raises(InputError, match="unknown option --min_scor; accepted: the ones that"):
+        options.get_all_options(add_extra_args_fn=of_the_engine)
+    for runner in ("PrismRunner", "DataflowRunner"):
+        with pytest.raises(InputError, match="unknown option --min_scor"):
+            pipeline_options([f"--runner={runner}", "--min_scor=5"])

@@ -16,6 +16,7 @@ from data_pipeline.files import claim as claims
 from data_pipeline.files.claim import ClaimedError, claim
 
 REPOSITORY = Path(__file__).parents[3]
+HERE = claims._machine()
 HOLDER = """
 import sys, time
 from data_pipeline.files.claim import claim
@@ -133,16 +134,18 @@ def test_an_object_is_renewed_while_it_is_held(quick):
 
 
 @pytest.mark.parametrize(
-    ("host", "process", "seconds_ago", "is_free"),
+    ("machine", "process", "seconds_ago", "is_free"),
     [
         ("elsewhere", 1, 10, False),
         ("elsewhere", 1, 121, True),  # not renewed for more than two minutes
-        (socket.gethostname(), 1, 10, False),  # process 1 lives
-        (socket.gethostname(), 2**22 + 1, 10, True),  # no such process
+        (HERE, 1, 10, False),  # process 1 lives
+        (HERE, 2**22 + 1, 10, True),  # no such process
+        (None, 2**22 + 1, 10, False),  # the same name of the host alone says nothing
     ],
 )
-def test_a_dead_job_on_an_object_store(quick, host, process, seconds_ago, is_free):
-    holder = {"host": host, "process": process, "since": "then", "command": "python"}
+def test_a_dead_job_on_an_object_store(quick, machine, process, seconds_ago, is_free):
+    holder = {"host": socket.gethostname(), "process": process, "since": "then"}
+    holder |= {"command": "python"} | ({"machine": machine} if machine else {})
     holder |= {"token": "theirs", "renewed": time.time() - seconds_ago}
     store = Store({"s3://b/_claim": json.dumps(holder).encode()})
     if is_free:

@@ -2,6 +2,7 @@
 
 import lzma
 import os
+from pathlib import PurePath
 
 import orjson
 import pytest
@@ -10,8 +11,13 @@ from backports import zstd
 from data_pipeline.errors import InputError
 from data_pipeline.files import lines as reading
 from data_pipeline.files.filesystem import file_crc32c
-from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.files.lines import read_line_batches
+from data_pipeline.files.inputs import (
+    InputFile,
+    UnreadableFileError,
+    find_inputs,
+    require_folder_name,
+)
+from data_pipeline.files.lines import BATCH_BYTES, read_line_batches
 from data_pipeline.reddit.comment import parse_comment
 
 COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
@@ -131,6 +137,15 @@ def test_the_name_may_shout_but_must_tell_the_compression(tmp_path, compress, su
         lines_of(silent)
 
 
+@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
+def test_streams_with_much_padding_between_them_are_read(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(
+        compress[suffix](b"one\n") + bytes(2 * BATCH_BYTES) + compress[suffix](b"two\n")
+    )
+    assert lines_of(path) == [b"one", b"two"]
+
+
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_dump, comment):
     first = b"\xef\xbb\xbf" + orjson.dumps(comment("c1")) + b"\r"
     path = write_dump("RC.gz", [first, orjson.dumps(comment("c2")) + b"\r"])
@@ -174,12 +189,69 @@ def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
         find_inputs([str(tmp_path)])
 
 
+def test_a_pattern_finds_what_a_shell_finds(write_dump, tmp_path):
+    for name in ("dumps/2014/RC_1", "elsewhere/RC_2", "dumps/2014/folder/RC_3"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}\n")
+    (tmp_path / "dumps/2015").symlink_to(tmp_path / "elsewhere")
+    found = find_inputs([f"{tmp_path}/dumps/*/*"])
+    assert [file.path for file in found] == [
+        f"{tmp_path}/dumps/2014/RC_1",
+        f"{tmp_path}/dumps/2015/RC_2",
+    ]
+    found = find_inputs([f"{tmp_path}/dumps/**"])
+    assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_3"]
+
+
+def test_a_link_to_nowhere_is_an_error(tmp_path):
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (tmp_path / "RC_2").symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match=r"--input: '.*/RC_\*': .*No such file .*RC_2'"):
+        find_inputs([f"{tmp_path}/RC_*"])
+
+
+def test_a_closed_folder_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open/RC_1").write_bytes(b"{}\n")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root may read everything
+    with pytest.raises(InputError, match=r"Permission denied: '.*/closed'"):
+        find_inputs([f"{tmp_path}/*/RC_*"])
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("hdfs://host/out", "Beam replaces no file on HDFS; accepted: local folders, also mounted"),
+        ("s3://bucket", "is a whole bucket; name a folder in it"),
+        ("s3://bucket/", "is a whole bucket; name a folder in it"),
+    ],
+)
+def test_folders_that_cannot_be_written_are_refused(path, reason):
+    with pytest.raises(InputError, match=f"--output: '{path}':? {reason}"):
+        require_folder_name("--output", path)
+
+
+def test_a_folder_below_one_that_is_a_pattern_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "a[1]").mkdir()
+    monkeypatch.chdir(tmp_path / "a[1]")
+    with pytest.raises(InputError, match=r"--output: '.*/a\[1\]/out' is a pattern; name a folder"):
+        require_folder_name("--output", "out")
+
+
 def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "RC_1").write_bytes(b"{}\n")
     (file,) = find_inputs(["RC_*"])
     monkeypatch.chdir("/")
-    assert file.path == "./RC_1"
+    assert file.path == "RC_1"
     assert file.full_path == str(tmp_path / "RC_1")
     (batch,) = read_line_batches(file)
     assert batch.lines == [b"{}"]

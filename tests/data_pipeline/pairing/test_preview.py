@@ -138,3 +138,11 @@ def test_a_file_of_malformed_lines_is_shown(chat, capsys):
     with pytest.raises(SystemExit, match="--sample: no pairs among the first 10 messages"):
         main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "10"])
     assert "malformed not JSON: " in capsys.readouterr().out
+
+
+def test_a_file_of_malformed_lines_is_not_read_to_its_end(chat, capsys):
+    chat.write_text("no\n" * 1_000_000)
+    with pytest.raises(SystemExit):
+        main(["conversations", "--input", str(chat), *OPTIONS, "--sample", "10"])
+    table = dict(map(str.split, capsys.readouterr().out.splitlines()[1:3]))
+    assert 10_000 <= int(table["lines"].replace(",", "")) < 1_000_000

@@ -12,6 +12,7 @@ from data_pipeline.pairs.decontamination import (
     EXCLUDED,
     Excluded,
     decontaminate,
+    find_texts,
     normalize,
     read_texts,
 )
@@ -155,3 +156,15 @@ def test_the_whole_text_of_halves_counts_too(tmp_path):
         excluded = Excluded([str(path)], are_halves=are_halves)
         assert (excluded.find_pair("One fish!", "two FISH") is not None) == are_halves
         assert excluded.find_pair("two fish", "one fish") is None
+
+
+def test_values_may_be_nested_deeply(tmp_path):
+    path = tmp_path / "sets.jsonl"
+    path.write_text("[" * 1000 + '"a text", {"k": ["another"]}' + "]" * 1000 + "\n")
+    assert sorted(read_texts(str(path))) == ["a text", "another"]
+
+
+def test_a_file_that_cannot_be_read_is_one_error(tmp_path):
+    (tmp_path / "a.txt").symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match=r"--exclude_texts: '.*\*.txt': .*No such file"):
+        find_texts([f"{tmp_path}/*.txt"])

@@ -205,3 +205,8 @@ def test_lines_of_a_collection_come_into_one_file(tmp_path):
         described = lines | WriteLines(str(tmp_path), "lines.txt")
         assert_that(described | beam.Map(lambda file: file.records), equal_to([3]))
     assert (tmp_path / "lines.txt").read_bytes() == b"a\nb\nc\n"
+
+
+def test_lines_are_in_order_however_they_were_batched(tmp_path):
+    WriteLines(str(tmp_path), "lines.txt")._write(b"", elements=[b"a\nd\n", b"c\n", b"b\n"])
+    assert (tmp_path / "lines.txt").read_bytes() == b"a\nb\nc\nd\n"

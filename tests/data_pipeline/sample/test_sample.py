@@ -356,3 +356,10 @@ def test_search_engine_order_is_mediocre(folder):
         group = np.array(good[start : start + 10])
         precisions.append((np.cumsum(group) / np.arange(1, 11))[group].mean())
     assert 0.25 < np.mean(precisions) < 0.65
+
+
+def test_an_object_store_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="--output: 's3://bucket/world': accepted: a local folder"):
+        sample.write_sample("s3://bucket/world", comments=1)
+    assert list(tmp_path.iterdir()) == []

@@ -185,6 +185,9 @@ def test_the_marker_and_a_second_run(vocabulary, vocabulary_fails, write_pairs, 
     vocabulary("--input", path)
     assert "is complete already; nothing to do" in capsys.readouterr().out
     assert "its min_counts was" in vocabulary_fails("--input", path, "--min_count=3")
+    (output / "data_card.html").write_text("somebody's")
+    assert "data_card.html'; delete it or" in vocabulary_fails("--input", path, "--overwrite")
+    (output / "data_card.html").unlink()
     vocabulary("--input", path, "--min_count=3", "--overwrite")
     assert lists(output)[0] == "</s>\t4\nfish\t3\n"
 

@@ -118,6 +118,11 @@ class DualEncoder(tf_keras.Model):
         return hasattr(self, "context_network")
 
     @property
+    def learns_score_scale(self) -> bool:
+        """Whether the score scale is a trained number."""
+        return self._log_score_scale is not None
+
+    @property
     def score_scale(self) -> tf.Tensor:
         """What the dot products are multiplied by: float32 scalar."""
         if self._log_score_scale is None:
@@ -227,7 +232,7 @@ class DualEncoder(tf_keras.Model):
         serialize = tf_keras.saving.serialize_keras_object
         return {name: serialize(layer) for name, layer in layers.items()} | {
             "score_scale": self._score_scale,
-            "learned_score_scale": self._log_score_scale is not None,
+            "learned_score_scale": self.learns_score_scale,
             "name": self.name,
         }
 

@@ -73,27 +73,41 @@ def aside(output: Path) -> Iterator[Path]:
     none. If the process is killed between them, the old folder is in `.NAME.*/old` beside it.
 
     Raises:
-      InputError: if nothing can be written beside `output`.
+      InputError: if nothing can be written beside `output`, or somebody made the folder between the
+        two renames; the old one is then kept beside it.
     """
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     except OSError as error:
         raise InputError(f"--output: {str(output)!r} cannot be written: {error}") from error
-    old = beside / "old"
+    new, old = beside / "new", beside / "old"
+    is_only_copy = False
     try:
-        yield beside / "new"
-        if output.is_dir():
-            output.rename(old)
+        yield new
         try:
-            (beside / "new").replace(output)
-        except OSError:
+            if output.is_dir():
+                output.rename(old)
+            new.replace(output)
+        except BaseException as error:  # Ctrl-C, too
             if old.exists():
-                old.rename(output)
+                is_only_copy = True
+                _put_back(old, output, error)
+                is_only_copy = False
             raise
     finally:
-        if output.exists() or not old.exists():  # else `old` is the only copy
+        if not is_only_copy:
             shutil.rmtree(beside)
+
+
+def _put_back(old: Path, output: Path, error: BaseException) -> None:
+    try:
+        old.rename(output)
+    except OSError:
+        raise InputError(
+            f"--output: {str(output)!r} cannot be replaced: {error}; what was there is in "
+            f"{str(old)!r}"
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -24,8 +24,9 @@ _IGNORABLE = re.compile(
 )
 """Unicode's Default_Ignorable_Code_Point, such as joiners of emoji, variation selectors and soft
 hyphens: Unicode's NFKC_Casefold removes them, Python's case folding does not."""
-_UNSEEN = ("Cc", "Cf", "Co", "Cs")
-"""RE2's `\\pC`: Unicode's category C without unassigned characters (Cn)."""
+_UNSEEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+"""RE2's `\\pC`, which is Unicode's category C without unassigned characters (Cn), and those of Z of
+which NFKC makes no space; the last of these is U+1680."""
 
 
 class _Patterns(NamedTuple):
@@ -61,7 +62,7 @@ def _patterns() -> _Patterns:
     marks = "".join(part for category, part in ranges.items() if category[0] == "M")
     unseen = "".join(ranges[category] for category in _UNSEEN)
     return _Patterns(
-        unseen=re.compile(f"[{unseen}]+"),
+        unseen=re.compile(f"[{unseen}\u1680]+"),
         symbol=re.compile(f"[^{letters_numbers}{marks} ']"),
     )
 

@@ -26,13 +26,16 @@ def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
             matrix, about = file[MATRIX], json.loads(str(file[ABOUT]))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"--with_sts_matrix: {str(path)!r}: {error}; {accepted}") from error
-    if matrix.shape != (dim, dim) or matrix.dtype.kind != "f" or not np.isfinite(matrix).all():
-        raise InputError(
-            f"--with_sts_matrix: {str(path)!r} holds {matrix.dtype} {list(matrix.shape)}"
-            f"{'' if matrix.dtype.kind != 'f' or np.isfinite(matrix).all() else ', not finite'}; "
-            f"{accepted}"
-        )
-    return matrix.astype(np.float32), about
+    where = f"--with_sts_matrix: {str(path)!r} holds {matrix.dtype} {list(matrix.shape)}"
+    if matrix.shape != (dim, dim) or matrix.dtype.kind != "f":
+        raise InputError(f"{where}; {accepted}")
+    with np.errstate(over="ignore"):
+        matrix = matrix.astype(np.float32)
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{where}, not finite in float32; {accepted}")
+    if not matrix.any():
+        raise InputError(f"{where}, all zeros; {accepted}")
+    return matrix, about
 
 
 def learned_on(about: Any) -> str:

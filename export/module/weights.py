@@ -17,6 +17,7 @@ import tensorflow as tf
 import tf_keras
 
 from export import FLOAT32, INT8
+from model.errors import InputError
 from model.layers import xla
 from model.text.preprocessing import PADDING, WORDS
 
@@ -156,6 +157,12 @@ def _in_place_of_weights(layer: tf_keras.layers.Layer, values: dict[Any, tf.Tens
         for name, weight in vars(part).items()
         if isinstance(weight, tf.Variable) and weight.ref() in values
     ]
+    if missing := values.keys() - {weight.ref() for _, _, weight in places}:
+        names = ", ".join(sorted(ref.deref().name for ref in missing))
+        raise InputError(
+            f"--variant: the weights {names} are in no attribute of {layer.name}; accepted: "
+            "float32 and int8, or an encoder whose weights are attributes of it and its layers"
+        )
     try:
         for attributes, name, weight in places:
             attributes[name] = values[weight.ref()]

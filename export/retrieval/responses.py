@@ -36,6 +36,7 @@ from model.errors import InputError
 INDEX, MATRIX, CODES = "index.json", "matrix.npy", "codes.faiss"
 FILES = (INDEX, MATRIX, CODES, text_files.TEXTS, text_files.OFFSETS)
 """All that an index has."""
+DTYPES = ("float16", "float32")
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
 CODES_FROM = 20_000
 """With fewer texts, exact search takes milliseconds."""
@@ -99,11 +100,13 @@ def build_index(
       mode: `responses` or `similar`.
 
     Raises:
-      ValueError: if there is no such mode.
+      ValueError: if there is no such mode or `dtype`.
       InputError: if the module or a file cannot be used, or `output` is something else.
     """
     if mode not in MODES:
         raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype is {dtype!r}; {' and '.join(DTYPES)} are accepted")
     loaded = _load(Path(module), mode)
     patterns = [responses] if isinstance(responses, str | Path) else list(responses)
     files = {text_files.sha256(path): path for path in text_files.matching(patterns)}
@@ -231,5 +234,7 @@ def _encode(module: Module, texts: Texts, rows: np.ndarray, dtype: str) -> np.nd
     with np.errstate(over="ignore"):
         found = np.concatenate(encoded).astype(dtype)[np.argsort(order)]
     if not np.isfinite(found).all():
+        if not all(np.isfinite(some).all() for some in encoded):
+            raise InputError("--module: gives vectors that are not finite")
         raise InputError("--dtype: float16 is too narrow for these vectors; accepted: float32")
     return found

@@ -27,7 +27,16 @@ def search(
       inputs: texts.
       top: number of texts for each input.
       exact: whether to score all texts, where the index has codes.
+
+    Raises:
+      ValueError: if `inputs` is one text, or `top` less than 1.
     """
+    if isinstance(inputs, str | bytes):
+        raise ValueError(f"inputs is {inputs!r}; a list of texts is accepted")
+    if top < 1:
+        raise ValueError(f"top is {top}; 1 or more is accepted")
+    if not len(inputs):
+        return []
     vectors = index.module.encode_inputs(inputs)
     if exact or index.codes is None:
         scores, rows = top_rows(index.matrix, vectors, top=top)

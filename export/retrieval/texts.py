@@ -7,6 +7,8 @@ import codecs
 import glob
 import gzip
 import hashlib
+import re
+import unicodedata
 import zlib
 from array import array
 from collections.abc import Iterator, Sequence
@@ -24,6 +26,7 @@ from model.teacher.texts import TEXT, TFRECORD, kind_of
 
 OFFSETS, TEXTS = "offsets.npy", "texts.bin"
 _GZIP = ".gz"
+_VISIBLE = re.compile(rb"[!-~]")
 
 
 class Texts(NamedTuple):
@@ -121,11 +124,17 @@ def _texts(path: Path) -> Iterator[bytes]:
     lines = _of_pairs(path) if kind == TFRECORD else _lines(path)
     try:
         for line in lines:
-            if text := line.strip():
+            text = line.strip()
+            if _VISIBLE.search(text) or _is_visible(text.decode(errors="replace")):
                 yield text
     except (OSError, EOFError, zlib.error, tf.errors.OpError) as error:
         reason = reason_of(error) if isinstance(error, tf.errors.OpError) else error
         raise InputError(f"{str(path)!r} cannot be read: {reason}") from error
+
+
+def _is_visible(text: str) -> bool:
+    """Whether it has a character that is neither a space nor a control character."""
+    return any(unicodedata.category(character)[0] not in "ZC" for character in text)
 
 
 def _lines(path: Path) -> Iterator[bytes]:

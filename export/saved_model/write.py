@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from data_pipeline.files.claim import CLAIM
-from export import FLOAT32
+from export import FLOAT32, VARIANTS
 from export.card import identity, model_card, scores
 from export.module import components as principal_components
 from export.module import sts_matrix as matrices
@@ -61,11 +61,14 @@ def export(
       results: folder of result files of a module with the same weights; the card shows them.
 
     Raises:
+      ValueError: if there is no such variant.
       InputError: if the model, the matrix or the results cannot be used, or `output` is something
         other than a module.
       VerificationError: if the module does not give the values that it had before; `output`
         stays as it was.
     """
+    if variant not in VARIANTS:
+        raise ValueError(f"variant is {variant!r}; {', '.join(VARIANTS)} are accepted")
     model_dir, output = Path(model_dir), Path(output).resolve()
     if results is not None:
         scores.read(Path(results))  # an error now rather than after the work

@@ -112,6 +112,13 @@ def initialize(model: DualEncoder, path: str) -> None:
             raise ValueError("task.model.text.vocabulary has other tokens here")
     except (AssertionError, ValueError) as error:
         raise InputError(f"{name}: {checkpoint!r} is of another model: {error}") from error
+    if schema.RESPONSE_SELECTION in shared:
+        lost = {
+            "learned score scale": other.learns_score_scale and not model.learns_score_scale,
+            "network of earlier messages": other.reads_context and not model.reads_context,
+        }
+        for what in filter(lost.get, lost):
+            print(f"warning: {name}: {checkpoint} has a {what}, which is not used here")
 
 
 def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> str:

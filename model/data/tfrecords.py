@@ -57,7 +57,8 @@ def find_files(name: str, config: schema.Data) -> list[str]:
             f"{name}.input_path: {other!r} is {_OTHER_KINDS[_kind_of(other)]}, and training reads "
             "TFRecord; run the command of data_pipeline that made it again with --format tfrecord"
         )
-    files = sorted(set(files), key=lambda path: (PurePath(path).name, path))
+    once = {_full_path(file): file for file in reversed(files)}
+    files = sorted(once.values(), key=lambda path: (PurePath(path).name, path))
     held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
     if config.is_training and held_out:
         raise InputError(f"{name}.input_path: {held_out[0]!r} is held out; training never reads it")

@@ -132,8 +132,10 @@ def segment_sqrt_n(vectors: tf.Tensor, ids: tf.Tensor, of_row: tf.Tensor) -> tf.
     @tf.custom_gradient
     def add(vectors: tf.Tensor) -> Any:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            number = tf.math.segment_sum(tf.ones_like(of_row, upstream.dtype), of_row)
-            scaled = upstream * tf.math.rsqrt(tf.maximum(number, 1))[:, tf.newaxis]
+            # Not in 16 bits: bfloat16 counts to 256.
+            number = tf.math.segment_sum(tf.ones_like(of_row, tf.float32), of_row)
+            by_root = tf.math.rsqrt(tf.maximum(number, 1))
+            scaled = upstream * tf.cast(by_root, upstream.dtype)[:, tf.newaxis]
             return _summed_by_id(scaled, of_row, ids, count=tf.shape(vectors)[0])
 
         return tf.sparse.segment_sqrt_n(vectors, ids, of_row), gradient

@@ -46,8 +46,8 @@ class SentenceEncoder(tf_keras.layers.Layer):
     hidden], and `mask`, bool [batch, tokens], true where there is a word.
 
     A subclass takes keyword arguments only: `table_sizes`, the number of ids of each kind, and
-    the fields of its configuration. It sets `embedding_dim`, and `get_config` returns what it
-    was given.
+    the fields of its configuration. It sets `embedding_dim` and has `tables`, and `get_config`
+    returns what it was given.
     """
 
     embedding_dim: int
@@ -99,9 +99,15 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
 
     Raises:
       ValueError: if `name` is taken or `config` is not a `hyperparams.Config`.
+      TypeError: if the class has no `tables`, without which it cannot be exported.
     """
 
     def register(layer: _Layer) -> _Layer:
+        if layer.tables is SentenceEncoder.tables:
+            raise TypeError(
+                f"{layer.__name__} has no property `tables`: the vectors of the ids of each kind, "
+                "such as {'words': self.words.embeddings}"
+            )
         if name in _LAYERS:
             raise ValueError(f"name: encoder {name!r} is registered already: {_LAYERS[name]}")
         schema.add_encoder(name, config)

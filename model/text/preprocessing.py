@@ -50,7 +50,7 @@ _LOOKED_AT = 64
 _UTF_8 = r"[\x{0}-\x{D7FF}\x{E000}-\x{10FFFF}]*"
 _APOSTROPHES = r"['’ʼ`‘]| \x{0301}"  # NFKC makes a space and an accent of U+00B4
 _SYMBOL = r"[^\pL\pM\pN\s']"
-_UNSEEN = r"[^\PC\s]+"
+_UNSEEN = r"(?:[^\PC\s]|[\p{Zl}\p{Zp}\x{1680}])+"  # NFKC makes a space of all others of Z
 _SPACE = r"\s+"
 
 

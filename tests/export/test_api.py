@@ -26,3 +26,8 @@ def test_every_public_name_is_there():
 def test_naming_the_package_imports_no_tensorflow():
     program = "import export, sys; export.VARIANTS; sys.exit('tensorflow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_variant_that_there_is_not_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="variant is 'int16'; float32, bfloat16, float16, int8"):
+        export.export(tmp_path / "run", tmp_path / "module", variant="int16")

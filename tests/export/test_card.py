@@ -343,6 +343,8 @@ def test_a_tuned_matrix_turns_the_embeddings(shared, tmp_path):
     [
         ({"matrix": np.eye(3), "about": np.array("{}")}, "holds float64 [3, 3]; accepted: "),
         ({"matrix": np.full((7, 7), np.nan), "about": np.array("{}")}, "not finite"),
+        ({"matrix": np.full((7, 7), 1e39), "about": np.array("{}")}, "not finite in float32"),
+        ({"matrix": np.zeros((7, 7)), "about": np.array("{}")}, "all zeros; accepted: "),
         ({"about": np.array("{}")}, "matrix"),
     ],
 )

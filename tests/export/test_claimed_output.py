@@ -1,10 +1,14 @@
 """One exporter at a time writes an output, and only over what is its own kind."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from data_pipeline.files.claim import claim
 from export.__main__ import main
 from model import output_folder
+from model.errors import InputError
 
 
 def refusal(*arguments):
@@ -76,3 +80,42 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monke
         new.mkdir()
     assert [path.name for path in output.iterdir()] == ["old"]
     assert list(tmp_path.iterdir()) == [output]
+
+
+def test_a_folder_made_between_the_renames_costs_nothing(tmp_path, monkeypatch):
+    output = tmp_path / "module"
+    output.mkdir()
+    (output / "old").write_text("x")
+    replace = Path.replace
+
+    def others_come_first(path, target):
+        output.mkdir()
+        (output / "theirs").write_text("y")
+        replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", others_come_first)
+    with (
+        pytest.raises(
+            InputError, match=r"cannot be replaced: .*; what was there is in '(.*)'$"
+        ) as e,
+        output_folder.aside(output) as new,
+    ):
+        new.mkdir()
+    kept = re.search("'([^']*)'$", str(raised.value))[1]
+    assert (Path(kept) / "old").read_text() == "x"
+    assert (output / "theirs").read_text() == "y"
+
+
+def test_ctrl_c_between_the_renames_puts_the_old_folder_back(tmp_path, monkeypatch):
+    output = tmp_path / "module"
+    output.mkdir()
+    (output / "old").write_text("x")
+
+    def stopped(path, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", stopped)
+    with pytest.raises(KeyboardInterrupt), output_folder.aside(output) as new:
+        new.mkdir()
+    assert (output / "old").read_text() == "x"
+    assert [path.name for path in tmp_path.iterdir()] == ["module"]

@@ -132,6 +132,24 @@ def test_gzip_and_pairs_are_read_too(module, tmp_path):
         assert [texts.read(row) for row in range(len(texts))] == expected
 
 
+def test_lines_without_a_visible_character_are_no_texts(module, tmp_path):
+    path = tmp_path / "r.txt"
+    path.write_text("one\n\u00a0\u3000\n\x01\u2028\u200b\n \ntwo\n日本\n")
+    texts = build_index(module, path, output=tmp_path / "index").texts
+    assert [texts.read(row).decode() for row in range(len(texts))] == ["one", "two", "日本"]
+
+
+def test_arguments_that_cannot_be_are_refused(module, lines, tmp_path):
+    with pytest.raises(ValueError, match="dtype is 'int8'; float16 and float32 are accepted"):
+        build_index(module, lines, output=tmp_path / "index", dtype="int8")
+    found = build_index(module, lines, output=tmp_path / "index")
+    with pytest.raises(ValueError, match="inputs is 'abc'; a list of texts is accepted"):
+        search.search(found, "abc")
+    with pytest.raises(ValueError, match="top is 0; 1 or more is accepted"):
+        search.search(found, ["abc"], top=0)
+    assert search.search(found, []) == []
+
+
 def test_the_command_answers(shared, lines, capsys, monkeypatch):
     command = ["index", "--module", str(shared / "module"), "--responses", str(lines)]
     main([*command, "--input", "How old are you?", "--top", "2"])

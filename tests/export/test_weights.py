@@ -5,13 +5,15 @@ import math
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
 from export.__main__ import main
 from export.card.model_card import size
 from export.module.hub_module import HubModule
-from export.module.weights import Half, Int8
+from export.module.weights import Half, Int8, Narrowed
 from export.saved_model.variants import table
 from model.checkpoints.trained import load
+from model.errors import InputError
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
 SENTENCES = ["two words", "", "word " * 100, "some other words of this"]
@@ -123,3 +125,19 @@ def test_all_variants_are_written_and_scored(shared, tmp_path, capsys):
     for line in lines:
         module = tmp_path / "modules" / line.split()[0]
         assert f"| {float(line.split()[3]):.4f} |" in (module / "README.md").read_text()
+
+
+def test_a_weight_that_is_no_attribute_is_named():
+    class Listed(tf_keras.layers.Layer):
+        def build(self, input_shape):
+            self.listed = [self.add_weight("listed", [2, 2])]
+
+        def call(self, inputs):
+            return tf.matmul(inputs, self.listed[0])
+
+    layer = Listed(name="mine")
+    layer(tf.ones([1, 2]))
+    with pytest.raises(
+        InputError, match="the weights mine/listed:0 are in no attribute of mine; acc"
+    ):
+        Narrowed(layer, "float16")(tf.ones([1, 2]))

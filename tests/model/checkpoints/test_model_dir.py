@@ -342,6 +342,23 @@ def test_weights_that_do_not_fit_are_refused(reddit_run, blank, changes):
         trained.initialize(blank(**changes), str(reddit_run))
 
 
+def test_parts_that_the_new_model_lacks_are_named(parse, tmp_path, capsys):
+    changes = {"task__model__learned_score_scale": True, "task__model__context_turns": 1}
+    params = parse(trainer__average_decay=0.0, **changes)
+    other = build(params.task.model, seed=0)
+    folder = str(tmp_path / "run")
+    saved = tf.train.Checkpoint(model=other).save(f"{folder}/ckpt")
+    model_dir.write_params(params, folder)
+    trained.initialize(build(params.task.model, seed=1), saved)
+    assert "warning" not in capsys.readouterr().out
+    trained.initialize(build(parse().task.model, seed=1), saved)
+    assert capsys.readouterr().out.splitlines() == [
+        f"warning: task.init_checkpoint: {saved} has a learned score scale, which is not used here",
+        f"warning: task.init_checkpoint: {saved} has a network of earlier messages, which is not "
+        "used here",
+    ]
+
+
 def test_dropout_may_differ(reddit_run, blank):
     trained.initialize(blank(task__model__encoder__averaging__word_dropout=0.1), str(reddit_run))
 

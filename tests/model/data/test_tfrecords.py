@@ -164,3 +164,9 @@ def test_whole_files_have_nothing_wrong(pairs_folder, parse):
     files = [str(path) for path in pairs_folder.glob("train-*")]
     assert tfrecords.find_damage("x", files, parse) is None
     assert isinstance(parse(tf.constant([pair(1)])), dict)
+
+
+def test_a_file_that_is_spelt_twice_is_read_once(pairs_folder, monkeypatch):
+    monkeypatch.chdir(pairs_folder)
+    once = find_files("x", data("train-*"))
+    assert find_files("x", data(f"train-*,./train-*,{pairs_folder}/train-*")) == once

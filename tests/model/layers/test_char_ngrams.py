@@ -173,6 +173,15 @@ def test_the_sorted_gradient_of_a_sqrt_n_sum():
     np.testing.assert_array_equal(gradient, [[1 / 2 + 1 / 2 + 10, 22], [1 / 2, 1], [1 / 2, 1]])
 
 
+def test_the_gradient_of_a_long_text_is_right_in_16_bits():
+    vectors, ids = tf.ones([1, 2], tf.bfloat16), tf.zeros([1024], tf.int32)
+    with tf.GradientTape() as tape:
+        tape.watch(vectors)
+        total = tf.reduce_sum(embedding.segment_sqrt_n(vectors, ids, tf.zeros([1024], tf.int64)))
+    # 1024 / sqrt(1024)
+    np.testing.assert_array_equal(tf.cast(tape.gradient(total, vectors), tf.float32), [[32, 32]])
+
+
 @pytest.mark.parametrize("weights", ["initial", "fixed", "learned"])
 def test_xla_computes_the_same_with_the_same_gradients(vocabulary, weights):
     model = build(config(vocabulary, word_weights=weights, hidden=[4]), seed=1)

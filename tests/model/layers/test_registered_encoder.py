@@ -188,8 +188,13 @@ def test_what_is_wrong_is_said_in_a_line(arguments, written):
 
 def test_names_that_are_taken_and_what_is_no_config_are_refused():
     class Mine(encoders.SentenceEncoder):
+        tables = {}
+
+    class Without(encoders.SentenceEncoder):
         pass
 
+    with pytest.raises(TypeError, match="Without has no property `tables`: the vectors of the ids"):
+        encoders.register_encoder("without", schema.Averaging)(Without)
     with pytest.raises(ValueError, match="encoder 'transformer' is registered already"):
         encoders.register_encoder("transformer", schema.Transformer)(Mine)
     for name, config in (("type", schema.Averaging), ("mine", dict), ("my mine", schema.Nli)):

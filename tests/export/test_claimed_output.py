@@ -97,7 +97,7 @@ def test_a_folder_made_between_the_renames_costs_nothing(tmp_path, monkeypatch):
     with (
         pytest.raises(
             InputError, match=r"cannot be replaced: .*; what was there is in '(.*)'$"
-        ) as e,
+        ) as raised,
         output_folder.aside(output) as new,
     ):
         new.mkdir()

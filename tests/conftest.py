@@ -32,7 +32,7 @@ LONGEST = (
     "tests/data_pipeline/execution/",
 )
 # Folders whose files share a trained model or a module: made once if one process has them all.
-TOGETHER = ("tests/commands/", "tests/export/")
+TOGETHER = ("tests/commands/", "tests/export/", "tests/model/sts_regression/")
 # Files of few and long tests, which need not wait for each other.
 APART = ("tests/model/training/test_resume.py", "tests/test_pretrained.py")
 

@@ -26,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     embed = hub.load(given.module)
     with given.texts.open(encoding="utf-8") as file:
         texts = [line.rstrip("\n") for line in file if line.strip()]
+    if not 1 <= given.clusters <= len(texts):
+        parser.error(f"{given.texts} has {len(texts)} texts; --clusters: 1 to as many")
     vectors = np.concatenate(
         [embed(texts[i : i + BATCH]).numpy() for i in range(0, len(texts), BATCH)]
     )

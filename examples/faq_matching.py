@@ -28,11 +28,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     given = parser.parse_args(argv)
 
-    with open(given.faq, encoding="utf-8") as file:  # noqa: PTH123
+    with open(given.faq, encoding="utf-8-sig") as file:  # noqa: PTH123
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     for number, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise SystemExit(f"{given.faq}:{number}: accepted: a question, a tab and its answer")
+    if not rows:
+        raise SystemExit(f"{given.faq} is empty; accepted: a question, a tab and its answer a line")
     questions, answers = zip(*rows, strict=True)
     embed = hub.load(given.module)
     # Embeddings have unit length: their dot product is their cosine.

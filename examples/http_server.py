@@ -35,9 +35,9 @@ class Handler(BaseHTTPRequestHandler):  # noqa: D101
 
     def do_POST(self) -> None:  # noqa: D102
         try:
-            texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            texts = json.loads(self.rfile.read(max(0, int(self.headers["Content-Length"]))))
             "".join(texts).encode()  # texts, and none of them half a character
-        except (TypeError, ValueError):
+        except (RecursionError, TypeError, ValueError):
             texts = None
         if not texts or type(texts) is not list:
             self.send_error(400, "the body must be a JSON list of texts")

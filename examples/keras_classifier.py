@@ -21,6 +21,8 @@ def read(path: Path) -> tuple[list[str], list[str]]:
     rows = [line.partition("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
     if bad := [line for line, tab, _ in rows if not tab]:
         raise SystemExit(f"{path}: {bad[0]!r}; accepted: a label, a tab and a text on each line")
+    if not rows:
+        raise SystemExit(f"{path} is empty; accepted: a label, a tab and a text on each line")
     return [label for label, _, _ in rows], [text for _, _, text in rows]
 
 

@@ -47,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     embed = hub.load(given.module)
     with given.texts.open(encoding="utf-8") as file:
         texts = [line.rstrip("\n") for line in file if line.strip()]
+    if not texts:
+        parser.error(f"{given.texts} has no text")
     parts = [embed(texts[i : i + BLOCK]).numpy() for i in range(0, len(texts), BLOCK)]
     for row in distinct(np.concatenate(parts), threshold=given.threshold):
         print(texts[row])

@@ -238,17 +238,19 @@ def _training_pairs(arguments: argparse.Namespace) -> dict[str, list]:
     """Return the training and the validation pairs, where they are asked for.
 
     Raises:
-      InputError: if the folder lacks either.
+      InputError: if the folder lacks either, or has too few.
     """
     if not (arguments.training_pairs and arguments.response_ranking):
         return {}
     from evaluation.data import ranking_files
     from evaluation.data.files import Source
+    from evaluation.encoders.linear_map import require_enough
 
     found = {}
     for split in ("train", "validation"):
         files = ranking_files.shards(arguments.training_pairs, split)
         found[split] = ranking_files.read(Source(split, files)).pairs
+    require_enough(found["train"], found["validation"])
     return found
 
 

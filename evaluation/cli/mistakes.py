@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
 
     if not (arguments.sts or arguments.response_ranking):
         raise InputError("no data: one or both of --sts, --response_ranking")
+    if arguments.candidates != options.CANDIDATES and not arguments.response_ranking:
+        raise InputError("--candidates: accepted with --response_ranking, which is missing")
     similar = sts_files.find(arguments.sts) if arguments.sts else []
     ranked = ranking_files.find(arguments.response_ranking) if arguments.response_ranking else []
     pairs = {source: sts_files.read(source) for source in similar}  # before the slow load

@@ -123,6 +123,12 @@ def read_xml(path: Path) -> list[Query]:
         raise InputError(f"{path}: {error}; UTF-8 is accepted") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{path}: damaged gzip file ({error})") from error
+    for query in handler.queries.values():
+        if not query.text or not any(candidate.text for candidate in query.candidates):
+            raise InputError(
+                f"{path}: question {query.id!r} or all of its related questions have no text; "
+                f"accepted: text in one or more of {', '.join(TEXT_OF)}"
+            )
     return _checked(handler.queries, path=path, wanted="OrgQuestion elements with RelQuestion")
 
 
@@ -160,7 +166,8 @@ class _QuestionHandler(xml.sax.ContentHandler):
 
     def startElement(self, name, attributes):  # noqa: N802  (the SAX interface)
         """Open a question."""
-        self._pieces = []
+        if name in TEXT_OF:
+            self._pieces = []
         if name == "OrgQuestion":
             query_id = self._attribute(attributes, "ORGQ_ID", element=name)
             self._first_time = query_id not in self.queries
@@ -181,7 +188,6 @@ class _QuestionHandler(xml.sax.ContentHandler):
         target = self._candidate if owner == "candidate" else self._query
         if owner and target is not None and (owner == "candidate" or self._first_time):
             target.text = f"{target.text} {''.join(self._pieces).strip()}".strip()
-        self._pieces = []
 
     def _read_candidate(self, attributes) -> Candidate:
         """Make a candidate of a RelQuestion's attributes; engine rank 1 scores 1, rank 2 1/2."""

@@ -1,6 +1,7 @@
 """CSV and TSV files with a header: the values of named columns, row by row."""
 
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -57,6 +58,7 @@ def _fields(header: str, delimiter: str, *, quotes: bool) -> list[str]:
 
 def _rows(path: Path, delimiter: str, *, quotes: bool) -> Iterator[tuple[int, list[str]]]:
     """Yield (number of its first line, fields) of each row."""
+    csv.field_size_limit(sys.maxsize)
     lines = (f"{line}\n" for _, line in numbered_lines(path))
     reader = csv.reader(lines, delimiter=delimiter, quoting=_quoting(quotes), strict=True)
     while True:
@@ -64,10 +66,13 @@ def _rows(path: Path, delimiter: str, *, quotes: bool) -> Iterator[tuple[int, li
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise InputError(
-                f"{path}:{number}: {error}; a field in quotes ends with a quote and a delimiter; "
-                "--no_quotes reads quotes as text"
-            ) from error
+            advice = "lines end with a line feed"
+            if quotes and "new-line" not in str(error):
+                advice = (
+                    "a field in quotes ends with a quote and a delimiter; --no_quotes reads quotes "
+                    "as text"
+                )
+            raise InputError(f"{path}:{number}: {error}; {advice}") from error
         if row is None:
             return
         yield number, row

@@ -71,8 +71,11 @@ def repeats(pairs: Iterable[tuple[str, str, float]]) -> dict[str, int]:
     A pair conflicts if one with the same texts has another gold score.
     """
     golds: dict[frozenset, list[float]] = {}
-    for left, right, gold in pairs:
-        golds.setdefault(frozenset((normalize(left), normalize(right))), []).append(gold)
+    for pair in pairs:
+        *texts, gold = pair
+        # Of a text without words, such as an emoji, its marks count.
+        same = frozenset(normalize(text) or text for text in texts)
+        golds.setdefault(same, []).append(gold)
     return {
         "duplicate_pairs": sum(len(found) - 1 for found in golds.values()),
         "conflicting_pairs": sum(len(found) for found in golds.values() if len(set(found)) > 1),

@@ -179,7 +179,7 @@ def _relevant(path: Path, queries: dict[str, str], documents: dict[str, str]) ->
 
 def _check_header(names: list[str], place: str) -> None:
     """Raise InputError where the first of three columns' lines is no header but a judgement."""
-    if re.fullmatch(r"[+-]?\d+", names[-1]):
+    if re.fullmatch(r"[+-]?[\d.]+", names[-1]):
         raise InputError(
             f"{place}: {' '.join(names)!r} has a grade; {BEIR_COLUMNS} columns are accepted under "
             "a header, such as: query-id corpus-id score"
@@ -187,7 +187,6 @@ def _check_header(names: list[str], place: str) -> None:
 
 
 def _grade(value: str, place: str) -> int:
-    try:
-        return int(value)
-    except ValueError as error:
-        raise InputError(f"{place}: grade is {value!r}; a whole number is accepted") from error
+    if not re.fullmatch(r"[+-]?\d+", value):
+        raise InputError(f"{place}: grade is {value!r}; a whole number is accepted")
+    return int(value)

@@ -49,12 +49,18 @@ class NliData:
 def find(path: Path) -> dict[str, Source]:
     """Return the splits of a folder, by name, or a file alone under its own split's name.
 
+    Where a file is there in both of SNLI's formats, as in its archive, the .jsonl is taken.
+
     Raises InputError where the folder has neither dev nor test, or a split twice.
     """
     if existing(path).is_file():
         return {split_of(path): _source(path)}
     found: dict[str, Source] = {}
+    names = {without_gz(candidate) for candidate in path.iterdir()}
     for candidate in sorted(path.iterdir()):
+        stem = without_gz(candidate).removesuffix(".txt")
+        if stem != without_gz(candidate) and f"{stem}.jsonl" in names:
+            continue
         if not without_gz(candidate).endswith(SUFFIXES) or split_of(candidate) not in SPLITS:
             continue
         split = split_of(candidate)

@@ -132,7 +132,7 @@ def _either(path: Path) -> list[Path]:
 
 def _source_of_file(path: Path) -> Source:
     stem = without_gz(path).rsplit(".", 1)[0]
-    if INPUT in path.name:
+    if INPUT in path.name and without_gz(path).endswith(".txt"):
         return named_source(f"sts-{stem}", path, _gold_of(path))
     return named_source(stem if stem.startswith("sts-") else f"sts-{stem}", path)
 
@@ -278,8 +278,8 @@ def _is_score(value: str) -> bool:
 
 
 def _number(value: str) -> float:
-    """Return a number; NaN where the text is none."""
+    """Return a number; NaN where the text is none, nor are Python's 1_0."""
     try:
-        return float(value)
+        return math.nan if "_" in value else float(value)
     except ValueError:
         return math.nan

@@ -1,7 +1,10 @@
 """TFRecord files of tf.Examples, record by record."""
 
+import gzip
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,9 @@ from evaluation.data.files import without_gz
 from evaluation.errors import InputError
 
 BATCH = 1024
+FRAME = 16
+"""Bytes of a record's length and checksums."""
+CHUNK = 1 << 20
 
 
 def read(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -29,17 +35,28 @@ def records(path: Path) -> Iterator[bytes]:
     import tensorflow as tf
 
     compression = "" if without_gz(path) == path.name else "GZIP"
-    number = 0
+    number, size = 0, 0
     try:
         found = tf.data.TFRecordDataset(str(path), compression_type=compression)
         for record in _in_batches(found, tf.errors.OpError):
             yield record
-            number += 1
-    except tf.errors.OpError as error:
-        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", error.message.splitlines()[0])
+            number, size = number + 1, size + len(record) + FRAME
+        # A file cut off in a header, or anywhere in a .gz, is a whole one for TensorFlow.
+        if size != _unpacked_size(path):
+            raise EOFError("it ends within a record")
+    except (tf.errors.OpError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        said = error.message if isinstance(error, tf.errors.OpError) else str(error)
+        reason = re.sub(r"\{\{.*?\}\} ?| ?\[Op:.*", "", said.splitlines()[0])
         raise InputError(
             f"{path}: damaged after record {number}, or no TFRecord file ({reason})"
         ) from error
+
+
+def _unpacked_size(path: Path) -> int:
+    if without_gz(path) == path.name:
+        return path.stat().st_size
+    with gzip.open(path) as file:
+        return sum(map(len, iter(partial(file.read, CHUNK), b"")))
 
 
 def _in_batches(records: Any, error: type[Exception]) -> Iterator[bytes]:

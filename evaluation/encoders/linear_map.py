@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from evaluation.data.ranking_files import Pair, RankingData
+from evaluation.data.ranking_files import Pair
 from evaluation.errors import InputError
 from evaluation.tasks import response_ranking
 
@@ -78,20 +78,24 @@ class LinearMap:
         return of | {"path": self.path, "fingerprint": digest, "about": self._learned.about}
 
 
+def require_enough(training: Sequence[Pair], validation: Sequence[Pair]) -> None:
+    """Raise InputError if there are fewer than 100 training or validation pairs."""
+    for name, pairs in (("training", training), ("validation", validation)):
+        if len(pairs) < BATCH:
+            raise InputError(
+                f"--training_pairs: {len(pairs):,} {name} pairs; {BATCH} or more are accepted"
+            )
+
+
 def learn(encoder, training: Sequence[Pair], validation: Sequence[Pair]) -> Learned:
     """Return the map with the highest P@1 of 100 on the validation pairs; the identity among them.
 
     Raises:
       InputError: if there are fewer than 100 training or validation pairs.
     """
-    if len(training) < BATCH:
-        raise InputError(
-            f"--training_pairs: {len(training):,} training pairs; {BATCH} or more are accepted"
-        )
+    require_enough(training, validation)
     inputs = _unit(encoder.encode_inputs([pair.input for pair in training]))
     responses = _unit(encoder.encode_responses([pair.response for pair in training]))
-    data = RankingData("validation", list(validation))
-    response_ranking.check(data, candidates=BATCH)
     held_out = [
         _unit(encode([getattr(pair, name) for pair in validation]))
         for encode, name in (

@@ -66,11 +66,16 @@ def evaluations(
             return found
         return classified(found, chosen(), dev=dev_data.name)
 
+    def metrics(source: Source) -> tuple[str, ...]:
+        labelled = dev_data is not None and (dev_data.has_text or not data[source].has_text)
+        return (*METRICS, *LABEL_METRICS) if labelled else METRICS
+
     return [
         Evaluation(
             source=source.after([chosen_on] if chosen_on and chosen_on != source else []),
             compute=partial(compute, source),
             module=encoder.provenance() if encoder and data[source].has_text else None,
+            metrics=metrics(source),
         )
         for source in sources
     ]

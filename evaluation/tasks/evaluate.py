@@ -47,13 +47,18 @@ def evaluate(
         `columns` of sts, see `sts_files.Columns`.
 
     Raises:
-      ValueError: if there is no such task.
+      ValueError: if there is no such task, or `data` is of another.
       InputError: if the data or the encoder cannot be used.
     """
     if task not in (*TASKS, RETRIEVAL):
         names = ", ".join((*TASKS, RETRIEVAL))
         raise ValueError(f"task is {task!r}; {names} are accepted")
-    files = Path(data) if isinstance(data, str) else data
+    if isinstance(data, RetrievalFiles) != (task == RETRIEVAL):
+        accepted = "RetrievalFiles" if task == RETRIEVAL else "a path"
+        raise ValueError(f"data is {data!r}; {accepted} is accepted for {task}")
+    files = RetrievalFiles(*map(Path, data)) if isinstance(data, RetrievalFiles) else Path(data)
+    for name in {"train", "dev"} & settings.keys():
+        settings[name] = settings[name] and Path(settings[name])
 
     def load():
         if not isinstance(encoder, str | Path):
@@ -70,6 +75,10 @@ def evaluate(
     return Store(output=Path(output), command=command, seed=seed, again=again, say=quiet).results(
         evaluations
     )
+
+
+OF_DATA = ("columns", "quotes")
+"""Settings by which a file is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +163,9 @@ def _check_same(found: Result, asked: Evaluation, *, path: Path, seed: int) -> N
             "module": module and module.get("fingerprint"),
         }
 
-    settings = {"seed": seed} | dict(asked.settings)
+    # Of data, a setting that is not asked for counts too: other columns are other data.
+    of_data = {name: None for name in OF_DATA if name in found.settings}
+    settings = {"seed": seed} | of_data | dict(asked.settings)
     wanted = identity(asked.source.provenance(), asked.module) | settings
     stored = identity(found.data, found.module)
     stored |= {name: found.settings.get(name) for name in settings}

@@ -176,6 +176,11 @@ def ranked(
     """
     inputs = _inputs(encoder, pairs, in_context=in_context).astype(np.float64)
     responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
+    if inputs.shape[1] != responses.shape[1]:
+        raise InputError(
+            f"{getattr(encoder, 'path', 'the encoder')}: its inputs have {inputs.shape[1]} numbers "
+            f"and its responses {responses.shape[1]}; the same is needed to rank by dot products"
+        )
     for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
         scores = similarity.products(inputs[rows], responses[columns])
         better, same = compare(scores, negative=negative)

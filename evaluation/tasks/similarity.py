@@ -8,11 +8,14 @@ import re
 import numpy as np
 import scipy.sparse.linalg
 
+from evaluation.errors import InputError
+
 
 def products(left, right) -> np.ndarray:
     """Return all dot products of two [m, dim] and [n, dim]: dense float64 [m, n]."""
-    found = left @ right.T
-    return found.toarray() if scipy.sparse.issparse(found) else found
+    with np.errstate(invalid="ignore"):
+        found = left @ right.T
+    return _finite(found.toarray() if scipy.sparse.issparse(found) else found)
 
 
 def cosine(left, right) -> np.ndarray:
@@ -25,7 +28,15 @@ def cosine(left, right) -> np.ndarray:
         norms = scipy.sparse.linalg.norm(left, axis=1) * scipy.sparse.linalg.norm(right, axis=1)
     else:
         norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    return np.clip((left * right).sum(axis=1) / norms, -1.0, 1.0)
+    with np.errstate(invalid="ignore"):
+        return _finite(np.clip((left * right).sum(axis=1) / norms, -1.0, 1.0))
+
+
+def _finite(scores: np.ndarray) -> np.ndarray:
+    """Return the scores; raise InputError where one is none."""
+    if not np.isfinite(scores).all():
+        raise InputError("the encoder gives vectors that are not finite, or all zeros")
+    return scores
 
 
 def negative_angle(left, right) -> np.ndarray:

@@ -153,9 +153,11 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
     """Reads and parses one batch and each file's first record: a run must not stop at a file later.
 
     Raises:
-      InputError: if there are no files, fewer records than a batch, or they are of another kind.
+      InputError: if there are no files, fewer records than a batch, or they are of another kind or
+        cut off.
     """
     files = find_files(name, config)
+    _require_whole(name, files)
     try:
         read = 0
         for batch in read_records(files).batch(config.global_batch_size).take(1):
@@ -170,6 +172,18 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
             f"{name}.input_path: {len(files)} files from {files[0]!r} on hold {read} records; "
             f"one batch has {config.global_batch_size} ({name}.global_batch_size)"
         )
+
+
+def _require_whole(name: str, files: list[str]) -> None:
+    """Checks sizes: TensorFlow may take a file that is cut off for a whole one."""
+    for file in files:
+        stated = _manifest(dirname(file)).get(PurePath(file).name, {}).get("bytes")
+        size = tf.io.gfile.stat(file).length
+        if stated not in (None, size):
+            raise InputError(
+                f"{name}.input_path: {file!r} has {size:,} bytes, but {_COMPLETED} beside it says "
+                f"{stated:,}; accepted: whole files, or files without {_COMPLETED}"
+            )
 
 
 def require_apart(name: str, config: schema.Data, folder: str) -> None:

@@ -5,7 +5,10 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 import evaluation
+from evaluation.errors import InputError
 
 
 def test_the_examples_run(module, tmp_path, monkeypatch):
@@ -33,3 +36,13 @@ def test_public_names_are_there_and_loaded_when_asked_for():
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_data_of_another_task_is_refused():
+    files = evaluation.RetrievalFiles("queries.tsv", "documents.tsv", "relevant.txt")
+    with pytest.raises(ValueError, match=r"data is 'folder'; RetrievalFiles is accepted for retri"):
+        evaluation.evaluate(None, "retrieval", "folder")
+    with pytest.raises(ValueError, match=r"a path is accepted for sts"):
+        evaluation.evaluate(None, "sts", files)
+    with pytest.raises(InputError, match=r"queries.tsv: no such file"):
+        evaluation.evaluate(None, "retrieval", files)

@@ -155,6 +155,22 @@ def test_near_duplicates(run, write):
     assert run("near_duplicates", *given) == texts
 
 
+@pytest.mark.parametrize(
+    ("example", "more", "said"),
+    [
+        ("near_duplicates", (), "empty.txt has no text"),
+        ("clustering", (), "empty.txt has 0 texts; --clusters: 1 to as many"),
+        ("faq_matching", ("a question",), "empty.txt is empty; accepted: a question, a tab and"),
+    ],
+)
+def test_an_empty_file_is_named(run, write, capsys, example, more, said):
+    path = write("empty.txt", [])
+    Path(path).write_text("")
+    with pytest.raises(SystemExit) as raised:
+        run(example, path, *more)
+    assert said in f"{raised.value.code} {capsys.readouterr().err}"
+
+
 def test_near_duplicates_over_blocks():
     example = runpy.run_path(str(EXAMPLES / "near_duplicates.py"))
     distinct = example["distinct"]

@@ -320,6 +320,22 @@ def test_what_can_be_compared_is_said(results, fails, tmp_path):
     assert "no items are stored" in fails("compare", tmp_path / "empty", tmp_path / "empty")
 
 
+def test_other_columns_are_other_data(module, fails, write_text, tmp_path):
+    rows = "sentence_A\tsentence_B\trelatedness_score\tother\n"
+    rows += "the dog\ta dog\t5\t1\nred\thouse\t1\t5\nsea\tnone\t2\t4\n"
+    asked = ["sts", "--module", module, "--data", write_text("SICK_x.txt", rows)]
+    asked += ["--output", tmp_path / "out"]
+    columns = ("--columns", "sentence_A", "sentence_B", "other")
+    assert main([*map(str, asked), *columns]) == 0
+    assert "already there, of columns sentence_A, sentence_B, other, not None" in fails(*asked)
+
+
+def test_mistakes_needs_pairs_for_candidates(data, fails, tmp_path):
+    asked = ["--sts", tmp_path / "stsb", "--candidates", "50", "--output", tmp_path / "out"]
+    line = fails("mistakes", "--module", "nowhere", *asked)
+    assert "--candidates: accepted with --response_ranking, which is missing" in line
+
+
 def test_stored_results_are_looked_at_before_any_is_computed(data, module, fails, tmp_path):
     sts = ["sts", "--module", module, "--data", tmp_path / "stsb", "--output", tmp_path / "out"]
     (tmp_path / "out").mkdir()

@@ -73,6 +73,20 @@ def test_what_cannot_be_read_is_named(write_text, text, says):
     assert "\n" not in str(raised.value)
 
 
+def test_advice_on_quotes_is_given_for_quotes_alone(write_text):
+    path = write_text("a.csv", "left,right,score\na,b,1\na\rb,c,1\n")
+    with pytest.raises(InputError, match=r"lines end with a line feed$"):
+        list(delimited.read(path, ["left"]))
+    long = write_text("b.csv", f"left,right,score\n{'a' * 200_000},b,1\n")
+    ((_, (text,)),) = delimited.read(long, ["left"])
+    assert len(text) == 200_000
+
+
+def test_a_name_like_semevals_is_no_matter_for_a_table(write_text):
+    (source,) = sts_files.find(write_text("pairs.input.csv", "left,right,score\na,b,1\n"))
+    assert source.name == "sts-pairs.input"
+
+
 def test_a_folder_is_no_table(tmp_path):
     with pytest.raises(InputError, match="not a regular file; a CSV or TSV file is accepted"):
         next(delimited.read(tmp_path, ["a"]))

@@ -64,6 +64,8 @@ def test_empty_documents_are_left_out_and_counted(read):
         ({"documents": '{"id": "d1", "text": ""}\n{"id": 2, "text": ""}\n'}, "no document with"),
         ({"relevant": "q1 d1 1 0 x\n"}, "test.qrels:1: 5 columns; 4 (query, 0, document, grade)"),
         ({"relevant": "q1 d1 1\nq2 2 3\n"}, "test.qrels:1: 'q1 d1 1' has a grade; 3 columns are"),
+        ({"relevant": "q1 d1 1.0\nq2 2 3\n"}, "test.qrels:1: 'q1 d1 1.0' has a grade; 3 columns"),
+        ({"relevant": "q1 0 d1 1_0\n"}, "test.qrels:1: grade is '1_0'; a whole number is accep"),
         ({"relevant": "q1 0 d1 1\nq1 d1 1\n"}, "test.qrels:2: 3 columns; 4 (query, 0, document,"),
         ({"relevant": "q9 0 d1 1\n"}, "test.qrels:1: the query 'q9' is not among the queries"),
         ({"relevant": "q1 0 d9 1\n"}, "test.qrels:1: the document 'd9' is not among the docu"),

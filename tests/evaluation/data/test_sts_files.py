@@ -149,3 +149,15 @@ def test_real_sets(real_data, word_encoder):
         result = sts.evaluate(word_encoder, read(real_data / "stsb" / f"{name}.csv"))
         assert {genre: group["n"] for genre, group in result.groups.items()} == counts
         assert result.notes == []
+
+
+def test_texts_without_words_are_told_apart_by_their_marks(write_text, word_encoder):
+    row = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
+    text = row.format(5, "😀", "👍") + row.format(0, "!!", "...") + row.format(1, "p", "q")
+    found = sts.evaluate(word_encoder, read(write_text("sts-dev.csv", text)))
+    assert (found.counts["duplicate_pairs"], found.counts["conflicting_pairs"]) == (0, 0)
+
+
+def test_a_number_as_python_writes_it_is_no_score(write_text):
+    with pytest.raises(InputError, match="score is '0_4'; a number from 0 to 5 is accepted"):
+        read(write_text("a.tsv", "5\ta\tb\n0_4\tc\td\n"))

@@ -136,6 +136,25 @@ def test_malformed_questions_name_file_and_line(xml_file, old, new, named):
         assert words in str(error.value)
 
 
+def test_questions_without_text_are_no_ranking_of_the_search_engine(xml_file):
+    path = xml_file("dev.xml", ROWS)
+    path.write_text(path.read_text().replace("RelQSubject", "RelQuestionSubject"))
+    with pytest.raises(InputError, match="question 'Q1' or all of its related questions have no t"):
+        read(path)
+
+
+def test_markup_in_a_text_costs_no_text(xml_file):
+    path = xml_file("dev.xml", ROWS)
+    path.write_text(path.read_text().replace("good bank", "a <b>good</b> bank"))
+    assert read(path).queries[0].text == "a good bank which one?"
+
+
+def test_vectors_of_zeros_are_no_ranking(xml_file, fake_encoder):
+    path = xml_file("a.xml", [("Q", "same", "", "R", 1, "Relevant", "same")])
+    with pytest.raises(InputError, match="gives vectors that are not finite, or all zeros"):
+        cqa.evaluate(fake_encoder({"same": [0.0, 0.0]}), read(path))
+
+
 def test_broken_xml(xml_file, write_text):
     path = xml_file("dev.xml", ROWS)
     path.write_text(path.read_text().replace("</Thread>", "", 1))

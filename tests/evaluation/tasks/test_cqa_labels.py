@@ -5,8 +5,10 @@ import pytest
 
 from evaluation.__main__ import main
 from evaluation.data import cqa_files
+from evaluation.errors import InputError
 from evaluation.metrics import classification, ranking
 from evaluation.tasks import cqa
+from evaluation.tasks.evaluate import evaluate
 
 LABELS = ["Irrelevant", "Relevant", "Irrelevant", "PerfectMatch"]
 
@@ -148,3 +150,14 @@ def test_the_scorers_labels_to_the_last_printed_digit(real_data):
     for label, figure in (("Acc", "accuracy"), ("P  ", "precision"), ("R  ", "recall")):
         assert f"{label} = {found[figure]:.4f}" in section
     assert f"F1  = {found['f1']:.4f}" in section
+
+
+def test_a_dev_file_given_later_is_not_ignored(xml_file, encoder, tmp_path):
+    path = xml_file("qs.xml", rows("Q", ["70", "60", "20", "90"]))
+    encoder.provenance = lambda: {"path": "m", "fingerprint": "1"}
+    output = tmp_path / "out"
+    assert "f1" not in evaluate(encoder, "cqa", path, output=output)[0].metrics
+    with pytest.raises(InputError, match="already there, without precision; --again adds it"):
+        evaluate(encoder, "cqa", path, dev=str(path), output=output)
+    (found,) = evaluate(encoder, "cqa", str(path), dev=path, output=output, again=True)
+    assert "f1" in found.metrics

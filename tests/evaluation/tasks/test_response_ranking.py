@@ -148,6 +148,38 @@ def test_bad_files_are_named(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_file_cut_off_anywhere_is_damaged(tmp_path, suffix):
+    path = tmp_path / f"test-0.tfrecord{suffix}"
+    whole = write_records(tmp_path / "whole", [example(pair(n)) for n in range(4)]).read_bytes()
+    stored = gzip.compress(whole) if suffix else whole
+    path.write_bytes(stored)
+    (source,) = ranking_files.find(path)
+    assert len(ranking_files.read(source).pairs) == 4
+    ends = {len(whole) // 4 * n for n in range(5)} if not suffix else set()  # whole records
+    for end in set(range(1, len(stored))) - ends:
+        path.write_bytes(stored[:end])
+        with pytest.raises(InputError, match="damaged after record"):
+            ranking_files.read(source)
+
+
+def test_sides_of_two_widths_are_named(fake_encoder):
+    pairs = [pair(n) for n in range(3)]
+    vectors = {one.input: [1.0, 0.0] for one in pairs}
+    encoder = fake_encoder(vectors, {one.response: [1.0] for one in pairs})
+    with pytest.raises(InputError, match="its inputs have 2 numbers and its responses 1; the same"):
+        ranking.evaluate(encoder, data(pairs), candidates=2)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_vectors_that_are_no_numbers_find_nothing(fake_encoder, value):
+    pairs = [pair(n) for n in range(3)]
+    encoder = one_hot_encoder(fake_encoder, pairs)
+    encoder.vectors["question 1"] = np.array([value, 0, 0])
+    with pytest.raises(InputError, match="gives vectors that are not finite, or all zeros"):
+        ranking.evaluate(encoder, data(pairs), candidates=2)
+
+
 def test_blocks_cover_every_pair_once_and_are_always_full():
     layout = ranking.blocks(7, 3)
     assert [rows.tolist() for rows, _ in layout] == [[0, 1, 2], [3, 4, 5], [6]]

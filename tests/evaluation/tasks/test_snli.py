@@ -69,6 +69,8 @@ def test_folders(write_text, tmp_path):
     for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "readme.md", "notes.txt"):
         write_text(name, line("neutral"))
     assert list(snli_files.find(tmp_path)) == ["test", "train"]
+    write_text("snli_1.0_test.txt", "")  # both formats, as in SNLI's own archive
+    assert snli_files.find(tmp_path)["test"].files[0].name == "snli_1.0_test.jsonl"
     write_text("my_test.txt", "")
     with pytest.raises(InputError, match="the split test again"):
         snli_files.find(tmp_path)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 
 import pytest
 import tensorflow as tf
@@ -170,3 +171,12 @@ def test_a_file_that_is_spelt_twice_is_read_once(pairs_folder, monkeypatch):
     monkeypatch.chdir(pairs_folder)
     once = find_files("x", data("train-*"))
     assert find_files("x", data(f"train-*,./train-*,{pairs_folder}/train-*")) == once
+
+
+def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_path):
+    folder = shutil.copytree(pairs_folder, tmp_path / "pairs")
+    file = next(folder.glob("train-*"))
+    stated = {"outputs": {file.name: {"bytes": file.stat().st_size + 3}}}
+    (folder / "COMPLETED").write_text(json.dumps(stated))
+    with pytest.raises(InputError, match=rf"x.input_path: '{file}' has .*, but COMPLETED besi"):
+        check("x", data(f"{folder}/train-*"), lambda batch: batch)

@@ -42,7 +42,7 @@ from data_pipeline.files.inputs import InputFile
 from data_pipeline.messages.source import Source
 from data_pipeline.pairing.join import SUBPARTITIONS
 
-VERSION = 8
+VERSION = 9
 """Raise it when the same input file is to give another cached input than before."""
 IN_USE = "_in_use"
 

@@ -158,7 +158,7 @@ def steps(counts: dict[str, Any], message: str = "comment") -> list[tuple[str, i
     shares = {
         name: f"{share(flat[name], flat[of])} of {named.get(of, of)}"
         for name, of in WHOLE.items()
-        if name in flat
+        if name in flat and flat[name] <= flat[of]  # a message may reply to several
     }
     return [(named.get(name, name), count, shares.get(name, "")) for name, count in flat.items()]
 

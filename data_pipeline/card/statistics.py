@@ -9,6 +9,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data_pipeline.execution.columns import crc32_of
-from data_pipeline.pairs.schema import CREATED, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID, SUBREDDIT
+from data_pipeline.pairs.schema import (
+    CREATED,
+    INPUT,
+    INPUT_ID,
+    RESPONSE,
+    RESPONSE_ID,
+    SUBREDDIT,
+    THREAD_ID,
+)
 
 Tally = dict[str, Counter]
 """Name of a histogram -> counts."""
@@ -91,9 +100,8 @@ def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _lowest(pairs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return heapq.nsmallest(
-        _FEW, pairs, key=lambda pair: (pair["hash"], pair[RESPONSE_ID], pair[INPUT_ID])
-    )
+    keys = ("hash", RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, INPUT, RESPONSE)
+    return heapq.nsmallest(_FEW, pairs, key=itemgetter(*keys))
 
 
 def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from data_pipeline.pairing.options import PairOptions
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.rules.options import message_rules
 from data_pipeline.tables.check import check_fields
-from data_pipeline.tables.reader import suffix_of
+from data_pipeline.tables.reader import DELIMITED, suffix_of
 from data_pipeline.tables.rows import TableFormat
 from data_pipeline.tables.values import as_id
 
@@ -204,13 +204,19 @@ def _check_table(
             same = [f"--{flag}" for flag in apart if apart[flag] == name]
             raise InputError(f"{' and '.join(same)}: both name {name!r}; name two fields")
     form = TableFormat(_delimiter(options.delimiter), quotes=not options.no_quotes)
-    for file in files:
-        suffix_of(file.path, form)
+    suffixes = {suffix_of(file.path, form) for file in files}
+    if not suffixes & {*DELIMITED}:
+        for name, given in (("delimiter", options.delimiter), ("no_quotes", options.no_quotes)):
+            if given:
+                raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
+    rules = message_rules(options)
+    if names.author is None:
+        rules = rules._replace(drop_authors_containing=())
     file_names = Counter(PurePath(file.path).name for file in files)
     source = TableSource(
         layout,
         names,
-        message_rules(options),
+        rules,
         form,
         same_names=max(file_names.values()) > 1,
         no_parent=no_parent,

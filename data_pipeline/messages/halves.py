@@ -23,7 +23,7 @@ ONE_SENTENCE = "one_sentence"
 LEAST_CHARACTERS = 20
 """Of each half; shorter ones are greetings, numbers of lists and the like."""
 _BETWEEN_SENTENCES = re.compile(
-    r"((?<=[.!?])\s+|\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
+    r"((?<=[.!?])\s+|(?<!\s)\s*\n\s*|(?<=[。！？｡।॥])(?![」』”’）])\s*|(?<=[。！？｡][」』”’）])\s*)"
 )
 """Chinese and Japanese write no space there; a quote closes behind the mark."""
 

@@ -35,8 +35,8 @@ MALFORMED = 3
 _SHOWN_CHARACTERS = 300
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys, or that turn the direction of what follows."""
-_LINES = 10_000
-"""How many lines are read at least, in search of messages, where most are malformed."""
+_MALFORMED_LINES = 10_000
+"""How many end the search for messages, at least."""
 _BYTES_A_MESSAGE = 1000
 """Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
@@ -57,7 +57,7 @@ class FirstMessages(Wrapped):
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the first messages, and of their batches' malformed lines the same share."""
-        left, lines_left = self.messages, max(self.messages, _LINES)
+        left, malformed_left = self.messages, max(self.messages, _MALFORMED_LINES)
         for batch in self.source.read(file, tap):
             messages = batch.messages.slice(0, left)
             left -= messages.num_rows
@@ -66,8 +66,8 @@ class FirstMessages(Wrapped):
                 malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
             lines = messages.num_rows + len(malformed)
             yield batch._replace(messages=messages, lines=lines, malformed=malformed)
-            lines_left -= batch.lines
-            if not left or lines_left <= 0:
+            malformed_left -= len(batch.malformed)
+            if not left or malformed_left <= 0:
                 return
 
 

@@ -56,6 +56,8 @@ _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _EXPECTED_PAIRS = 10
 """An empty split is reported if it should have at least this many pairs on average."""
+_EXAMPLE_CHARACTERS = 10_000
+"""Of each text of an example pair."""
 _PACKAGE = "conversational-embeddings"
 
 
@@ -170,10 +172,12 @@ def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: i
     if counts[f"{TRAIN}_pairs"] or not pairs or settings.limits.allow_empty:
         return
     if sharding.test_fraction < 1:
+        validation = sharding.validation_fraction
+        also = f", --validation_fraction {validation:g}" if validation else ""
         raise InputError(
-            f"--test_fraction: {sharding.test_fraction:g} and --split_by {sharding.split_by} leave "
-            f"none of {pairs:,} pairs to train on; accepted: other values of both, or "
-            "--allow_empty"
+            f"--test_fraction: {sharding.test_fraction:g}{also} and --split_by "
+            f"{sharding.split_by} leave none of {pairs:,} pairs to train on; accepted: other "
+            "values of these, or --allow_empty"
         )
 
 
@@ -283,7 +287,7 @@ def _card_of_pairs(examples: list[dict], tally: Tally) -> dict[str, Any]:
         "input_characters": _histogram(tally.get(INPUT_CHARACTERS, Counter())),
         "response_characters": _histogram(tally.get(RESPONSE_CHARACTERS, Counter())),
         "subreddits": ranked[:_TOP_SUBREDDITS],
-        "n_subreddits": len(subreddits),
+        "n_subreddits": len(subreddits.keys() - {""}),
         "months": sorted(tally.get(MONTHS, Counter()).items()),
         "copies": {
             DUPLICATE_PAIRS: copies[DUPLICATE_PAIRS],
@@ -298,9 +302,9 @@ def _card_of_pairs(examples: list[dict], tally: Tally) -> dict[str, Any]:
 def _example(pair: dict[str, Any]) -> dict[str, Any]:
     turns = (pair[name] for name in pair if name.startswith(CONTEXT.format("")))
     return {
-        INPUT: pair[INPUT],
-        RESPONSE: pair[RESPONSE],
-        "context": [text for text in turns if text is not None],
+        INPUT: pair[INPUT][:_EXAMPLE_CHARACTERS],
+        RESPONSE: pair[RESPONSE][:_EXAMPLE_CHARACTERS],
+        "context": [text[:_EXAMPLE_CHARACTERS] for text in turns if text is not None],
         SUBREDDIT: pair[SUBREDDIT],
     }
 

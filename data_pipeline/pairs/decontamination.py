@@ -85,6 +85,11 @@ class Excluded:
 
     def no_match(self) -> str:
         """What to say where no pair has one of these texts."""
+        if not self._file_of:
+            return (
+                f"--exclude_texts: no text has {MIN_CHARACTERS} letters and digits; shorter ones "
+                "exclude nothing"
+            )
         return f"--exclude_texts: no pair has one of its {len(self):,} texts"
 
     def digest(self) -> str:

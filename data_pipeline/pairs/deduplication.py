@@ -19,7 +19,15 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
 from data_pipeline.execution.columns import concat, decode, lengths_of, pieces
 from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
-from data_pipeline.pairs.schema import INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
+from data_pipeline.pairs.schema import (
+    CREATED,
+    INPUT,
+    INPUT_ID,
+    RESPONSE,
+    RESPONSE_ID,
+    SUBREDDIT,
+    THREAD_ID,
+)
 
 COPYPASTA_CHARACTERS = 50
 """A shorter response may recur without having been pasted."""
@@ -45,6 +53,9 @@ def hashes_of(texts: Any) -> np.ndarray:
 def hashes_of_pairs(inputs: np.ndarray, responses: np.ndarray) -> np.ndarray:
     """64 bits of each pair, from the hashes of its texts; which of them is the input counts."""
     return np.uint64(3) * inputs + responses  # modulo 2^64
+
+
+_ORDER = (RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, CREATED)
 
 
 def cap_copies(
@@ -81,7 +92,8 @@ def _keep_first(
     _, blocks = element
     batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, [schema])]
     pairs = concat(batches, schema)
-    pairs = pairs.sort_by([(RESPONSE_ID, "ascending"), (INPUT_ID, "ascending")])
+    # By all that a pair has: messages of one id are one reply, but each is halved for itself.
+    pairs = pairs.sort_by([(name, "ascending") for name in _ORDER])
     kept = pairs.filter(pa.array(_copies_before(pairs) < most))
     sizes = sum(lengths_of(kept.column(name)) for name in (INPUT, RESPONSE))
     for piece in pieces(np.asarray(sizes), rows=_PAIRS_A_BATCH):

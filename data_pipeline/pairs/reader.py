@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from data_pipeline.files.filesystem import Tap
 from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.files.lines import BATCH_BYTES, read_line_batches
+from data_pipeline.files.lines import BATCH_BYTES, MAX_LINE_BYTES, read_line_batches
 from data_pipeline.pairs.tfrecord import (
     GZIP_SUFFIX,
     HYPOTHESIS,
@@ -124,7 +124,12 @@ def _read_json_lines(
     file: InputFile, tap: Tap, names: Collection[str] | None
 ) -> Generator[Features, None, None]:
     for batch in read_line_batches(file, tap):
-        for line in batch.lines:
+        for index, line in enumerate(batch.lines):
+            if index in batch.too_long:
+                raise ValueError(
+                    f"{batch.too_long[index]:,} bytes; at most {MAX_LINE_BYTES:,} are read of JSON "
+                    "lines; TFRecord has no such limit"
+                )
             features = orjson.loads(line)
             if not isinstance(features, dict):
                 raise ValueError(f"not a JSON object but {type(features).__name__}")

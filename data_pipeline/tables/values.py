@@ -129,8 +129,9 @@ def _time_of(text: str) -> float | int | Decimal:
     return _simplest(Decimal(seconds) + Decimal(f"0.{digits[1]}")) if digits else seconds
 
 
-def _timestamp(value: date) -> float:
-    """Seconds since 1970; a time without a zone is UTC."""
+def _timestamp(value: date) -> float | int:
+    """Seconds since 1970, whole ones as an int; a time without a zone is UTC."""
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    seconds = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return int(seconds) if seconds.is_integer() else seconds

@@ -105,8 +105,11 @@ def test_the_papers_rules_are_an_option(make, write_table):
     asked = ("conversations", "--input", write_table("c.jsonl", rows), *LINKED, "--rules", "paper")
     statistics, _ = make(*asked)
     assert statistics["dropped"] == {
-        "empty": 0, "length": 0, "alphabetic": 2, "prefix": 0, "bot": 0
-    }  # fmt: skip
+        "empty": 0,
+        "length": 0,
+        "alphabetic": 2,
+        "prefix": 0,
+    }  # fmt: skip (nobody knows the authors)
     statistics, pairs = make(*asked, "--letters_and_marks", output="marks")
     assert statistics["dropped"]["alphabetic"] == 1
     assert [pair["response_id"] for pair in pairs] == ["3", "4"]

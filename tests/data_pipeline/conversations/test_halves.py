@@ -144,3 +144,8 @@ def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp
     (tmp_path / "sts.txt").write_text("some other text\n")
     make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt", output="other")
     assert "warning: --exclude_texts: no pair has one of its 1 texts" in caplog.messages
+
+
+def test_a_long_run_of_spaces_costs_no_time():
+    text = f"One sentence is here.{' ' * 300_000}x{' ' * 300_000}\n Another sentence is there."
+    assert cut_in_half(text) is not None

@@ -153,8 +153,20 @@ def test_a_job_that_leaves_nothing_to_train_on_fails(refused, write_table):
     asked = ("conversations", "--input", path, *TURNS, "--test_fraction", "0.999999")
     assert refused(*asked) == (
         "--test_fraction: 0.999999 and --split_by thread leave none of 8 pairs to train on; "
-        "accepted: other values of both, or --allow_empty"
+        "accepted: other values of these, or --allow_empty"
     )
+    fractions = ("--test_fraction", "0", "--validation_fraction", "0.999999")
+    assert refused("conversations", "--input", path, *TURNS, *fractions).startswith(
+        "--test_fraction: 0, --validation_fraction 0.999999 and --split_by thread leave none of 8"
+    )
+
+
+def test_what_is_for_csv_alone_is_refused_without_any(refused, write_table):
+    asked = ("conversations", "--input", write_table("c.jsonl", ROWS), *TURNS)
+    for option in (("--delimiter", ";"), ("--no_quotes",)):
+        assert refused(*asked, *option) == (
+            f"{option[0]}: accepted with CSV and TSV files; no input is one"
+        )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

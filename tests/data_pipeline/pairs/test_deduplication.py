@@ -2,7 +2,13 @@
 
 import json
 
+import pyarrow as pa
 import pytest
+
+from data_pipeline.execution.columns import encode
+from data_pipeline.execution.shuffle import InlineBlocks
+from data_pipeline.pairs.deduplication import _keep_first
+from data_pipeline.pairs.schema import pairs_schema
 
 PASTED = "x" * 50
 """As short as copypasta can be."""
@@ -85,3 +91,18 @@ def test_copypasta_is_looked_for_in_the_pairs_that_stay(
     run("--input", write_dump("RC.gz", rows), "--output", tmp_path / "out", *option)
     card = json.loads((tmp_path / "out" / "data_card.json").read_text())
     assert card["copies"]["copypasta_replies"] == pasted
+
+
+def test_copies_of_one_id_are_in_an_order_of_their_own():
+    # Two messages of one id, halved: only their threads differ. Blocks come in any order.
+    pairs = [
+        pa.RecordBatch.from_pylist(
+            [dict.fromkeys(pairs_schema(0).names, "x") | {"thread_id": thread, "created": 0}],
+            schema=pairs_schema(0),
+        )
+        for thread in "ab"
+    ]
+    for some in (pairs, pairs[::-1]):
+        block = InlineBlocks("w").append([encode(batch) for batch in some])
+        kept, _ = _keep_first((0, [block]), most=1, schema=pairs_schema(0))
+        assert kept.column("thread_id").to_pylist() == ["a"]

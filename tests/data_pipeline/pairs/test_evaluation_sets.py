@@ -70,11 +70,12 @@ def test_pairs_are_taken_out_counted_and_listed(run, dump, tmp_path, statistics_
     assert [pair["response"] for pair in card["example_pairs"]] == ["In a house by the sea"]
 
 
-def test_evaluation_sets_without_a_text_exclude_nothing(run, dump, tmp_path, statistics_of):
+def test_evaluation_sets_without_a_text_exclude_nothing(run, dump, tmp_path, statistics_of, caplog):
     (tmp_path / "seen.txt").write_text("\n42\n")
     output = tmp_path / "out"
     run("--input", dump, "--output", output, "--exclude_texts", tmp_path / "seen.txt")
     assert statistics_of(output)["excluded"] == 0
+    assert "no text has 4 letters and digits; shorter ones exclude nothing" in caplog.text
     assert (output / "excluded-00000-of-00001.jsonl").read_bytes() == b""
     assert (output / "COMPLETED").exists()
 

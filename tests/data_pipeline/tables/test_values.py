@@ -69,6 +69,7 @@ def test_orders_are_numbers_or_times():
     values = [as_order(value) for value in ordered]
     assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
     assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1
+    assert str(as_order("1970-01-01 00:00:02")) == str(as_order(2))  # so that ids are the same
     assert as_order("2020-01-02 03:04:05") == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
 
 

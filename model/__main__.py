@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             overrides += [f"task.word_vectors={quoted}", _NO_COOCCURRENCE]
         given = {
             "config_files": arguments.config_file,
-            "params_override": ",".join(overrides),
+            "params_override": overrides,
             "tpu": arguments.tpu,
         }
         if arguments.print_config:

@@ -3,7 +3,7 @@
 import json
 import math
 import tempfile
-from posixpath import join
+from posixpath import basename, join
 from typing import Any
 
 import tensorflow as tf
@@ -124,9 +124,11 @@ class BestCheckpoint:
         folder: str,
         params: config_definitions.ExperimentConfig,
         writes: bool,
+        trains: bool = True,
     ):
         self._scratch = None if writes else tempfile.TemporaryDirectory()
         self._folder = self._scratch.name if self._scratch else join(folder, BEST)
+        self._run, self._trains = folder, trains
         if writes:
             files.tidy(self._folder)
         self._params = params
@@ -135,7 +137,8 @@ class BestCheckpoint:
             checkpoint, self._folder, max_to_keep=1, step_counter=global_step
         )
         self.best: dict[str, Any] | None = _read(join(folder, BEST, BEST_RECORD))
-        """`step`, `metric`, `value` and `comp`, `higher` or `lower`, of the best so far."""
+        """`step`, `metric`, `value`, `comp`, `higher` or `lower`, and `validation`, on what, of the
+        best so far."""
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves a checkpoint if this validation is the best so far.
@@ -155,8 +158,12 @@ class BestCheckpoint:
             raise TrainingError(
                 f"the best checkpoint cannot be written: {message_of(error)}"
             ) from error
-        model_dir.write_params(self._params, self._folder)
+        if self._trains:
+            model_dir.write_params(self._params, self._folder)
+        else:  # this process knows what it validates, not what was trained
+            model_dir.copy_params(self._run, self._folder)
         self.best = {"step": step, "metric": metric, "value": logs[metric], "comp": comp}
+        self.best["validation"] = _validation(self._params)
         model_dir.write(join(self._folder, BEST_RECORD), json.dumps(self.best) + "\n")
 
     def _is_better(self, value: float, *, metric: str, comp: str) -> bool:
@@ -171,12 +178,30 @@ class BestCheckpoint:
                 f"{metric} decides, and it is replaced"
             )
             return True
+        if self.best["validation"] not in (None, now := _validation(self._params)):
+            print(
+                f"{self._folder} was kept by another validation ({self.best['validation']}, now "
+                f"{now}), and is replaced"
+            )
+            return True
         return value < self.best["value"] if comp == schema.LOWER else value > self.best["value"]
 
     def close(self) -> None:
         """Removes the temporary folder."""
         if self._scratch:
             self._scratch.cleanup()
+
+
+def _validation(params: config_definitions.ExperimentConfig) -> str:
+    """On what a run validates, by which values of two validations compare: names, and sizes."""
+    task = params.task.as_dict()
+    found = []
+    for section in (task, task.get("nli"), task.get("teacher")):
+        if data := (section or {}).get("validation_data"):
+            found.append(f"{basename(str(data['input_path']))} by {data['global_batch_size']}")
+    if task.get("sts_dev"):
+        found.append(basename(task["sts_dev"]))
+    return f"{', '.join(found)}, {params.trainer.validation_steps} steps"
 
 
 def _read(path: str) -> dict[str, Any] | None:
@@ -195,6 +220,7 @@ def _read(path: str) -> dict[str, Any] | None:
             "metric": str(found["metric"]),
             "value": float(found["value"]),
             "comp": found.get("comp", schema.HIGHER),
+            "validation": found.get("validation"),
         }
     except (tf.errors.OpError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(

@@ -32,6 +32,7 @@ PARAMS_FILE = "params.yaml"
 _VOCABULARY_FILE = "vocabulary.json"
 _DATA_FILE = "data.json"
 _FAILURE_FILE = "failure.txt"
+_VALIDATED_FILE = "validated.json"
 Records = dict[str, dict[str, list[Any]]]
 """Section, such as `task.train_data`, -> file -> its bytes and checksum."""
 _FIXED = ("task", "trainer.optimizer_config", "trainer.average_decay", "trainer.average_every")
@@ -200,6 +201,14 @@ def write_params(params: config_definitions.ExperimentConfig, folder: str) -> No
         write(join(folder, _VOCABULARY_FILE), json.dumps(vocabulary.checksums(named)) + "\n")
 
 
+def copy_params(folder: str, to: str) -> None:
+    """Copies what `write_params` has written, for a process that only validates."""
+    for name in (PARAMS_FILE, _VOCABULARY_FILE):
+        if tf.io.gfile.exists(join(folder, name)):
+            with tf.io.gfile.GFile(join(folder, name)) as file:
+                write(join(to, name), file.read())
+
+
 def write_data(records: Records, folder: str) -> None:
     """Writes what `require_data` compares."""
     write(join(folder, _DATA_FILE), json.dumps(records, indent=1) + "\n")
@@ -286,6 +295,20 @@ def read_params(folder: str, *, name: str = "--model_dir") -> dict[str, Any]:
             f"what it is of: {error}"
         ) from error
     return params
+
+
+def write_validated(folder: str, step: int) -> None:
+    """Records that a run has ended, with the validation of its last step."""
+    write(join(folder, _VALIDATED_FILE), json.dumps({"step": step}) + "\n")
+
+
+def is_validated(folder: str, step: int) -> bool:
+    """Whether a run has ended with the validation of this step."""
+    path = join(folder, _VALIDATED_FILE)
+    if not tf.io.gfile.exists(path):
+        return False
+    with tf.io.gfile.GFile(path) as file:
+        return file.read() == json.dumps({"step": step}) + "\n"
 
 
 def write_failure(folder: str, why: str) -> None:

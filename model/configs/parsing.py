@@ -21,14 +21,20 @@ _LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 _NOT_DECIMAL = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
 """What YAML 1.1 reads in base 8, such as 0500, or 60, such as 10:30."""
 _MERGE = "tag:yaml.org,2002:merge"
+_BACKWARDS = ("cosine", "exponential", "polynomial")
+"""Schedules whose rate before their offset is none of theirs."""
 _LARGEST_MARGIN = 2.0
 """The largest difference of two cosines."""
 
 
 def parse(
-    *, experiment: str, config_files: Sequence[str] = (), params_override: str = "", tpu: str = ""
+    *,
+    experiment: str,
+    config_files: Sequence[str] = (),
+    params_override: str | Sequence[str] = "",
+    tpu: str = "",
 ) -> config_definitions.ExperimentConfig:
-    """The experiment's parameters after the config files and then `params_override`.
+    """The experiment's parameters after the config files and then `params_override`, one or more.
 
     Raises:
       InputError: if the experiment, a file or a parameter is unknown, unreadable or cannot be.
@@ -40,10 +46,11 @@ def parse(
         nearest = values.did_you_mean(experiment, experiments.EXPERIMENTS)
         raise InputError(f"--experiment: {experiment!r} is unknown{nearest}; accepted: {names}")
     params = exp_factory.get_exp_config(experiment)
+    flags = [params_override] if isinstance(params_override, str) else params_override
     sources = [
         *(_read(f"--config_file {path}", _from_file, path) for path in config_files),
         *([("--tpu", {"runtime": {"tpu": tpu}})] if tpu else []),
-        _read("--params_override", _from_flag, params_override),
+        *(_read("--params_override", _from_flag, text) for text in flags),
     ]
     for source, overrides in sources:
         params.override(values.checked(overrides, params, source=source, experiment=params))
@@ -160,6 +167,7 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
     trainer = params.trainer
     _check_best(trainer)
     _check_boundaries(trainer.optimizer_config.learning_rate)
+    _check_offset(trainer.optimizer_config)
     if trainer.validation_steps != -1 and trainer.validation_steps < 1:
         raise InputError(
             f"trainer.validation_steps: {trainer.validation_steps}; accepted: whole numbers "
@@ -178,6 +186,17 @@ def _check(params: config_definitions.ExperimentConfig) -> None:
         raise InputError(
             f"trainer.summary_interval: {trainer.summary_interval}; accepted: multiples of "
             f"trainer.steps_per_loop, {trainer.steps_per_loop}"
+        )
+
+
+def _check_offset(config: config_definitions.OptimizationConfig) -> None:
+    """Before its offset, such a schedule is not the initial rate but goes backwards."""
+    kind, rate = config.learning_rate.type, config.learning_rate.get()
+    warmup = getattr(config.warmup.get(), "warmup_steps", 0) if config.warmup.type else 0
+    if kind in _BACKWARDS and rate.offset > warmup:
+        raise InputError(
+            f"trainer.optimizer_config.learning_rate.{kind}.offset: {rate.offset}; accepted: at "
+            f"most the steps of the warm-up, {warmup}"
         )
 
 

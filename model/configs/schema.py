@@ -63,8 +63,8 @@ class Averaging(hyperparams.Config):
     """Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share of
     all words. `initial`: multiplied into the initial word vectors, as `word_frequency_records`
     says. `fixed`: kept beside them, for the sum of a word's vector and its character n-grams.
-    `learned`: kept and trained. The counts are those of the vocabulary or, without one, of
-    `word_frequency_records` records."""
+    `learned`: kept and trained. The counts are those of `word_frequency_records` records or,
+    at 0, of the vocabulary."""
 
 
 @dataclasses.dataclass

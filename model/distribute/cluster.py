@@ -41,7 +41,7 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
     """Serves until TERM or INT.
 
     Raises:
-      InputError: if a worker's machine has too few GPUs.
+      InputError: if a worker's machine has too few GPUs, or TF_CONFIG gives this process no place.
     """
     resolver = _resolver()
     _show_gpus(runtime.num_gpus if resolver.task_type == "worker" else 0)
@@ -49,12 +49,17 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     # It runs in its own threads; its join() would block signals.
-    tf.distribute.Server(
-        resolver.cluster_spec(),
-        job_name=resolver.task_type,
-        task_index=resolver.task_id,
-        protocol=resolver.rpc_layer or "grpc",
-    )
+    try:
+        tf.distribute.Server(
+            resolver.cluster_spec(),
+            job_name=resolver.task_type,
+            task_index=resolver.task_id,
+            protocol=resolver.rpc_layer or "grpc",
+        )
+    except tf.errors.OpError as error:
+        raise InputError(
+            f"TF_CONFIG: {resolver.task_type} {resolver.task_id} cannot serve: {error.message}"
+        ) from error
     print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
     while not stop.wait(0.5):
         pass
@@ -116,6 +121,11 @@ def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
         )
     if name != PARAMETER_SERVER:
         return
+    if _resolver().task_type == "evaluator":
+        raise InputError(
+            "TF_CONFIG: parameter servers have no evaluator; accepted: chief, worker and ps, and "
+            "--mode continuous_eval without TF_CONFIG"
+        )
     missing = {"chief", "worker", "ps"} - set(spec.jobs)
     if missing:
         raise InputError(

@@ -39,10 +39,17 @@ class NliTask(PairTask):
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """NLI pairs, string [batch] -> a batch."""
         features = tf.io.parse_example(serialized, _PAIR)
+        labels, known = features[tfrecord.LABEL], len(tfrecord.LABELS)
+        in_range = tf.debugging.Assert(
+            tf.reduce_all((labels >= 0) & (labels < known)),
+            [f"a label is not one of 0 to {known - 1}"],
+        )
+        with tf.control_dependencies([in_range] if in_range is not None else []):
+            labels = tf.identity(labels)
         return {
             tfrecord.PREMISE: self.text(features[tfrecord.PREMISE]),
             tfrecord.HYPOTHESIS: self.text(features[tfrecord.HYPOTHESIS]),
-            tfrecord.LABEL: features[tfrecord.LABEL],
+            tfrecord.LABEL: labels,
         }
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> Compared:

@@ -97,6 +97,9 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
                 return False
             _require_whole(earlier, output)
             return True
+    incomplete = _incomplete(output)
+    if incomplete.is_dir() and not any(incomplete.iterdir()):
+        incomplete.rmdir()  # a job was stopped before it wrote anything
     if not output_folder.is_free(output):
         raise InputError(f"--output: {str(output)!r} exists and is not empty; name another folder")
     return False

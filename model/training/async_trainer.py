@@ -126,7 +126,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         index = self._task_of[worker.worker_index]
         peers = [number for number, other in enumerate(self._task_of) if other == index]
         # Each worker's own number of steps is not known: take an equal part of all.
-        steps = int(self._task_steps[index].numpy()) // len(peers)
+        steps = self._steps_of(index) // len(peers)
         size = self._sampler.mean_batch_size(index, before=int(self._global_step.numpy()))
         context = tf.distribute.InputContext(
             len(peers), peers.index(worker.worker_index), len(peers)
@@ -137,6 +137,12 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         remote = worker.create_resource(lambda: iter(dataset()))
         remote._type_spec = tf.data.IteratorSpec(dataset.structured_outputs.element_spec)
         return remote
+
+    def _steps_of(self, index: int) -> int:
+        """The steps of a task so far: those counted here, and those of synchronous training."""
+        counted = [int(steps.numpy()) for steps in self._task_steps]
+        before = int(self._global_step.numpy()) - sum(counted)
+        return counted[index] + self._sampler.steps(index, 0, max(0, before))
 
     def _dataset(
         self, index: int, context: tf.distribute.InputContext, *, read: int

@@ -98,6 +98,7 @@ def make_run(
             folder=folder,
             params=params,
             writes=writes and EVAL in mode and mode != EVAL,
+            trains=TRAIN in mode,
         ),
         check=LearningCheck(state.global_step),
         signals=Signals(),

@@ -58,6 +58,8 @@ def means(
 
 def learning_rate(optimizer: tf_keras.optimizers.legacy.Optimizer) -> float:
     """The current learning rate."""
+    if hasattr(optimizer, "_decayed_lr"):  # of legacy ones, with their own decay
+        return float(optimizer._decayed_lr(tf.float32))
     rate = optimizer.learning_rate
     if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
         rate = rate(optimizer.iterations)
@@ -146,6 +148,10 @@ class LearningCheck:
         if len(self._without) == _LOOPS:
             print(f"warning: {self._no_gradient()}")
 
+    def begin_validation(self) -> None:
+        """Forgets what the validation before found."""
+        self._degenerate = None
+
     def validated(self, ids: dict[str, Any], embeddings: np.ndarray) -> None:
         """Checks some sentences of a validation; warns if embeddings are all equal, or not finite.
 
@@ -154,7 +160,6 @@ class LearningCheck:
           embeddings: of unit length, [batch, dim].
         """
         differ = any(np.ptp(values, axis=0).any() for values in ids.values())
-        self._degenerate = None
         if not np.isfinite(embeddings).all():
             found, means = "not finite", "diverged"
         elif differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:

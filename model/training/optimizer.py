@@ -19,7 +19,8 @@ def build(params: config_definitions.ExperimentConfig) -> tf_keras.optimizers.le
     config = copy.deepcopy(params.trainer.optimizer_config)
     kind, rate = config.learning_rate.type, config.learning_rate.get()
     if kind in DECAYS:
-        setattr(rate, DECAYS[kind], getattr(rate, DECAYS[kind]) or params.trainer.train_steps)
+        steps = params.trainer.train_steps - rate.offset
+        setattr(rate, DECAYS[kind], getattr(rate, DECAYS[kind]) or max(1, steps))
     return base_task.Task.create_optimizer(config, params.runtime)
 
 

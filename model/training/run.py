@@ -40,7 +40,7 @@ def train(
     model_dir: str,
     mode: str = TRAIN_AND_EVAL,
     config_files: Sequence[str] = (),
-    params_override: str = "",
+    params_override: str | Sequence[str] = "",
     tpu: str = "",
 ) -> dict[str, float]:
     """Trains, validates or both, as `python -m model` does; resumes from the last checkpoint.
@@ -53,7 +53,7 @@ def train(
       mode: `train`, `eval`, `train_and_eval`, or `continuous_eval`, which validates every
         checkpoint that another process writes.
       config_files: YAML files that override the experiment's parameters.
-      params_override: further overrides, such as `trainer.train_steps=100,task.seed=1`.
+      params_override: further overrides, such as `trainer.train_steps=100,task.seed=1`, or several.
       tpu: address of a TPU.
 
     Returns:
@@ -105,7 +105,7 @@ def run_experiment(
             raise TrainingError(f"before the first step {cluster.reason(error)}") from error
         if "train" not in mode:
             return _validate(run, controller)
-        if run.state.step >= params.trainer.train_steps and not _lacks_best(run):
+        if run.state.step >= params.trainer.train_steps and not _lacks_validation(run):
             if why := model_dir.failure(folder):
                 raise TrainingError(why)
             print(f"{folder} is already trained to step {run.state.step}; nothing to do")
@@ -126,9 +126,9 @@ def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
     return validated
 
 
-def _lacks_best(run: Run) -> bool:
-    """Whether the run is to keep a best checkpoint and has none: no validation has ended."""
-    return run.mode == TRAIN_AND_EVAL and files.last(join(run.folder, files.BEST)) is None
+def _lacks_validation(run: Run) -> bool:
+    """Whether the run is to validate its last step and has not: it was stopped before."""
+    return run.mode == TRAIN_AND_EVAL and not model_dir.is_validated(run.folder, run.state.step)
 
 
 def _written_folders(folder: str, *, mode: str) -> list[str]:
@@ -186,6 +186,8 @@ def _train(run: Run, controller: orbit.Controller, claims: Sequence[Held]) -> di
     print(monitoring.summary(facts, trained=progress.logs, validated=validated))
     if run.strategy.extended.should_checkpoint:
         model_dir.write_failure(run.folder, run.check.failure)
+        if run.mode == TRAIN_AND_EVAL:
+            model_dir.write_validated(run.folder, run.state.step)
     run.check.require()
     return validated
 

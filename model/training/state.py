@@ -55,8 +55,12 @@ def make_state(
         if isinstance(built, tf_keras.optimizers.Optimizer):
             # Otherwise it would have variables for those of the first task alone.
             built.build(model.trainable_variables)
-        elif isinstance(strategy, tf.distribute.ParameterServerStrategy):
-            # Workers cannot make variables.
+        elif (
+            isinstance(strategy, tf.distribute.ParameterServerStrategy)
+            or params.trainer.async_checkpoints
+        ):
+            # Workers cannot make variables. What is saved beside training is copied first, but only
+            # the variables of the first save.
             built._create_all_weights(model.trainable_variables)
         return State(
             model=model,

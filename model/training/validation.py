@@ -66,6 +66,7 @@ class Validator(orbit.AbstractEvaluator):
           InputError: if a record cannot be read.
         """
         logs: dict[str, float] = {}
+        self._check.begin_validation()
         with self._average.in_place():
             for task, dataset, step in zip(self._tasks, self._datasets, self._steps, strict=True):
                 with _damage_named(task):
@@ -178,6 +179,11 @@ class StsPairs(NamedTuple):
             ) from error
         if len(pairs.gold) < 2:
             raise InputError(f"task.sts_dev: {path!r} has {len(pairs.gold)} pairs; at least 2")
+        if len(set(pairs.gold)) < 2:
+            raise InputError(
+                f"task.sts_dev: all scores of {path!r} are {pairs.gold[0]:g}; a correlation needs "
+                "two"
+            )
         return pairs
 
     def pearson(self, model: DualEncoder) -> float:

@@ -159,7 +159,8 @@ def test_the_lowest_is_the_best_where_that_is_asked_for(parse, tmp_path, capsys)
     steps = [best.offer(step, validation_loss=loss)["step"] for step, loss in enumerate(losses)]
     assert steps == [0, 0, 2, 2, 2]
     kept = {"step": 2, "metric": "validation_loss", "value": 4.25, "comp": "lower"}
-    assert Best(lowest, tmp_path).checkpoint.best == kept
+    found = Best(lowest, tmp_path).checkpoint.best
+    assert found == kept | {"validation": "test-* by 32, -1 steps"}
     assert capsys.readouterr().out == ""
     # Another metric cannot be compared with it: it is replaced, and that is said.
     again = Best(parse(), tmp_path)
@@ -168,6 +169,7 @@ def test_the_lowest_is_the_best_where_that_is_asked_for(parse, tmp_path, capsys)
         "metric": "p_at_1",
         "value": 0.125,
         "comp": "higher",
+        "validation": "test-* by 32, -1 steps",
     }
     assert capsys.readouterr().out == (
         f"{tmp_path}/best was kept for the lower validation_loss (4.2500 at step 2); from now on "
@@ -187,7 +189,8 @@ def test_a_note_from_before_the_lower_could_be_asked_for_is_of_the_higher(parse,
     (tmp_path / "best").mkdir()
     note = {"step": 3, "metric": "p_at_1", "value": 0.5}
     (tmp_path / "best" / "best.json").write_text(json.dumps(note))
-    assert Best(parse(), tmp_path).checkpoint.best == note | {"comp": "higher"}
+    more = {"comp": "higher", "validation": None}
+    assert Best(parse(), tmp_path).checkpoint.best == note | more
 
 
 @pytest.mark.parametrize(
@@ -218,3 +221,12 @@ def test_another_worker_decides_alike_and_writes_nothing(parse, tmp_path):
 def test_a_best_that_cannot_be_written_is_one_line(parse, no_folder):
     with pytest.raises(TrainingError, match=r"^the best checkpoint cannot be written: .*taken"):
         Best(parse(), no_folder).offer(1, p_at_1=0.5)
+
+
+def test_values_of_other_validations_are_not_compared(parse, tmp_path, capsys):
+    Best(parse(trainer__validation_steps=1), tmp_path).offer(1, p_at_1=0.98)
+    best = Best(parse(), tmp_path)
+    assert best.offer(2, p_at_1=0.95)["step"] == 2
+    said = "was kept by another validation (test-* by 32, 1 steps, now test-* by 32, -1 steps), and"
+    assert said in capsys.readouterr().out
+    assert best.offer(3, p_at_1=0.94)["step"] == 2

@@ -341,6 +341,13 @@ def test_a_command_may_be_copied_with_the_indentation_of_its_lines():
     assert (params.trainer.train_steps, params.task.seed) == (7, 3)
 
 
+def test_a_file_and_other_overrides_may_stand_side_by_side(tmp_path):
+    path = tmp_path / "o.yaml"
+    path.write_text("task: {seed: 3}\ntrainer: {train_steps: 7}\n")
+    params = parsing.parse(experiment="reddit", params_override=[str(path), "task.seed=4"])
+    assert (params.task.seed, params.trainer.train_steps) == (4, 7)
+
+
 def test_a_flag_without_a_value_and_a_missing_file_say_what_is_accepted():
     with pytest.raises(InputError, match=r"'trainer.train_steps'; accepted: NAME=VALUE"):
         parsing.parse(experiment="reddit", params_override="trainer.train_steps")

@@ -1,8 +1,10 @@
 """What each process of a cluster does, and what a cluster must have."""
 
 import json
+import signal
 
 import pytest
+import tensorflow as tf
 from official.core import config_definitions
 
 from model.distribute import cluster
@@ -105,6 +107,23 @@ def test_several_workers_that_are_one_are_told_of(cluster_of, capsys):
     assert (
         "multi_worker_mirrored without a TF_CONFIG of several processes" in capsys.readouterr().out
     )
+
+
+def test_parameter_servers_have_no_evaluator(cluster_of):
+    cluster_of("evaluator", chief=1, worker=1, ps=1)
+    with pytest.raises(InputError, match="TF_CONFIG: parameter servers have no evaluator; accep"):
+        cluster.require_whole(RUNTIME)
+
+
+def test_a_server_without_a_place_is_told_in_a_line(monkeypatch, cluster_of):
+    def refuse(*_, **__):
+        raise tf.errors.InternalError(None, None, 'Task 3 was not defined in job "ps"')
+
+    cluster_of("ps", chief=1, worker=1, ps=1)
+    monkeypatch.setattr(tf.distribute, "Server", refuse)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(InputError, match="TF_CONFIG: ps 0 cannot serve: Task 3 was not defined"):
+        cluster.serve(RUNTIME)
 
 
 def test_a_whole_cluster_is_accepted(cluster_of):

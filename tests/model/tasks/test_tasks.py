@@ -220,6 +220,17 @@ def test_a_task_that_is_none_of_these_is_refused():
         tasks_of(schema.Training())
 
 
+def test_a_label_that_is_none_is_named_with_its_record(parse, nli_folder, tmp_path):
+    pair = {"premise": "a", "hypothesis": "b", "pair_id": "1"}
+    records = [frame(encode_example(pair | {"label": label})) for label in [0, 2] * 32 + [3]]
+    (tmp_path / "train-0.tfrecord").write_bytes(b"".join(records))
+    params = parse("nli", task__train_data__input_path=str(tmp_path / "train-*"))
+    with pytest.raises(
+        InputError, match=r"record 65 of '.*train-0.tfrecord' .*a label is not one of 0 to 2"
+    ):
+        training.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
+
+
 def test_labels_are_learned(parse, tmp_path, capfd):
     params = parse("nli", trainer__train_steps=100, trainer__validation_interval=100)
     training.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))

@@ -172,6 +172,11 @@ def test_a_job_that_was_killed_while_it_published_goes_on(run, tmp_path, monkeyp
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
+def test_a_job_stopped_before_it_wrote_anything_goes_on(run, tmp_path):
+    (tmp_path / "out" / "_incomplete").mkdir(parents=True)
+    assert run()[0] == 0
+
+
 def test_the_same_job_is_done_once(run, teacher):
     run()
     teacher.embedded.clear()

@@ -57,7 +57,10 @@ def test_embeddings_that_are_one_point(learning, capfd):
     assert "warning: the embeddings of 2 sentences are one point" in capfd.readouterr().out
     with pytest.raises(TrainingError, match="at step 60: the encoder has collapsed; a lower"):
         learning.require()
-    learning.validated(IDS, np.add(point, [[0], [1e-2]]))
+    learning.validated(IDS, np.add(point, [[0], [1e-2]]))  # another task, of the same validation
+    with pytest.raises(TrainingError, match="the encoder has collapsed"):
+        learning.require()
+    learning.begin_validation()
     learning.require()
     learning.validated(IDS, np.array([[0.5, np.nan], [0.5, 0.5]]))
     with pytest.raises(TrainingError, match="are not finite at step 60: the encoder has diverged"):

@@ -58,6 +58,27 @@ def test_every_checkpoint_is_validated_until_the_last_step(
     assert len(list(folder.glob("ckpt-*.index"))) == 3
 
 
+def test_the_best_of_another_process_has_the_parameters_of_the_run(trained, parse, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    other = parse(task__objective__margin=0.5)  # of which validation knows nothing
+    run.run_experiment(other, mode="continuous_eval", folder=str(folder))
+    assert (folder / "best/params.yaml").read_text() == (trained / "params.yaml").read_text()
+
+
+def test_the_last_validation_is_made_up_for_where_it_was_not_reached(
+    trained, parse, tmp_path, capfd
+):
+    folder = tmp_path / "run"
+    shutil.copytree(trained, folder)
+    run.run_experiment(parse(), mode="train_and_eval", folder=str(folder))
+    (folder / "validated.json").write_text('{"step": 40}\n')  # the run was prolonged, and stopped
+    capfd.readouterr()
+    assert run.run_experiment(parse(), mode="train_and_eval", folder=str(folder))
+    assert len(validations(capfd.readouterr().out)) == 1
+    assert run.run_experiment(parse(), mode="train_and_eval", folder=str(folder)) == {}
+
+
 def test_a_trained_run_that_was_never_validated_is_validated(trained, parse, tmp_path, capfd):
     folder = tmp_path / "run"
     shutil.copytree(trained, folder)

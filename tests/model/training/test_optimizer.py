@@ -3,6 +3,7 @@
 import pytest
 import tensorflow as tf
 
+from model.errors import InputError
 from model.training import monitoring, optimizer
 
 RATE = "trainer__optimizer_config__learning_rate"
@@ -40,6 +41,25 @@ def test_so_do_the_others(parse, kind, half):
     params = decay(parse, kind, trainer__train_steps=200)
     assert rate_at(params, 100) == pytest.approx(half)
     assert rate_at(params, 200) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["cosine", "polynomial"])
+def test_an_offset_begins_behind_the_warm_up_at_most(parse, kind):
+    with pytest.raises(InputError, match=rf"{kind}.offset: 50; accepted: at most the steps of the"):
+        decay(parse, kind, offset=50)
+    warmup = "trainer__optimizer_config__warmup"
+    linear = {f"{warmup}__type": "linear", f"{warmup}__linear__warmup_steps": 50}
+    params = decay(parse, kind, offset=50, trainer__train_steps=200, **linear)
+    assert rate_at(params, 50) == pytest.approx(0.1)
+    if kind == "cosine":
+        assert rate_at(params, 125) == pytest.approx(0.05)  # halfway from 50 to 200
+        assert rate_at(params, 200) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_rate_is_that_of_the_optimizer_with_its_own_decay(parse):
+    of_sgd = "trainer__optimizer_config__optimizer"
+    params = parse(**{f"{of_sgd}__type": "sgd", f"{of_sgd}__sgd__decay": 1.0})
+    assert rate_at(params, 19) == pytest.approx(rate_at(params, 0) / 20)
 
 
 def test_steps_at_the_end_rate_are_said(parse):

@@ -68,3 +68,5 @@ def test_a_file_that_is_missing_or_has_one_pair_is_refused(read, tmp_path):
         StsPairs.read(str(tmp_path / "nowhere"), None)
     with pytest.raises(InputError, match="has 1 pairs; at least 2"):
         read(LINE.format(1, "a", "b"))
+    with pytest.raises(InputError, match=r"all scores of .* are 3; a correlation needs two"):
+        read(LINE.format(3, "a", "b") * 2)

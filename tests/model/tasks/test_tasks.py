@@ -225,9 +225,7 @@ def test_a_label_that_is_none_is_named_with_its_record(parse, nli_folder, tmp_pa
     records = [frame(encode_example(pair | {"label": label})) for label in [0, 2] * 32 + [3]]
     (tmp_path / "train-0.tfrecord").write_bytes(b"".join(records))
     params = parse("nli", task__train_data__input_path=str(tmp_path / "train-*"))
-    with pytest.raises(
-        InputError, match=r"record 65 of '.*train-0.tfrecord' .*a label is not one of 0 to 2"
-    ):
+    with pytest.raises(InputError, match=r"record 65 of .*a label is not one of 0 to 2"):
         training.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 

@@ -19,10 +19,9 @@ import tf_keras
 def read(path: Path) -> tuple[list[str], list[str]]:
     """The labels and the texts of a file."""
     rows = [line.partition("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
-    if bad := [line for line, tab, _ in rows if not tab]:
-        raise SystemExit(f"{path}: {bad[0]!r}; accepted: a label, a tab and a text on each line")
-    if not rows:
-        raise SystemExit(f"{path} is empty; accepted: a label, a tab and a text on each line")
+    bad = next((line for line, tab, _ in rows if not tab), None if rows else "")
+    if bad is not None:
+        raise SystemExit(f"{path}: {bad!r}; accepted: a label, a tab and a text on each line")
     return [label for label, _, _ in rows], [text for _, _, text in rows]
 
 
@@ -42,15 +41,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     if unknown := sorted(set(test_labels) - set(names)):
         raise SystemExit(f"{given.test}: {unknown[0]!r} is none of the labels of {given.train}")
     number = {name: i for i, name in enumerate(names)}
+    module = hub.load(given.module)
+    if given.trainable and any(weight.dtype == tf.int8 for weight in module.variables):
+        raise SystemExit(f"--trainable: the int8 tables of {given.module} cannot be trained")
     layers = [
         tf_keras.layers.Input([], dtype=tf.string),
-        hub.KerasLayer(given.module, trainable=given.trainable),
+        hub.KerasLayer(module, trainable=given.trainable),
         tf_keras.layers.Dense(len(names), activation="softmax"),
     ]
     model = tf_keras.Sequential(layers)
     # Adagrad updates only the rows of the embedding tables that a batch reads; Adam updates all.
-    rate = 0.01 if given.trainable else 0.1
-    optimizer = tf_keras.optimizers.Adagrad(rate, initial_accumulator_value=0.01)
+    optimizer = tf_keras.optimizers.Adagrad(0.01 if given.trainable else 0.1, 0.01)
     model.compile(optimizer, loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     answers = tf.constant([number[label] for label in labels])
     model.fit(tf.constant(texts), answers, epochs=given.epochs, verbose=0)

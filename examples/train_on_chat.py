@@ -16,7 +16,7 @@ import model
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Prints how often the true reply is ranked first among 100."""
+    """Prints how often the true reply is ranked first among 100, or all if there are fewer."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("messages", help="JSON lines, CSV, TSV or Parquet files, a pattern")
     parser.add_argument("output", help="a new folder")
@@ -36,7 +36,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     pairs, words, run, module, results = (
         f"{given.output}/{name}" for name in ("pairs", "vocabulary", "run", "module", "results")
     )
-    data_pipeline.run_conversations([given.messages], pairs, options=options)
+    made = data_pipeline.run_conversations([given.messages], pairs, options=options)
+    candidates = min(100, made.statistics["test_pairs"])
+    if candidates < 2:
+        raise SystemExit(f"{given.messages} has too few messages: {candidates} test pairs")
     data_pipeline.count_vocabulary([f"{pairs}/train-*"], words)
     overrides = (
         f"task.train_data.input_path={pairs}/train-*,task.model.text.vocabulary={words},"
@@ -46,8 +49,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     model.train("reddit", model_dir=run, mode="train", **config)
     export.export(run, module)
     encoder = evaluation.load_encoder(module)
-    (scored,) = evaluation.evaluate(encoder, "response_ranking", pairs, output=results)
-    print(f"the true reply is first among 100: {scored.metrics['p_at_1']:.1%} of {scored.n:,}")
+    ranking = {"candidates": candidates, "at": [1]}
+    (scored,) = evaluation.evaluate(encoder, "response_ranking", pairs, output=results, **ranking)
+    first = f"the true reply is first among {candidates}"
+    print(f"{first}: {scored.metrics['p_at_1']:.1%} of {scored.n:,}")
 
 
 if __name__ == "__main__":

@@ -131,7 +131,9 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
         raise InputError("--input: names no file; accepted: file names and patterns")
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
-        raise InputError(f"--input: {folder!r} is a folder; name its files: '{folder}/RC_*'")
+        raise InputError(
+            f"--input: {folder!r} is a folder; name its files: '{folder.rstrip('/')}/*'"
+        )
     _require_regular(found)
     # Two names of one file: the first counts.
     once: dict[str, InputFile] = {}

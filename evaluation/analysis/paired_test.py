@@ -87,19 +87,23 @@ def compare(
             once_b[name],
             once_b[name] - once_a[name],
             bootstrap.interval(drawn[name]) if drawn else None,
-            _p(drawn[name]) if drawn else None,
+            _p(drawn[name], units=units) if drawn else None,
         )
         for name in shared
     ]
 
 
-def _p(differences: np.ndarray) -> float | None:
-    """Return the two-sided p of resampled differences; never 0, which no count of them shows."""
+def _p(differences: np.ndarray, *, units: int) -> float | None:
+    """Return the two-sided p of resampled differences; never 0, which no count of them shows.
+
+    Nor below what a test that turns the signs of so many units can show, one case in 2 ** units on
+    each side: all of two units often differ in one direction.
+    """
     defined = differences[~np.isnan(differences)]
     if bootstrap.interval(differences) is None:
         return None
     wrong = min((defined <= 0).sum(), (defined >= 0).sum())
-    return float(min(1.0, 2 * (wrong + 1) / (len(defined) + 1)))
+    return float(min(1.0, max(2 * (wrong + 1) / (len(defined) + 1), 2.0 ** (1 - units))))
 
 
 def _has(result: Result, system: str | None) -> bool:

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     from evaluation.analysis import paired_test
     from evaluation.data.files import existing, write_whole
     from evaluation.metrics import bootstrap
-    from evaluation.results import store
+    from evaluation.results import measure, store
 
     if arguments.output:
         store.check_replaceable(arguments.output, "compare")
@@ -51,6 +51,11 @@ def run(arguments: argparse.Namespace, *, command: str) -> None:
     for side, names in zip("AB", paired_test.only_in_one(a, b), strict=True):
         if names:
             print(f"only in {side}, so not compared: {', '.join(names)}")
+    if few := list(dict.fromkeys(row.name for row in found if row.n < measure.FEW_UNITS)):
+        print(
+            f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow: "
+            f"{', '.join(few)}"
+        )
     if other := paired_test.learned_elsewhere(pairs):
         print(f"learned or chosen on other data in A than in B: {', '.join(other)}")
     if left_out:

@@ -28,6 +28,7 @@ from evaluation.errors import InputError
 
 IDS = ("id", "_id")
 FORMATS = ".tsv and .jsonl, plain or .gz, are accepted"
+HEADERS = ("id", "_id", "query-id", "query_id", "corpus-id", "doc_id", "docid", "qid")
 TREC_COLUMNS, BEIR_COLUMNS = 4, 3
 
 Relevant = dict[str, dict[str, int]]
@@ -125,6 +126,8 @@ def _of_tsv(line: str, place: str) -> tuple[str, str]:
         raise InputError(
             f"{place}: {len(columns)} columns; 2 tab-separated (id, text) are accepted"
         )
+    if place.endswith(":1") and columns[0].strip().lower() in HEADERS:
+        raise InputError(f"{place}: {line!r} is a header; a text with its id is accepted there")
     return columns[0].strip(), columns[1]
 
 

@@ -209,7 +209,7 @@ def read_benchmark(path: Path) -> Iterator[Pair]:
         if len(columns) not in (7, 9):
             raise InputError(
                 f"{place}: {len(columns)} columns; 7 tab-separated ({COLUMNS}) are accepted, "
-                "or 9 with two licence columns"
+                "or 9 with two licence columns; `sts --columns` reads other tables"
             )
         genre, _, _, _, score, sentence1, sentence2 = columns[:7]
         yield _pair(genre, score, sentence1, sentence2, place=place)

@@ -129,6 +129,8 @@ def with_intervals(result: Result, *, seed: int) -> Result:
 def _few_units(result: Result, units: int) -> list[str]:
     if units >= FEW_UNITS:
         return []
+    if units < 2:
+        return [f"One {UNITS[result.task].removesuffix('s')} gives no interval."] if units else []
     return [
         f"The intervals rest on {units} {UNITS[result.task]}; with fewer than {FEW_UNITS} they are "
         "too narrow."

@@ -100,7 +100,9 @@ def make(folder: str) -> None:
     try:
         tf.io.gfile.makedirs(folder)
     except tf.errors.OpError as error:
-        raise InputError(f"--model_dir: {folder!r} is not a folder: {error.message}") from error
+        raise InputError(
+            f"--model_dir: {folder!r} is not a folder, nor can it be made: {error.message}"
+        ) from error
 
 
 def prepare(params: config_definitions.ExperimentConfig, *, mode: str, folder: str) -> None:

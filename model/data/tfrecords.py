@@ -20,6 +20,7 @@ _AT_ONCE = 1000
 _AT_A_TIME = 16
 _OTHER_KINDS = {".jsonl": "JSON lines", ".parquet": "Parquet"}
 """Suffix -> name of the formats in which pairs may be stored too."""
+_TABLES = (".csv", ".tsv")
 _OPERATION = re.compile(
     r"\{\{.*?\}\}|\[\[.*?\]\]|\[Op:\w+\]|Error in user-defined function .*?: (?=Name:)| name: ?$"
 )
@@ -51,6 +52,17 @@ def find_files(name: str, config: schema.Data) -> list[str]:
         files += matched
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
+    for file in files:
+        if tf.io.gfile.isdir(file):
+            raise InputError(
+                f"{name}.input_path: {file!r} is a folder; accepted: its files, such as "
+                f"'{file.rstrip('/')}/{tfrecord.TRAIN_PATTERN}'"
+            )
+        if _kind_of(file) in _TABLES:
+            raise InputError(
+                f"{name}.input_path: {file!r} is a table, and training reads TFRecord; python -m "
+                "data_pipeline pairs (or conversations) makes it"
+            )
     other = next((file for file in files if _kind_of(file) in _OTHER_KINDS), None)
     if other is not None:
         raise InputError(

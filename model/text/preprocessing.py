@@ -97,7 +97,8 @@ class TextToIds(tf_keras.layers.Layer):
         if char_ngram_buckets and self._words.table is None:
             raise InputError(
                 f"task.model.text.char_ngram_buckets: {char_ngram_buckets} without a vocabulary; "
-                "accepted: 0, or task.model.text.vocabulary beside it"
+                "accepted: 0, or task.model.text.vocabulary beside it, a folder that python -m "
+                "data_pipeline vocabulary makes"
             )
 
     @property

@@ -108,7 +108,9 @@ def run_experiment(
         if run.state.step >= params.trainer.train_steps and not _lacks_validation(run):
             if why := model_dir.failure(folder):
                 raise TrainingError(why)
-            print(f"{folder} is already trained to step {run.state.step}; nothing to do")
+            steps = params.trainer.train_steps
+            asked = f" (trainer.train_steps is {steps})" if steps < run.state.step else ""
+            print(f"{folder} is already trained to step {run.state.step}{asked}; nothing to do")
             return {}
         return _train(run, controller, claims)
 

@@ -138,7 +138,19 @@ def test_subreddits_without_a_comment_are_named(run, fails, world, tmp_path, cap
     run(*source, "--subreddits", "SUB,nosuch")
     run(*source, "--subreddits", "SUB,nosuch", "--train_shards", 2, "--overwrite")  # read before
     warnings = [line for line in caplog.messages if line.startswith("warning: ")]
-    assert warnings == ["warning: --subreddits: no comment is in 'nosuch'"] * 2
+    malformed = [line for line in warnings if "2 of 13 lines (15.4%) are malformed; '" in line]
+    none = "warning: --subreddits: no comment is in 'nosuch'"
+    assert warnings == [malformed[0], none, malformed[1], none]
+
+
+@pytest.mark.parametrize(("good", "warned"), [(98, True), (99, False)])
+def test_more_than_a_hundredth_of_the_lines_is_told_of(
+    run, write_dump, comment, tmp_path, caplog, good, warned
+):
+    rows = [comment("c0"), *(comment(f"c{n}", f"t1_c{n - 1}") for n in range(1, good))]
+    run("--input", write_dump("RC", [*rows, b"no"]), "--output", tmp_path / "out")
+    said = [line for line in caplog.messages if "lines (1.0%) are malformed; '" in line]
+    assert len(said) == warned
 
 
 def test_dead_letters_beyond_the_limit_are_counted(

@@ -74,6 +74,12 @@ def test_turned_round_it_is_the_same(three):
     assert there.p == pytest.approx(2 / 2001)
 
 
+@pytest.mark.parametrize(("units", "least"), [(2, 0.5), (5, 1 / 16), (20, 2 / 2001)])
+def test_few_units_that_agree_prove_little(units, least):
+    # All units differ in one direction, so every resample does.
+    assert paired_test._p(np.ones(2000), units=units) == pytest.approx(least)
+
+
 def test_no_difference(three):
     good = three[0]
     found = paired_test.compare(good, good, seed=0)

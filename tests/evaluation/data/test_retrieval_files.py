@@ -47,6 +47,7 @@ def test_empty_documents_are_left_out_and_counted(read):
     ("changed", "says"),
     [
         ({"queries": "q1 where\n"}, "queries.tsv:1: 1 columns; 2 tab-separated (id, text) are"),
+        ({"queries": "id\ttext\n" + QUERIES}, "queries.tsv:1: 'id\\ttext' is a header; a text"),
         ({"queries": QUERIES + "q1\tx\n"}, "queries.tsv:4: the id 'q1' occurs twice"),
         ({"queries": "\n"}, "queries.tsv: no lines; a text with its id is accepted in each"),
         ({"documents": ""}, "documents.jsonl.gz: no lines; a text with its id is accepted"),

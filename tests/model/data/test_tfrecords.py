@@ -180,3 +180,12 @@ def test_a_file_that_is_shorter_than_its_job_left_it_is_named(pairs_folder, tmp_
     (folder / "COMPLETED").write_text(json.dumps(stated))
     with pytest.raises(InputError, match=rf"x.input_path: '{file}' has .*, but COMPLETED besi"):
         check("x", data(f"{folder}/train-*"), lambda batch: batch)
+
+
+def test_a_folder_and_a_table_are_no_records(tmp_path):
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match=r"pairs' is a folder; accepted: its files, such as '.*"):
+        find_files("x", data(f"{tmp_path}/pairs"))
+    with pytest.raises(InputError, match=r"pairs.csv' is a table, and training reads TFRecord; py"):
+        find_files("x", data(f"{tmp_path}/pairs.csv"))

@@ -24,7 +24,8 @@ HEAD = """\
 # Bad input, and what the commands say
 
 Every command prints one line to standard error, exits with a status other than 0, and leaves the
-files that were there as they were. `tests/commands/test_bad_input.py` runs every row and compares
+files that were there as they were. Where an option is missing, or its value is none of a list, the
+usage comes before that line. `tests/commands/test_bad_input.py` runs every row and compares
 this page with the result. `world/`, `pairs/`, `nli/`, `run0/`, `module0/` and `results0/` belong to
 a sample that the test makes first.
 

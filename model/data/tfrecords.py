@@ -53,7 +53,7 @@ def find_files(name: str, config: schema.Data) -> list[str]:
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
     for file in files:
-        if tf.io.gfile.isdir(file):
+        if not PurePath(file).suffix and tf.io.gfile.isdir(file):  # a store asks for each
             raise InputError(
                 f"{name}.input_path: {file!r} is a folder; accepted: its files, such as "
                 f"'{file.rstrip('/')}/{tfrecord.TRAIN_PATTERN}'"

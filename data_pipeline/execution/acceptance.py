@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from data_pipeline.errors import InputError
 from data_pipeline.files.malformed_lines import MalformedLine
+from data_pipeline.files.output_folder import DEAD_LETTERS
 
 _LOG = logging.getLogger(__name__)
 _MANY_MALFORMED = 0.01
@@ -141,8 +142,11 @@ def require_pairs(
             "--allow_empty to publish an empty result"
         )
     mostly = [some for some in inputs if some.are_malformed(limits)]
-    for some in mostly or ([total] if total.malformed > _MANY_MALFORMED * total.lines else []):
+    for some in mostly:
         _LOG.warning("warning: %s%s", _share(some), _sample(some, wanted))
+    # No sample: it may be at the end of all that was read.
+    if not mostly and total.malformed > _MANY_MALFORMED * total.lines:
+        _LOG.warning("warning: %s; %s says why", _share(total), DEAD_LETTERS)
 
 
 def require_still_accepted(

@@ -92,4 +92,4 @@ def test_what_two_workers_log_reaches_the_user_and_nothing_else(world, tmp_path)
     ]
     known = ("pairing ", "read ", "reading dumps: ", "joining replies to parents: ")
     (warning,) = [line for line in lines if not line.startswith(known)]
-    assert warning.startswith("warning: 2 of 13 lines (15.4%) are malformed; '")
+    assert warning.startswith("warning: 2 of 13 lines (15.4%) are malformed; dead")

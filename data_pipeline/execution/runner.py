@@ -23,8 +23,9 @@ from data_pipeline.files.filesystem import reach_object_stores
 LOCAL_RUNNER = "FnApiRunner"
 _NAMES_OF_LOCAL = {"direct", "directrunner", "switchingdirectrunner", "fnapi", "fnapirunner"}
 """What Beam's users call it, in lower case."""
-_WITH_A_JOB_SERVER = ("Flink", "Spark", "Portable", "apache_beam.runners.portability.")
-"""Runners that have options of their own, which are known when the job server has started."""
+_WITH_A_JOB_SERVER = ("flink", "spark", "portable", "apache_beam.runners.portability.")
+"""How runners are called, in lower case, that have options of their own, which are known when the
+job server has started."""
 _DAMAGED = re.compile(
     rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
 )
@@ -112,7 +113,7 @@ def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
     else:
         # The local workers log each error that the job then fails with.
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    if not (standard.runner or "").startswith(_WITH_A_JOB_SERVER):
+    if not standard.runner.lower().startswith(_WITH_A_JOB_SERVER):
         options.require_known()
     reach_object_stores(options)
     return options

@@ -75,6 +75,7 @@ def test_an_option_that_neither_beam_nor_the_engine_knows_is_refused():
     def of_the_engine(parser):
         parser.add_argument("--object_reuse", action="store_true")
 
+    pipeline_options(["--runner=flinkrunner", "--object_reuse"])
     options = pipeline_options(["--runner=FlinkRunner", "--object_reuse", "--min_scor=5"])
     with pytest.raises(InputError, match="unknown option --min_scor; accepted: the ones that"):
         options.get_all_options(add_extra_args_fn=of_the_engine)

@@ -16,7 +16,7 @@ from data_pipeline.files.output_folder import DEAD_LETTERS
 
 _LOG = logging.getLogger(__name__)
 _MANY_MALFORMED = 0.01
-"""Of all lines; of the dumps of docs/results.md, none are."""
+"""Of all lines: the user is told of more."""
 _FEW_PAIRS = 0.1
 """In all our dumps together, 0.97 of the replies find their parent."""
 

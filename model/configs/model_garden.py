@@ -12,8 +12,8 @@ MEANING = {
     "train_steps": "Steps of the whole run.",
     "steps_per_loop": "Steps of one call of the training loop; logs and checkpoints come between "
     "two calls.",
-    "summary_interval": "No effect: TensorBoard gets values after each `steps_per_loop`. A "
-    "multiple of it.",
+    "summary_interval": "No effect: TensorBoard gets values after every `steps_per_loop` steps. "
+    "Must be a multiple of that number.",
     "checkpoint_interval": "Steps between two checkpoints.",
     "max_to_keep": "How many of the latest checkpoints are kept.",
     "validation_interval": "Steps between two validations.",

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint engines mutants reproduce ablations pretrained benchmark clean
+.PHONY: help install demo test test-all lint engines reproduce ablations pretrained benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -74,21 +74,6 @@ lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
 
 engines: $(INSTALLED)  ## Flink, Spark, Beam's job server for each and Prism into .engines/, for the tests
 	$(RUN) -m tests.engines.fetch
-
-# Constants and defaults of each module that are tried; 0 for all.
-SAMPLE ?= 8
-MUTANTS := .venv-mutants
-mutants: $(MUTANTS)/.installed  ## do the fast tests notice small faults? tests/mutation/RESULTS.md; 40 minutes
-	rm -rf mutants
-	$(MUTANTS)/bin/python tests/mutation run --max-children $$(nproc)
-	SAMPLE=$(SAMPLE) $(MUTANTS)/bin/python tests/mutation/constants.py
-	$(MUTANTS)/bin/python tests/mutation/report.py
-
-$(MUTANTS)/.installed: requirements.txt tests/mutation/requirements.txt
-	@$(call new_environment,$(MUTANTS))
-	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --requirement tests/mutation/requirements.txt
-	touch $@
 
 # The workflow: benchmarks/quality/rows.yaml says what is trained, benchmarks/quality/Snakefile how.
 

@@ -49,7 +49,7 @@ def test_every_target_that_a_document_names_exists():
     assert targets <= {*listed(), "test-all"}
 
 
-@pytest.mark.parametrize("variable", ["VENV", "WORKFLOW", "MUTANTS"])
+@pytest.mark.parametrize("variable", ["VENV", "WORKFLOW"])
 def test_an_environment_that_is_a_link_is_not_emptied(tmp_path, variable):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "file").touch()

@@ -1,0 +1,284 @@
+"""Command lines: the options of a command are declared once, as a frozen dataclass.
+
+    @dataclass(frozen=True, kw_only=True)
+    class SampleOptions(Options):
+        output: Path = option(help="the folder to write", metavar="DIR")
+        comments: int = option(20_000, help="comments in the dump", minimum=1)
+
+    COMMANDS = [
+        Command("sample", SampleOptions, run="data_pipeline.sample.command:run",
+                summary="write a small generated forum", example="--output world/"),
+    ]
+    main("data_pipeline", __doc__, COMMANDS)
+
+The dataclass checks its values itself, so that Python callers get the same errors. Modules with
+options import nothing heavy; what runs a command is imported once its options are known to be good.
+"""
+
+import argparse
+import dataclasses
+import importlib
+import signal
+import sys
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from common.errors import InputError, message_of
+
+REQUIRED: Any = dataclasses.MISSING
+
+
+def option(
+    default: Any = REQUIRED,
+    *,
+    help: str,  # noqa: A002
+    metavar: str | tuple[str, ...] | None = None,
+    choices: Sequence[str] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+    below: float | None = None,
+    positional: bool = False,
+    aliases: Sequence[str] = (),
+    group: str = "",
+) -> Any:
+    """Declares a field of an `Options` class.
+
+    Its type says how it is given: `bool` is a flag; `tuple[str, ...]` takes one or more values and
+    may be repeated; `tuple[str, str]` takes two; the rest take one. `| None` may be left out.
+
+    Args:
+      default: none makes the option required.
+      help: a phrase; the default is added to it.
+      metavar: what stands for the value in the help.
+      choices: the values accepted.
+      minimum: the least value accepted.
+      maximum: the greatest value accepted.
+      below: the bound that a value must not reach.
+      positional: whether it is given without its name.
+      aliases: further names, with their dashes.
+      group: title under which the help shows it.
+    """
+    metadata = {
+        "help": help,
+        "metavar": metavar,
+        "choices": tuple(choices),
+        "minimum": minimum,
+        "maximum": maximum,
+        "below": below,
+        "positional": positional,
+        "aliases": tuple(aliases),
+        "group": group,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a command is given; the base of a dataclass whose fields are made by `option`.
+
+    Raises:
+      InputError: if a value is not of its field's type, range or choices.
+    """
+
+    def __post_init__(self) -> None:
+        """Checks every field; extended where options depend on each other."""
+        hints = typing.get_type_hints(type(self))
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            kind, is_many = _kind(hints[field.name])
+            if kind is Path and isinstance(value, str):
+                value = Path(value)
+                object.__setattr__(self, field.name, value)
+            if value is None or value is field.default:
+                continue
+            if is_many:
+                value = tuple(kind(each) if kind is Path else each for each in value)
+                object.__setattr__(self, field.name, value)
+            for each in value if is_many else (value,):
+                _check(f"--{field.name}", each, kind, field.metadata)
+
+
+def _check(name: str, value: Any, kind: type, metadata: typing.Mapping[str, Any]) -> None:
+    accepted = (int, float) if kind is float else kind
+    is_kind = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
+    low, high, below = (metadata.get(key) for key in ("minimum", "maximum", "below"))
+    choices = metadata.get("choices")
+    is_good = is_kind and (
+        value in choices
+        if choices
+        else (low is None or value >= low)
+        and (high is None or value <= high)
+        and (below is None or value < below)
+        and value == value  # NaN is no number
+    )
+    if not is_good:
+        raise InputError(f"{name}: {value!r}; accepted: {_accepted(kind, metadata)}")
+
+
+def _accepted(kind: type, metadata: typing.Mapping[str, Any]) -> str:
+    if metadata.get("choices"):
+        return ", ".join(metadata["choices"])
+    noun = {int: "whole numbers", float: "numbers", str: "text", bool: "true or false"}
+    bounds = [
+        f"{word} {metadata[key]:,}"
+        for key, word in (("minimum", "from"), ("maximum", "to"), ("below", "below"))
+        if metadata.get(key) is not None
+    ]
+    return " ".join([noun.get(kind, kind.__name__), *bounds])
+
+
+def _kind(hint: Any) -> tuple[type, bool]:
+    """The type of one value of a field, and whether the field holds several."""
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        (hint,) = (each for each in typing.get_args(hint) if each is not types.NoneType)
+    if typing.get_origin(hint) is tuple:
+        return typing.get_args(hint)[0], True
+    return hint, False
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """One command of a program."""
+
+    name: str
+    options: type[Options]
+    run: str
+    """`module:function`, called with the options, and where there are `others` with those."""
+    summary: str
+    """A phrase that begins with a verb."""
+    example: str
+    """What follows the command's name in an example."""
+    others: str = ""
+    """What further arguments are accepted as they are, such as the options of Beam."""
+
+
+def main(
+    package: str,
+    description: str,
+    commands: Sequence[Command],
+    argv: Sequence[str] | None = None,
+    *,
+    default: str = "",
+) -> None:
+    """Runs the command that the arguments name.
+
+    Exit status: 0; 1 after one line about an error; 2 for wrong usage; 130 or 143 for signals.
+
+    Args:
+      package: what is run with `python -m`.
+      description: what it does, for its help.
+      commands: in the order of the help.
+      argv: the arguments, by default those of the process.
+      default: the command where the first argument is an option.
+    """
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if default and argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
+        argv.insert(0, default)
+    parser = make_parser(package, description, commands)
+    arguments, others = parser.parse_known_args(argv)
+    given = vars(arguments)
+    command: Command = given.pop("_command")
+    if others and not command.others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    with errors_in_one_line(debug=given.pop("debug")):
+        options = command.options(**given)
+        module, _, function = command.run.partition(":")
+        run = getattr(importlib.import_module(module), function)
+        run(options, others) if command.others else run(options)
+
+
+@contextmanager
+def errors_in_one_line(*, debug: bool = False) -> Iterator[None]:
+    """Ends the process with one line for any error, and for signals with the shell's status.
+
+    Args:
+      debug: whether errors show their traceback instead.
+    """
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(128 + signal.SIGINT)
+    except Exception as error:
+        if debug:
+            raise
+        kind = "" if isinstance(error, InputError | OSError) else f"{type(error).__name__}: "
+        sys.exit(f"error: {kind}{message_of(error)}")
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _terminate(*_: object) -> NoReturn:
+    sys.exit(128 + signal.SIGTERM)
+
+
+def make_parser(
+    package: str, description: str, commands: Sequence[Command]
+) -> argparse.ArgumentParser:
+    """The parser of a program; each command's help is made from its options."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {package}",
+        usage="%(prog)s COMMAND [OPTIONS]",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in commands:
+        example = f"example:\n  python -m {package} {command.name} {command.example}"
+        child = subparsers.add_parser(
+            command.name,
+            help=command.summary,
+            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+            epilog=f"{example}\n\n{command.others}" if command.others else example,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        child.set_defaults(_command=command)
+        add_options(child, command.options)
+        child.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None:
+    """Adds an argument for each field; the options check the values."""
+    hints = typing.get_type_hints(options)
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for field in dataclasses.fields(options):
+        told = field.metadata
+        kind, is_many = _kind(hints[field.name])
+        # What is not given is left to the dataclass.
+        settings: dict[str, Any] = {
+            "help": told["help"].replace("%", "%%"),
+            "default": argparse.SUPPRESS,
+        }
+        is_required = field.default is REQUIRED
+        if not is_required and field.default not in (None, False, ()):
+            settings["help"] += f"; default: {field.default}"
+        if kind is bool:
+            settings["action"] = "store_true"
+        else:
+            settings["type"] = kind
+            if told["choices"]:
+                settings["metavar"] = told["metavar"] or f"{{{','.join(told['choices'])}}}"
+            else:
+                settings["metavar"] = told["metavar"] or {int: "N", float: "X"}.get(kind, "TEXT")
+        if is_many and isinstance(told["metavar"], tuple):
+            settings["nargs"] = len(told["metavar"])
+        elif is_many:
+            settings |= {"nargs": "+", "action": "extend"}
+        target: Any = parser
+        if told["group"]:
+            if told["group"] not in groups:
+                groups[told["group"]] = parser.add_argument_group(told["group"])
+            target = groups[told["group"]]
+        if told["positional"]:
+            target.add_argument(field.name, **settings)
+        else:
+            names = (f"--{field.name}", *told["aliases"])
+            target.add_argument(*names, dest=field.name, required=is_required, **settings)

@@ -1,0 +1,147 @@
+"""Output is written aside and renamed; one command at a time writes to it.
+
+with claim(output), aside(output) as new:
+    ...  # write the file or folder `new`
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+
+CLAIM = "_claim"
+"""The name of the lock in a claimed folder."""
+_WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""Errors of `flock` on a file system without locks: there nobody is refused."""
+
+
+class ClaimedError(InputError):
+    """Another process works in the folder; the message names it."""
+
+
+@contextmanager
+def aside(output: Path) -> Iterator[Path]:
+    """A path to write a file or a folder to, which replaces `output` if nothing is raised.
+
+    A file is replaced in one step. A folder takes two renames; if the process is killed between
+    them, the old folder is `.NAME.*/old` beside it.
+
+    Raises:
+      InputError: if the old folder was moved away and cannot be put back; names where it is.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+    new, old = beside / "new", beside / "old"
+    is_only_copy = False
+    try:
+        yield new
+        if output.is_dir():
+            output.rename(old)
+        try:
+            new.replace(output)
+        except BaseException as error:  # KeyboardInterrupt, too
+            if old.exists():
+                try:
+                    old.rename(output)
+                except OSError:
+                    is_only_copy = True
+                    raise InputError(
+                        f"{output}: cannot be replaced: {error}; what was there is in {old}"
+                    ) from error
+            raise
+    finally:
+        if not is_only_copy:
+            shutil.rmtree(beside)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file aside, then renames it."""
+    with aside(path) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON, in which NaN and infinity are no numbers, aside, then renames it."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+@contextmanager
+def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
+    """Keeps other processes out of a folder, which is made if it does not exist.
+
+    The claim is a locked file in the folder that says who holds it. The lock ends with its process,
+    so what a killed one left is taken over. Whatever was made and holds nothing is removed.
+
+    Args:
+      folder: what the command writes to.
+      name: of the claim; commands that may share a folder have names of their own.
+
+    Raises:
+      ClaimedError: if another process holds it.
+    """
+    folder = folder.absolute()
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    descriptor = _lock(folder, folder / name)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, _holder().encode(), 0)
+        yield
+    finally:
+        # Removed while it is locked. Where the folder was replaced, the claim there is another's.
+        if _is_at(descriptor, folder / name):
+            (folder / name).unlink()
+        os.close(descriptor)
+        with suppress(OSError):  # it holds something
+            for path in made:
+                path.rmdir()
+
+
+def _holder() -> str:
+    # No arguments: they may hold keys of object stores.
+    program = Path(sys.argv[0])
+    command = f"python -m {program.parent.name}" if program.name == "__main__.py" else program.name
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    return f"process {os.getpid()} on {socket.gethostname()} since {since} ({command})"
+
+
+def _lock(folder: Path, path: Path) -> int:
+    """A descriptor of the locked file."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            continue  # the last holder has just removed the folder
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 1000, 0).decode(errors="replace") or "another process"
+            os.close(descriptor)
+            raise ClaimedError(
+                f"{folder}: in use by {holder}; wait for it to end or name another folder"
+            ) from None
+        except OSError as error:
+            if error.errno not in _WITHOUT_LOCKS:
+                os.close(descriptor)
+                raise
+        if _is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # the last holder has removed it since it was opened
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False

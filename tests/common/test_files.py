@@ -1,0 +1,122 @@
+"""Output appears whole or not at all; one process at a time works in a folder."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from common import files
+from common.errors import InputError
+from common.files import ClaimedError, aside, claim, write_json
+
+
+def test_a_file_and_a_folder_are_replaced_whole(tmp_path):
+    write_json(tmp_path / "new" / "a.json", {"b": 1})
+    assert json.loads((tmp_path / "new" / "a.json").read_text()) == {"b": 1}
+    with aside(tmp_path / "new") as folder:
+        folder.mkdir()
+        (folder / "b").touch()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["b"]
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_what_was_there_stays_where_writing_fails(tmp_path):
+    output = tmp_path / "output"
+    output.write_text("old")
+    with pytest.raises(KeyboardInterrupt), aside(output) as new:
+        new.write_text("half")
+        raise KeyboardInterrupt
+    assert output.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["output"]
+
+
+def test_an_old_folder_is_put_back_or_named_where_it_cannot_be_replaced(tmp_path, monkeypatch):
+    output = tmp_path / "output"
+    output.mkdir()
+    (output / "old").touch()
+    with pytest.raises(FileNotFoundError), aside(output):
+        pass  # nothing was written
+    assert (output / "old").exists()
+    rename = Path.rename
+
+    def rename_and_make(path, target):
+        rename(path, target)
+        if target.name == "old":
+            output.mkdir()
+            (output / "somebody's").touch()
+
+    monkeypatch.setattr(Path, "rename", rename_and_make)
+    with pytest.raises(InputError) as error, aside(output) as new:
+        new.mkdir()
+    kept = Path(str(error.value).rpartition(" ")[2])
+    assert (kept / "old").exists()
+    assert (output / "somebody's").exists()
+
+
+def test_numbers_that_are_none_are_not_written(tmp_path):
+    with pytest.raises(ValueError):
+        write_json(tmp_path / "a.json", float("nan"))
+    assert not list(tmp_path.iterdir())
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from common.files import claim
+with claim(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
+    folder = tmp_path / "a" / "b"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder), "--key=secret"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as first:
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(ClaimedError, match=str(first.pid)) as error, claim(folder):
+            pass
+        assert "secret" not in str(error.value)
+        with claim(folder, name=".other.claim"):
+            pass
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        with claim(folder):
+            assert (folder / files.CLAIM).stat().st_mode & 0o777 == 0o600
+    assert not list((tmp_path / "a" / "b").iterdir())
+
+
+def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
+    with claim(tmp_path / "a" / "b"):
+        pass
+    assert not list(tmp_path.iterdir())
+    with claim(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b" / "output").touch()
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["output"]
+
+
+def test_claims_that_follow_each_other_closely_are_all_granted(tmp_path):
+    granted = []
+
+    def work():
+        for _ in range(50):
+            try:
+                with claim(tmp_path / "folder"):
+                    granted.append(1)
+            except ClaimedError:
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert granted
+    assert not list(tmp_path.rglob(files.CLAIM))

@@ -51,12 +51,12 @@ from typing import Any
 
 _MODULES = {
     "write_sample": "data_pipeline.sample",
-    "run_reddit": "data_pipeline.reddit.command",
-    "RedditOptions": "data_pipeline.reddit.options",
-    "run_conversations": "data_pipeline.conversations.command",
-    "ConversationOptions": "data_pipeline.conversations.options",
-    "run_pairs": "data_pipeline.conversations.command",
-    "RowOptions": "data_pipeline.conversations.options",
+    "run_reddit": "data_pipeline.sources.reddit.command",
+    "RedditOptions": "data_pipeline.sources.reddit.options",
+    "run_conversations": "data_pipeline.sources.conversations.command",
+    "ConversationOptions": "data_pipeline.sources.conversations.options",
+    "run_pairs": "data_pipeline.sources.conversations.command",
+    "RowOptions": "data_pipeline.sources.conversations.options",
     "run_snli": "data_pipeline.snli.command",
     "count_vocabulary": "data_pipeline.vocabulary.command",
     "tokenize": "data_pipeline.vocabulary.tokenizer",

@@ -162,11 +162,11 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
     logging.disable(logging.WARNING)
     match name:
         case "reddit":
-            from data_pipeline.reddit import options as reddit
+            from data_pipeline.sources.reddit import options as reddit
 
             reddit.add_arguments(parser)
         case "conversations" | "pairs":
-            from data_pipeline.conversations import options as conversations
+            from data_pipeline.sources.conversations import options as conversations
 
             if name == "pairs":
                 conversations.add_row_arguments(parser)
@@ -265,17 +265,17 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
     match arguments.command:
         case "reddit":
             run, options = data_pipeline.run_reddit, data_pipeline.RedditOptions.of(arguments)
-            from data_pipeline.reddit.options import check
+            from data_pipeline.sources.reddit.options import check
 
             prepare = partial(check, options)
         case "conversations":
             options = data_pipeline.ConversationOptions.of(arguments)
-            from data_pipeline.conversations.options import check_conversations
+            from data_pipeline.sources.conversations.options import check_conversations
 
             run, prepare = data_pipeline.run_conversations, partial(check_conversations, options)
         case _:
             options = data_pipeline.RowOptions.of(arguments)
-            from data_pipeline.conversations.options import check_rows
+            from data_pipeline.sources.conversations.options import check_rows
 
             run, prepare = data_pipeline.run_pairs, partial(check_rows, options)
     if arguments.sample is not None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.files.claim import CLAIM, ClaimedError, claim
+from data_pipeline.storage.claim import CLAIM, ClaimedError, claim
 from model.errors import InputError
 
 

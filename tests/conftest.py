@@ -26,7 +26,7 @@ LONGEST = (
     "tests/test_scores.py",
     "tests/test_pretrained.py",
     "tests/test_end_to_end.py",
-    "tests/data_pipeline/reddit/test_any_lines.py",
+    "tests/data_pipeline/sources/reddit/test_any_lines.py",
     "tests/benchmarks/test_workflow.py",
     "tests/model/",
     "tests/data_pipeline/execution/",

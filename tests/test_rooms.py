@@ -14,10 +14,10 @@ ALLOWED = {
     "data_pipeline": (),
     "model": (
         "data_pipeline.pairs.tfrecord",
-        "data_pipeline.files.claim",
-        "data_pipeline.files.synthetic",
+        "data_pipeline.storage.claim",
+        "data_pipeline.storage.synthetic",
     ),
-    "export": ("model", "data_pipeline.files.claim"),
+    "export": ("model", "data_pipeline.storage.claim"),
     "evaluation": (),
 }
 

@@ -72,7 +72,7 @@ def measure(work: Path) -> dict[str, float]:
 
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
         run(["reddit", "--help"])
-    import_module("data_pipeline.reddit.command")
+    import_module("data_pipeline.sources.reddit.command")
     seconds = {IMPORTS: time.process_time() - began}
     spent: Counter = Counter()
     for stage, functions in STAGES.items():

@@ -28,7 +28,10 @@ from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.execution.columns import Rows
 from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
-from data_pipeline.files.filesystem import (
+from data_pipeline.pairing.join import Packer
+from data_pipeline.pairing.whole_rows import WholePacker, make_packer
+from data_pipeline.sources.source import MessageBatch, Source
+from data_pipeline.storage.filesystem import (
     NewFile,
     Tap,
     as_json,
@@ -38,12 +41,9 @@ from data_pipeline.files.filesystem import (
     read_bytes,
     write_file,
 )
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
-from data_pipeline.files.manifests import INPUT_SHAPE, Each, parse_manifest
-from data_pipeline.messages.source import MessageBatch, Source
-from data_pipeline.pairing.join import Packer
-from data_pipeline.pairing.whole_rows import WholePacker, make_packer
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.storage.manifests import INPUT_SHAPE, Each, parse_manifest
 
 _LOG = logging.getLogger(__name__)
 MESSAGES_A_PACK = 300_000

@@ -36,11 +36,11 @@ from data_pipeline.cache.cached_input import (
     read_cached_input,
 )
 from data_pipeline.execution.acceptance import Limits
-from data_pipeline.files.claim import NO_LOCKS
-from data_pipeline.files.filesystem import delete_files, files_like, is_remote, remove_if_empty
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.messages.source import Source
 from data_pipeline.pairing.join import SUBPARTITIONS
+from data_pipeline.sources.source import Source
+from data_pipeline.storage.claim import NO_LOCKS
+from data_pipeline.storage.filesystem import delete_files, files_like, is_remote, remove_if_empty
+from data_pipeline.storage.inputs import InputFile
 
 VERSION = 9
 """Raise it when the same input file is to give another cached input than before."""

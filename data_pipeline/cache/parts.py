@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from data_pipeline.cache.cached_input import EXAMPLES, CachedInput
-from data_pipeline.files.filesystem import crc32c_of_parts
+from data_pipeline.storage.filesystem import crc32c_of_parts
 
 
 def dead_letters_of(cached: Iterable[CachedInput]) -> Iterator[bytes]:

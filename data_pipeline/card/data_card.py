@@ -13,10 +13,10 @@ from typing import Any
 from data_pipeline.card.charts import bars, histogram
 from data_pipeline.card.charts import steps as round_numbers
 from data_pipeline.card.statistics import BIN, UNKNOWN
-from data_pipeline.files.output_folder import DEAD_LETTERS
-from data_pipeline.files.synthetic import SYNTHETIC
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
-from data_pipeline.rules.message_rules import PAPER
+from data_pipeline.sources.rules.message_rules import PAPER
+from data_pipeline.storage.output_folder import DEAD_LETTERS
+from data_pipeline.storage.synthetic import SYNTHETIC
 
 TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
 SHOWN_CHARACTERS = 360

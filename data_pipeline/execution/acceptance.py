@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.malformed_lines import MalformedLine
-from data_pipeline.files.output_folder import DEAD_LETTERS
+from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.output_folder import DEAD_LETTERS
 
 _LOG = logging.getLogger(__name__)
 _MANY_MALFORMED = 0.01

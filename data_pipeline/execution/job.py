@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from tabulate import tabulate
 
 from data_pipeline.card.statistics import as_table
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.output_folder import OutputFolder
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.output_folder import OutputFolder
 
 
 class JobResult(NamedTuple):

@@ -19,8 +19,8 @@ from apache_beam.portability.api import beam_fn_api_pb2
 from google.protobuf import text_format
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.lines import is_compressed
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.lines import is_compressed
 
 MULTI_PROCESSING = "multi_processing"
 _STDERR = 2

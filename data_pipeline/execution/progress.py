@@ -16,7 +16,7 @@ from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
-from data_pipeline.files.filesystem import files_like, read_bytes, write_object
+from data_pipeline.storage.filesystem import files_like, read_bytes, write_object
 
 SECONDS_BETWEEN_NOTES = 1.0
 _SECONDS_BETWEEN_LINES = 10.0

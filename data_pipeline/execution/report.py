@@ -14,9 +14,9 @@ from apache_beam.pvalue import AsList, AsSideInput, AsSingleton
 
 from data_pipeline.card.statistics import Tally, add_up
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import read_bytes, write_file
-from data_pipeline.files.output_folder import OutputFolder
 from data_pipeline.pairs.shards import ShardFile
+from data_pipeline.storage.filesystem import read_bytes, write_file
+from data_pipeline.storage.output_folder import OutputFolder
 
 UNREADABLE = "unreadable"
 

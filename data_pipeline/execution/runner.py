@@ -17,7 +17,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions,
 from data_pipeline.errors import InputError
 from data_pipeline.execution.shuffle import DamagedFileError
 from data_pipeline.execution.state_sampling import end_bundles_soon
-from data_pipeline.files.filesystem import reach_object_stores
+from data_pipeline.storage.filesystem import reach_object_stores
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
 LOCAL_RUNNER = "FnApiRunner"

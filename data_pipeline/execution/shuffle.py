@@ -21,7 +21,7 @@ from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
 from data_pipeline.execution.columns import Rows, by_key, concat, encode
-from data_pipeline.files.filesystem import NewFile, is_remote, open_stored
+from data_pipeline.storage.filesystem import NewFile, is_remote, open_stored
 
 CHUNK = np.dtype([("length", "<u4"), ("crc32c", "<u4")])
 """An entry of a block's index: bytes of one chunk, and their checksum."""

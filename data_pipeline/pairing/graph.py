@@ -32,9 +32,6 @@ from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_o
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report
 from data_pipeline.execution.shuffle import Block, PackBatches, Transport
-from data_pipeline.files.inputs import InputFile, UnreadableFileError
-from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED
-from data_pipeline.messages.source import Layout
 from data_pipeline.pairing.context import AddContextTurn
 from data_pipeline.pairing.join import pair_partition
 from data_pipeline.pairing.rows import pairs_of_rows
@@ -46,6 +43,9 @@ from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
+from data_pipeline.sources.source import Layout
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED
 
 _LOG = logging.getLogger(__name__)
 

@@ -34,22 +34,22 @@ from data_pipeline.execution.runner import (
     run_pipeline,
 )
 from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.files.filesystem import absolute_path, full_path, is_remote
-from data_pipeline.files.inputs import (
-    InputFile,
-    find_inputs,
-    require_apart,
-    require_folder_name,
-)
-from data_pipeline.files.output_folder import OutputFolder
-from data_pipeline.files.parts import Parts, parts_of
-from data_pipeline.files.shares import Shares, share_out
-from data_pipeline.messages.source import Source
 from data_pipeline.pairing.graph import Plan, build
 from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.pairing.options import describe_partitions
 from data_pipeline.pairing.publish import publish, wanted_pairs
 from data_pipeline.pairing.settings import Settings
+from data_pipeline.sources.source import Source
+from data_pipeline.storage.filesystem import absolute_path, full_path, is_remote
+from data_pipeline.storage.inputs import (
+    InputFile,
+    find_inputs,
+    require_apart,
+    require_folder_name,
+)
+from data_pipeline.storage.output_folder import OutputFolder
+from data_pipeline.storage.parts import Parts, parts_of
+from data_pipeline.storage.shares import Shares, share_out
 
 _LOG = logging.getLogger(__name__)
 _LARGE = 256 << 20

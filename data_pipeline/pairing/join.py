@@ -31,8 +31,8 @@ from data_pipeline.execution.columns import (
     values_of,
 )
 from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.messages.source import MESSAGES
 from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.sources.source import MESSAGES
 
 SUBPARTITIONS = 1024
 """The most partitions that there can be, and the subpartitions of a cache."""

@@ -14,8 +14,6 @@ from data_pipeline.execution.acceptance import (
     describe_limits,
     limits_of,
 )
-from data_pipeline.messages.halves import Halves
-from data_pipeline.messages.source import Layout, Source
 from data_pipeline.pairing.join import SUBPARTITIONS
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs import splits
@@ -24,7 +22,9 @@ from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import CONTEXT
-from data_pipeline.rules import options as rule_options
+from data_pipeline.sources.halves import Halves
+from data_pipeline.sources.rules import options as rule_options
+from data_pipeline.sources.source import Layout, Source
 
 _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join and one train shard; some 300 MB of text."""

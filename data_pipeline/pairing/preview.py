@@ -21,13 +21,13 @@ from data_pipeline.card.data_card import cut
 from data_pipeline.card.statistics import as_table
 from data_pipeline.errors import InputError
 from data_pipeline.execution.runner import LOCAL_RUNNER
-from data_pipeline.files.filesystem import Tap
-from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.files.malformed_lines import MalformedLine
-from data_pipeline.files.output_folder import DATA_CARD
-from data_pipeline.messages.source import MessageBatch, Source
-from data_pipeline.messages.wrapped import Wrapped
 from data_pipeline.pairing.job import Prepare, make_pairs
+from data_pipeline.sources.source import MessageBatch, Source
+from data_pipeline.sources.wrapped import Wrapped
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.output_folder import DATA_CARD
 
 PAIRS = 3
 DROPPED = 10

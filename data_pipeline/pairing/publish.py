@@ -28,17 +28,6 @@ from data_pipeline.execution.acceptance import (
     warn_of_left_out,
 )
 from data_pipeline.execution.report import Report
-from data_pipeline.files.filesystem import Tap, as_json
-from data_pipeline.files.inputs import InputFile, UnreadableFileError
-from data_pipeline.files.malformed_lines import MalformedLine
-from data_pipeline.files.output_folder import (
-    DATA_CARD,
-    DEAD_LETTERS,
-    STATISTICS,
-    OutputFolder,
-)
-from data_pipeline.files.synthetic import synthetic_flag
-from data_pipeline.messages.source import Layout, Source, Wording
 from data_pipeline.pairing.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
@@ -49,6 +38,17 @@ from data_pipeline.pairs.deduplication import (
 from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
+from data_pipeline.sources.source import Layout, Source, Wording
+from data_pipeline.storage.filesystem import Tap, as_json
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.output_folder import (
+    DATA_CARD,
+    DEAD_LETTERS,
+    STATISTICS,
+    OutputFolder,
+)
+from data_pipeline.storage.synthetic import synthetic_flag
 
 Inputs = list[tuple[InputFile, dict[str, Any]]]
 """The input files, and the manifests of their cached inputs."""

@@ -12,7 +12,6 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.execution.columns import decode, pieces
 from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.messages.source import SCHEMAS, Layout
 from data_pipeline.pairing.join import PAIRS_A_BATCH
 from data_pipeline.pairs.schema import (
     BEFORE_INPUT,
@@ -25,6 +24,7 @@ from data_pipeline.pairs.schema import (
     THREAD_ID,
     pairs_schema,
 )
+from data_pipeline.sources.source import SCHEMAS, Layout
 
 
 def pairs_of_rows(element: tuple[int, Block], *, rule_names: Sequence[str]) -> Iterator[Any]:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from data_pipeline.execution.columns import by_key, concat, encode
-from data_pipeline.messages.source import SCHEMAS, Layout
 from data_pipeline.pairing.join import Packer, partitions_of
+from data_pipeline.sources.source import SCHEMAS, Layout
 
 
 class WholePacker:

@@ -15,9 +15,6 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet
 
-from data_pipeline.files.filesystem import Tap
-from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.files.lines import BATCH_BYTES, MAX_LINE_BYTES, read_line_batches
 from data_pipeline.pairs.tfrecord import (
     GZIP_SUFFIX,
     HYPOTHESIS,
@@ -27,6 +24,9 @@ from data_pipeline.pairs.tfrecord import (
     decode_example,
     read_frames,
 )
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.storage.lines import BATCH_BYTES, MAX_LINE_BYTES, read_line_batches
 
 TEXTS = ((INPUT, RESPONSE), (PREMISE, HYPOTHESIS))
 """The two texts of a pair of a conversation, and of an NLI pair."""

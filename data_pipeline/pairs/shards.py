@@ -17,10 +17,10 @@ from apache_beam.pvalue import AsList
 
 from data_pipeline.execution.columns import concat, crc32_of, decode, offsets_of
 from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.files.filesystem import NewFile, write_file
 from data_pipeline.pairs.formats import Format
 from data_pipeline.pairs.schema import RESPONSE_ID, stored_columns
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, split_keys, splits_of
+from data_pipeline.storage.filesystem import NewFile, write_file
 
 ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary())])
 """A pair on its way to its shard: what orders it there, and its format's bytes."""

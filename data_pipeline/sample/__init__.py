@@ -11,11 +11,11 @@ import logging
 from pathlib import Path
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.claim import CLAIM, claim
-from data_pipeline.files.filesystem import is_remote
-from data_pipeline.files.synthetic import FIRST_WORDS, MARKER, is_marker
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
+from data_pipeline.storage.claim import CLAIM, claim
+from data_pipeline.storage.filesystem import is_remote
+from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
 DEFAULT_COMMENTS = 80_000
 _LOG = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from random import Random
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.world import DUMP, Meaning, World
+from data_pipeline.storage.filesystem import write_file
 
 GROUPS = {"dev": 40, "test": 60}
 RELATED = 10

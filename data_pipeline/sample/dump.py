@@ -12,11 +12,11 @@ import orjson
 from backports import zstd
 from tqdm import tqdm
 
-from data_pipeline.files.filesystem import NewFile
 from data_pipeline.sample.noise import DUPLICATE_RATE, MALFORMED_EVERY, malformed, spoil
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Comment, Forum
 from data_pipeline.sample.world import World
+from data_pipeline.storage.filesystem import NewFile
 
 MONTHS = ("RC_2020-01.zst", "RC_2020-02.zst")
 SCORES = (1, 1, 1, 1, 2, 2, 3, 4, 5, 8, 13, 34, 0, -1, -4)

@@ -10,9 +10,9 @@ from random import Random
 
 import orjson
 
-from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.speech import Speaker, frame
 from data_pipeline.sample.world import Domain, Meaning, World, fill_name
+from data_pipeline.storage.filesystem import write_file
 
 ROWS = {"train": 3000, "dev": 300, "test": 300}
 LABELS = ("entailment", "contradiction", "neutral")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from data_pipeline.files.filesystem import write_file
 from data_pipeline.sample.speech import RELATIONS, Speaker, frame
 from data_pipeline.sample.world import Domain, World
+from data_pipeline.storage.filesystem import write_file
 
 PAIRS_PER_GENRE = {"train": 600, "dev": 250, "test": 250}
 LICENCE_RATE = 0.05

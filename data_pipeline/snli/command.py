@@ -29,16 +29,6 @@ from data_pipeline.execution.acceptance import (
     warn_of_left_out,
 )
 from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.files.filesystem import Tap, as_json, reach_object_stores, write_file
-from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
-from data_pipeline.files.lines import MAX_LINE_BYTES
-from data_pipeline.files.malformed_lines import (
-    KEPT_OF_TOO_LONG,
-    MalformedLine,
-    MalformedLineError,
-)
-from data_pipeline.files.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
-from data_pipeline.files.synthetic import synthetic_flag
 from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
@@ -51,6 +41,16 @@ from data_pipeline.pairs.tfrecord import (
     frame_key,
 )
 from data_pipeline.snli import lines as snli
+from data_pipeline.storage.filesystem import Tap, as_json, reach_object_stores, write_file
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
+from data_pipeline.storage.lines import MAX_LINE_BYTES
+from data_pipeline.storage.malformed_lines import (
+    KEPT_OF_TOO_LONG,
+    MalformedLine,
+    MalformedLineError,
+)
+from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
+from data_pipeline.storage.synthetic import synthetic_flag
 
 NO_LABEL = "-"
 ALL = ["*"]

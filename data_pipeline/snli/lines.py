@@ -12,10 +12,10 @@ from pathlib import PurePath
 import orjson
 
 from data_pipeline.errors import InputError
-from data_pipeline.files.filesystem import Tap
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.files.lines import COMPRESSIONS, read_line_batches
-from data_pipeline.files.malformed_lines import NOT_JSON, MalformedLineError
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches
+from data_pipeline.storage.malformed_lines import NOT_JSON, MalformedLineError
 
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 SHOWN = 100

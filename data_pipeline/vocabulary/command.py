@@ -26,10 +26,10 @@ from data_pipeline.execution.runner import (
     run_pipeline,
 )
 from data_pipeline.execution.shuffle import Transport
-from data_pipeline.files.filesystem import as_json
-from data_pipeline.files.inputs import find_inputs, require_apart
-from data_pipeline.files.output_folder import STATISTICS, OutputFolder
-from data_pipeline.files.synthetic import synthetic_flag
+from data_pipeline.storage.filesystem import as_json
+from data_pipeline.storage.inputs import find_inputs, require_apart
+from data_pipeline.storage.output_folder import STATISTICS, OutputFolder
+from data_pipeline.storage.synthetic import synthetic_flag
 from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, build
 
 DEFAULT_MIN_COUNT = 2

@@ -24,10 +24,10 @@ from apache_beam.pvalue import AsList, TaggedOutput
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.execution.report import UNREADABLE, add_report
 from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
-from data_pipeline.files.filesystem import NewFile, Tap, open_stored, write_file
-from data_pipeline.files.inputs import InputFile, UnreadableFileError
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.pairs.shards import ShardFile
+from data_pipeline.storage.filesystem import NewFile, Tap, open_stored, write_file
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 
 WORDS = "words"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from data_pipeline.files.claim import CLAIM
+from data_pipeline.storage.claim import CLAIM
 from export import FLOAT32, VARIANTS
 from export.card import identity, model_card, scores
 from export.module import components as principal_components

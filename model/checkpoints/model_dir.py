@@ -21,7 +21,7 @@ import yaml
 from official.core import config_definitions
 from official.modeling import hyperparams
 
-from data_pipeline.files.claim import CLAIM, Held, claim
+from data_pipeline.storage.claim import CLAIM, Held, claim
 from model.checkpoints import files
 from model.checkpoints.files import BEST, BEST_RECORD
 from model.errors import InputError, TrainingError

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from data_pipeline.files.synthetic import synthetic_flag
+from data_pipeline.storage.synthetic import synthetic_flag
 from model import output_folder
 from model.errors import InputError
 from model.teacher import encoders, targets

@@ -10,7 +10,7 @@ import tensorflow as tf
 from absl import logging
 from official.core import config_definitions
 
-from data_pipeline.files.claim import ClaimedError, Held
+from data_pipeline.storage.claim import ClaimedError, Held
 from model import MODES
 from model import registry_imports as registry_imports
 from model.checkpoints import files, model_dir

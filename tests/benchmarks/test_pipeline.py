@@ -7,10 +7,10 @@ from backports import zstd
 
 from benchmarks import plain_loop
 from benchmarks.speed import pipeline
-from data_pipeline.files.filesystem import Tap
-from data_pipeline.files.inputs import InputFile
-from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.source import RedditSource
+from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile
 
 COMMENTS = (
     {"id": "c1", "parent_id": "t3_s", "link_id": "t3_s", "body": 'says "id": "c1"'},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data_pipeline.files.claim import claim
+from data_pipeline.storage.claim import claim
 from export.__main__ import main
 from model import output_folder
 from model.errors import InputError

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from data_pipeline.reddit import source
+from data_pipeline.sources.reddit import source
 
 
 @pytest.fixture

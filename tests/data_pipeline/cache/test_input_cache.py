@@ -9,18 +9,18 @@ import pytest
 
 from data_pipeline.cache import cached_input, input_cache
 from data_pipeline.cache.input_cache import InputCache
-from data_pipeline.conversations.fields import Fields
-from data_pipeline.conversations.source import TableSource
 from data_pipeline.execution.columns import decode
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
-from data_pipeline.files import inputs, lines
-from data_pipeline.files.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.messages.source import Layout
 from data_pipeline.pairing.join import OWN, REPLIES, SUBPARTITIONS
-from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.source import RedditSource
-from data_pipeline.rules.message_rules import PAPER, MessageRules
-from data_pipeline.tables.rows import TableFormat
+from data_pipeline.sources.conversations.fields import Fields
+from data_pipeline.sources.conversations.source import TableSource
+from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.sources.rules.message_rules import PAPER, MessageRules
+from data_pipeline.sources.source import Layout
+from data_pipeline.sources.tables.rows import TableFormat
+from data_pipeline.storage import inputs, lines
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 
 A_WHILE = 100
 

@@ -10,9 +10,9 @@ from data_pipeline.__main__ import main
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.execution.acceptance import Limits
 from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.files.inputs import find_inputs
-from data_pipeline.reddit.filters import Selection
-from data_pipeline.reddit.source import RedditSource
+from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.storage.inputs import find_inputs
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from data_pipeline.errors import InputError
 from data_pipeline.execution import local_machine
 from data_pipeline.execution.local_machine import choose_workers, require_memory
-from data_pipeline.files.inputs import InputFile
+from data_pipeline.storage.inputs import InputFile
 
 MEGABYTE, GIGABYTE = 1 << 20, 10**9
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 from data_pipeline.execution.shuffle import Block, Compressor
-from data_pipeline.messages.source import MESSAGES
 from data_pipeline.pairing import join
 from data_pipeline.pairing.join import (
     OWN,
@@ -16,7 +15,8 @@ from data_pipeline.pairing.join import (
     Packer,
     partitions_of,
 )
-from data_pipeline.reddit.filters import Rules, Selection
+from data_pipeline.sources.reddit.filters import Rules, Selection
+from data_pipeline.sources.source import MESSAGES
 
 NAMES = Rules(Selection()).names
 

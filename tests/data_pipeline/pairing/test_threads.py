@@ -3,10 +3,10 @@
 import pyarrow as pa
 
 from data_pipeline.execution.shuffle import Transport, pack
-from data_pipeline.messages.source import MESSAGES
 from data_pipeline.pairing.join import Packer
 from data_pipeline.pairing.threads import Threads, links_of, with_threads
 from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.sources.source import MESSAGES
 
 
 def pairs(*links):

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from data_pipeline.messages.source import MESSAGES, SCHEMAS, Layout
 from data_pipeline.pairing.turns import link_turns
+from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
 
 
 def linked(*turns):

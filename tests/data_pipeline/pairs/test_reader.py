@@ -8,8 +8,6 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.filesystem import Tap, file_crc32c
-from data_pipeline.files.inputs import UnreadableFileError, find_inputs
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.pairs.tfrecord import (
@@ -19,6 +17,8 @@ from data_pipeline.pairs.tfrecord import (
     frame,
     read_frames,
 )
+from data_pipeline.storage.filesystem import Tap, file_crc32c
+from data_pipeline.storage.inputs import UnreadableFileError, find_inputs
 
 PAIRS = [("How – old?", "I am 20\n."), ("", "b" * 20_000), ("x", "y")]
 

@@ -16,12 +16,12 @@ from backports import zstd
 from data_pipeline import sample
 from data_pipeline.__main__ import main
 from data_pipeline.errors import InputError
-from data_pipeline.reddit.comment import MalformedLineError, parse_comment
-from data_pipeline.reddit.filters import Rules, Selection
 from data_pipeline.sample import dump, noise
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum
 from data_pipeline.sample.world import DUMP, LABELLED_PARTS, load
+from data_pipeline.sources.reddit.comment import MalformedLineError, parse_comment
+from data_pipeline.sources.reddit.filters import Rules, Selection
 
 COMMENTS = 6_000
 RULES = Rules(Selection())

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.__main__ import main
-from data_pipeline.files.filesystem import file_crc32c
+from data_pipeline.storage.filesystem import file_crc32c
 
 HEADER = (
     b"gold_label\tsentence1_binary_parse\tsentence2_binary_parse\tsentence1_parse\t"
@@ -181,8 +181,8 @@ def test_what_cannot_be_read_is_a_dead_letter(snli, write_lines, statistics_of, 
 
 
 def test_a_line_without_end_fills_no_dead_letter(snli, write_lines, monkeypatch, tmp_path):
-    monkeypatch.setattr("data_pipeline.files.lines.MAX_LINE_BYTES", 2000)
-    monkeypatch.setattr("data_pipeline.files.lines.BATCH_BYTES", 500)
+    monkeypatch.setattr("data_pipeline.storage.lines.MAX_LINE_BYTES", 2000)
+    monkeypatch.setattr("data_pipeline.storage.lines.BATCH_BYTES", 500)
     monkeypatch.setattr("data_pipeline.snli.command.MAX_LINE_BYTES", 2000)
     write_lines("a.jsonl", [b"x" * 5000, line()])
     (letter,) = letters(snli("--input", tmp_path / "a.jsonl"))

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 from data_pipeline.__main__ import main
-from data_pipeline.files.filesystem import file_crc32c
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.tfrecord import (
     INPUT,
@@ -14,6 +13,7 @@ from data_pipeline.pairs.tfrecord import (
     encode_example,
     frame,
 )
+from data_pipeline.storage.filesystem import file_crc32c
 
 PAIRS = [("Red fish!", "red fish?"), ("fish", "")]
 WORDS = "</s>\t4\nfish\t3\nred\t2\n!\t1\n?\t1\n"

@@ -8,8 +8,8 @@ import orjson
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.inputs import find_inputs
-from data_pipeline.files.lines import read_line_batches
+from data_pipeline.storage.inputs import find_inputs
+from data_pipeline.storage.lines import read_line_batches
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 from model.text import preprocessing as of_the_models
 

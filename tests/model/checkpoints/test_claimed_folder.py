@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.claim import ClaimedError, claim
+from data_pipeline.storage.claim import ClaimedError, claim
 from model.checkpoints import model_dir
 from model.data import tfrecords
 from model.errors import InputError
@@ -68,7 +68,7 @@ def test_a_run_leaves_no_claim(parse, tmp_path):
 
 
 def test_a_store_of_objects_is_claimed_too(monkeypatch):
-    monkeypatch.setattr("data_pipeline.files.claim.SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr("data_pipeline.storage.claim.SETTLE_SECONDS", 0.0)
     folder = "ram://claimed/run"
     with model_dir.claimed(folder):
         assert tf.io.gfile.exists(f"{folder}/_claim")
@@ -81,8 +81,8 @@ def test_a_store_of_objects_is_claimed_too(monkeypatch):
 
 def test_a_store_that_does_not_answer_once_keeps_the_claim(monkeypatch):
     """Its errors are OSErrors, which the renewal tries again after."""
-    monkeypatch.setattr("data_pipeline.files.claim.SETTLE_SECONDS", 0.0)
-    monkeypatch.setattr("data_pipeline.files.claim.RENEW_SECONDS", 0.02)
+    monkeypatch.setattr("data_pipeline.storage.claim.SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr("data_pipeline.storage.claim.RENEW_SECONDS", 0.02)
     folder = "ram://hiccup/run"
     renewed, failed = threading.Event(), threading.Event()
     open_file = tf.io.gfile.GFile

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data_pipeline.files.claim import ClaimedError
+from data_pipeline.storage.claim import ClaimedError
 from model.checkpoints import model_dir
 from model.errors import InputError, TrainingError
 from model.training import run

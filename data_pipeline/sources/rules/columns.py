@@ -1,0 +1,119 @@
+"""The rules on columns of messages: what `MessageRules.predicates` says of each row, all at once.
+
+A test holds both to the same answer on any text.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data_pipeline.execution.columns import bytes_of, offsets_of, values_of
+from data_pipeline.sources.rules.message_rules import MessageRules
+
+_LETTERS = 26
+_LOWER_CASE = 0x20
+"""The bit in which the small letters of ASCII differ from the capitals."""
+_FIRST_BEYOND_ASCII = 0x80
+_FIRST_LEADING = 0xC0
+"""UTF-8 begins each character beyond ASCII with a byte from this one on."""
+_WORD = 64
+_LARGEST = 1 << 62
+"""Whole numbers up to this one fit into 64 bits."""
+
+
+def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray]:
+    """Whether each rule that is on drops each message.
+
+    Args:
+      rules: the settings.
+      texts: Arrow's large_string without nulls, stripped, [rows].
+      authors: Arrow's string without nulls, [rows].
+
+    Returns:
+      Name of the rule -> booleans [rows], in the order of `MessageRules.predicates`.
+    """
+    lengths = pc.utf8_length(texts).to_numpy()
+    found: dict[str, np.ndarray] = {}
+    if rules.max_characters is not None:
+        found["length"] = lengths > rules.max_characters
+    if rules.min_letter_share is not None:
+        letters = count_letters(texts, with_marks=rules.letters_and_marks)
+        found["alphabetic"] = letters <= _shares(lengths, rules.min_letter_share)
+    if rules.drop_prefixes:
+        found["prefix"] = _any(pc.starts_with(texts, start) for start in rules.drop_prefixes)
+    if rules.drop_authors_containing:
+        found["bot"] = _contain(authors, rules.drop_authors_containing)
+    if rules.min_characters > 0:
+        found["min_characters"] = lengths < rules.min_characters
+    return found
+
+
+def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:
+    """The index of the first mask that holds for each row, or null: an int8 array [rows]."""
+    first = np.full(rows, -1, np.int8)
+    for index in reversed(range(len(masks))):
+        first[masks[index]] = index
+    return pa.array(first, mask=first < 0)
+
+
+def _any(masks: Any) -> np.ndarray:
+    return np.any([values_of(mask) for mask in masks], axis=0)
+
+
+def _shares(lengths: np.ndarray, share: Any) -> np.ndarray:
+    """The largest whole number that is at most this share of each length [rows]."""
+    if share.numerator * int(lengths.max(initial=0)) < _LARGEST:
+        return share.numerator * lengths.astype(np.int64) // share.denominator
+    # In Python's numbers, which do not overflow.
+    return np.array([share.numerator * each // share.denominator for each in lengths.tolist()])
+
+
+def _contain(names: Any, parts: Sequence[str]) -> np.ndarray:
+    """Whether the lower case of each name has one of the parts in it [rows]."""
+    lower = pc.ascii_lower(names)
+    found = _any(pc.match_substring(lower, part) for part in parts)
+    # Lower case beyond ASCII is Python's own.
+    for row in np.flatnonzero(~values_of(pc.string_is_ascii(names))).tolist():
+        name = names[row].as_py().lower()
+        found[row] = any(part in name for part in parts)
+    return found
+
+
+def count_letters(texts: Any, *, with_marks: bool = False) -> np.ndarray:
+    """How many characters of each text are letters, or letters and combining marks [rows]."""
+    offsets = offsets_of(texts)
+    data = bytes_of(texts)[offsets[0] : offsets[-1]]
+    offsets = offsets - offsets[0]
+    # One comparison does both cases: other bytes wrap around to large numbers.
+    letters = _counts((data | _LOWER_CASE) - ord("a") < _LETTERS, offsets)
+    beyond = np.flatnonzero(data >= _FIRST_BEYOND_ASCII)
+    if len(beyond):
+        some = data[beyond]
+        leading = beyond[some >= _FIRST_LEADING]
+        characters = some.tobytes().decode()
+        # One by one in Python, but only the characters beyond ASCII.
+        is_letter = [
+            character.isalpha() or (with_marks and unicodedata.category(character)[0] == "M")
+            for character in characters
+        ]
+        rows = np.searchsorted(offsets, leading[is_letter], side="right") - 1
+        letters += np.bincount(rows, minlength=len(letters))
+    return letters
+
+
+def _counts(bits: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """How many of the booleans between two offsets are true [rows].
+
+    Sixty-four at once: 0.1 microseconds a comment, where numpy.add.reduceat takes 0.3.
+    """
+    packed = np.packbits(bits, bitorder="little")
+    words = np.zeros(len(bits) // _WORD + 1, np.dtype("<u8"))
+    words.view(np.uint8)[: len(packed)] = packed
+    before = np.concatenate([[0], np.cumsum(np.bitwise_count(words), dtype=np.int64)])
+    place, rest = np.divmod(offsets, _WORD)
+    partly = words[place] & ((np.uint64(1) << rest.astype(np.uint64)) - np.uint64(1))
+    return np.diff(before[place] + np.bitwise_count(partly))

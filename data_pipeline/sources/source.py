@@ -1,0 +1,169 @@
+"""The boundary between input files and the job: a `Source` yields batches of messages.
+
+A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of its messages.
+Everything behind it, such as the join, the splits, the shards and the data card, takes only
+`MessageBatch`es and knows nothing of the format. So a new kind of input is a new source:
+
+    class Lines(NamedTuple):
+        layout = Layout.LINKED
+        wording = Wording(name="a chat")
+        rule_names = ("empty",)
+        fields = ()
+
+        def describe(self):
+            return {"source": "lines"}
+
+        def read(self, file, tap):
+            for batch in read_line_batches(file, tap):
+                ...
+                yield MessageBatch(record_batch, lines=len(batch.lines), malformed=[])
+
+        def reads_parts(self, file):
+            return True
+
+        def faults(self, groups):
+            return []
+
+        def hints(self, groups):
+            return []
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.malformed_lines import MalformedLine
+
+MESSAGES = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("parent", pa.string()),
+        pa.field("thread", pa.string(), nullable=False),
+        pa.field("group", pa.string(), nullable=False),
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("created", pa.int64()),
+        pa.field("dropped_by", pa.int8()),
+    ]
+)
+"""The columns of messages, one row a message, in the order of the file.
+
+id: unique over all files of a job; of two messages with one id the first in reading order counts.
+parent: the id of the message that it replies to; null if it replies to none.
+thread: the conversation; with `--split_by thread` all of it is in one split.
+group: what the data card counts by (Reddit: the subreddit); empty if there is none.
+text: as it is to be stored: unescaped and stripped.
+created: seconds since 1970, UTC; null if unknown.
+dropped_by: an index into `Source.rule_names`; null if the message is kept. Dropped messages are
+  yielded too: they are counted, and nothing pairs with them.
+
+Strings are valid UTF-8, and no column but `parent`, `created` and `dropped_by` has nulls.
+"""
+
+
+class Layout(Enum):
+    """How the messages of a source become pairs."""
+
+    LINKED = "linked"
+    """Each message names the one that it replies to."""
+    LINKED_THREADS = "linked without threads"
+    """The same, but `thread` is empty: the messages that replies connect are a thread."""
+    TURNS = "turns"
+    """Each message replies to the one before in its thread. Batches have one more column, `order`
+    (a number as text); `id` and `parent` are empty, and are made when a thread is together."""
+    ROWS = "rows"
+    """Each row is a pair: batches have one more column, `input`, and `text` is the response."""
+
+
+ORDER = pa.field("order", pa.string(), nullable=False)
+INPUT = pa.field("input", pa.large_string(), nullable=False)
+SCHEMAS = {
+    Layout.LINKED: MESSAGES,
+    Layout.LINKED_THREADS: MESSAGES,
+    Layout.TURNS: MESSAGES.append(ORDER),
+    Layout.ROWS: MESSAGES.append(INPUT),
+}
+"""The columns of a batch."""
+
+
+class Wording(NamedTuple):
+    """What the data card calls a source and what is in it, in the singular."""
+
+    name: str = ""
+    """Empty for the names of the files."""
+    message: str = "message"
+    group: str = "group"
+    file: str = "file"
+
+
+class MessageBatch(NamedTuple):
+    """Messages of consecutive lines (records, rows) of one file."""
+
+    messages: pa.RecordBatch
+    """Of the layout's schema in `SCHEMAS`; may be empty."""
+    lines: int
+    """How many lines were read: the messages and the malformed ones."""
+    malformed: Sequence[MalformedLine] = ()
+    """The lines that are no message, in order."""
+    groups: frozenset[str] = frozenset()
+    """Those groups that `Source.hints` or `faults` asks about and that occur here."""
+
+
+class Source(Protocol):
+    """A kind of input. It is sent to workers, so it must be picklable, and comparable by value."""
+
+    @property
+    def layout(self) -> Layout:
+        """How its messages become pairs."""
+
+    @property
+    def rule_names(self) -> Sequence[str]:
+        """The names of the rules that drop messages, in their order; at most 127."""
+
+    @property
+    def wording(self) -> Wording:
+        """What the data card calls it."""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The fields that a line must have, to tell what a wrong file lacks."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """What the messages of a file depend on besides the file, as JSON.
+
+        It keys the cache of read inputs: two sources with equal descriptions must yield equal
+        messages of equal files.
+        """
+
+    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
+        """Yields the messages of a file, some thousands a batch, in order.
+
+        The whole file must be read through `tap`, which computes the checksum of its bytes as
+        stored: `open_stored`, or `read_line_batches`, which also decompresses.
+
+        Raises:
+          UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+        """
+
+    def reads_parts(self, file: InputFile) -> bool:
+        """Whether `read` can begin at any line, so that several processes share a large file.
+
+        Then it reads with `read_line_batches`, and its messages do not depend on line numbers.
+        """
+
+    def faults(self, groups: frozenset[str]) -> list[str]:
+        """What is wrong with one file as a whole; the job fails with it.
+
+        Args:
+          groups: the union of `MessageBatch.groups` over the file.
+        """
+
+    def hints(self, groups: frozenset[str]) -> list[str]:
+        """Reasons for having less than was asked for, to warn of.
+
+        Args:
+          groups: the union of `MessageBatch.groups` over all files.
+        """

@@ -1,0 +1,303 @@
+"""Reading and writing whole files on any of Beam's filesystems (local, gs://, s3://).
+
+The one place that writes files: under another name first, which is renamed when the file is whole.
+"""
+
+import json
+import logging
+import os
+import stat
+import sys
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import google_crc32c
+import pyarrow as pa
+from apache_beam.io.aws.clients.s3 import boto3_client
+from apache_beam.io.aws.clients.s3.messages import S3ClientError
+from apache_beam.io.aws.s3io import S3IO, parse_s3_path
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileMetadata
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from data_pipeline.storage.s3_client import share_client
+
+# Here, since workers import this module too.
+share_client()
+
+PARTIAL = ".partial"
+"""The suffix of files that are still being written."""
+_READ_BYTES = 4 << 20
+_ZEROS = bytes(1 << 20)
+
+
+def reach_object_stores(options: PipelineOptions | None = None) -> None:
+    """Tells Beam's filesystems the options by which they reach their servers.
+
+    Must come before the first access: Beam itself does it only when a job starts.
+    """
+    FileSystems.set_options(options or PipelineOptions([]))
+    # Beam logs the traceback of each error that it then raises.
+    logging.getLogger().addFilter(_is_not_of_s3)
+
+
+def _is_not_of_s3(record: logging.LogRecord) -> bool:
+    return record.module != "s3io"
+
+
+def require_reachable(path: str) -> None:
+    """Asks an S3 once whether it has the bucket and lets this process in.
+
+    Beam itself asks again for eight minutes.
+
+    Raises:
+      OSError: if not; in one line.
+    """
+    if not path.startswith("s3://") or boto3_client.boto3 is None:
+        return
+    bucket, _ = parse_s3_path(path, object_optional=True)
+    try:
+        _s3_client(path).list_objects_v2(Bucket=bucket, MaxKeys=1)
+    except Exception as error:  # botocore's have no base that is there without it
+        raise OSError(str(error)) from error
+
+
+def _s3_client(path: str) -> Any:
+    options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
+    return S3IO(options=options).client.client
+
+
+def reason_of(error: OSError) -> str:
+    """Why a filesystem failed, in one line: what the store's own library says, and what to do."""
+    details = error.exception_details if isinstance(error, BeamIOError) else None
+    causes = list((details or {}).values()) or [error]
+    reason = str(causes[0]).partition("\n")[0]
+    if "dependencies are not installed" in reason:
+        return f"{reason} Install apache-beam[aws] for s3://, apache-beam[gcp] for gs://"
+    return reason
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is on an object store (gs://, s3://, ...)."""
+    return "://" in path
+
+
+def absolute_path(path: str) -> str:
+    """The absolute path; links are not followed."""
+    return path if is_remote(path) else os.path.abspath(path)  # noqa: PTH100
+
+
+def full_path(path: str) -> str:
+    """The absolute path, with links resolved."""
+    return path if is_remote(path) else str(Path(path).resolve())
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Raises the error of an object store's client, which is of its own kind, as an OSError."""
+    try:
+        yield
+    except S3ClientError as error:
+        raise OSError(error.message) from error
+
+
+def open_stored(path: str) -> BinaryIO:
+    """Opens a file to read its bytes as stored, without decompression."""
+    with _as_os_error():
+        return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+def read_bytes(path: str) -> bytes:
+    """The contents of a file, as stored."""
+    with _as_os_error(), open_stored(path) as stream:
+        return stream.read()
+
+
+def write_object(path: str, content: bytes) -> None:
+    """Writes an object whole, in place of one that is there."""
+    with _as_os_error(), FileSystems.create(path, mime_type="application/json") as stream:
+        stream.write(content)
+
+
+def as_json(value: Any) -> bytes:
+    """JSON that people can read too."""
+    return (json.dumps(value, indent=2) + "\n").encode()
+
+
+def crc32c(content: bytes) -> str:
+    """The CRC-32C of some bytes, in hexadecimal digits."""
+    return f"{google_crc32c.value(content):08x}"
+
+
+def crc32c_of_parts(parts: Iterable[tuple[str, int]]) -> str:
+    """The CRC-32C of consecutive parts together, from the (CRC-32C, size) of each.
+
+    A checksum is linear: behind `size` more bytes, that of the bytes before has become what as many
+    zeros make of it. Ten gigabytes of zeros take a second.
+    """
+    every_bit = 0xFFFFFFFF
+    total = 0
+    for checksum, size in parts:
+        before = total ^ every_bit
+        for length in [len(_ZEROS)] * (size // len(_ZEROS)) + [size % len(_ZEROS)]:
+            before = google_crc32c.extend(before, _ZEROS[:length])
+        total = before ^ every_bit ^ int(checksum, 16)
+    return f"{total:08x}"
+
+
+class Tap:
+    """Counts the bytes that are read from a stream, and computes their checksum."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.lines = 0
+        """How many lines a reader of lines has found."""
+        self._checksum = google_crc32c.Checksum()
+        self._stream: BinaryIO
+        self._end = sys.maxsize
+
+    def on(self, stream: BinaryIO, *, size: int = sys.maxsize) -> "Tap":
+        """Starts reading from a stream, at most `size` bytes."""
+        self._stream = stream
+        self._end = self.size + size
+        return self
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads from the stream."""
+        left = self._end - self.size
+        data = self._stream.read(left if size < 0 else min(size, left))
+        self.size += len(data)
+        self._checksum.update(data)
+        return data
+
+    @property
+    def crc32c(self) -> str:
+        """The CRC-32C of all bytes read so far, in hexadecimal digits."""
+        return self._checksum.hexdigest().decode()
+
+
+def file_crc32c(path: str, *, start: int = 0, size: int = sys.maxsize) -> str:
+    """The CRC-32C of a file as stored, or of some of its bytes, in hexadecimal digits."""
+    with closing(open_stored(path)) as stream:
+        stream.seek(start)
+        tap = Tap().on(stream, size=size)
+        while tap.read(_READ_BYTES):
+            pass
+    return tap.crc32c
+
+
+class NewFile:
+    """A file being written; it gets its name when the `with` block ends without an error."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.size = 0
+        self._checksum = google_crc32c.Checksum()
+        # No two attempts at a file share a name.
+        self._aside = f"{path}.{uuid.uuid4().hex}{PARTIAL}"
+        # An object is begun with its first bytes: a store may not take an upload without any.
+        self._stream: BinaryIO | None = None if is_remote(path) else self._create()
+
+    def _create(self) -> BinaryIO:
+        with _as_os_error():
+            return FileSystems.create(self._aside, mime_type="application/octet-stream")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write(self, data: bytes | pa.Buffer) -> int:
+        """Appends bytes; returns how many."""
+        if data:
+            self._stream = self._stream or self._create()
+            with _as_os_error():
+                self._stream.write(data)
+        self._checksum.update(data)
+        self.size += len(data)
+        return len(data)
+
+    @property
+    def crc32c(self) -> str:
+        """The CRC-32C of all bytes written so far, in hexadecimal digits."""
+        return self._checksum.hexdigest().decode()
+
+    def __exit__(
+        self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
+    ) -> None:
+        if self._stream is None:
+            if error is None:
+                _write_empty_object(self.path)
+            return
+        with _as_os_error():
+            self._stream.close()
+        if error is None:
+            FileSystems.rename([self._aside], [self.path])
+        else:
+            FileSystems.delete([self._aside])
+
+
+def _write_empty_object(path: str) -> None:
+    if not path.startswith("s3://"):
+        FileSystems.create(path, mime_type="application/octet-stream").close()
+        return
+    # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
+    bucket, key = parse_s3_path(path)
+    _s3_client(path).put_object(Bucket=bucket, Key=key, Body=b"")
+
+
+def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
+    """Writes a whole file; returns it for its size and checksum."""
+    with NewFile(path) as file:
+        file.write(content)
+    return file
+
+
+def files_like(folder: str, pattern: str) -> list[FileMetadata]:
+    """The files of a folder that a pattern with `*` names, such as `*/cached_input.json`.
+
+    On a local disk Beam itself would walk through all folders below: with 66 inputs, each of which
+    has a folder, half a second a job.
+    """
+    if is_remote(folder):
+        (match,) = FileSystems.match([FileSystems.join(folder, pattern)])
+        return match.metadata_list
+    files = []
+    for path in Path(folder).glob(pattern):
+        with suppress(FileNotFoundError):  # gone meanwhile
+            about = path.stat()
+            if stat.S_ISREG(about.st_mode):
+                files.append(FileMetadata(str(path), about.st_size, about.st_mtime))
+    return files
+
+
+def names_in(folder: str) -> set[str]:
+    """Names of the files and folders in a folder; empty if it does not exist."""
+    if not is_remote(folder):
+        return {path.name for path in Path(folder).iterdir()} if Path(folder).is_dir() else set()
+    (match,) = FileSystems.match([FileSystems.join(folder, "**")])
+    return {file.path[len(folder) :].strip("/").split("/")[0] for file in match.metadata_list}
+
+
+def delete_files(folder: str, names: Iterable[str]) -> None:
+    """Deletes files of a folder."""
+    paths = [FileSystems.join(folder, name) for name in names]
+    if paths:
+        FileSystems.delete(paths)
+
+
+def delete_folders(paths: Iterable[str]) -> None:
+    """Deletes folders with everything in them."""
+    # On an object store Beam deletes what is under a path only if the path ends in a slash.
+    folders = [f"{path}/" if is_remote(path) else path for path in paths]
+    if folders:
+        FileSystems.delete(folders)
+
+
+def remove_if_empty(folder: str) -> None:
+    """Removes a local folder unless something is in it; object stores have no folders."""
+    if not is_remote(folder):
+        with suppress(OSError):
+            Path(folder).rmdir()

@@ -1,0 +1,53 @@
+"""A mark on generated data, so that nobody takes them for real data of the same layout.
+
+`python -m data_pipeline sample` writes `SAMPLE.txt` above the folders of its data. Jobs that read
+these data say so in COMPLETED, which training, export and evaluation read, and in the data card.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from data_pipeline.storage.filesystem import is_remote
+from data_pipeline.storage.output_folder import COMPLETED
+
+MARKER = "SAMPLE.txt"
+FIRST_WORDS = "A sample world: "
+SYNTHETIC = "synthetic"
+"""The key in COMPLETED and in the data card; neither has it for other data."""
+
+
+def synthetic_flag(paths: Iterable[str]) -> dict[str, bool]:
+    """What COMPLETED and the data card say of inputs: that all were generated, or nothing.
+
+    A file on an object store is taken for real.
+    """
+    known = list(paths)
+    folders = {Path(path).parent for path in known}
+    generated = known and not any(map(is_remote, known)) and all(map(_is_sample, folders))
+    return {SYNTHETIC: True} if generated else {}
+
+
+def _is_sample(folder: Path) -> bool:
+    """Whether the marker is in the folder or in the one above, or a job made it of such data."""
+    if _is_made_of_sample(folder / COMPLETED):
+        return True
+    markers = (above / MARKER for above in (folder, folder.parent))
+    return any(map(is_marker, markers))
+
+
+def is_marker(path: Path) -> bool:
+    """Whether it is a file that begins like the marker of a sample world."""
+    return path.is_file() and _first_words(path) == FIRST_WORDS
+
+
+def _is_made_of_sample(completed: Path) -> bool:
+    try:
+        return json.loads(completed.read_bytes()).get(SYNTHETIC) is True
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _first_words(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(len(FIRST_WORDS))

@@ -1,0 +1,188 @@
+"""Lines to comments, comments to kept or dropped, by hand."""
+
+import orjson
+import pytest
+
+from data_pipeline.sources.reddit.comment import Comment, parse_comment, seconds, whole_number
+from data_pipeline.sources.reddit.filters import Rules, Selection
+from data_pipeline.sources.rules.message_rules import PAPER
+from data_pipeline.storage.malformed_lines import MalformedLine, MalformedLineError
+
+FIELDS = {
+    "id": "c2",
+    "parent_id": "t1_c1",
+    "link_id": "t3_p",
+    "subreddit": "s",
+    "author": "a",
+    "body": " fish &amp; chips\n",
+}
+
+
+def comment(text="long enough to be kept", author="a"):
+    return Comment("c", None, "t3_p", "s", author, text)
+
+
+def test_reads_the_fields_and_cleans_the_body():
+    assert parse_comment(orjson.dumps(FIELDS)) == Comment(
+        id="c2",
+        parent_comment="c1",
+        thread="t3_p",
+        subreddit="s",
+        author="a",
+        text="fish & chips",
+    )
+    more = {"created_utc": "1422835200", "score": 7, "over_18": True}
+    assert parse_comment(orjson.dumps(FIELDS | more))[6:] == ("1422835200", 7, True)
+
+
+@pytest.mark.parametrize("created", [[1422835200], {"$date": 1422835200}])
+def test_a_time_that_is_a_list_or_an_object_is_none(created):
+    assert parse_comment(orjson.dumps(FIELDS | {"created_utc": created})).created is None
+
+
+def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
+    letter = MalformedLine("a/RC", 3, b'{"\xffid":\t1', "not JSON").as_dead_letter()
+    assert (
+        letter
+        == rb"""{"file":"a/RC","line":3,"reason":"not JSON","raw":"{\"\\xffid\":\t1"}
+"""
+    )
+
+
+def test_a_reply_to_the_post_has_no_parent_comment():
+    assert parse_comment(orjson.dumps(FIELDS | {"parent_id": "t3_p"})).parent_comment is None
+
+
+def test_an_id_may_carry_the_prefix_that_parents_have():
+    assert parse_comment(orjson.dumps(FIELDS | {"id": "t1_c2"})).id == "c2"
+
+
+def test_entities_are_unescaped_once_and_before_stripping():
+    body = "&nbsp;a &amp;lt; b&#32;"
+    assert parse_comment(orjson.dumps(FIELDS | {"body": body})).text == "a &lt; b"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"id": "c2", "bo', "not JSON"),
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[1]", "not a JSON object but list"),
+        *[
+            (orjson.dumps({k: v for k, v in FIELDS.items() if k != name}), f"'{name}' .* missing")
+            for name in FIELDS
+        ],
+        (orjson.dumps(FIELDS | {"body": None}), "'body' .* NoneType"),
+        (orjson.dumps(FIELDS | {"id": 7}), "'id' .* int"),
+    ],
+)
+def test_what_is_no_comment_says_why(line, reason):
+    with pytest.raises(MalformedLineError, match=reason):
+        parse_comment(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "rule"),
+    [
+        ("", "a", "deleted"),
+        ("[deleted]", "a", "deleted"),
+        ("[removed]", "a", "deleted"),
+        ("x" * 350, "a", "length"),
+        ("x" * 349, "a", None),
+        ("abcdefg 12", "a", "alphabetic"),  # 7 letters of 10: not more than 70%
+        ("abcdefgh 1", "a", None),  # 8 of 10
+        ("абвгдежз 1", "a", None),  # letters of any script
+        ("httpsabcdefgh", "a", "prefix"),
+        ("@someone", "a", "prefix"),
+        ("/r/pictures", "a", "prefix"),
+        ("see https and r", "a", None),
+        ("hello there", "AutoModeratorBOT", "bot"),
+        ("hello there", "Abbott", "bot"),
+        ("hello there", "a", None),
+        # The first rule that holds, in the stated order:
+        ("[deleted]", "robot", "deleted"),
+        ("1" * 350, "robot", "length"),
+        ("https://x.y/1", "robot", "alphabetic"),
+        ("httpsabcdefgh", "robot", "prefix"),
+    ],
+)
+def test_the_first_rule_that_holds_drops(text, author, rule):
+    assert dropped_by(comment(text, author)) == rule
+
+
+def dropped_by(comment, min_characters=0, **asked):
+    rules = Rules(Selection(PAPER._replace(min_characters=min_characters), **asked))
+    index = rules.that_drops(comment)
+    return None if index is None else rules.names[index]
+
+
+@pytest.mark.parametrize(
+    ("asked", "fields", "rule"),
+    [
+        ({"min_characters": 5}, {"text": "four"}, "min_characters"),
+        ({"min_characters": 4}, {"text": "four"}, None),
+        ({"min_score": 2}, {"score": 1}, "min_score"),
+        ({"min_score": 2}, {"score": 2}, None),
+        ({"min_score": 2}, {"score": "2"}, None),
+        ({"min_score": 0}, {"score": -1}, "min_score"),
+        ({"min_score": 0}, {"score": 0}, None),
+        ({"min_score": -5}, {"score": None}, "min_score"),
+        ({"subreddits": frozenset({"news"})}, {"subreddit": "News"}, None),
+        ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
+        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
+        ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
+        ({"bots": frozenset({"helper"})}, {"author": "Helper"}, "bots"),
+        ({"bots": frozenset({"helper"})}, {"author": "helpers"}, None),
+        ({"drop_over_18": True}, {"over_18": True}, "over_18"),
+        ({"drop_over_18": True}, {"over_18": "true"}, "over_18"),
+        ({"drop_over_18": True}, {"over_18": False}, None),
+        ({"drop_over_18": True}, {}, None),
+        # The paper's come first:
+        ({"min_score": 2}, {"author": "robot", "score": 1}, "bot"),
+    ],
+)
+def test_optional_rules_drop_only_when_asked(asked, fields, rule):
+    given = comment()._replace(**fields)
+    assert dropped_by(given, **asked) == rule
+    assert dropped_by(given) == (rule if rule == "bot" else None)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (12, 12),
+        (12.0, 12),
+        ("12", 12),
+        ("12.5", 12),
+        (-3, -3),
+        (None, None),
+        (True, None),
+        ("twelve", None),
+        ([12], None),
+        ("inf", None),
+        (1e400, None),
+    ],
+)
+def test_numbers_as_the_years_wrote_them(value, number):
+    assert whole_number(value) == number
+
+
+def test_times_are_seconds_since_1970_or_none():
+    assert (seconds(0), seconds(2**33 - 1)) == (0, 2**33 - 1)
+    assert seconds("1422835200") == seconds(1422835200.0) == 1422835200
+    assert [seconds(value) for value in (-1, 2**33, "soon", None)] == [None] * 4
+
+
+def test_a_selection_describes_itself_alike_in_any_order():
+    one, other = frozenset("abcdefgh"), frozenset(reversed("abcdefgh"))
+    described = Selection(min_score=3, subreddits=one).describe()
+    assert described == Selection(min_score=3, subreddits=other).describe()
+    assert described == {
+        "min_characters": 0,
+        "min_score": 3,
+        "subreddits": list("abcdefgh"),
+        "exclude_subreddits": [],
+        "bots": [],
+        "drop_over_18": False,
+    }

@@ -1,0 +1,243 @@
+"""The whole Beam job on small dumps: what it writes."""
+
+import itertools
+import json
+
+import apache_beam as beam
+import orjson
+import pytest
+import tensorflow as tf
+
+from data_pipeline.cache.input_cache import InputCache
+from data_pipeline.pairing.graph import Plan, build
+from data_pipeline.pairing.settings import Settings
+from data_pipeline.pairs.formats import make_format
+from data_pipeline.pairs.shards import Sharding
+from data_pipeline.pairs.tfrecord import FEATURES
+from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.storage.inputs import find_inputs
+
+
+def pairs_in(folder, side):
+    """(input, response, input_id, response_id, thread_id, subreddit) of every record."""
+    names = ("input", "response", "input_id", "response_id", "thread_id", "subreddit")
+    rows = []
+    for path in sorted(folder.glob(f"{side}-*-of-*.tfrecord")):
+        for record in tf.data.TFRecordDataset(str(path)):
+            features = tf.train.Example.FromString(record.numpy()).features.feature
+            rows.append(tuple(features[name].bytes_list.value[0].decode() for name in names))
+    return rows
+
+
+@pytest.fixture
+def many_pairs(write_dump, comment):
+    """300 pairs in 100 threads over three files."""
+    for month in range(3):
+        rows = []
+        for thread in range(month, 100, 3):
+            link = f"t3_{thread}"
+            rows.append(comment(f"p{thread}", link, link_id=link, body=f"thread {'x' * 20}"))
+            rows += [
+                comment(f"r{thread}_{n}", f"t1_p{thread}", link_id=link, body="reply " + "z" * n)
+                for n in range(3)
+            ]
+        write_dump(f"RC_{month}.gz", rows)
+
+
+def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_1.zst,{tmp_path}/RC_2.*", "--output", output)
+    assert statistics_of(output) == {
+        "lines": 13,
+        "malformed": 2,
+        "duplicates": 1,
+        "comments": 10,
+        "dropped": {"deleted": 1, "length": 1, "alphabetic": 1, "prefix": 1, "bot": 1},
+        "kept": 5,
+        "replies": 4,
+        "pairs": 2,
+        "train_pairs": len(pairs_in(output, "train")),
+        "test_pairs": len(pairs_in(output, "test")),
+    }
+    assert sorted(pairs_in(output, "train") + pairs_in(output, "test")) == [
+        ("an answer > to it", "a reply of the next month", "c2", "d1", "t3_p", "other"),
+        ("what are the words of c1", "an answer > to it", "c1", "c2", "t3_p", "sub"),
+    ]
+    letters = [
+        json.loads(line)
+        for path in output.glob("dead_letters-*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert [(letter["file"], letter["line"]) for letter in letters] == [
+        (f"{tmp_path}/RC_1.zst", 4),
+        (f"{tmp_path}/RC_2.bz2", 7),
+    ]
+    assert letters[0]["raw"] == '{"id": "broken'
+    assert letters[0]["reason"].startswith("not JSON")
+    assert "parent_id" in letters[1]["reason"]
+    assert not (output / "_incomplete").exists()
+    assert "pairs" in capsys.readouterr().out
+
+
+def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
+    output = tmp_path / "out"
+    run(
+        *("--input", f"{tmp_path}/RC_*", "--output", output),
+        *("--train_shards", 3, "--test_shards", 2, "--test_fraction", 0.5, "--split_by", "pair"),
+        "--allow_empty",
+    )
+    assert sorted(path.name for path in output.iterdir()) == [
+        "COMPLETED",
+        "data_card.html",
+        "data_card.json",
+        "dead_letters-00000-of-00001.jsonl",
+        "statistics.json",
+        "test-00000-of-00002.tfrecord",
+        "test-00001-of-00002.tfrecord",
+        "train-00000-of-00003.tfrecord",
+        "train-00001-of-00003.tfrecord",
+        "train-00002-of-00003.tfrecord",
+    ]
+
+
+@pytest.mark.slow
+def test_contents_do_not_depend_on_the_runner_or_its_workers(
+    run, many_pairs, tmp_path, monkeypatch
+):
+    source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.3)
+    run(*source, "--output", tmp_path / "one")
+    run(
+        *(*source, "--output", tmp_path / "two"),
+        *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
+    )
+    monkeypatch.setattr("data_pipeline.pairing.options._MIN_PARTITIONS", 5)
+    run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
+    # As an engine has it: the rows go through the runner.
+    monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
+    run(*source, "--output", tmp_path / "four", "--train_shards", 16, "--test_shards", 5)
+    shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
+    names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
+    assert len(shards) == 16 + 5
+    for other in ("two", "three", "four"):
+        for name in names:
+            assert (tmp_path / "one" / name).read_bytes() == (tmp_path / other / name).read_bytes()
+
+
+def test_the_thread_split_keeps_threads_whole_and_the_pair_split_does_not(
+    run, many_pairs, tmp_path
+):
+    for split_by, shared in (("thread", False), ("pair", True)):
+        output = tmp_path / split_by
+        source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.4)
+        run(*source, "--output", output, "--split_by", split_by)
+        train, test = pairs_in(output, "train"), pairs_in(output, "test")
+        assert len(train) + len(test) == 300
+        assert 60 < len(test) < 180
+        assert bool({row[4] for row in train} & {row[4] for row in test}) == shared
+
+
+def test_records_are_shuffled(run, many_pairs, tmp_path):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 1)
+    threads = [row[4] for row in pairs_in(output, "train")]
+    neighbours = sum(a == b for a, b in itertools.pairwise(threads))
+    assert neighbours < 30  # sorted by thread there would be 2 of 3: 180
+
+
+def test_a_complete_folder_is_left_alone(run, world, tmp_path, capsys):
+    output = tmp_path / "out"
+    command = ("--input", f"{tmp_path}/RC_*", "--output", output)
+    run(*command)
+    before = {path.name: path.stat().st_mtime_ns for path in output.rglob("*")}
+    capsys.readouterr()
+    run(*command)
+    assert "complete already" in capsys.readouterr().out
+    assert {path.name: path.stat().st_mtime_ns for path in output.rglob("*")} == before
+
+
+def test_a_pattern_that_the_shell_expanded_is_read_whole(run, world, tmp_path, statistics_of):
+    run("--input", tmp_path / "RC_1.zst", tmp_path / "RC_2.bz2", "--output", tmp_path / "out")
+    assert statistics_of(tmp_path / "out")["lines"] == 13
+
+
+def test_the_default_split_is_by_thread(run, many_pairs, tmp_path):
+    output = tmp_path / "out"
+    run("--input", f"{tmp_path}/RC_*", "--output", output)
+    options = json.loads((output / "COMPLETED").read_text())["options"]
+    assert (options["split_by"], options["test_fraction"]) == ("thread", 0.1)
+    splits = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
+    assert not splits[0] & splits[1]
+    assert all(splits)
+
+
+def test_an_empty_month_gives_empty_shards(run, write_dump, tmp_path, statistics_of):
+    path = write_dump("RC.gz", [])
+    run("--input", path, "--output", tmp_path / "out", "--allow_empty")
+    assert statistics_of(tmp_path / "out")["lines"] == 0
+    assert pairs_in(tmp_path / "out", "train") == []
+
+
+def test_invalid_utf8_is_kept_in_the_dead_letter(run, write_dump, tmp_path):
+    path = write_dump("RC", [b'{"id": "\xff"}'])
+    run("--input", path, "--output", tmp_path / "out", "--allow_empty", "--max_malformed", 1)
+    (letters,) = (tmp_path / "out").glob("dead_letters-*")
+    assert orjson.loads(letters.read_bytes())["raw"] == '{"id": "\\xff"}'
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            ["RC_2006-01.bz2"],
+            {
+                "lines": 3666,
+                "comments": 3666,
+                "dropped": {
+                    "deleted": 529,
+                    "length": 677,
+                    "alphabetic": 184,
+                    "prefix": 0,
+                    "bot": 1,
+                },
+                "kept": 2275,
+                "replies": 732,
+                "pairs": 422,
+            },
+        ),
+        (
+            ["RC_2005-12.bz2", "RC_2006-01.bz2", "RC_2006-02.bz2"],
+            {"comments": 13836, "kept": 8257, "replies": 3200, "pairs": 1795},
+        ),
+    ],
+)
+def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statistics_of):
+    files = ",".join(str(real_data / "reddit" / name) for name in names)
+    run("--input", files, "--output", tmp_path / "out")
+    statistics = statistics_of(tmp_path / "out")
+    assert {key: statistics[key] for key in expected} == expected
+    assert statistics["train_pairs"] + statistics["test_pairs"] == statistics["pairs"]
+
+
+def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
+    folder = tmp_path / "aside"
+    folder.mkdir()
+    form = make_format("tfrecord", names=FEATURES, gzipped=False)
+    sharding = Sharding("thread", 0.1, 2, 1, form, 0, None)
+    inputs = find_inputs([f"{tmp_path}/RC_*"])
+    plan = Plan(
+        inputs,
+        [inputs],
+        InputCache(str(tmp_path / "cache"), RedditSource(Selection()), compressed=True),
+        folder=str(folder),
+        inline=True,
+        settings=Settings(sharding, partitions=3),
+    )
+    for _ in range(2):  # what is cached counts too
+        pipeline = beam.Pipeline(runner="FnApiRunner")
+        build(pipeline, plan)
+        counters = pipeline.run().metrics().query()["counters"]
+        found = {counter.key.metric.name: counter.committed for counter in counters}
+        expected = {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}
+        assert found.items() >= expected.items()
+        assert found["train_pairs"] + found.get("test_pairs", 0) == 2

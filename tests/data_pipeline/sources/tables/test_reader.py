@@ -1,0 +1,422 @@
+"""Files of every format -> the same rows; what is broken is a dead letter or one error."""
+
+import io
+import json
+import math
+from contextlib import closing
+from datetime import UTC, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from data_pipeline.errors import InputError
+from data_pipeline.sources.tables import check as checking
+from data_pipeline.sources.tables import delimited
+from data_pipeline.sources.tables.check import check_fields
+from data_pipeline.sources.tables.parquet import read_parquet
+from data_pipeline.sources.tables.reader import read_rows, suffix_of
+from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH, TableFormat
+from data_pipeline.sources.tables.values import as_order
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+
+NAMES = ["id", "said"]
+TRICKY = [
+    ("1", "plain"),
+    ("2", 'a "quoted" word, and a comma'),
+    ("3", "two\nlines; and\r\na third|"),
+    ("4", "\ttab and ünïcode \u2028"),
+    ("5", ""),
+]
+
+
+def file_of(path):
+    return InputFile(str(path), path.stat().st_size)
+
+
+def read(path, names=NAMES, form=TableFormat()):  # noqa: B008
+    batches = list(read_rows(file_of(path), names, tap=Tap(), form=form))
+    values = [row for batch in batches for row in batch.values]
+    numbers = [number for batch in batches for number in batch.numbers]
+    malformed = [line for batch in batches for line in batch.malformed]
+    return values, numbers, malformed
+
+
+def as_csv(rows, delimiter=",", end="\r\n"):
+    def quoted(text):
+        return '"' + text.replace('"', '""') + '"'
+
+    lines = [delimiter.join(["id", "other", "said"])]
+    lines += [delimiter.join([own, "x", quoted(text)]) for own, text in rows]
+    return end.join([*lines, ""]).encode()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("kind", [".jsonl", ".csv", ".tsv"])
+def test_each_format_and_compression_gives_the_same_rows(tmp_path, compress, kind, suffix):
+    if kind == ".jsonl":
+        rows = [json.dumps({"said": text, "id": own}) for own, text in TRICKY]
+        content = "\n".join(rows).encode()
+    else:
+        content = as_csv(TRICKY, "\t" if kind == ".tsv" else ",")
+    path = tmp_path / f"f{kind}{suffix}"
+    path.write_bytes(compress[suffix](content))
+    values, numbers, malformed = read(path)
+    assert values == TRICKY
+    assert malformed == []
+    assert numbers == ([1, 2, 3, 4, 5] if kind == ".jsonl" else [2, 3, 4, 7, 8])
+
+
+def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
+    path = tmp_path / "f.parquet"
+    at = datetime(2020, 1, 2, tzinfo=UTC)
+    inner = pa.array(
+        [{"at": at, "n": n} for n in range(5)],
+        pa.struct({"at": pa.timestamp("ns", "UTC"), "n": pa.int64()}),
+    )
+    table = pa.table(
+        {"id": [own for own, _ in TRICKY], "said": [t for _, t in TRICKY], "in": inner}
+    )
+    pa.parquet.write_table(table, path, row_group_size=2)
+    assert read(path)[:2] == (TRICKY, [1, 2, 3, 4, 5])
+    assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
+
+
+def test_nanoseconds_are_not_cut(tmp_path):
+    path = tmp_path / "f.parquet"
+    for zone in (None, "UTC", "Asia/Kolkata"):
+        nanoseconds = [1448467200000000002, 1448467200000000001]
+        times = pa.array(nanoseconds, pa.timestamp("ns", zone))
+        pa.parquet.write_table(pa.table({"at": times}), path)
+        orders = [as_order(at) for (at,) in read(path, ["at"])[0]]
+        assert orders == [Decimal(f"{n // 10**9}.{n % 10**9:09}") for n in nanoseconds]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_the_delimiter_is_found_by_the_header(tmp_path, delimiter):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + as_csv(TRICKY, delimiter, end="\n"))
+    assert read(path)[0] == TRICKY
+
+
+def test_another_delimiter_is_given(tmp_path):
+    path = tmp_path / "f.txt"
+    path.write_bytes(as_csv(TRICKY, ":"))
+    assert read(path, form=TableFormat(delimiter=":"))[0] == TRICKY
+
+
+def test_quotes_may_be_text(tmp_path):
+    path = tmp_path / "f.tsv"
+    path.write_text('id\tsaid\n1\t"Well", he said\n2\tthe 5" disk\n3\t"\n')
+    rows = [("1", '"Well", he said'), ("2", 'the 5" disk'), ("3", '"')]
+    assert read(path, form=TableFormat(quotes=False))[0] == rows
+    values, _, malformed = read(path)
+    assert values == [("2", 'the 5" disk')]
+    assert [(line.number, line.line) for line in malformed] == [
+        (2, b'1\t"Well", he said'),
+        (4, b'3\t"'),
+    ]
+    assert "--no_quotes" in malformed[0].reason
+    assert "--no_quotes" in malformed[1].reason
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ";"), ("csv", "|")])
+def test_quotes_that_join_rows_lose_their_own_line_only(tmp_path, suffix, delimiter):
+    path = tmp_path / f"f.{suffix}"
+    text = 'id\tsaid\n1\t"quite\n2\tso\n3\tit is"\n4\t"two\nlines"\n5\tok\n'
+    path.write_text(text.replace("\t", delimiter))
+    values, numbers, malformed = read(path)
+    assert values == [("2", "so"), ("3", 'it is"'), ("4", "two\nlines"), ("5", "ok")]
+    assert numbers == [3, 4, 5, 7]
+    first = f'1{delimiter}"quite'.encode()
+    assert [(line.number, line.line) for line in malformed] == [(2, first)]
+    assert malformed[0].reason == (
+        "a quote joins it with the next lines, which are rows by themselves; pass --no_quotes if "
+        "quotes are part of the text"
+    )
+
+
+def test_a_quote_that_is_not_closed_loses_its_own_line_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
+    path = tmp_path / "f.csv"
+    rows = "".join(f"{n},row {n}\n" for n in range(3, 100))
+    path.write_text(f'id,said\n1,one\n2,"two\n{rows}')
+    values, numbers, malformed = read(path)
+    assert values == [("1", "one"), *[(str(n), f"row {n}") for n in range(3, 100)]]
+    assert numbers == [2, *range(4, 101)]
+    assert [(line.number, line.line) for line in malformed] == [(3, b'2,"two')]
+
+
+def test_a_carriage_return_without_quotes_does_not_cut_a_text(tmp_path):
+    """pandas writes one so."""
+    path = tmp_path / "f.csv"
+    path.write_bytes(b'id,said\n1,hello\rworld\n2,"quoted\rtoo"\n3,three\r\n')
+    values, numbers, malformed = read(path)
+    assert values == [("2", "quoted\rtoo"), ("3", "three")]
+    assert numbers == [3, 4]
+    assert [(line.number, line.line, line.reason) for line in malformed] == [
+        (2, b"1,hello\rworld", "a carriage return stands in a field without quotes")
+    ]
+
+
+def test_a_line_that_is_too_long_is_malformed(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "MAX_ROW_CHARACTERS", 200)
+    path = tmp_path / "f.csv"
+    path.write_text(f"id,said\n1,{'x' * 198}\n2,{'y,' * 500}\n3,three\n")
+    values, numbers, malformed = read(path)
+    assert values == [("3", "three")]
+    assert numbers == [4]
+    assert [(line.number, line.reason) for line in malformed] == [
+        (2, "a row of more than 200 characters"),
+        (3, "a row of more than 200 characters"),
+    ]
+    path.write_text(f"id,said\n1,{'x' * 197}\n2,{'y' * 500}")
+    values, _, malformed = read(path)
+    assert values == [("1", "x" * 197)]
+    assert [line.number for line in malformed] == [3]
+
+
+def test_rows_of_another_width_and_other_bytes_are_malformed(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"id,said\n1\n2,two,more\n\n3,\xff\n4,four\n")
+    values, numbers, malformed = read(path)
+    assert (values, numbers) == ([("4", "four")], [6])
+    assert [(line.number, line.line, line.reason) for line in malformed] == [
+        (2, b"1", "1 fields; the header has 2"),
+        (3, b"2,two,more", "3 fields; the header has 2"),
+        (5, b"3,\xff", "it is not UTF-8"),
+    ]
+
+
+def test_json_may_be_nested_and_broken(tmp_path):
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(
+        b'\xef\xbb\xbf{"id": 1, "m": {"t": {"x": "deep"}}, "m.t.y": "plain"}\n'
+        b'{"id": 2, "m": 5}\n\n[1]\n{"id": \n{"id": 3, "m": {"t": {"x": null}}}\n'
+    )
+    values, numbers, malformed = read(path, ["id", "m.t.x", "m.t.y"])
+    assert values == [(1, "deep", "plain"), (2, MISSING, MISSING), (3, None, MISSING)]
+    assert numbers == [1, 2, 6]
+    assert [line.number for line in malformed] == [4, 5]
+    assert malformed[0].reason == "not a JSON object but list"
+    assert malformed[1].reason.startswith("not JSON: ")
+
+
+def test_the_first_rows_of_a_large_row_group_are_read_without_the_others(tmp_path):
+    path = tmp_path / "f.parquet"
+    said = np.random.default_rng(0).bytes(16 << 20)
+    rows = [{"id": n, "said": said[n << 10 : (n + 1) << 10]} for n in range(16 << 10)]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    sizes = []
+
+    class Counted(io.FileIO):
+        def read(self, size=-1):
+            found = super().read(size)
+            sizes.append(len(found))
+            return found
+
+    file = SimpleNamespace(path=str(path), open=lambda: Counted(path))
+    with closing(read_parquet(file, NAMES)) as batches:
+        assert len(next(batches).values) == ROWS_A_BATCH
+    assert 5 << 20 < sum(sizes) < 10 << 20
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_large_files_come_in_batches(tmp_path, kind):
+    path = tmp_path / f"f.{kind}"
+    rows = [{"id": str(n), "said": "x"} for n in range(2 * ROWS_A_BATCH + 1)]
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif kind == "csv":
+        path.write_text("id,said\n" + "".join(f"{row['id']},x\n" for row in rows))
+    else:
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    batches = list(read_rows(file_of(path), NAMES, tap=Tap()))
+    assert max(len(batch.values) for batch in batches) == ROWS_A_BATCH
+    assert sum(batch.total for batch in batches) == 2 * ROWS_A_BATCH + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "f.csv",
+            b"a,b\n1,2\n",
+            "no field 'id'; the first line must name the fields, and names 'a', 'b'",
+        ),
+        ("f.csv", b"", "it has no header; the first line names the fields"),
+        ("f.csv", "id,said\n".encode("utf-16"), "it is UTF-16 text or binary data"),
+        ("f.csv", b"id,said\r1,one\r", "its lines end in carriage returns alone; accepted: line"),
+        ("f.csv.gz", b"id,said\n", "truncated or corrupt"),
+        ("f.parquet", b"id,said\n", "truncated or corrupt"),
+        ("f.jsonl", b"\x1f\x8b\x08", "it is a .gz file; its name must end in .gz"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_error(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFileError) as raised:
+        read(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_parquet_file_without_a_column_is_one_error(tmp_path):
+    path = tmp_path / "f.parquet"
+    pa.parquet.write_table(pa.table({"id": [1], "m": [{"t": "x"}]}), path)
+    with pytest.raises(UnreadableFileError, match=r"no field 'said'; its fields are 'id', 'm\.t'"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("other", "several"), [("said", "2 fields are named 'm.said'"), ("x", "2 fields are named 'm'")]
+)
+def test_a_parquet_file_with_two_structs_of_one_name_is_one_error(tmp_path, other, several):
+    path = tmp_path / "f.parquet"
+    structs = [pa.array([{"said": "a"}]), pa.array([{other: "b"}])]
+    pa.parquet.write_table(pa.Table.from_arrays(structs, names=["m", "m"]), path)
+    with pytest.raises(UnreadableFileError, match=several):
+        read(path, names=["m.said"])
+
+
+@pytest.mark.parametrize("name", ["f", "f.txt", "f.gz", "f.parquet.gz", "f.xlsx"])
+def test_a_name_must_say_the_format(name):
+    with pytest.raises(InputError, match=f"--input: '{name}' does not say by its name how to read"):
+        suffix_of(name)
+
+
+def check(path, required, optional=()):
+    check_fields(
+        [file_of(each) for each in ([path] if not isinstance(path, list) else path)],
+        required={f"{name}_field": name for name in required},
+        optional={f"{name}_field": name for name in optional},
+    )
+
+
+def test_fields_are_checked_before_the_job(tmp_path):
+    path = tmp_path / "f.jsonl"
+    rows = [{"id": n, "text": "  " if n % 3 else "said", "m": {"to": 1}} for n in range(9)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    check(path, ["id"], ["m.to"])
+    with pytest.raises(InputError) as raised:
+        check(path, ["id", "said"])
+    assert str(raised.value) == (
+        f"--said_field: {path}: no field 'said'; its fields are 'id', 'text', 'm', 'm.to'"
+    )
+    with pytest.raises(InputError) as raised:
+        check(path, ["id", "text"])
+    assert str(raised.value) == (
+        f"--text_field: {path}: the field 'text' is empty in 6 of the first 9 rows; its fields are "
+        "'id', 'text', 'm', 'm.to'"
+    )
+    check(path, ["id"], ["text"])
+    with pytest.raises(InputError, match=r"--to_field: .*: no field 'to'; its fields are"):
+        check(path, ["id"], ["to"])
+
+
+def test_of_many_fields_the_nearest_are_listed_and_their_number(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text(",".join(f"column_{n}" for n in range(30)) + "\n" + ",".join("x" * 30) + "\n")
+    with pytest.raises(InputError) as raised:
+        check(path, ["colunm_25"])
+    said = str(raised.value)
+    assert said.startswith(f"--colunm_25_field: {path}: no field 'colunm_25'; ")
+    assert "'column_25', " in said
+    assert said.count("'column_") == 20
+    assert said.endswith(", ... (30 in all)")
+
+
+def test_a_first_line_that_is_no_header_is_refused_however_long(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("x" * 200_000 + "\n1,2\n")
+    with pytest.raises(UnreadableFileError, match="no field 'id'; the first line must name the"):
+        read(path)
+    path.write_text("x" * 2_000_000 + "\n1,2\n")
+    with pytest.raises(UnreadableFileError, match="it has no header; the first line names the"):
+        read(path)
+
+
+def test_an_optional_field_of_json_need_not_be_in_every_file(tmp_path):
+    one, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_text('{"id": 1}\n')
+    other.write_text('{"id": 2, "to": 1}\n')
+    check([one, other], ["id"], ["to"])
+    with pytest.raises(InputError, match=r"--to_field: .*1\.jsonl: no field 'to'"):
+        check([one], ["id"], ["to"])
+
+
+def test_a_csv_without_a_header_says_so(tmp_path):
+    path = tmp_path / "f.csv"
+    path.write_text("1,hello\n2,there\n")
+    with pytest.raises(InputError) as raised:
+        check(path, ["id"])
+    assert "the first line must name the fields, and names '1', 'hello'" in str(raised.value)
+
+
+def test_nan_is_no_value(tmp_path):
+    path = tmp_path / "f.parquet"
+    pa.parquet.write_table(pa.table({"id": [1.0, math.nan, None]}), path)
+    values = [row[0] for row in read(path, ["id"])[0]]
+    assert values[0] == 1.0
+    assert math.isnan(values[1])
+    assert values[2] is None
+
+
+def test_an_unused_field_may_be_nested_deep(tmp_path):
+    path = tmp_path / "f.jsonl"
+    deep = '{"x": ' * 1000 + "1" + "}" * 1000
+    path.write_text(f'{{"id": 1, "more": {deep}}}\n')
+    check(path, ["id"], ["more"])
+    with pytest.raises(InputError, match=r"no field 'said'; its fields are 'id', 'more', 'more\.x"):
+        check(path, ["id", "said"])
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_a_time_zone_that_is_none_is_one_error(tmp_path, unit):
+    path = tmp_path / "f.parquet"
+    times = pa.array([0, 1000], pa.timestamp(unit, "Mars/Olympus"))
+    pa.parquet.write_table(pa.table({"id": times}), path)
+    with pytest.raises(UnreadableFileError) as raised:
+        read(path, ["id"])
+    assert str(raised.value) == (
+        f"{path}: rows 1 to 2: column 'id': unknown time zone 'Mars/Olympus'"
+    )
+
+
+def test_an_optional_field_is_missed_only_where_all_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking, "CHECKED_FILES", 2)
+    monkeypatch.setattr(checking, "CHECKED_ROWS", 3)
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for path in paths:
+        path.write_text('{"id": 1, "to": null}\n' * 2)
+    check(paths, ["id"], ["to"])  # of three files two are looked at
+    check(paths, ["id"], ["gone"])
+    with pytest.raises(InputError, match="the field 'to' is empty in all 4 rows"):
+        check(paths[:2], ["id"], ["to"])
+    with pytest.raises(InputError, match="no field 'gone'"):
+        check(paths[:2], ["id"], ["gone"])
+    paths[0].write_text('{"id": 1}\n' * 3)  # and of so many rows there may be more
+    check(paths[:1], ["id"], ["to"])
+    table = tmp_path / "0.csv"
+    table.write_text("id\n" + "1\n" * 9)
+    with pytest.raises(InputError, match="no field 'to'; the first line must name the fields"):
+        check([table, *paths], ["id"], ["to"])
+
+
+def test_a_field_must_be_filled_in_most_rows_of_all_files_together(tmp_path):
+    full, empty = tmp_path / "1.csv", tmp_path / "2.csv"
+    full.write_text("id,said\n" + "1,words\n" * 6)
+    empty.write_text("id,said\n" + "1,\n" * 5)
+    check([full, empty], ["id", "said"])
+    empty.write_text("id,said\n" + "1,\n" * 7)
+    with pytest.raises(InputError) as raised:
+        check([full, empty], ["id", "said"])
+    assert str(raised.value) == (
+        f"--said_field: {empty}: the field 'said' is empty in 7 of the first 13 rows of 2 files; "
+        "its fields are 'id', 'said'"
+    )

@@ -1,0 +1,138 @@
+"""Values as files have them, to ids, texts, orders and times, by hand."""
+
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from data_pipeline.sources.tables.rows import MISSING
+from data_pipeline.sources.tables.values import as_id, as_order, as_seconds, as_text
+
+
+@pytest.mark.parametrize(
+    ("value", "own_id"),
+    [
+        (12, "12"),
+        (12.0, "12"),
+        ("12", "12"),
+        (" 12.0 ", "12"),
+        ("-3.00", "-3"),
+        (12.5, "12.5"),
+        ("12.5", "12.5"),
+        ("007", "007"),
+        ("a.0", "a.0"),
+        (2**70, str(2**70)),
+        (Decimal("12.00"), "12"),
+        (Decimal("1.5"), "1.5"),
+        (0, "0"),
+        ("", None),
+        ("  ", None),
+        (None, None),
+        (MISSING, None),
+        (math.nan, None),
+    ],
+)
+def test_ids_may_be_numbers_or_text(value, own_id):
+    assert as_id(value) == own_id
+
+
+@pytest.mark.parametrize("value", [True, [1], {"a": 1}, b"x"])
+def test_an_id_is_nothing_else(value):
+    kind = type(value).__name__
+    with pytest.raises(ValueError, match=f"must be text or a number, but is {kind}"):
+        as_id(value)
+    with pytest.raises(ValueError, match="must be text or a number"):
+        as_text(value)
+
+
+def test_texts_are_stripped_and_numbers_are_text():
+    assert [as_text(v) for v in (" a b\n", 20, None, MISSING, "12.0")] == [
+        "a b",
+        "20",
+        "",
+        "",
+        "12.0",
+    ]
+
+
+def test_orders_are_numbers_or_times():
+    ordered = [
+        Decimal(-1),
+        "2",
+        Decimal("2.5"),
+        "3e0",
+        "10",
+        date(1970, 1, 1),
+        "1970-01-01T00:01:00+00:00",
+    ]
+    values = [as_order(value) for value in ordered]
+    assert values == [-1, 2, 2.5, 3.0, 10, 0.0, 60.0]
+    assert as_order(str(2**60 + 1)) - as_order(str(2**60)) == 1
+    assert str(as_order("1970-01-01 00:00:02")) == str(as_order(2))  # so that ids are the same
+    assert as_order("2020-01-02 03:04:05") == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+
+
+def test_orders_that_no_float_tells_apart_are_told_apart():
+    assert as_order("1448467200.0000001") < as_order("1448467200.0000002")
+    assert as_order("18446744073709551616.5") - 18446744073709551616 == Decimal("0.5")
+    assert as_order("9007199254740993.0") == 2**53 + 1
+    assert as_order("2015-11-25T16:00:00.000000001Z") == Decimal("1448467200.000000001")
+    assert as_order("2015-11-25 17:00:00.000000001+01:00") == Decimal("1448467200.000000001")
+    assert as_order("1970-01-01T00:01:00.5000000") == 60.5
+    # What a float tells apart is written as a float is: it is a part of ids.
+    assert [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), "1e-7")] == [
+        *("1.5", "2", "2.5", "1e-07"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("first", "text: 'first'"),
+        ("1_1", "text: '1_1'"),
+        ("1e400", r"1E\+400"),
+        ("1e999999999", r"1E\+999999999"),
+        (None, "NoneType"),
+        (MISSING, "missing"),
+        (True, "bool"),
+        (math.nan, "nan"),
+    ],
+)
+def test_what_has_no_order_says_so(value, found):
+    with pytest.raises(ValueError, match=f"must be a number or an ISO 8601 time, but is {found}"):
+        as_order(value)
+
+
+def test_seconds_are_whole_and_of_our_time():
+    assert [as_seconds(v) for v in (5.9, "7", "1970-01-02", -1, 2**33, "soon", None)] == [
+        *(5, 7, 86_400),
+        *[None] * 4,
+    ]
+    # A date as a number; a thirteenth month is none.
+    assert [as_seconds(value) for value in (19700102, "19700102", 19701302)] == [
+        *(86_400, 86_400, 19_701_302)
+    ]
+
+
+@pytest.mark.parametrize("value", [2.0**53, -(2.0**53), float(2**64), 1e300])
+def test_a_number_that_may_have_been_another_is_refused(value):
+    for convert in (as_id, as_text, as_order):
+        with pytest.raises(ValueError, match="is a number too large to be exact; write it as text"):
+            convert(value)
+    assert as_seconds(value) is None
+
+
+def test_the_largest_exact_numbers_are_read():
+    most = 2**53 - 1
+    assert as_id(float(most)) == as_text(float(-most)).removeprefix("-") == str(most)
+    assert as_order(float(most)) == most
+    assert as_id(2**64 - 1) == str(2**64 - 1)
+
+
+def test_decimals_of_38_digits_are_exact_and_those_that_are_no_numbers_are_refused():
+    large = Decimal("12345678901234567890123456789012345678")
+    assert as_order(large) == 12345678901234567890123456789012345678
+    for value in ("Infinity", "sNaN", "NaN"):
+        with pytest.raises(ValueError, match="must be a number or an ISO 8601 time, but is"):
+            as_order(Decimal(value))

@@ -1,0 +1,284 @@
+"""Every compression, whole and damaged."""
+
+import lzma
+import os
+from pathlib import PurePath
+
+import orjson
+import pytest
+from backports import zstd
+
+from data_pipeline.errors import InputError
+from data_pipeline.sources.reddit.comment import parse_comment
+from data_pipeline.storage import lines as reading
+from data_pipeline.storage.filesystem import file_crc32c
+from data_pipeline.storage.inputs import (
+    InputFile,
+    UnreadableFileError,
+    find_inputs,
+    require_folder_name,
+)
+from data_pipeline.storage.lines import BATCH_BYTES, read_line_batches
+
+COMPRESSIONS = ("", ".gz", ".bz2", ".xz", ".zst")
+
+
+def batches_of(path):
+    size = path.stat().st_size if path.exists() else 1
+    return list(read_line_batches(InputFile(str(path), size)))
+
+
+def lines_of(path):
+    return [line for batch in batches_of(path) for line in batch.lines]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+def test_reads_all_lines_over_many_batches(write_dump, monkeypatch, suffix):
+    monkeypatch.setattr(reading, "BATCH_BYTES", 64)
+    lines = [b"line %d" % number for number in range(100)]
+    path = write_dump(f"RC{suffix}", lines)
+    batches = batches_of(path)
+    assert [line for batch in batches for line in batch.lines] == lines
+    assert len(batches) > 5
+    for batch in batches:
+        assert batch.lines[0] == b"line %d" % (batch.first_line - 1)
+        assert batch.path == str(path)
+
+
+def test_a_last_line_without_its_end_and_a_line_longer_than_a_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "BATCH_BYTES", 8)
+    path = tmp_path / "RC"
+    path.write_bytes(b"a" * 100 + b"\n\nend")
+    assert lines_of(path) == [b"a" * 100, b"", b"end"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_truncated_file_is_noticed(write_dump, suffix):
+    path = write_dump(f"RC{suffix}", [b"%d" % (n * n) for n in range(2000)])
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(UnreadableFileError, match=rf"RC{suffix}: truncated or corrupt"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_file_that_is_no_archive_is_noticed(tmp_path, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(b"this is plain text, whatever the name says")
+    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
+        lines_of(path)
+
+
+def test_corruption_in_the_middle_is_noticed(write_dump):
+    path = write_dump("RC.bz2", [b"%d" % (n * n) for n in range(5000)])
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_several_streams_in_one_file(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(b"".join(compress[suffix](b"%d\n" % n) for n in range(3)))
+    assert lines_of(path) == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_a_damaged_second_stream_and_garbage_behind_the_first_are_noticed(
+    tmp_path, compress, suffix
+):
+    path = tmp_path / f"RC{suffix}"
+    second = bytearray(compress[suffix](b"two\n"))
+    second[0] ^= 0xFF
+    for behind in (bytes(second), b"garbage"):
+        path.write_bytes(compress[suffix](b"one\n") + behind)
+        with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
+            lines_of(path)
+
+
+def test_xz_may_be_padded(tmp_path):
+    path = tmp_path / "RC.xz"
+    path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
+    assert lines_of(path) == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(compress[suffix](b""))
+    assert lines_of(path) == []
+    path.write_bytes(b"")
+    with pytest.raises(UnreadableFileError, match=f"is empty, which is not a valid {suffix} file"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("name", ["RC.gz", "RC.bz2", "RC.xz", "RC.zst", "RC"])
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path, compress, name, suffix):
+    if name == f"RC{suffix}":
+        return
+    path = tmp_path / name
+    path.write_bytes(compress[suffix](b'{"id": "c1"}\n'))
+    expected = f"it is a {suffix} file; its name must end in {suffix}"
+    if not suffix:
+        expected = f"it is not compressed; its name must not end in {path.suffix}"
+    with pytest.raises(UnreadableFileError, match=f": {expected}$"):
+        lines_of(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_the_name_may_shout_but_must_tell_the_compression(tmp_path, compress, suffix):
+    shouting, silent = tmp_path / f"RC{suffix.upper()}", tmp_path / "RC.part"
+    for path in (shouting, silent):
+        path.write_bytes(compress[suffix](b"one\n"))
+    assert lines_of(shouting) == [b"one"]
+    with pytest.raises(UnreadableFileError, match=rf"its name must end in \{suffix}"):
+        lines_of(silent)
+
+
+@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
+def test_streams_with_much_padding_between_them_are_read(tmp_path, compress, suffix):
+    path = tmp_path / f"RC{suffix}"
+    path.write_bytes(
+        compress[suffix](b"one\n") + bytes(2 * BATCH_BYTES) + compress[suffix](b"two\n")
+    )
+    assert lines_of(path) == [b"one", b"two"]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_dump, comment):
+    first = b"\xef\xbb\xbf" + orjson.dumps(comment("c1")) + b"\r"
+    path = write_dump("RC.gz", [first, orjson.dumps(comment("c2")) + b"\r"])
+    assert [parse_comment(line).id for line in lines_of(path)] == ["c1", "c2"]
+
+
+def test_a_zstd_window_of_2_to_the_31(tmp_path):
+    path = tmp_path / "RC.zst"
+    parameter = zstd.CompressionParameter
+    options = {parameter.window_log: 31, parameter.compression_level: 1}
+    compressor = zstd.ZstdCompressor(options=options)
+    # Without its size in advance the frame's header states the whole window.
+    path.write_bytes(compressor.compress(b"a line\n") + compressor.flush())
+    assert zstd.get_frame_info(path.read_bytes()).decompressed_size is None
+    with pytest.raises(zstd.ZstdError):
+        zstd.decompress(path.read_bytes())
+    assert lines_of(path) == [b"a line"]
+
+
+def test_a_missing_file_is_not_tried_again(tmp_path):
+    with pytest.raises(UnreadableFileError, match=r"nowhere\.gz"):
+        lines_of(tmp_path / "nowhere.gz")
+
+
+def test_finds_each_file_once_in_order(write_dump, tmp_path):
+    for name in ("RC_2.gz", "RC_1.zst"):
+        write_dump(name, [b"x"])
+    in_order = [f"{tmp_path}/RC_1.zst", f"{tmp_path}/RC_2.gz"]
+    found = find_inputs([f"{tmp_path}/RC_*", f"{tmp_path}/RC_2*"])
+    assert [dump.path for dump in found] == in_order
+    # A pattern in the order of its files, but the patterns as they are given.
+    found = find_inputs([f"{tmp_path}/RC_2*", f"{tmp_path}/RC_*"])
+    assert [dump.path for dump in found] == in_order[::-1]
+    assert found[1].size == (tmp_path / "RC_1.zst").stat().st_size
+
+
+def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
+    with pytest.raises(InputError, match=r"'.*/RC_x' matches no file"):
+        find_inputs([f"{tmp_path}/RC_x"])
+    with pytest.raises(InputError, match="is a folder"):
+        find_inputs([str(tmp_path)])
+
+
+def test_a_pattern_finds_what_a_shell_finds(write_dump, tmp_path):
+    for name in ("dumps/2014/RC_1", "elsewhere/RC_2", "dumps/2014/folder/RC_3"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}\n")
+    (tmp_path / "dumps/2015").symlink_to(tmp_path / "elsewhere")
+    found = find_inputs([f"{tmp_path}/dumps/*/*"])
+    assert [file.path for file in found] == [
+        f"{tmp_path}/dumps/2014/RC_1",
+        f"{tmp_path}/dumps/2015/RC_2",
+    ]
+    found = find_inputs([f"{tmp_path}/dumps/**"])
+    assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_3"]
+
+
+def test_a_link_to_nowhere_is_an_error(tmp_path):
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (tmp_path / "RC_2").symlink_to(tmp_path / "gone")
+    with pytest.raises(InputError, match=r"--input: '.*/RC_\*': .*No such file .*RC_2'"):
+        find_inputs([f"{tmp_path}/RC_*"])
+
+
+def test_a_closed_folder_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open/RC_1").write_bytes(b"{}\n")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root may read everything
+    with pytest.raises(InputError, match=r"Permission denied: '.*/closed'"):
+        find_inputs([f"{tmp_path}/*/RC_*"])
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("hdfs://host/out", "Beam replaces no file on HDFS; accepted: local folders, also mounted"),
+        ("s3://bucket", "is a whole bucket; name a folder in it"),
+        ("s3://bucket/", "is a whole bucket; name a folder in it"),
+    ],
+)
+def test_folders_that_cannot_be_written_are_refused(path, reason):
+    with pytest.raises(InputError, match=f"--output: '{path}':? {reason}"):
+        require_folder_name("--output", path)
+
+
+def test_a_folder_below_one_that_is_a_pattern_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "a[1]").mkdir()
+    monkeypatch.chdir(tmp_path / "a[1]")
+    with pytest.raises(InputError, match=r"--output: '.*/a\[1\]/out' is a pattern; name a folder"):
+        require_folder_name("--output", "out")
+
+
+def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (file,) = find_inputs(["RC_*"])
+    monkeypatch.chdir("/")
+    assert file.path == "RC_1"
+    assert file.full_path == str(tmp_path / "RC_1")
+    (batch,) = read_line_batches(file)
+    assert batch.lines == [b"{}"]
+
+
+@pytest.mark.parametrize("named", [str, "{}*".format])
+def test_a_pipe_is_refused_before_its_first_byte_is_lost(tmp_path, named):
+    pipe = tmp_path / "RC"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError) as raised:
+        find_inputs([named(pipe)])
+    assert str(raised.value) == (
+        f"--input: {str(pipe)!r} is not a regular file; write the stream into one first"
+    )
+
+
+def test_a_device_is_refused_and_a_link_to_a_file_is_not(write_dump, tmp_path):
+    with pytest.raises(InputError, match="'/dev/null' is not a regular file"):
+        find_inputs(["/dev/null"])
+    (tmp_path / "link").symlink_to(write_dump("RC", [b"x"]))
+    assert [file.path for file in find_inputs([f"{tmp_path}/link"])] == [f"{tmp_path}/link"]
+
+
+def test_a_file_is_unchanged_wherever_it_is_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RC_1").write_bytes(b"{}\n")
+    (file,) = find_inputs(["RC_1"])
+    described = {"bytes": 3, "modified": -1.0, "crc32c": file_crc32c("RC_1")}
+    monkeypatch.chdir("/")
+    assert file.is_unchanged(described)

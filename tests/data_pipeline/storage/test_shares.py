@@ -1,0 +1,171 @@
+"""Work dealt out to the workers of one machine: nothing twice, nothing left, about as much each."""
+
+from itertools import pairwise
+
+import numpy as np
+import orjson
+import pytest
+from backports import zstd
+
+from data_pipeline import run_reddit
+from data_pipeline.storage import shares as sharing
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.parts import Parts, window_bytes
+from data_pipeline.storage.shares import SKIPPING, share_out
+
+MB = 1_000_000
+SKIPPABLE = (0x184D2A5E).to_bytes(4, "little") + (20).to_bytes(4, "little") + b"z" * 20
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(name, size, *, window_log=20):
+        path = tmp_path / name
+        compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: window_log})
+        path.write_bytes(compressor.compress(b"{}\n") + compressor.flush())
+        return InputFile(str(path), size)
+
+    return make
+
+
+def dealt(files, workers, *, memory=1 << 40):
+    return share_out({file: Parts([file]) for file in files}, workers=workers, memory=memory)
+
+
+def work(share):
+    return sum(part.stored_bytes + SKIPPING * part.start * part.in_frame for part in share)
+
+
+def whole_again(shares, file):
+    pieces = sorted(part for share in shares for part in share if part.path == file.path)
+    if pieces == [file]:
+        return True
+    ends = [0, *(piece.end for piece in pieces)]
+    assert [(piece.start, piece.end) for piece in pieces] == list(pairwise(ends))
+    assert all(piece.in_frame and piece.size == file.size for piece in pieces)
+    return ends[-1] == file.size
+
+
+def test_one_file_is_cut_so_that_all_workers_end_together(file):
+    month = file("RC.zst", 300 * MB)
+    shares = dealt([month], 2)
+    # x bytes take as long as skipping them and reading the rest: x = 0.12 x + 300 - x.
+    first = shares[0][0]
+    assert first.end == pytest.approx(300 * MB / 1.88, abs=2)
+    assert whole_again(shares, month)
+    shares = dealt([month], 8)
+    assert whole_again(shares, month)
+    assert max(map(work, shares)) - min(map(work, shares)) < 8
+
+
+def test_an_odd_file_is_cut_and_the_others_stay_whole(file):
+    files = [file(f"RC_{number}.zst", 16 * MB) for number in range(7)]
+    shares = dealt(files, 2)
+    assert all(whole_again(shares, each) for each in files)
+    assert sum(part.is_part for share in shares for part in share) == 2
+    assert max(map(work, shares)) < 57 * MB
+
+
+def test_what_cannot_be_cut_goes_to_whoever_has_least_and_the_rest_fills_up(file):
+    gzipped = [InputFile(f"RC_{number}.gz", size * MB) for number, size in enumerate((50, 30, 25))]
+    remote = InputFile("s3://dumps/RC.zst", 40 * MB)
+    frames = InputFile("RC.zst", 60 * MB)
+    parts = [frames._replace(start=0, end=35 * MB), frames._replace(start=35 * MB, end=60 * MB)]
+    month = file("RC_2015-01.zst", 95 * MB)
+    files = {each: Parts([each]) for each in [*gzipped, remote, month]} | {frames: Parts(parts)}
+    shares = share_out(files, workers=3, memory=1 << 40)
+    found = [part for share in shares for part in share if part.path != month.path]
+    assert sorted(found) == sorted([*gzipped, remote, *parts])
+    assert whole_again(shares, month)
+    # 50 + 25, 40 + 25, 35 + 30: the month's 95 raise them to 100 and more.
+    assert max(map(work, shares)) - min(map(work, shares)) < 3
+
+
+def test_tables_are_not_cut(file):
+    table = file("messages.csv.zst", 100 * MB)
+    shares = share_out({table: Parts([table], by_line=False)}, workers=2, memory=1 << 40)
+    assert shares == [[table], []]
+
+
+def test_small_files_are_not_cut(file):
+    small = file("RC.zst", 8 * MB)
+    assert dealt([small], 2) == [[small], []]
+    assert dealt([], 2) == [[], []]
+
+
+@pytest.mark.parametrize(("windows", "pieces"), [(4, 4), (3.9, 3), (2, 2), (1.9, 1), (0, 1)])
+def test_a_file_is_cut_into_as_many_pieces_as_windows_fit_into_memory(file, windows, pieces):
+    month = file("RC.zst", 300 * MB, window_log=27)
+    shares = dealt([month], 4, memory=int(windows * (1 << 27)))
+    assert sum(map(len, shares)) == pieces
+    assert whole_again(shares, month)
+
+
+def test_an_empty_file_is_read_too_and_told_of(file):
+    files = [InputFile("RC_1.gz", 90 * MB), file("RC_2.zst", 0), file("RC_3.zst", 90 * MB)]
+    assert all(whole_again(dealt(files, 2), each) for each in files)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_left_and_nothing_is_twice(file, seed):
+    random = np.random.default_rng(seed)
+    workers = int(random.integers(1, 9))
+    files = [
+        file(f"RC_{number}.zst", int(size))
+        if random.random() < 0.7
+        else InputFile(f"RC_{number}.gz", int(size))
+        for number, size in enumerate(random.lognormal(16, 2, random.integers(1, 30)))
+    ]
+    shares = dealt(files, workers)
+    assert len(shares) == workers
+    assert all(whole_again(shares, each) for each in files)
+    pieces = [part for share in shares for part in share]
+    assert min(part.stored_bytes for part in pieces if part.in_frame or not part.is_part) > 0
+    assert all(part.stored_bytes >= sharing.LEAST_BYTES for part in pieces if part.in_frame)
+    # No worse than whole files, the largest first.
+    loads = [0] * workers
+    for size in sorted((each.size for each in files), reverse=True):
+        loads[loads.index(min(loads))] += size
+    assert max(map(work, shares)) <= max(loads)
+
+
+@pytest.mark.parametrize("size", [0, 100, 5_000, 70_000])
+def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
+    path = tmp_path / "RC.zst"
+    content = np.random.default_rng(0).bytes(size)
+    path.write_bytes(zstd.compress(content))
+    assert window_bytes(str(path)) == size
+    path.write_bytes(SKIPPABLE * 2 + zstd.compress(content))
+    assert window_bytes(str(path)) == size
+    path.write_bytes(b"{}")
+    assert window_bytes(str(path)) == 0
+    assert window_bytes(str(tmp_path / "none")) == 0
+
+
+@pytest.mark.slow
+def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, comment, monkeypatch):
+    random = np.random.default_rng(0)
+    lines = []
+    for number in range(3000):
+        said = f"whatever happens, it stays here äöü {random.bytes(50).hex().translate(LETTERS)}"
+        parent = f"t1_{number - 1}" if number % 3 else "t3_p"
+        lines.append(orjson.dumps(comment(str(number), parent, body=said)))
+        lines += [b"no json"] * (number % 500 == 0)
+    path, output = tmp_path / "RC.zst", tmp_path / "pairs"
+    path.write_bytes(zstd.compress(b"\n".join(lines)))
+    run_reddit([str(path)], str(output))
+    expected = {file.name: file.read_bytes() for file in output.iterdir()}
+    monkeypatch.setattr(sharing, "LEAST_BYTES", 1000)
+    dealt_out = []
+
+    def share_out(*arguments, **options):
+        dealt_out.append(sharing.share_out(*arguments, **options))
+        return dealt_out[-1]
+
+    monkeypatch.setattr("data_pipeline.pairing.job.share_out", share_out)
+    arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
+    run_reddit([str(path)], str(output), overwrite=True, beam_arguments=arguments)
+    assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
+    (shares,) = dealt_out
+    assert [len(share) for share in shares] == [1, 1]

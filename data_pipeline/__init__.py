@@ -61,7 +61,7 @@ _MODULES = {
     "count_vocabulary": "data_pipeline.vocabulary.command",
     "tokenize": "data_pipeline.vocabulary.tokenizer",
     "read_pairs": "data_pipeline.pairs.reader",
-    "InputError": "data_pipeline.errors",
+    "InputError": "common.errors",
 }
 """Public name -> its module, imported on first use: Beam takes seconds to import."""
 

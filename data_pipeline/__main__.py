@@ -18,7 +18,7 @@ from functools import partial
 from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.interrupts import run_until_interrupted
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.storage.malformed_lines import MalformedLine
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 

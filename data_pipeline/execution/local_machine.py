@@ -18,7 +18,7 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 from apache_beam.portability.api import beam_fn_api_pb2
 from google.protobuf import text_format
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import is_compressed
 

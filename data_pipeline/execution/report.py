@@ -12,8 +12,8 @@ import orjson
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, AsSideInput, AsSingleton
 
+from common.errors import InputError
 from data_pipeline.card.statistics import Tally, add_up
-from data_pipeline.errors import InputError
 from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.storage.filesystem import read_bytes, write_file
 from data_pipeline.storage.output_folder import OutputFolder

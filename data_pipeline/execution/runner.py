@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import apache_beam as beam
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.shuffle import DamagedFileError
 from data_pipeline.execution.state_sampling import end_bundles_soon
 from data_pipeline.storage.filesystem import reach_object_stores

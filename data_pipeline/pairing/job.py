@@ -12,9 +12,9 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from common.errors import InputError
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.cache.parts import manifest_of
-from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import require_still_accepted
 from data_pipeline.execution.forked_workers import forked_workers
 from data_pipeline.execution.job import JobResult, run_job

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Self
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.acceptance import (
     Limits,
     add_limits,

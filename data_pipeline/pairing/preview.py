@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
+from common.errors import InputError
 from data_pipeline.card.data_card import cut
 from data_pipeline.card.statistics import as_table
-from data_pipeline.errors import InputError
 from data_pipeline.execution.runner import LOCAL_RUNNER
 from data_pipeline.pairing.job import Prepare, make_pairs
 from data_pipeline.sources.source import MessageBatch, Source

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import Any
 
+from common.errors import InputError
 from data_pipeline.cache.cached_input import EXAMPLES, MOST_REASONS, OTHER_REASONS
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import (
@@ -20,7 +21,6 @@ from data_pipeline.card.statistics import (
     SUBREDDITS,
     Tally,
 )
-from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import (
     InputLines,
     few_parents,

@@ -29,8 +29,8 @@ import orjson
 import pyarrow as pa
 from apache_beam.pvalue import TaggedOutput
 
+from common.errors import InputError
 from data_pipeline.card.statistics import COUNTS, TALLY
-from data_pipeline.errors import InputError
 from data_pipeline.pairs.schema import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import read_bytes, reason_of
 from data_pipeline.storage.inputs import GLOB_CHARACTERS, files_of, require_unicode

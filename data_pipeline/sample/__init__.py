@@ -10,7 +10,7 @@ or no content words and never reply to each other: only their replies show that 
 import logging
 from pathlib import Path
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
 from data_pipeline.storage.claim import CLAIM, claim

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.acceptance import (
     InputLines,
     Limits,

@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 import orjson
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches

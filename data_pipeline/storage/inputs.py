@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.storage.filesystem import (
     Tap,
     absolute_path,

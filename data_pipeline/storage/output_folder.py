@@ -21,7 +21,7 @@ from typing import Any
 
 from apache_beam.io.filesystems import FileSystems
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.storage.claim import CLAIM, ClaimedError, Held, claim
 from data_pipeline.storage.filesystem import (
     PARTIAL,

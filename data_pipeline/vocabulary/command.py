@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from common.errors import InputError
 from data_pipeline.card.statistics import COUNTS
-from data_pipeline.errors import InputError
 from data_pipeline.execution.acceptance import add_allow_empty, require_allowed
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.execution.local_machine import choose_workers, quiet_processes

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.acceptance import add_option
 from data_pipeline.pairing import options as pair_options
 from data_pipeline.pairing.options import PairOptions

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.acceptance import add_option
 from data_pipeline.sources.rules.message_rules import NONE, PAPER, MessageRules
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sources.tables.delimited import listed, no_field, read_header, several
 from data_pipeline.sources.tables.json_lines import field_names
 from data_pipeline.sources.tables.parquet import read_schema

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sources.tables.delimited import read_delimited
 from data_pipeline.sources.tables.json_lines import read_json_lines
 from data_pipeline.sources.tables.parquet import read_parquet

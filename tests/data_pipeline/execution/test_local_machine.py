@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution import local_machine
 from data_pipeline.execution.local_machine import choose_workers, require_memory
 from data_pipeline.storage.inputs import InputFile

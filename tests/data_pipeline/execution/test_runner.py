@@ -3,7 +3,7 @@
 import pytest
 from apache_beam.options.pipeline_options import StandardOptions
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.runner import LOCAL_RUNNER, cause_of, is_local, pipeline_options
 
 PYTHON = """Pipeline job-001 failed in state FAILED: Traceback (most recent call last):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.pairs.decontamination import (
     EXCLUDED,
     Excluded,

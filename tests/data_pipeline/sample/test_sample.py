@@ -13,9 +13,9 @@ import orjson
 import pytest
 from backports import zstd
 
+from common.errors import InputError
 from data_pipeline import sample
 from data_pipeline.__main__ import main
-from data_pipeline.errors import InputError
 from data_pipeline.sample import dump, noise
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sources.reddit.comment import parse_comment
 from data_pipeline.storage import lines as reading
 from data_pipeline.storage.filesystem import file_crc32c

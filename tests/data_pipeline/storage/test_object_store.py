@@ -5,7 +5,7 @@ import pytest
 from apache_beam.io.aws.clients.s3 import boto3_client
 from moto import mock_aws
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.execution.runner import pipeline_options
 from data_pipeline.storage import filesystem
 from data_pipeline.storage.filesystem import NewFile, names_in, read_bytes, write_file, write_object

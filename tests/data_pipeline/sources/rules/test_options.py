@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sources.rules.message_rules import NONE, PAPER
 from data_pipeline.sources.rules.options import RuleOptions, message_rules
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from data_pipeline.errors import InputError
+from common.errors import InputError
 from data_pipeline.sources.tables import check as checking
 from data_pipeline.sources.tables import delimited
 from data_pipeline.sources.tables.check import check_fields

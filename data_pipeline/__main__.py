@@ -22,7 +22,7 @@ from common.errors import InputError
 from data_pipeline.execution.interrupts import run_until_interrupted
 
 if TYPE_CHECKING:
-    from data_pipeline.pairing.job import Prepare
+    from data_pipeline.job.run import Prepare
 
 _WITHOUT_BEAM = ("sample", "snli")
 """Commands that take no options of Beam's."""
@@ -279,7 +279,7 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
 
             run, prepare = data_pipeline.run_pairs, partial(check_rows, options)
     if arguments.sample is not None:
-        from data_pipeline.pairing.preview import preview
+        from data_pipeline.job.preview import preview
 
         preview(
             arguments.input,

@@ -28,8 +28,8 @@ from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.execution.columns import Rows
 from data_pipeline.execution.shuffle import CHUNK, Block, Compressor, DamagedFileError
-from data_pipeline.pairing.join import Packer
-from data_pipeline.pairing.whole_rows import WholePacker, make_packer
+from data_pipeline.job.join import Packer
+from data_pipeline.job.whole_rows import WholePacker, make_packer
 from data_pipeline.sources.source import MessageBatch, Source
 from data_pipeline.storage.filesystem import (
     NewFile,

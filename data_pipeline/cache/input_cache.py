@@ -36,7 +36,7 @@ from data_pipeline.cache.cached_input import (
     read_cached_input,
 )
 from data_pipeline.execution.acceptance import Limits
-from data_pipeline.pairing.join import SUBPARTITIONS
+from data_pipeline.job.join import SUBPARTITIONS
 from data_pipeline.sources.source import Source
 from data_pipeline.storage.claim import NO_LOCKS
 from data_pipeline.storage.filesystem import delete_files, files_like, is_remote, remove_if_empty

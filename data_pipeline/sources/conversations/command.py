@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from data_pipeline.execution.job import JobResult
-from data_pipeline.pairing.job import make_pairs
+from data_pipeline.job.run import make_pairs
 from data_pipeline.sources.conversations.options import (
     ConversationOptions,
     RowOptions,

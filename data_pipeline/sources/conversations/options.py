@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 from common.errors import InputError
 from data_pipeline.execution.acceptance import add_option
-from data_pipeline.pairing import options as pair_options
-from data_pipeline.pairing.options import PairOptions
-from data_pipeline.pairing.settings import Settings
+from data_pipeline.job import options as pair_options
+from data_pipeline.job.options import PairOptions
+from data_pipeline.job.settings import Settings
 from data_pipeline.sources.conversations.fields import Fields
 from data_pipeline.sources.conversations.source import TableSource
 from data_pipeline.sources.rules.options import message_rules

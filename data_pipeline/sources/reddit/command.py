@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from data_pipeline.execution.job import JobResult
-from data_pipeline.pairing.job import make_pairs
+from data_pipeline.job.run import make_pairs
 from data_pipeline.sources.reddit.options import RedditOptions, check
 
 _DEFAULT = RedditOptions()

@@ -81,7 +81,7 @@ def test_other_rules_read_anew(run, world, reads, tmp_path):
 def test_what_an_engine_kept_serves_this_machine(run, world, reads, tmp_path, monkeypatch):
     source = ("--input", f"{tmp_path}/RC_*", "--cache", tmp_path / "kept")
     with monkeypatch.context() as patched:
-        patched.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
+        patched.setattr("data_pipeline.job.run.is_local", lambda _: False)
         run(*source, "--output", tmp_path / "one")
     run(*source, "--output", tmp_path / "two")
     assert sorted(reads) == ["RC_1.zst", "RC_2.bz2"]

@@ -11,7 +11,7 @@ from data_pipeline.cache import cached_input, input_cache
 from data_pipeline.cache.input_cache import InputCache
 from data_pipeline.execution.columns import decode
 from data_pipeline.execution.shuffle import DamagedFileError, read_blocks
-from data_pipeline.pairing.join import OWN, REPLIES, SUBPARTITIONS
+from data_pipeline.job.join import OWN, REPLIES, SUBPARTITIONS
 from data_pipeline.sources.conversations.fields import Fields
 from data_pipeline.sources.conversations.source import TableSource
 from data_pipeline.sources.reddit.filters import Selection

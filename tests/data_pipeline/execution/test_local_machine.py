@@ -128,6 +128,6 @@ def test_the_command_refuses_before_it_writes_and_an_engine_is_not_asked(
     command = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
     assert "--direct_num_workers" in fails(*command)
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
+    monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
     run(*command)
     assert (tmp_path / "out" / "COMPLETED").exists()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data_pipeline.pairing.options import PairOptions, check
+from data_pipeline.job.options import PairOptions, check
 
 # First digits of `printf t3_N | b2sum --length 64`, of N below 20:
 #   46c8 da9f 3fc1 fa44 db3d 4a38 0fd8 bbdc 5634 2b6b

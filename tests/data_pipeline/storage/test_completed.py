@@ -10,7 +10,7 @@ import tensorflow as tf
 from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.execution.runner import run_pipeline
-from data_pipeline.pairing import job
+from data_pipeline.job import job
 from data_pipeline.storage import inputs
 from data_pipeline.storage.output_folder import OutputFolder
 

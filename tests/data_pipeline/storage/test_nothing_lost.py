@@ -270,7 +270,7 @@ def test_a_damaged_cached_input_is_refused_and_then_read_again(
     assert b"what are the words" in whole
     comments.write_bytes(whole.replace(b"what are the words", b"XXXX are the wordz"))
     with monkeypatch.context() as patched:
-        patched.setattr("data_pipeline.pairing.job.is_local", lambda _: not on_engine)
+        patched.setattr("data_pipeline.job.run.is_local", lambda _: not on_engine)
         message = fails(*source, "--output", tmp_path / "two")
     assert f"{comments} has changed since it was written" in message
     assert not (tmp_path / "two" / "COMPLETED").exists()

@@ -163,7 +163,7 @@ def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, commen
         dealt_out.append(sharing.share_out(*arguments, **options))
         return dealt_out[-1]
 
-    monkeypatch.setattr("data_pipeline.pairing.job.share_out", share_out)
+    monkeypatch.setattr("data_pipeline.job.run.share_out", share_out)
     arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
     run_reddit([str(path)], str(output), overwrite=True, beam_arguments=arguments)
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
 from data_pipeline.execution.shuffle import Block
-from data_pipeline.pairing.join import Packer, pair_partition
+from data_pipeline.job.join import Packer, pair_partition
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding

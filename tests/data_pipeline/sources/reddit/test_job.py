@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.cache.input_cache import InputCache
-from data_pipeline.pairing.graph import Plan, build
-from data_pipeline.pairing.settings import Settings
+from data_pipeline.job.graph import Plan, build
+from data_pipeline.job.settings import Settings
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import FEATURES
@@ -111,10 +111,10 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.pairing.options._MIN_PARTITIONS", 5)
+    monkeypatch.setattr("data_pipeline.job.options._MIN_PARTITIONS", 5)
     run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
     # As an engine has it: the rows go through the runner.
-    monkeypatch.setattr("data_pipeline.pairing.job.is_local", lambda _: False)
+    monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
     run(*source, "--output", tmp_path / "four", "--train_shards", 16, "--test_shards", 5)
     shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
     names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}

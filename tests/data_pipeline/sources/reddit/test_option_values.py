@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_pipeline.pairing.options import describe_partitions
+from data_pipeline.job.options import describe_partitions
 from data_pipeline.sources.reddit.options import RedditOptions, check
 from data_pipeline.storage.inputs import InputFile
 

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from data_pipeline.pairing.context import add_turn
-from data_pipeline.pairing.join import OWN, OwnMessages
+from data_pipeline.job.context import add_turn
+from data_pipeline.job.join import OWN, OwnMessages
 from data_pipeline.pairs.schema import pairs_schema
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from data_pipeline.execution.columns import by_key, concat, encode
-from data_pipeline.pairing.join import Packer, partitions_of
+from data_pipeline.job.join import Packer, partitions_of
 from data_pipeline.sources.source import SCHEMAS, Layout
 
 

@@ -21,7 +21,7 @@ from common.errors import InputError
 from data_pipeline.card.data_card import cut
 from data_pipeline.card.statistics import as_table
 from data_pipeline.execution.runner import LOCAL_RUNNER
-from data_pipeline.pairing.job import Prepare, make_pairs
+from data_pipeline.job.run import Prepare, make_pairs
 from data_pipeline.sources.source import MessageBatch, Source
 from data_pipeline.sources.wrapped import Wrapped
 from data_pipeline.storage.filesystem import Tap

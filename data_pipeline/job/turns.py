@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from data_pipeline.execution.columns import concat, decode
 from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
-from data_pipeline.pairing.join import Packer
+from data_pipeline.job.join import Packer
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
 
 _TURNS = SCHEMAS[Layout.TURNS]

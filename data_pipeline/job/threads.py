@@ -13,7 +13,7 @@ from apache_beam.pvalue import AsSingleton
 
 from data_pipeline.execution.columns import concat
 from data_pipeline.execution.shuffle import Block
-from data_pipeline.pairing.join import REPLIES, read_replies
+from data_pipeline.job.join import REPLIES, read_replies
 from data_pipeline.pairs.schema import INPUT_ID, THREAD_ID
 from data_pipeline.pairs.splits import stable_hashes
 

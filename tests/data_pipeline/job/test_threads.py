@@ -3,8 +3,8 @@
 import pyarrow as pa
 
 from data_pipeline.execution.shuffle import Transport, pack
-from data_pipeline.pairing.join import Packer
-from data_pipeline.pairing.threads import Threads, links_of, with_threads
+from data_pipeline.job.join import Packer
+from data_pipeline.job.threads import Threads, links_of, with_threads
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.sources.source import MESSAGES
 

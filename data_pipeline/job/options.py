@@ -14,8 +14,8 @@ from data_pipeline.execution.acceptance import (
     describe_limits,
     limits_of,
 )
-from data_pipeline.pairing.join import SUBPARTITIONS
-from data_pipeline.pairing.settings import Settings
+from data_pipeline.job.join import SUBPARTITIONS
+from data_pipeline.job.settings import Settings
 from data_pipeline.pairs import splits
 from data_pipeline.pairs.decontamination import Excluded, find_texts
 from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format

@@ -73,7 +73,7 @@ def test_large_inputs_and_engines_do_not_matter(chat, capsys, monkeypatch):
     def require_memory(files, **_):
         assert [file.size for file in files] == [10_000]
 
-    monkeypatch.setattr("data_pipeline.pairing.job.require_memory", require_memory)
+    monkeypatch.setattr("data_pipeline.job.run.require_memory", require_memory)
     chat.write_bytes(chat.read_bytes() + b"\n" * 20_000)
     asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "10")
     main([*asked, "--runner", "FlinkRunner", "--direct_num_workers", "7"])
@@ -101,7 +101,7 @@ def test_it_runs_on_the_local_runner_and_checks_options(chat, capsys, monkeypatc
     asked = ("conversations", "--input", str(chat), *OPTIONS, "--sample", "10")
     runners = []
     monkeypatch.setattr(
-        "data_pipeline.pairing.job.make_pipeline",
+        "data_pipeline.job.run.make_pipeline",
         lambda options: (
             runners.append(options.view_as(StandardOptions).runner) or make_pipeline(options)
         ),

@@ -28,7 +28,7 @@ from data_pipeline.execution.acceptance import (
     warn_of_left_out,
 )
 from data_pipeline.execution.report import Report
-from data_pipeline.pairing.settings import Settings
+from data_pipeline.job.settings import Settings
 from data_pipeline.pairs.deduplication import (
     COPYPASTA_CHARACTERS,
     COPYPASTA_COPIES,

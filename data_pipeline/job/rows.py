@@ -12,7 +12,7 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.execution.columns import decode, pieces
 from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.pairing.join import PAIRS_A_BATCH
+from data_pipeline.job.join import PAIRS_A_BATCH
 from data_pipeline.pairs.schema import (
     BEFORE_INPUT,
     CREATED,

@@ -18,7 +18,7 @@ from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.columns import decode, pieces, values_of
 from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
-from data_pipeline.pairing.join import (
+from data_pipeline.job.join import (
     PAIRS_A_BATCH,
     OwnMessages,
     partitions_of,

@@ -34,11 +34,11 @@ from data_pipeline.execution.runner import (
     run_pipeline,
 )
 from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.pairing.graph import Plan, build
-from data_pipeline.pairing.join import SUBPARTITIONS
-from data_pipeline.pairing.options import describe_partitions
-from data_pipeline.pairing.publish import publish, wanted_pairs
-from data_pipeline.pairing.settings import Settings
+from data_pipeline.job.graph import Plan, build
+from data_pipeline.job.join import SUBPARTITIONS
+from data_pipeline.job.options import describe_partitions
+from data_pipeline.job.publish import publish, wanted_pairs
+from data_pipeline.job.settings import Settings
 from data_pipeline.sources.source import Source
 from data_pipeline.storage.filesystem import absolute_path, full_path, is_remote
 from data_pipeline.storage.inputs import (

@@ -32,12 +32,12 @@ from data_pipeline.card.statistics import COUNTS, TALLY, a_few, describe, some_o
 from data_pipeline.execution.progress import JOINING, READING, Note
 from data_pipeline.execution.report import UNREADABLE, add_report
 from data_pipeline.execution.shuffle import Block, PackBatches, Transport
-from data_pipeline.pairing.context import AddContextTurn
-from data_pipeline.pairing.join import pair_partition
-from data_pipeline.pairing.rows import pairs_of_rows
-from data_pipeline.pairing.settings import Settings
-from data_pipeline.pairing.threads import add_threads
-from data_pipeline.pairing.turns import LinkTurns
+from data_pipeline.job.context import AddContextTurn
+from data_pipeline.job.join import pair_partition
+from data_pipeline.job.rows import pairs_of_rows
+from data_pipeline.job.settings import Settings
+from data_pipeline.job.threads import add_threads
+from data_pipeline.job.turns import LinkTurns
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies

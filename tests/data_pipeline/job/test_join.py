@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from data_pipeline.execution.shuffle import Block, Compressor
-from data_pipeline.pairing import join
-from data_pipeline.pairing.join import (
+from data_pipeline.job import join
+from data_pipeline.job.join import (
     OWN,
     SUBPARTITIONS,
     OwnMessages,

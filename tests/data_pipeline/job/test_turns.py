@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from data_pipeline.pairing.turns import link_turns
+from data_pipeline.job.turns import link_turns
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
 
 

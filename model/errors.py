@@ -3,9 +3,7 @@
 import re
 from typing import Any
 
-
-class InputError(ValueError):
-    """Invalid input; the message names it and what is accepted."""
+from common.errors import InputError as InputError
 
 
 class TrainingError(Exception):

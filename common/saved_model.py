@@ -1,0 +1,118 @@
+"""SavedModels, ours or anybody's, as functions from texts to vectors.
+
+Importing this module imports TensorFlow, which takes 8 seconds.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  (registers the ops that a module's tokenizer may use)
+
+from common.errors import InputError, reading
+
+FILE = "saved_model.pb"
+"""What every SavedModel has in its folder."""
+SERVING_DEFAULT = "serving_default"
+_OUTPUT = "outputs"
+"""The output of a signature that has several."""
+_TENSORFLOW_1 = "tfhub_module.pb"
+"""What a module of TensorFlow 1's Hub has in its folder; it is loaded without a tag."""
+
+Apply = Callable[[tf.Tensor], tf.Tensor]
+"""Strings [batch] to floats [batch, dim]."""
+
+
+def load(folder: Path) -> Any:
+    """The SavedModel of a folder; its signatures live no longer than it does.
+
+    Raises:
+      InputError: if there is none, or it cannot be read.
+    """
+    if not (folder / FILE).is_file():
+        raise InputError(f"{folder}: no SavedModel here (a folder with {FILE} is needed)")
+    with reading(folder):
+        return tf.saved_model.load(
+            str(folder), tags=[] if (folder / _TENSORFLOW_1).is_file() else None
+        )
+
+
+def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
+    """A signature of a module as a function of texts alone.
+
+    Raises:
+      InputError: if it is not there, takes anything else, or has several outputs and none of them
+        is named `outputs`.
+    """
+    signature = getattr(module, "signatures", {}).get(name)
+    taken = signature.structured_input_signature[1] if signature else {}
+    if [spec.dtype for spec in taken.values()] != [tf.string]:
+        raise InputError(f"{path}: no signature {name} that takes strings and nothing else")
+    (argument,) = taken
+    outputs = sorted(signature.structured_outputs)
+    output = _OUTPUT if _OUTPUT in outputs else outputs[0]
+    if len(outputs) > 1 and output != _OUTPUT:
+        raise InputError(f"{path}: {name} gives {outputs}; one, or one named {_OUTPUT}, is needed")
+
+    def apply(texts: tf.Tensor) -> tf.Tensor:
+        _ = module  # whose variables the signature reads
+        return signature(**{argument: texts})[output]
+
+    return apply
+
+
+def encode(apply: Apply, texts: Sequence[str], *, path: str | Path) -> np.ndarray:
+    """What a function gives for a batch of texts: float32 [texts, dim].
+
+    Raises:
+      InputError: if it fails, or gives anything but floats [texts, dim].
+    """
+    with reading(f"{path}: {len(texts)} texts from {texts[0]!r} on"):
+        rows = apply(tf.constant(list(texts)))
+        if not rows.dtype.is_floating or rows.shape.rank != 2 or len(rows) != len(texts):
+            raise ValueError(
+                f"{rows.dtype.name} {rows.shape.as_list()}; accepted: floats [texts, dim]"
+            )
+    return tf.cast(rows, tf.float32).numpy()
+
+
+def sentence_encoder(folder: Path) -> Callable[[Sequence[str]], np.ndarray]:
+    """Sentences -> float32 [sentences, dim], by the module's `serving_default`.
+
+    Raises:
+      InputError: if it is no such module.
+    """
+    apply = of_texts(load(folder), SERVING_DEFAULT, path=folder)
+    return lambda sentences: encode(apply, sentences, path=folder)
+
+
+def fingerprint(folder: Path) -> str:
+    """What stays the same as long as a SavedModel does: hexadecimal digits.
+
+    TensorFlow's five checksums; without a `fingerprint.pb`, as of an older TensorFlow, the SHA-256
+    of the files of graph, weights and assets, with their names and sizes.
+    """
+    try:
+        found = tf.saved_model.experimental.read_fingerprint(str(folder))
+    except (FileNotFoundError, RuntimeError):
+        return _of_files(folder)
+    checksums = (
+        found.saved_model_checksum,
+        found.graph_def_program_hash,
+        found.signature_def_hash,
+        found.saved_object_graph_hash,
+        found.checkpoint_hash,
+    )
+    return "".join(f"{checksum:016x}" for checksum in checksums)
+
+
+def _of_files(folder: Path) -> str:
+    digest = hashlib.sha256()
+    parts = (path for part in ("assets", "variables") for path in (folder / part).rglob("*"))
+    for path in (folder / FILE, *sorted(path for path in parts if path.is_file())):
+        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,83 @@
+"""Bootstrap intervals: how far a metric would move on other data of the same kind (Efron 1979).
+
+A resample draws as many units (pairs, queries, blocks) as there are, with replacement. SciPy draws
+them; all metrics of a result are computed on the same resamples, with the same functions as on the
+data itself. An interval holds the middle 95% of the resampled values.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+RESAMPLES = 2000
+LEVEL = 0.95
+_CELLS = 1 << 21
+"""Indices in memory at a time: 16 MB, whatever the number of units."""
+_UNDEFINED = 0.05
+"""A metric that is undefined, as of a constant input, in more of the resamples has no interval."""
+
+Interval = list[float]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is resampled: how many units there are, and the metrics of any choice of them.
+
+    `metrics` takes indices of units, int [..., units], and returns each metric's values, [...].
+    Units may be clusters, such as the candidates of one query: then the metrics are computed from
+    numbers of each cluster.
+    """
+
+    units: int
+    metrics: Callable[[np.ndarray], Mapping[str, np.ndarray]]
+
+    def once(self) -> dict[str, float]:
+        """The metrics of the data itself, every unit once."""
+        return {name: float(value) for name, value in self.metrics(np.arange(self.units)).items()}
+
+
+def distribution(sample: Sample, *, seed: int, resamples: int = RESAMPLES) -> dict[str, np.ndarray]:
+    """Each metric in every resample, float64 [resamples]; NaN where it is undefined.
+
+    Raises:
+      ValueError: if there are fewer than two units.
+    """
+    names = list(sample.metrics(np.arange(sample.units)))
+
+    def statistic(indices: np.ndarray, axis: int) -> np.ndarray:
+        metrics = sample.metrics(indices)
+        return np.stack([metrics[name] for name in names]).astype(np.float64)
+
+    with warnings.catch_warnings():
+        # SciPy warns about its own interval, unused here.
+        warnings.simplefilter("ignore", scipy.stats.DegenerateDataWarning)
+        drawn = scipy.stats.bootstrap(
+            (np.arange(sample.units),),
+            statistic,
+            vectorized=True,
+            n_resamples=resamples,
+            batch=max(1, _CELLS // sample.units),
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+    return dict(zip(names, drawn.bootstrap_distribution, strict=True))
+
+
+def interval(values: np.ndarray) -> Interval | None:
+    """The 95% interval of one metric's resampled values; None where it has none."""
+    defined = values[~np.isnan(values)]
+    if len(defined) < (1 - _UNDEFINED) * len(values):
+        return None
+    tail = (1 - LEVEL) / 2
+    return np.quantile(defined, [tail, 1 - tail]).tolist()
+
+
+def intervals(sample: Sample, *, seed: int) -> dict[str, Interval]:
+    """The 95% interval [low, high] of each metric that has one."""
+    if sample.units < 2:
+        return {}
+    drawn = distribution(sample, seed=seed)
+    return {name: ends for name, values in drawn.items() if (ends := interval(values))}

@@ -1,0 +1,207 @@
+"""Pairs of sentences with human similarity scores, in the formats of their benchmarks.
+
+    sts-*.csv                         STS Benchmark: genre, file, year, id, score, two sentences
+    *.input.NAME.txt, *.gs.NAME.txt   a SemEval year: sentences and scores, line by line
+    NAME.tsv                          score and two sentences
+    SICK*.txt                         SICK, with its header; scores from 1 to 5
+
+each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any CSV or
+TSV file with a header is read, with scores on any scale. A pair without a score, which SemEval has
+since 2015, was not judged: it is left out and counted.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from common.text_files import Source, find, parse_lines, parse_rows, unpacked_name
+
+SCORED = ("sts-dev.csv", "sts-test.csv")
+"""What is scored of the STS Benchmark's folder."""
+TRAIN = "sts-train.csv"
+_INPUT, _GOLD = ".input.", ".gs."
+_DELIMITERS = ",\t;|"
+_SICK = ("sentence_A", "sentence_B", "relatedness_score")
+
+
+class Pair(NamedTuple):
+    """Two sentences and their gold similarity, from 0 to 5 where no columns were named."""
+
+    genre: str
+    """Or data set; empty where columns were named."""
+    gold: float
+    sentence1: str
+    sentence2: str
+
+
+class SimilarityData(NamedTuple):
+    """The judged pairs of a source."""
+
+    name: str
+    pairs: list[Pair]
+    unjudged: int = 0
+    sets: bool = False
+    """Whether its genres are data sets of their own."""
+
+    def texts(self) -> list[tuple[str, str]]:
+        """The two sentences of each pair."""
+        return [(pair.sentence1, pair.sentence2) for pair in self.pairs]
+
+
+class Columns(NamedTuple):
+    """The columns of a CSV or TSV file with a header."""
+
+    sentence1: str
+    sentence2: str
+    score: str
+    quotes: bool = True
+    """Whether quotes enclose fields; otherwise they are part of the text."""
+
+
+def sources(path: Path) -> list[Source]:
+    """What a folder holds to score, or a file.
+
+    A folder with the benchmark's files gives dev and test; one of a SemEval year gives one
+    source of all its data sets; each file of SICK is a source.
+
+    Raises:
+      InputError: if there is nothing.
+    """
+    if path.is_file():
+        return [_of_file(path)]
+    if files := [file for name in SCORED for file in find(path, name)]:
+        return [_of_file(file) for file in files]
+    year = [file for each in find(path, f"*{_INPUT}*.txt") for file in (each, _gold_of(each))]
+    if year := year or find(path, "*.tsv"):
+        return [Source(f"sts-{path.resolve().name}", tuple(year))]
+    if files := find(path, "SICK*.txt"):
+        return [_of_file(file) for file in files]
+    raise InputError(
+        f"{path}: no {', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv or SICK*.txt here (plain or .gz)"
+    )
+
+
+def train_source(path: Path) -> Source:
+    """The benchmark's train file, in the folder or beside the file."""
+    folder = path if path.is_dir() else path.parent
+    if not (files := find(folder, TRAIN)):
+        raise InputError(f"{folder}: no {TRAIN} here (plain or .gz)")
+    return _of_file(files[0])
+
+
+def _of_file(path: Path) -> Source:
+    name = unpacked_name(path)
+    stem = name.rsplit(".", 1)[0]
+    if _INPUT in name and name.endswith(".txt"):
+        return Source(f"sts-{stem}", (path, _gold_of(path)))
+    return Source(f"sts-{stem.removeprefix('sts-')}", (path,))
+
+
+def _gold_of(path: Path) -> Path:
+    """The file of scores of a SemEval file of sentences."""
+    name = unpacked_name(path).replace(_INPUT, _GOLD)
+    if not (files := find(path.parent, name)):
+        raise InputError(f"{path}: its scores are missing, {name} (plain or .gz)")
+    return files[0]
+
+
+def read(source: Source, columns: Columns | None = None) -> SimilarityData:
+    """The pairs of a source; with `columns`, of one CSV or TSV file with a header.
+
+    Raises:
+      InputError: if a line is no pair, or a correlation with the scores is undefined.
+    """
+    rows: list[Pair | None] = []
+    files = iter(source.files)
+    for path in files:
+        rows += _named(path, columns) if columns else _read(path, files)
+    pairs = [row for row in rows if row]
+    unjudged = len(rows) - len(pairs)
+    if len({pair.gold for pair in pairs}) < 2:
+        raise InputError(
+            f"{source.files[0]}: {len(pairs)} pairs with a score and {unjudged} without; a "
+            "correlation needs two different scores"
+        )
+    sets = len(source.files) > 1 and len({pair.genre for pair in pairs}) > 1
+    return SimilarityData(source.name, pairs, unjudged, sets)
+
+
+def _read(path: Path, others: Iterator[Path]) -> Iterator[Pair | None]:
+    name = unpacked_name(path)
+    genre = name.rsplit(".", 1)[0].split(_INPUT)[-1].removesuffix(".test")
+    if _INPUT in name:
+        return _semeval(path, next(others), genre)
+    if name.endswith(".tsv"):
+        return _lines(path, lambda score, *texts: _pair(genre, _score(score), *texts), widths=(3,))
+    if name.endswith(".txt"):
+        return parse_rows(path, _of_sick, columns=_SICK)
+    return _lines(path, _of_benchmark, widths=(7, 9))
+
+
+def _lines(
+    path: Path, parse: Callable[..., Pair | None], *, widths: tuple[int, ...]
+) -> Iterator[Pair | None]:
+    """The pairs of lines of so many tab-separated columns; empty lines are skipped."""
+
+    def pair(line: str) -> tuple[Pair | None, ...]:
+        columns = line.split("\t")
+        if not line.strip():
+            return ()
+        if len(columns) not in widths:
+            accepted = " or ".join(map(str, widths))
+            raise ValueError(f"{len(columns)} tab-separated columns; accepted: {accepted}")
+        return (parse(*columns),)
+
+    return (row for rows in parse_lines(path, pair) for row in rows)
+
+
+def _of_benchmark(
+    genre: str, file: str, year: str, number: str, score: str, left: str, right: str, *licence: str
+) -> Pair | None:
+    """503 of the official rows have two columns about their licence."""
+    return _pair(genre, _score(score), left, right)
+
+
+def _of_sick(row: dict[str, str]) -> Pair | None:
+    left, right, score = (row[name] for name in _SICK)
+    return _pair(row.get("SemEval_set", "SICK"), _score(score), left, right)
+
+
+def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
+    """The pairs of two sentences or more columns a line, with a file of a score a line."""
+    scores = list(parse_lines(gold_path, _score))
+    count = sum(1 for _ in parse_lines(path, str))
+    if len(scores) != count:
+        raise InputError(f"{gold_path}: {len(scores)} scores for the {count} lines of {path.name}")
+    remaining = iter(scores)
+    return parse_lines(path, lambda line: _pair(genre, next(remaining), *line.split("\t")[:2]))
+
+
+def _named(path: Path, columns: Columns) -> Iterator[Pair | None]:
+    def pair(row: dict[str, str]) -> Pair | None:
+        left, right, score = (row[name] for name in columns[:3])
+        return _pair("", _score(score, on_any_scale=True), left, right)
+
+    return parse_rows(
+        path, pair, columns=columns[:3], delimiters=_DELIMITERS, quotes=columns.quotes
+    )
+
+
+def _pair(genre: str, score: float | None, sentence1: str, sentence2: str) -> Pair | None:
+    """A pair; None without a score."""
+    if not (sentence1.strip() and sentence2.strip()):
+        raise ValueError(f"the sentences are {sentence1!r} and {sentence2!r}; text is needed")
+    return None if score is None else Pair(genre, score, sentence1, sentence2)
+
+
+def _score(text: str, *, on_any_scale: bool = False) -> float | None:
+    """A score; None where there is none."""
+    if not text.strip():
+        return None
+    score = float(text)
+    if not (math.isfinite(score) if on_any_scale else 0.0 <= score <= 5.0):
+        accepted = "a finite number" if on_any_scale else "a number from 0 to 5"
+        raise ValueError(f"the score is {text!r}; accepted: {accepted}")
+    return score

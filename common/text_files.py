@@ -1,0 +1,126 @@
+"""Text files, plain or .gz: what is parsed from each line, or from each row under a header."""
+
+import csv
+import gzip
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from common.errors import InputError, message_of
+
+T = TypeVar("T")
+_ERRORS = (ValueError, csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
+"""Of parsers, of text that is not UTF-8, and of damaged gzip files."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files that are read as one data set, and its name."""
+
+    name: str
+    files: tuple[Path, ...]
+
+    def provenance(self) -> dict:
+        """File names, and the SHA-256 of their bytes, one file after the other."""
+        names = [path.name for path in self.files]
+        file = names[0] if len(names) == 1 else f"{names[0]} ... {names[-1]}"
+        return {"file": file, "files": names, "sha256": sha256(self.files)}
+
+
+def sha256(paths: Sequence[Path]) -> str:
+    """The SHA-256 of the bytes of files, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def unpacked_name(path: Path) -> str:
+    """The name of a file without .gz."""
+    return path.name.removesuffix(".gz")
+
+
+def find(folder: Path, *patterns: str) -> list[Path]:
+    """The files of a folder that match a pattern, plain or .gz, sorted.
+
+    Raises:
+      InputError: if one is there both ways.
+    """
+    names = {name for pattern in patterns for name in (pattern, f"{pattern}.gz")}
+    found = {path for name in names for path in folder.glob(name)}
+    packed = (path for path in found if path.suffix == ".gz")
+    if twice := sorted(path for path in packed if path.with_suffix("") in found):
+        raise InputError(f"{twice[0]}: the same as {twice[0].stem}; keep one of them")
+    return sorted(found)
+
+
+def parse_lines(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
+    r"""Yields what `parse` makes of each line without its end, which is `\n` or `\r\n`.
+
+    Raises:
+      InputError: if `parse` raises a ValueError, or the file is not UTF-8 or damaged; names the
+        line.
+    """
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield parse(text.removesuffix("\n").removesuffix("\r"))
+    except _ERRORS as error:
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+
+
+def parse_rows(
+    path: Path,
+    parse: Callable[[dict[str, str]], T],
+    *,
+    columns: Sequence[str],
+    delimiters: str = "\t",
+    quotes: bool = False,
+) -> Iterator[T]:
+    """Yields what `parse` makes of each row of a CSV or TSV file under a header; empty ones aside.
+
+    Args:
+      path: the file.
+      parse: gets the fields by the names in the header.
+      columns: names that the header must have once.
+      delimiters: of which the one is taken that finds the most of the columns in the header.
+      quotes: whether quotes enclose fields (RFC 4180); otherwise they are text.
+
+    Raises:
+      InputError: if the header lacks a column, a row has another number of fields, a quote is not
+        closed, or `parse` raises a ValueError; names the line.
+    """
+    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    number = 1
+    try:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            headers = [
+                next(csv.reader([first], delimiter=one, quoting=quoting), []) for one in delimiters
+            ]
+            found = [len(set(columns) & set(names)) for names in headers]
+            best = found.index(max(found))
+            names = headers[best]
+            if wrong := [name for name in columns if names.count(name) != 1]:
+                raise ValueError(
+                    f"the header has {names.count(wrong[0])} columns {wrong[0]!r}; accepted: each "
+                    f"of {', '.join(columns)} once"
+                )
+            rows = csv.reader(file, delimiter=delimiters[best], quoting=quoting, strict=True)
+            for row in rows:
+                number = 1 + rows.line_num
+                if row and len(row) != len(names):
+                    raise ValueError(f"{len(row)} fields; the header has {len(names)}")
+                if row:
+                    yield parse(dict(zip(names, row, strict=True)))
+            number = 1 + rows.line_num
+    except _ERRORS as error:
+        raise InputError(f"{path}:{number}: {message_of(error)}") from error

@@ -20,11 +20,9 @@ from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 DEFAULT_COMMENTS = 80_000
 _LOG = logging.getLogger(__name__)
 
-_FOLDERS = ("stsb", "nli", "semeval_cqa", "reddit")
-
 
 def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: int = 0) -> None:
-    """Write the sample world into a folder; the same arguments give the same bytes.
+    """Writes the sample world into a folder; the same arguments give the same bytes.
 
     Args:
       output: the folder.
@@ -37,18 +35,17 @@ def write_sample(output: str | Path, *, comments: int = DEFAULT_COMMENTS, seed: 
     """
     if is_remote(str(output)):
         raise InputError(f"--output: {str(output)!r}: accepted: a local folder")
-    output = Path(output)
     if comments < 1:
         raise InputError(f"--comments: {comments} is not 1 or more")
+    output = Path(output)
     marker = output / MARKER
-    theirs = next((name for name in _FOLDERS if (output / name).exists()), None)
-    if theirs and not is_marker(marker):
-        raise InputError(
-            f"--output: {str(output / theirs)!r} already exists and is not a sample "
-            "world; name another folder"
-        )
-    output.mkdir(parents=True, exist_ok=True)
-    with claim(str(output / CLAIM), what=f"--output: {str(output)!r}"):
+    for name in ("stsb", "nli", "semeval_cqa", "reddit"):
+        if (output / name).exists() and not is_marker(marker):
+            raise InputError(
+                f"--output: {str(output / name)!r} already exists and is not a sample "
+                "world; name another folder"
+            )
+    with claim(output):
         if is_marker(marker):
             _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")

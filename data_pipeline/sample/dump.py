@@ -1,40 +1,48 @@
-"""Two months of comments in the schema of Pushshift's dumps, compressed with Zstandard."""
+"""Two months of comments in the schema of Pushshift's dumps, compressed with Zstandard.
 
+As in real dumps, some comments are such that the pipeline's rules drop them, some lines come twice
+and some are malformed.
+"""
+
+import html
 from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from random import Random
-from typing import BinaryIO, cast
-from zlib import crc32
 
 import orjson
 from backports import zstd
 from tqdm import tqdm
 
-from data_pipeline.sample.noise import DUPLICATE_RATE, MALFORMED_EVERY, malformed, spoil
+from common.files import aside
 from data_pipeline.sample.speech import Speaker
-from data_pipeline.sample.threads import Comment, Forum
+from data_pipeline.sample.threads import FEBRUARY, MONTH_STARTS, Comment, Forum
 from data_pipeline.sample.world import World
-from data_pipeline.storage.filesystem import NewFile
 
 MONTHS = ("RC_2020-01.zst", "RC_2020-02.zst")
-SCORES = (1, 1, 1, 1, 2, 2, 3, 4, 5, 8, 13, 34, 0, -1, -4)
-CHUNK = 1 << 18  # bytes handed to the compressor at a time
+RATES = {"deleted": 0.04, "length": 0.025, "alphabetic": 0.025, "prefix": 0.01, "bot": 0.015}
+"""Shares of all comments that a rule drops, in the order of the pipeline's rules."""
+MALFORMED_EVERY = 1_000
+_LIMITS = tuple(zip(RATES, accumulate(RATES.values()), strict=True))
+_DUPLICATE_RATE = 0.004
+_LONG = 350
+_SCORES = (1, 1, 1, 1, 2, 2, 3, 4, 5, 8, 13, 34, 0, -1, -4)
+_CHUNK = 1 << 18
+"""Bytes handed to the compressor at a time."""
 
 
 def write(world: World, folder: Path, *, comments: int, seed: int) -> None:
-    """Write both months at once, as late replies to January's comments belong to February."""
+    """Writes both months at once, as late replies to January's comments belong to February."""
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        written = [stack.enter_context(NewFile(str(folder / name))) for name in MONTHS]
-        files = [stack.enter_context(zstd.open(cast(BinaryIO, file), "wb")) for file in written]
+        written = [stack.enter_context(aside(folder / name)) for name in MONTHS]
+        files = [stack.enter_context(zstd.open(path, "wb")) for path in written]
         chunks = [bytearray() for _ in MONTHS]
-        for month, line in tqdm(
-            lines(world, comments=comments, seed=seed), "sample", comments, unit=" comments"
-        ):
+        made = lines(world, comments=comments, seed=seed)
+        for month, line in tqdm(made, "sample", comments, unit=" comments"):
             chunks[month] += line + b"\n"
-            if len(chunks[month]) > CHUNK:
+            if len(chunks[month]) > _CHUNK:
                 files[month].write(chunks[month])
                 chunks[month].clear()
         for file, chunk in zip(files, chunks, strict=True):
@@ -42,41 +50,48 @@ def write(world: World, folder: Path, *, comments: int, seed: int) -> None:
 
 
 def lines(world: World, *, comments: int, seed: int) -> Iterator[tuple[int, bytes]]:
-    """Yield month and line of that many comments, plus a few duplicates and malformed lines."""
+    """Yields month and line of that many comments, plus a few duplicates and malformed lines."""
     speaker = Speaker(world, Random(f"dump {seed}"))
-    forum = Forum(speaker, comments=comments)
-    for number, comment in enumerate(islice(forum.stream(), comments)):
-        spoil(comment, speaker)
-        fields = _fields(comment, speaker)
-        line = orjson.dumps(fields)
-        yield comment.month, line
-        if speaker.chance(DUPLICATE_RATE):
-            yield comment.month, line
+    stream = Forum(speaker, comments=comments).stream()
+    for number, comment in enumerate(islice(stream, comments)):
+        _spoil(comment, speaker)
+        comment["body"] = html.escape(comment["body"], quote=False)  # as Reddit does it
+        comment["score"] = speaker.pick(_SCORES)
+        month = int(comment["created_utc"] >= MONTH_STARTS[FEBRUARY])
+        line = orjson.dumps(comment)
+        yield month, line
+        if speaker.chance(_DUPLICATE_RATE):
+            yield month, line
         if number % MALFORMED_EVERY == MALFORMED_EVERY // 2:
-            yield comment.month, malformed(fields, number // MALFORMED_EVERY)
+            yield month, malformed(comment, number // MALFORMED_EVERY)
 
 
-def _fields(comment: Comment, speaker: Speaker) -> dict:
-    """Return the fields of a dump's line, with the body escaped as Reddit does it."""
-    body = comment.body.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {
-        "author": comment.author,
-        "author_flair_css_class": None,
-        "author_flair_text": None,
-        "body": body,
-        "controversiality": 0,
-        "created_utc": comment.created_utc,
-        "distinguished": None,
-        "edited": False,
-        "gilded": 0,
-        "id": comment.id,
-        "is_submitter": False,
-        "link_id": comment.link_id,
-        "parent_id": comment.parent_id,
-        "permalink": f"/r/{comment.subreddit}/comments/{comment.link_id[3:]}/_/{comment.id}/",
-        "retrieved_on": comment.created_utc + 2_000_000,
-        "score": speaker.pick(SCORES),
-        "stickied": False,
-        "subreddit": comment.subreddit,
-        "subreddit_id": f"t5_{crc32(comment.subreddit.encode()) % 36**5:x}",
-    }
+def _spoil(comment: Comment, speaker: Speaker) -> None:
+    """Changes some comments, in place, so that a rule drops them."""
+    draw = speaker.random.random()
+    noise = speaker.world.noise
+    match next((rule for rule, limit in _LIMITS if draw < limit), None):
+        case "deleted":
+            comment["body"] = speaker.pick(("[deleted]", "[removed]", ""))
+            comment["author"] = "[deleted]"
+        case "length":
+            times = _LONG // len(comment["body"]) + 1
+            comment["body"] = " I repeat: ".join([comment["body"]] * times)
+        case "alphabetic":
+            comment["body"] = speaker.pick(noise["symbols"])
+        case "prefix":
+            comment["body"] = speaker.pick(noise["prefixed"])
+        case "bot":
+            comment["author"] = speaker.pick(speaker.world.authors["bots"])
+
+
+def malformed(comment: Comment, number: int) -> bytes:
+    """A malformed line: cut short, without a required field, or no JSON."""
+    line = orjson.dumps(comment)
+    required = ("body", "id", "parent_id")
+    kinds = (
+        line[: len(line) // 2],
+        *(orjson.dumps({key: comment[key] for key in comment if key != name}) for name in required),
+        b"<html>502 Bad Gateway</html>",
+    )
+    return kinds[number % len(kinds)]

@@ -11,9 +11,9 @@ from data_pipeline.sample.world import Core, Domain, Meaning, World
 
 T = TypeVar("T")
 
-EMPTY_REPLY_RATE = 0.08  # a forum's "following" and "ask someone else"
 RELATIONS = ("same", "thing", "aspect", "none")
 """What two meanings share: both thing and aspect, one of them, or neither."""
+_EMPTY_REPLY_RATE = 0.08  # a forum's "following" and "ask someone else"
 
 
 class Speaker:
@@ -22,23 +22,26 @@ class Speaker:
     def __init__(self, world: World, random: Random) -> None:
         self.world = world
         self.random = random
-        self._draw = random.random
 
     def pick(self, options: Sequence[T]) -> T:
-        """Return one of the options, in half the time of `Random.choice`."""
-        return options[int(self._draw() * len(options))]
+        """One of the options, in half the time of `Random.choice`."""
+        return options[int(self.random.random() * len(options))]
 
     def chance(self, rate: float) -> bool:
-        """Return True at the given rate."""
-        return self._draw() < rate
+        """True at the given rate."""
+        return self.random.random() < rate
 
     def say(self, core: Core, domain: Domain) -> str:
-        """Return a core with an opener and a closer."""
+        """A core with an opener and a closer."""
         return frame(core.text, opener=self.pick(domain.openers), closer=self.pick(domain.closers))
 
+    def go_on(self, core: Core, domain: Domain) -> str:
+        """A core as a follow-up question to a reply."""
+        return frame(core.text, opener=self.pick(domain.bridges), closer=self.pick(domain.closers))
+
     def reply(self, meaning: Meaning) -> str:
-        """Return a reply that tells the aspect and, by a detail, the thing."""
-        if self.chance(EMPTY_REPLY_RATE):
+        """A reply that tells the aspect and, by a detail, the thing."""
+        if self.chance(_EMPTY_REPLY_RATE):
             return self.fill(self.pick(self.world.talk["empty"]), meaning)
         said = self.fill(self.pick(meaning.replies), meaning)
         tail = self.pick(meaning.domain.tails)
@@ -46,41 +49,30 @@ class Speaker:
             tail = " " + capital(self.fill(tail, meaning).lstrip())
         return frame(said, opener=self.pick(meaning.domain.leads), closer=tail)
 
-    def author(self) -> str:
-        """Return a made-up user name."""
-        words = self.world.authors
-        number = int(self._draw() * 1_000)
-        return f"{self.pick(words['adjectives'])}_{self.pick(words['nouns'])}{number}"
-
     def thanks(self, meaning: Meaning) -> str:
-        """Return an asker's answer to a reply."""
+        """An asker's answer to a reply."""
         return capital(self.fill(self.pick(self.world.talk["thanks"]), meaning))
 
-    def go_on(self, core: Core, domain: Domain) -> str:
-        """Return a core as a follow-up question to a reply."""
-        return frame(core.text, opener=self.pick(domain.bridges), closer=self.pick(domain.closers))
+    def author(self) -> str:
+        """A made-up user name."""
+        words = self.world.authors
+        number = int(self.random.random() * 1_000)
+        return f"{self.pick(words['adjectives'])}_{self.pick(words['nouns'])}{number}"
 
     def fill(self, template: str, meaning: Meaning) -> str:
-        """Fill the slots of a reply: details are the thing's, all else is drawn freely."""
-        slots, pick = self.world.slots, self.pick
-        return template.format(
-            part=pick(meaning.details),
-            n=pick(slots["n"]),
-            age=pick(slots["age"]),
-            place=pick(slots["place"]),
-            who=pick(slots["who"]),
-            when=pick(slots["when"]),
-            first=pick(slots["first"]),
-        )
+        """Fills the slots of a reply: details are the thing's, all else is drawn freely."""
+        part = self.pick(meaning.details)
+        names = ("n", "age", "place", "who", "when", "first")
+        drawn = {name: self.pick(self.world.slots[name]) for name in names}
+        return template.format(part=part, **drawn)
 
     def other(self, options: Sequence[T], but: T) -> T:
-        """Return one of the options, not the one given."""
+        """One of the options, not the one given."""
         return self.pick([option for option in options if option != but])
 
     def related(self, meaning: Meaning, relation: str) -> Meaning:
-        """Return a meaning in one of `RELATIONS` to the given one."""
-        domain = meaning.domain
-        thing, aspect = meaning.thing, meaning.aspect
+        """A meaning in one of `RELATIONS` to the given one."""
+        domain, thing, aspect = meaning.domain, meaning.thing, meaning.aspect
         if relation in ("aspect", "none"):
             thing = self.other(domain.things, thing)
         if relation in ("thing", "none"):
@@ -88,7 +80,7 @@ class Speaker:
         return domain.meanings[thing, aspect]
 
     def core_pair(self, domain: Domain, relation: str, *, part: str) -> tuple[Core, Core]:
-        """Return two held-out cores in the given relation, without a name or way in common.
+        """Two held-out cores in the given relation, without a name or way in common.
 
         So no shared phrase tells the relation.
         """
@@ -103,12 +95,12 @@ class Speaker:
 
 
 def frame(core: str, *, opener: str, closer: str) -> str:
-    """Join opener, core and closer into one text that starts with a capital letter."""
+    """Joins opener, core and closer into one text that starts with a capital letter."""
     if opener.endswith((". ", "! ")):
         core = capital(core)
     return capital(opener + core + closer)
 
 
 def capital(text: str) -> str:
-    """Return the text with its first letter in upper case and the rest as it is."""
+    """The text with its first letter in upper case and the rest as it is."""
     return text[:1].upper() + text[1:]

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parent / "words"
 DOMAINS = ("forums", "captions", "news", "chat")
 LABELLED_PARTS = ("train", "dev", "test")
 DUMP = "dump"
+_WORDS = Path(__file__).parent / "words"
 # Of the names with u, all but "used" and its like; SLR is spelled out when read.
-VOWEL_SOUNDS = ("a", "e", "i", "o", "slr", "ultra", "umbrella", "underwater", "upright")
+_VOWEL_SOUNDS = ("a", "e", "i", "o", "slr", "ultra", "umbrella", "underwater", "upright")
 
 
 class Core(NamedTuple):
@@ -45,7 +45,6 @@ class Meaning:
 class Domain:
     """A kind of conversation, with openers and closers that fit all of its sentences."""
 
-    name: str
     genre: str
     source: str
     subreddits: list[str]
@@ -54,19 +53,13 @@ class Domain:
     closers: list[str]
     leads: list[str]
     tails: list[str]
-    general: list[str]
     names: dict[str, list[str]]
+    """Thing -> its names."""
+    things: list[str]
+    aspects: list[str]
     meanings: dict[tuple[str, str], Meaning]
-
-    @property
-    def things(self) -> list[str]:
-        """Return the names under which `meanings` knows the things."""
-        return list(dict.fromkeys(thing for thing, _ in self.meanings))
-
-    @property
-    def aspects(self) -> list[str]:
-        """Return the names under which `meanings` knows the aspects."""
-        return list(dict.fromkeys(aspect for _, aspect in self.meanings))
+    """(thing, aspect) -> what is said about them."""
+    general: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,45 +73,36 @@ class World:
     noise: dict[str, list[str]]
 
 
-def load(folder: Path = FOLDER) -> World:
-    """Read the word lists and combine them into meanings and sentences."""
-    common = _read(folder / "common.toml")
-    return World(
-        domains={name: _domain(name, _read(folder / f"{name}.toml")) for name in DOMAINS}, **common
-    )
+def load() -> World:
+    """Reads the word lists and combines them into meanings and sentences."""
+    return World(domains={name: _domain(name) for name in DOMAINS}, **_read("common"))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((_WORDS / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def _domain(name: str, spec: dict[str, Any]) -> Domain:
-    things, aspects = spec.pop("things"), spec.pop("aspects")
-    domain = Domain(
-        name=name,
-        general=spec.pop("general", []),
-        names={thing: lists["names"] for thing, lists in things.items()},
-        meanings={},
-        **spec,
-    )
-    for thing, lists in things.items():
+def _domain(name: str) -> Domain:
+    lists = _read(name)
+    things, aspects = lists.pop("things"), lists.pop("aspects")
+    names = {thing: of_thing["names"] for thing, of_thing in things.items()}
+    domain = Domain(names=names, things=[*things], aspects=[*aspects], meanings={}, **lists)
+    for thing, of_thing in things.items():
         for aspect, phrases in aspects.items():
             domain.meanings[thing, aspect] = Meaning(
                 domain=domain,
                 thing=thing,
                 aspect=aspect,
                 opposite=phrases.get("opposite"),
-                cores=_cores(
-                    f"{name}/{thing}/{aspect}", names=lists["names"], ways=phrases["ways"]
-                ),
-                details=lists["details"],
+                cores=_cores(f"{name}/{thing}/{aspect}", names[thing], phrases["ways"]),
+                details=of_thing["details"],
                 replies=phrases["replies"],
             )
     return domain
 
 
-def _cores(meaning: str, *, names: list[str], ways: list[str]) -> dict[str, list[Core]]:
-    """Combine names and ways, and divide the combinations between dump and labelled sets.
+def _cores(meaning: str, names: list[str], ways: list[str]) -> dict[str, list[Core]]:
+    """Combines names and ways, and divides the combinations between dump and labelled sets.
 
     Each labelled set has one diagonal of the table of names and ways, shifted from meaning to
     meaning. Two cores on a diagonal share neither name nor way, so each labelled set gets
@@ -136,6 +120,6 @@ def _cores(meaning: str, *, names: list[str], ways: list[str]) -> dict[str, list
 
 
 def fill_name(way: str, name: str) -> str:
-    """Put a thing's name into a phrase: `{t}` bare, `{a}` with the indefinite article."""
-    article = "an" if name.lower().startswith(VOWEL_SOUNDS) else "a"
+    """Puts a thing's name into a phrase: `{t}` bare, `{a}` with the indefinite article."""
+    article = "an" if name.lower().startswith(_VOWEL_SOUNDS) else "a"
     return way.format(t=name, a=f"{article} {name}")

@@ -3,7 +3,6 @@
 import html
 import itertools
 import re
-import tracemalloc
 from collections import Counter
 from random import Random
 from xml.etree import ElementTree
@@ -16,7 +15,7 @@ from backports import zstd
 from common.errors import InputError
 from data_pipeline import sample
 from data_pipeline.__main__ import main
-from data_pipeline.sample import dump, noise
+from data_pipeline.sample import dump
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum
 from data_pipeline.sample.world import DUMP, LABELLED_PARTS, load
@@ -25,7 +24,7 @@ from data_pipeline.sources.reddit.filters import Rules, Selection
 
 COMMENTS = 6_000
 RULES = Rules(Selection())
-JANUARY, FEBRUARY = "reddit/RC_2020-01.zst", "reddit/RC_2020-02.zst"
+MONTHS = tuple(f"reddit/{name}" for name in dump.MONTHS)
 
 
 @pytest.fixture(scope="module")
@@ -40,24 +39,38 @@ def world():
     return load()
 
 
-def contents(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+@pytest.fixture(scope="module")
+def lines(folder):
+    """The lines of each month."""
+    return [zstd.decompress((folder / month).read_bytes()).splitlines() for month in MONTHS]
 
 
-def raw_lines(folder, month):
-    return zstd.decompress((folder / month).read_bytes()).splitlines()
+@pytest.fixture(scope="module")
+def months(lines):
+    """The well-formed comments of each month by id."""
+    return [comments_of(some) for some in lines]
 
 
-def comments_of(folder, month):
-    """Return the well-formed comments of a month by id."""
+@pytest.fixture(scope="module")
+def unspoiled(world):
+    """Comments as they are before the dump's noise."""
+    forum = Forum(Speaker(world, Random(5)), comments=5_000)
+    return list(itertools.islice(forum.stream(), 5_000))
+
+
+def comments_of(lines):
     comments = {}
-    for line in raw_lines(folder, month):
+    for line in lines:
         try:
             comment = parse_comment(line)
         except MalformedLineError:
             continue
         comments[comment.id] = comment
     return comments
+
+
+def contents(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def sts_rows(folder, part):
@@ -70,43 +83,28 @@ def words(text):
 
 
 def cores_in(text, cores):
-    """Return those of the cores, given as joined words, that occur in a text."""
+    """Those of the cores, given as joined words, that occur in a text."""
     said = words(text)
     spans = itertools.combinations(range(len(said) + 1), 2)
     return {core for i, j in spans if (core := " ".join(said[i:j])) in cores}
 
 
+def meanings(world):
+    return [meaning for domain in world.domains.values() for meaning in domain.meanings.values()]
+
+
 def joined(world, *parts):
-    """Return all sentences of some parts as joined words; small talk has nothing held out."""
-    return {
-        " ".join(words(core.text))
-        for domain in world.domains.values()
-        for meaning in domain.meanings.values()
-        for part in parts
-        for core in meaning.cores[part]
-    }
-
-
-def unspoiled(world, count):
-    forum = Forum(Speaker(world, Random(5)), comments=count)
-    return list(itertools.islice(forum.stream(), count))
+    """All sentences of some parts as joined words; small talk has nothing held out."""
+    cores = (core for each in meanings(world) for part in parts for core in each.cores[part])
+    return {" ".join(words(core.text)) for core in cores}
 
 
 def test_same_seed_gives_same_bytes_and_another_seed_other_bytes(folder, tmp_path):
     sample.write_sample(tmp_path / "again", comments=COMMENTS, seed=3)
-    sample.write_sample(tmp_path / "other", comments=COMMENTS, seed=4)
-    first, again, other = (
-        contents(folder),
-        contents(tmp_path / "again"),
-        contents(tmp_path / "other"),
-    )
-    assert first == again
-    assert first.keys() == other.keys()
-    assert not [name for name in first if first[name] == other[name]]
-
-
-def test_layout(folder):
-    assert sorted(contents(folder)) == [
+    sample.write_sample(tmp_path / "other", comments=37, seed=4)
+    first, other = contents(folder), contents(tmp_path / "other")
+    assert first == contents(tmp_path / "again")
+    assert sorted(first) == [
         "SAMPLE.txt",
         "nli/snli_1.0_dev.jsonl",
         "nli/snli_1.0_test.jsonl",
@@ -119,48 +117,31 @@ def test_layout(folder):
         "stsb/sts-test.csv",
         "stsb/sts-train.csv",
     ]
+    assert first.keys() == other.keys()
+    assert not [name for name in first if first[name] == other[name]]
 
 
-def test_number_of_comments(folder):
-    january, february = comments_of(folder, JANUARY), comments_of(folder, FEBRUARY)
-    assert not january.keys() & february.keys()
-    assert len(january) + len(february) == COMMENTS
-    assert 0.9 < len(january) / len(february) < 1.1
-
-
-@pytest.mark.parametrize("comments", [1, 37])
-def test_tiny_worlds_are_whole_too(tmp_path, comments):
-    sample.write_sample(tmp_path, comments=comments, seed=0)
-    assert len(comments_of(tmp_path, JANUARY)) + len(comments_of(tmp_path, FEBRUARY)) == comments
-
-
-@pytest.mark.parametrize("comments", [0, -1])
-def test_no_comments_is_an_error(tmp_path, comments):
-    with pytest.raises(InputError, match=f"--comments: {comments} is not 1 or more"):
-        sample.write_sample(tmp_path, comments=comments)
-
-
-@pytest.mark.parametrize("mark", [None, "some samples of ours"])
-def test_real_data_is_not_overwritten(tmp_path, mark):
+def test_real_data_is_not_overwritten_and_another_sample_is(tmp_path):
     (tmp_path / "stsb").mkdir()
-    if mark is not None:
-        (tmp_path / "SAMPLE.txt").write_text(mark)
-    (tmp_path / "stsb" / "sts-test.csv").write_text("the official file")
-    with pytest.raises(InputError, match="stsb' already exists and is not a sample world"):
+    (tmp_path / "SAMPLE.txt").write_text("some samples of ours")
+    with pytest.raises(InputError, match="stsb"):
         sample.write_sample(tmp_path, comments=10)
-    assert (tmp_path / "stsb" / "sts-test.csv").read_text() == "the official file"
     assert not (tmp_path / "reddit").exists()
+    (tmp_path / "SAMPLE.txt").unlink()
+    (tmp_path / "stsb").rmdir()
+    for comments in (1, 37):
+        main(["sample", "--output", str(tmp_path), "--comments", str(comments)])
+        assert f"{comments} comments" in (tmp_path / "SAMPLE.txt").read_text()
+        lines = [zstd.decompress((tmp_path / month).read_bytes()).splitlines() for month in MONTHS]
+        assert sum(len(comments_of(some)) for some in lines) == comments
 
 
-def test_a_sample_world_may_be_made_again_and_says_so(tmp_path, caplog, capsys):
-    with caplog.at_level("INFO"):
-        main(["sample", "--output", f"{tmp_path}/", "--comments", "10"])
-        assert "replacing" not in caplog.text
-        main(["sample", "--output", f"{tmp_path}/", "--comments", "20"])
-    assert f"replacing an earlier sample world in {tmp_path}" in caplog.text
-    written = f"written to {tmp_path}; {tmp_path}/SAMPLE.txt describes it\n"
-    assert capsys.readouterr().out == 2 * written
-    assert "20 comments" in (tmp_path / "SAMPLE.txt").read_text()
+@pytest.mark.parametrize(("output", "comments"), [("sample", 0), ("s3://bucket/world", 1)])
+def test_what_is_refused(tmp_path, monkeypatch, output, comments):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="--comments: 0" if not comments else output):
+        sample.write_sample(output, comments=comments)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_failure_leaves_no_dump(world, tmp_path, monkeypatch):
@@ -170,78 +151,52 @@ def test_failure_leaves_no_dump(world, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("rule", noise.RATES)
-def test_every_rule_has_something_to_drop(folder, rule):
-    months = (comments_of(folder, month).values() for month in (JANUARY, FEBRUARY))
-    dropped = Counter(map(RULES.that_drops, itertools.chain(*months)))
-    assert 0.5 < dropped[RULES.names.index(rule)] / (COMMENTS * noise.RATES[rule]) < 2
+def test_the_dump_has_what_real_dumps_have(lines, months):
+    january, february = months
+    assert not january.keys() & february.keys()
+    assert len(january) + len(february) == COMMENTS
+    assert 0.9 < len(january) / len(february) < 1.1
+    every = january | february
+    dropped = Counter(map(RULES.that_drops, every.values()))
+    for rule, rate in dump.RATES.items():
+        assert 0.5 < dropped[RULES.names.index(rule)] / (COMMENTS * rate) < 2, rule
 
-
-def test_malformed_and_duplicate_lines(folder):
-    lines = [line for month in (JANUARY, FEBRUARY) for line in raw_lines(folder, month)]
     reasons = []
-    for line in lines:
+    for line in itertools.chain(*lines):
         try:
             parse_comment(line)
         except MalformedLineError as error:
             reasons.append(str(error))
     assert any("not JSON" in reason for reason in reasons)
-    assert any("'body'" in reason for reason in reasons)
-    assert len(reasons) == COMMENTS // noise.MALFORMED_EVERY
-    assert len(lines) - len(reasons) - COMMENTS > 5  # duplicates
+    assert any("body" in reason for reason in reasons)
+    assert len(reasons) == COMMENTS // dump.MALFORMED_EVERY
+    assert sum(map(len, lines)) - len(reasons) - COMMENTS > 5  # duplicates
 
-
-def test_threads_cross_months_and_keep_their_link(folder):
-    january, february = comments_of(folder, JANUARY), comments_of(folder, FEBRUARY)
-    every = january | february
-    late = [c for c in february.values() if c.parent_comment in january]
     replies = [c for c in every.values() if c.parent_comment in every]
-    assert len(late) > 5
+    assert len([c for c in february.values() if c.parent_comment in january]) > 5
     assert all(c.thread == every[c.parent_comment].thread for c in replies)
     assert any(every[c.parent_comment].parent_comment in every for c in replies)  # chains
     assert any(c.parent_comment is None for c in every.values())  # under posts
     assert any(c.parent_comment and c.parent_comment not in every for c in every.values())
 
-
-def test_bodies_hold_html_entities(folder):
-    text = b"\n".join(raw_lines(folder, JANUARY) + raw_lines(folder, FEBRUARY))
+    text = b"\n".join(itertools.chain(*lines))
     for entity in (b"&amp;", b"&gt;", b"&lt;"):
         assert entity in text
     assert not re.search(rb"&(?!amp;|lt;|gt;)", text)
 
 
-def test_most_kept_comments_are_answered_and_replies_rarely_repeat(world):
-    comments = unspoiled(world, 5_000)
-    ids = {comment.id for comment in comments}
-    replies = [c.body for c in comments if c.parent_id[3:] in ids]
-    assert 0.5 < len(replies) / len(comments) < 0.8
-    assert len(set(replies)) / len(replies) > 0.99
-
-
-def test_ordinary_comments_pass_the_rules(folder, world):
-    template = next(iter(comments_of(folder, JANUARY).values()))
-    bodies = [comment.body for comment in unspoiled(world, 20_000)]
-    for body in bodies:
+def test_ordinary_comments_pass_the_rules_are_answered_and_rarely_repeat(months, unspoiled):
+    template = next(iter(months[0].values()))
+    for body in (comment["body"] for comment in unspoiled):
         assert RULES.that_drops(template._replace(text=body, author="x")) is None, body
-    assert not any(html.unescape(body) != body for body in bodies)
-
-
-def test_no_author_but_bots_is_called_bot(world):
-    authors = {comment.author for comment in unspoiled(world, 5_000)}
+        assert html.unescape(body) == body
+    authors = {comment["author"] for comment in unspoiled}
     assert len(authors) > 4_000
     assert not any("bot" in author.lower() for author in authors)
-
-
-def test_stream_is_lazy_and_does_not_grow(world):
-    stream = dump.lines(world, comments=10**9, seed=0)
-    tracemalloc.start()
-    list(itertools.islice(stream, 10))
-    before, _ = tracemalloc.get_traced_memory()
-    for _ in itertools.islice(stream, 5_000):
-        pass
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 50_000  # 5,000 lines are 2.5 MB
+    ids = {comment["id"] for comment in unspoiled}
+    replies = [c["body"] for c in unspoiled if c["parent_id"][3:] in ids]
+    assert 0.5 < len(replies) / len(unspoiled) < 0.8
+    assert len(set(replies)) / len(replies) > 0.99
 
 
 def test_names_of_a_thing_share_no_words(world):
@@ -251,70 +206,55 @@ def test_names_of_a_thing_share_no_words(world):
             assert len(content) == len(set(content)), thing
 
 
-def test_held_out_sentences_are_not_in_the_dump(folder, world):
+def test_held_out_sentences_are_not_in_the_dump(months, world):
     held_out = joined(world, *LABELLED_PARTS)
     assert not [core for core in joined(world, DUMP) if cores_in(core, held_out)]
-    for month in (JANUARY, FEBRUARY):
-        for comment in comments_of(folder, month).values():
-            assert len(comment.text) >= 350 or not cores_in(comment.text, held_out)
-
-
-def test_labelled_parts_share_no_sentences(world):
-    train, dev, test = (joined(world, part) for part in LABELLED_PARTS)
-    assert not train & dev
-    assert not train & test
-    assert not dev & test
+    for comment in itertools.chain(*(month.values() for month in months)):
+        assert len(comment.text) >= 350 or not cores_in(comment.text, held_out)
+    for one, other in itertools.combinations(LABELLED_PARTS, 2):
+        assert not joined(world, one) & joined(world, other)
 
 
 def test_every_name_and_way_is_in_the_dump(world):
-    for domain in world.domains.values():
-        for meaning in domain.meanings.values():
-            every = [core for cores in meaning.cores.values() for core in cores]
-            assert {c.way for c in meaning.cores[DUMP]} == {c.way for c in every}
-            assert {c.name for c in meaning.cores[DUMP]} == {c.name for c in every}
+    for meaning in meanings(world):
+        every = [core for cores in meaning.cores.values() for core in cores]
+        assert {c.way for c in meaning.cores[DUMP]} == {c.way for c in every}
+        assert {c.name for c in meaning.cores[DUMP]} == {c.name for c in every}
 
 
-def test_no_comment_replies_to_a_question_with_a_question(world):
+def test_no_comment_replies_to_a_question_with_a_question(world, unspoiled):
     """So paraphrases are never paired: only the replies that they share can tell."""
     said = joined(world, DUMP)
-    comments = unspoiled(world, 2_000)
-    asks = {comment.id for comment in comments if cores_in(comment.body, said)}
+    asks = {c["id"]: c["parent_id"][3:] for c in unspoiled[:2000] if cores_in(c["body"], said)}
     assert len(asks) > 500
-    assert not [c for c in comments if c.id in asks and c.parent_id[3:] in asks]
+    assert not asks.keys() & set(asks.values())
 
 
 @pytest.mark.parametrize("part", LABELLED_PARTS)
-def test_sts_columns(folder, part):
+def test_sts_rows_are_held_out_and_not_solved_by_word_overlap(folder, world, part):
     rows = sts_rows(folder, part)
     assert {len(row) for row in rows} == {7, 9}
-    assert {row[0] for row in rows} == {"main-captions", "main-forums", "main-news"}
     gold = [float(row[4]) for row in rows]
     assert 0 <= min(gold) < 0.3
     assert 4.7 < max(gold) <= 5
-    assert any(row[5].count('"') + row[6].count('"') for row in rows)
-
-
-@pytest.mark.parametrize("part", LABELLED_PARTS)
-def test_sts_sentences_are_held_out(folder, world, part):
+    assert any('"' in row[5] + row[6] for row in rows)
     held_out = joined(world, part)
-    for row in sts_rows(folder, part):
-        assert cores_in(row[5], held_out)
-        assert cores_in(row[6], held_out)
-
-
-@pytest.mark.parametrize("genre", ["main-captions", "main-forums", "main-news", "main-"])
-@pytest.mark.parametrize("part", ["dev", "test"])
-def test_word_overlap_does_not_solve_sts(folder, genre, part):
-    rows = [row for row in sts_rows(folder, part) if row[0].startswith(genre)]
-    pairs = [(set(words(row[5])), set(words(row[6]))) for row in rows]
-    overlap = [len(one & two) / len(one | two) for one, two in pairs]
-    assert abs(np.corrcoef(overlap, [float(row[4]) for row in rows])[0, 1]) <= 0.3
+    assert all(cores_in(row[5], held_out) and cores_in(row[6], held_out) for row in rows)
+    if part == "train":
+        return
+    genres = ("main-captions", "main-forums", "main-news")
+    assert {row[0] for row in rows} == {*genres}
+    for some in (genres, *((genre,) for genre in genres)):
+        of_genre = [row for row in rows if row[0] in some]
+        pairs = [(set(words(row[5])), set(words(row[6]))) for row in of_genre]
+        overlap = [len(one & two) / len(one | two) for one, two in pairs]
+        assert abs(np.corrcoef(overlap, [float(row[4]) for row in of_genre])[0, 1]) <= 0.3
 
 
 @pytest.mark.parametrize("part", LABELLED_PARTS)
 def test_nli_rows(folder, part):
-    lines = (folder / f"nli/snli_1.0_{part}.jsonl").read_bytes().splitlines()
-    rows = [orjson.loads(line) for line in lines]
+    content = (folder / f"nli/snli_1.0_{part}.jsonl").read_bytes().splitlines()
+    rows = list(map(orjson.loads, content))
     labels = Counter(row["gold_label"] for row in rows)
     assert set(labels) == {"entailment", "contradiction", "neutral", "-"}
     assert labels["-"] < len(rows) / 20
@@ -328,38 +268,22 @@ def test_nli_rows(folder, part):
 
 
 @pytest.mark.parametrize("part", ["dev", "test"])
-def test_cqa_groups_of_ten(folder, part):
+def test_cqa_groups_of_ten_in_a_mediocre_order(folder, part):
     root = ElementTree.parse(folder / f"semeval_cqa/SemEval2016-Task3-CQA-QL-{part}.xml").getroot()
-    groups: dict[str, list] = {}
+    groups, precisions = {}, []
     for question in root.iter("OrgQuestion"):
         groups.setdefault(question.get("ORGQ_ID"), []).append(question)
     assert len(groups) >= 40
     for group in groups.values():
         found = [question.find("Thread/RelQuestion") for question in group]
         assert [int(q.get("RELQ_RANKING_ORDER")) for q in found] == list(range(1, 11))
-        labels = {q.get("RELQ_RELEVANCE2ORGQ") for q in found}
-        assert (
-            {"PerfectMatch", "Irrelevant"} <= labels <= {"PerfectMatch", "Relevant", "Irrelevant"}
-        )
-        assert len({question.findtext("OrgQSubject") for question in group}) == 1
-        own = group[0].findtext("OrgQSubject")
+        labels = [q.get("RELQ_RELEVANCE2ORGQ") for q in found]
+        assert {"PerfectMatch", "Irrelevant"} <= set(labels)
+        assert set(labels) <= {"PerfectMatch", "Relevant", "Irrelevant"}
+        (own,) = {question.findtext("OrgQSubject") for question in group}
         assert own not in [q.findtext("RelQSubject") for q in found]
-    assert any(not q.findtext("RelQBody") for q in root.iter("RelQuestion"))
-    assert any(True for _ in root.iter("RelComment"))
-
-
-def test_search_engine_order_is_mediocre(folder):
-    root = ElementTree.parse(folder / "semeval_cqa/SemEval2016-Task3-CQA-QL-test.xml").getroot()
-    good = [q.get("RELQ_RELEVANCE2ORGQ") != "Irrelevant" for q in root.iter("RelQuestion")]
-    precisions = []
-    for start in range(0, len(good), 10):
-        group = np.array(good[start : start + 10])
-        precisions.append((np.cumsum(group) / np.arange(1, 11))[group].mean())
+        is_good = np.array([label != "Irrelevant" for label in labels])
+        precisions.append((np.cumsum(is_good) / np.arange(1, 11))[is_good].mean())
     assert 0.25 < np.mean(precisions) < 0.65
-
-
-def test_an_object_store_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="--output: 's3://bucket/world': accepted: a local folder"):
-        sample.write_sample("s3://bucket/world", comments=1)
-    assert list(tmp_path.iterdir()) == []
+    assert any(not q.findtext("RelQBody") for q in root.iter("RelQuestion"))
+    assert root.find(".//RelComment/RelCText").text

@@ -11,9 +11,9 @@ import logging
 from pathlib import Path
 
 from common.errors import InputError
+from common.files import claim
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.world import load
-from data_pipeline.storage.claim import CLAIM, claim
 from data_pipeline.storage.filesystem import is_remote
 from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 

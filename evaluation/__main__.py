@@ -6,7 +6,6 @@ python -m evaluation sts --module DIR --data PATH --output DIR
 python -m evaluation cqa --module DIR --data PATH --output DIR
 python -m evaluation retrieval --module DIR --queries F --documents F --relevant F --output DIR
 python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
-python -m evaluation snli_sweep --init_checkpoint DIR --nli PATTERN ... --output DIR
 python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
 python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
 python -m evaluation mistakes --module DIR --sts PATH --response_ranking PATH --output DIR
@@ -27,7 +26,6 @@ from evaluation.cli import (
     options,
     report,
     rows,
-    snli_sweep,
     tasks,
 )
 from evaluation.errors import InputError
@@ -35,7 +33,6 @@ from evaluation.errors import InputError
 COMMANDS = (
     tasks,
     baselines,
-    snli_sweep,
     compare,
     contamination,
     mistakes,

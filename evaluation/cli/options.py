@@ -22,9 +22,6 @@ EXAMPLES = {
     "retrieval": "--module module/ --queries queries.tsv \\\n"
     "      --documents documents.jsonl --relevant qrels.txt --output results/",
     "baselines": "--sts stsb/ --vectors glove.txt --output results/",
-    "snli_sweep": "--init_checkpoint run/ --pairs 'pairs/train-*' \\\n"
-    "      --nli 'nli/nli-*' --sts stsb/ --output results/ \\\n"
-    "      --config_file model/configs/presets/laptop_dan_nli.yaml",
     "compare": "results_a/ results_b/ --output differences.json",
     "contamination": "--training pairs/ --sts stsb/ \\\n      --results results/ --output leaks/",
     "mistakes": "--module module/ --sts stsb/sts-dev.csv \\\n"

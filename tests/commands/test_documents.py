@@ -43,7 +43,6 @@ COMMANDS = [one for path in DOCUMENTS if path.stem != "bad_input" for one in com
 NOT_RUN = {
     r"^(model|model\.sts_regression|model\.distribute\.local_cluster) ": "trains for minutes",
     r"^model\.configs\.reference": "tests/model/configs/test_reference.py",
-    r"^evaluation snli_sweep": "trains for minutes",
     r"--runner=|s3://|^tests\.": "needs an engine or a store: tests/engines",
     r"^benchmarks\.|glove": "needs real data",
     r"--(data|response_ranking) pairs/": "ranks among 100: the trainer's quickstart does",

@@ -234,7 +234,6 @@ def test_a_result_that_is_none_is_named_with_the_key(
         ("retrieval", {"metrics": {"ndcg_at_10": 0.5}}, "counts.documents is missing"),
         ("contamination", {}, "counts.pairs_in_training is missing"),
         ("sts_regression", {}, "settings.row is missing"),
-        ("snli_sweep", {}, "items.0.share is missing"),
         ("mistakes", {}, "groups.main-news.metrics.spearman is missing"),
     ],
 )
@@ -395,31 +394,6 @@ def test_a_page_of_rows_is_written_whole_or_not_at_all(fails, write_text, tmp_pa
     assert "not UTF-8" in fails(*rows, "--learned", latin)
     assert "Markdown file" in fails(*rows[:-1], tmp_path / "results.json")
     assert sorted(path.name for path in tmp_path.glob("page*")) == []
-
-
-def test_a_sweep_is_refused_before_it_trains(data, fails, write_text, tmp_path):
-    preset = write_text("preset.yaml", "")
-    pairs_file(tmp_path / "nli-0.tfrecord", 10)
-    options = {
-        "--init_checkpoint": tmp_path,
-        "--config_file": preset,
-        "--pairs": tmp_path / "nli-*",
-        "--nli": tmp_path / "nli-*",
-        "--sts": tmp_path / "stsb",
-        "--output": tmp_path / "out",
-    }
-
-    def sweep(**replaced):
-        given = options | {f"--{name}": value for name, value in replaced.items()}
-        return fails("snli_sweep", *(part for pair in given.items() for part in pair))
-
-    assert "--seed is -1" in sweep(seed=-1)
-    assert sweep(pairs="nowhere/train-*") == "error: --pairs 'nowhere/train-*' matches no file"
-    assert not (tmp_path / "out" / "snli_sweep" / "sweep.json").exists()
-    assert "no sts-test.csv" in sweep(sts=tmp_path / "stsb" / "sts-dev.csv")
-    assert "preset.yaml is a file" in sweep(output=preset / "out", work_dir=tmp_path / "work")
-    write_text("work/sweep.json", "{")
-    assert "sweep.json: not the settings of a sweep" in sweep(work_dir=tmp_path / "work")
 
 
 def test_an_interrupted_command_says_so(results, monkeypatch, capsys):

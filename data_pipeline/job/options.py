@@ -17,7 +17,7 @@ from data_pipeline.execution.acceptance import (
 from data_pipeline.job.join import SUBPARTITIONS
 from data_pipeline.job.settings import Settings
 from data_pipeline.pairs import splits
-from data_pipeline.pairs.decontamination import Excluded, find_texts
+from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding
@@ -222,8 +222,7 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
     )
     excluded = None
     if options.exclude_texts:
-        paths = find_texts(options.exclude_texts)
-        excluded = Excluded(paths, are_halves=options.pairs_of == HALVES)
+        excluded = Excluded(options.exclude_texts, are_halves=options.pairs_of == HALVES)
     return Settings(
         sharding,
         partitions=min(partitions, SUBPARTITIONS),
@@ -234,7 +233,7 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
             **_describe_storage(options, sharding),
             **described,
             "max_copies_of_pair": options.max_copies_of_pair,
-            "exclude_texts": None if excluded is None else [*excluded.paths, excluded.digest()],
+            "exclude_texts": None if excluded is None else excluded.describe(),
             **describe_limits(options.limits),
         },
     )

@@ -3,23 +3,21 @@
 Texts are compared after normalization: NFKC, case folded, letters and digits only, one space
 between words. The name of an evaluation set's file tells its texts:
 
-    *.txt              each line is a text; where it has tabs, each field too (SNLI)
-    *.tsv              each tab-separated field is one
-    *.csv              the same where most lines have tabs (STS Benchmark and other SemEval files);
-                       else each line, and each field between commas, quoted or not, or tabs
-    *.jsonl            each line is JSON; each string in it is one (SNLI)
-    *.xml              the text between two tags is one (SemEval CQA)
+    *.txt          each line, and each of its fields between tabs (SNLI)
+    *.tsv          each field between tabs; quotes are text
+    *.csv          the same if most lines have tabs (STS Benchmark and other SemEval files); else
+                   each line, and each field of CSV as RFC 4180 has it
+    *.jsonl        each string in the JSON of each line (SNLI)
+    *.xml          the text between two tags (SemEval CQA)
 
-each plain or compressed with gzip (`*.jsonl.gz`).
+each plain or compressed (`*.jsonl.gz`).
 """
 
 import csv
-import gzip
 import hashlib
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
@@ -32,10 +30,12 @@ from apache_beam.pvalue import TaggedOutput
 from common.errors import InputError
 from data_pipeline.card.statistics import COUNTS, TALLY
 from data_pipeline.pairs.schema import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
-from data_pipeline.storage.filesystem import read_bytes, reason_of
-from data_pipeline.storage.inputs import GLOB_CHARACTERS, files_of, require_unicode
+from data_pipeline.storage.filesystem import Tap
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
+from data_pipeline.storage.lines import COMPRESSIONS, read_chunks
 
 EXCLUDED = "excluded"
+OPTION = "--exclude_texts"
 MIN_CHARACTERS = 4
 """Shorter normalized texts (a score, a "yes") exclude nothing."""
 _LISTED = [INPUT, RESPONSE, INPUT_ID, RESPONSE_ID]
@@ -50,23 +50,27 @@ def normalize(text: str) -> str:
 class Excluded:
     """Hashes of the normalized texts of evaluation sets, and the file of each."""
 
-    def __init__(self, paths: list[str], *, are_halves: bool = False):
-        """Reads the files; `are_halves` tells whether input and response were one text."""
-        self.paths = paths
+    def __init__(self, values: Sequence[str], *, are_halves: bool = False):
+        """Reads the files.
+
+        Args:
+          values: file names and patterns.
+          are_halves: whether input and response were one text.
+
+        Raises:
+          InputError: if a file is not there, cannot be read as its name says, or has no text.
+        """
+        files = find_inputs(values, option=OPTION)
+        self.paths = [file.path for file in files]
         self._are_halves = are_halves
         self._file_of: dict[bytes, int] = {}
-        for number, path in enumerate(paths):
-            is_empty = True
-            for text in read_texts(path):
-                is_empty = is_empty and not text.strip()
-                words = normalize(text)
+        for number, file in enumerate(files):
+            texts = list(filter(None, map(normalize, read_texts(file))))
+            if not texts:
+                raise InputError(f"{OPTION}: {file.path!r} has no text")
+            for words in texts:
                 if len(words) >= MIN_CHARACTERS:
                     self._file_of.setdefault(_digest(words), number)
-            if is_empty:
-                raise InputError(f"--exclude_texts: {path!r} has no text")
-
-    def __len__(self) -> int:
-        return len(self._file_of)
 
     def find(self, text: str) -> str | None:
         """The file that has an equal text, or None."""
@@ -85,134 +89,69 @@ class Excluded:
 
     def no_match(self) -> str:
         """What to say where no pair has one of these texts."""
-        if not self._file_of:
-            return (
-                f"--exclude_texts: no text has {MIN_CHARACTERS} letters and digits; shorter ones "
-                "exclude nothing"
-            )
-        return f"--exclude_texts: no pair has one of its {len(self):,} texts"
+        return (
+            f"{OPTION}: no pair has one of its {len(self._file_of):,} texts of {MIN_CHARACTERS} or "
+            "more letters and digits"
+        )
 
-    def digest(self) -> str:
-        """A hash of all texts: part of what makes two jobs the same."""
-        return hashlib.blake2b(b"".join(sorted(self._file_of)), digest_size=8).hexdigest()
+    def describe(self) -> list[str]:
+        """The files and a hash of their texts: part of what makes two jobs the same."""
+        texts = b"".join(sorted(self._file_of))
+        return [*self.paths, hashlib.blake2b(texts, digest_size=8).hexdigest()]
 
 
 def _digest(words: str) -> bytes:
     return hashlib.blake2b(words.encode(), digest_size=8).digest()
 
 
-def find_texts(values: Sequence[str]) -> list[str]:
-    """The files that names and patterns name, each once; those of a pattern in order.
-
-    Raises:
-      InputError: if a pattern matches no file.
-    """
-    found: list[str] = []
-    for value in values:
-        require_unicode("--exclude_texts", value)
-        matched = [value]
-        if set(value) & GLOB_CHARACTERS:
-            try:
-                matched = sorted(file.path for file in files_of(value))
-            except ValueError as error:  # no filesystem for such paths
-                raise InputError(f"--exclude_texts: {value!r}: {error}") from error
-            except OSError as error:
-                raise InputError(f"--exclude_texts: {value!r}: {reason_of(error)}") from error
-            if not matched:
-                raise InputError(f"--exclude_texts: {value!r} matches no file")
-        found += matched
-    return list(dict.fromkeys(found))
-
-
-def read_texts(path: str) -> Iterator[str]:
-    """Yields all texts of a file.
+def read_texts(file: InputFile) -> list[str]:
+    """All texts of a file.
 
     Raises:
       InputError: if the file cannot be read as what its name says.
     """
-    require_unicode("--exclude_texts", path)
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    suffixes = [suffix.lower() for suffix in PurePath(file.path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
     try:
-        content = read_bytes(path)
-        if suffixes[-1:] == [".gz"]:
-            content, suffixes = gzip.decompress(content), suffixes[:-1]
-        texts = content.decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise InputError(f"--exclude_texts: {path!r} cannot be read: {error}") from error
-    # splitlines would also split at other characters, such as U+2028.
-    lines = texts.split("\n")
-    match suffixes[-1:]:
-        case [".txt"]:
-            for line in lines:
-                yield line
-                yield from line.split("\t") if "\t" in line else ()
-        case [".csv"] | [".tsv"]:
-            for line in lines:
-                yield from line.split("\t")
-            if suffixes[-1:] == [".tsv"] or _are_tab_separated(lines):
-                yield from _fields(lines, "\t")
-            else:
-                yield from lines
-                yield from _fields(lines, _delimiter_of(lines[0]))
-        case [".jsonl"]:
-            for number, line in enumerate(lines, start=1):
-                yield from _strings(_load(path, number, line))
-        case [".xml"]:
-            try:
-                yield from ET.fromstring(texts).itertext()
-            except ET.ParseError as error:
-                raise InputError(f"--exclude_texts: {path!r}: {error}") from error
-        case _:
-            raise InputError(
-                f"--exclude_texts: {path!r}: accepted: .txt, .csv, .tsv, .jsonl and "
-                ".xml, plain or .gz"
-            )
+        text = b"".join(read_chunks(file, Tap())).decode("utf-8-sig")
+        # splitlines would also split at other characters, such as U+2028.
+        lines = text.split("\n")
+        match suffixes[-1:]:
+            case [".txt"]:
+                return lines + _between_tabs(lines)
+            case [".tsv"]:
+                return _between_tabs(lines)
+            case [".csv"]:
+                return _of_csv(lines)
+            case [".jsonl"]:
+                return [text for line in lines if line.strip() for text in _strings(line)]
+            case [".xml"]:
+                return list(ET.fromstring(text).itertext())
+    except UnreadableFileError as error:
+        raise InputError(f"{OPTION}: {error}") from error
+    except (ValueError, csv.Error, ET.ParseError) as error:
+        raise InputError(f"{OPTION}: {file.path!r}: {error}") from error
+    raise InputError(
+        f"{OPTION}: {file.path!r}: accepted: .txt, .csv, .tsv, .jsonl and .xml, plain or compressed"
+    )
 
 
-def _are_tab_separated(lines: Sequence[str]) -> bool:
-    """Whether most lines have tabs; a field between commas may have one, too."""
-    return 2 * sum("\t" in line for line in lines) > sum(bool(line.strip()) for line in lines)
+def _between_tabs(lines: Sequence[str]) -> list[str]:
+    return [field for line in lines for field in line.split("\t")]
 
 
-def _delimiter_of(header: str) -> str:
-    """The delimiter that the first line has most of; a comma if it has none."""
-    return max(",;|", key=header.count)
+def _of_csv(lines: Sequence[str]) -> list[str]:
+    if 2 * sum("\t" in line for line in lines) > sum(bool(line.strip()) for line in lines):
+        return _between_tabs(lines)
+    csv.field_size_limit(sum(map(len, lines)) + len(lines))  # a field may be as long as the file
+    rows = csv.reader((f"{line}\n" for line in lines), strict=True)
+    return [*lines, *(field for row in rows for field in row)]
 
 
-def _fields(lines: Sequence[str], delimiter: str) -> list[str]:
-    """The fields of all rows; those of a line by itself where its quotes are none of CSV's."""
-    # A field may be as long as the file.
-    limit = csv.field_size_limit(sum(map(len, lines)) + len(lines))
-    found: list[str] = []
-    start = 0
-    try:
-        while start < len(lines):
-            rest = (f"{lines[number]}\n" for number in range(start, len(lines)))
-            rows = csv.reader(rest, delimiter=delimiter, strict=True)
-            read = 0
-            try:
-                for row in rows:
-                    read = rows.line_num
-                    found += row
-            except csv.Error:
-                found += lines[start + read].split(delimiter)
-                read += 1
-            start += read
-    finally:
-        csv.field_size_limit(limit)
-    return found
-
-
-def _load(path: str, number: int, line: str) -> Any:
-    try:
-        return orjson.loads(line) if line.strip() else None
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"--exclude_texts: {path!r}, line {number}: {error}") from error
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """All strings in it, at any depth: what comes from people may be nested deeply."""
-    left = [value]
+def _strings(line: str) -> Iterator[str]:
+    """All strings in a line of JSON, at any depth: what comes from people may be nested deeply."""
+    left = [orjson.loads(line)]
     while left:
         match left.pop():
             case str() as text:

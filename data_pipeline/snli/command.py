@@ -29,7 +29,7 @@ from data_pipeline.execution.acceptance import (
     warn_of_left_out,
 )
 from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.pairs.decontamination import Excluded, find_texts
+from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
     LABEL,
@@ -149,9 +149,9 @@ def run_snli(
     if pair_ids != ALL:
         options["pair_ids"] = pair_ids
     reach_object_stores()
-    excluded = Excluded(find_texts(exclude_texts)) if exclude_texts else None
+    excluded = Excluded(exclude_texts) if exclude_texts else None
     if excluded is not None:
-        options["exclude_texts"] = [*excluded.paths, excluded.digest()]
+        options["exclude_texts"] = excluded.describe()
     files = find_inputs(inputs)
     _require_once(files)
     folder = OutputFolder(output)

@@ -106,8 +106,8 @@ class InputFile(NamedTuple):
         )
 
 
-def find_inputs(values: Sequence[str]) -> list[InputFile]:
-    """All files that the values of `--input` name, each once, sorted by path within a pattern.
+def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
+    """All files that the values of an option name, each once, sorted by path within a pattern.
 
     A value is a file name or pattern, or several, separated by commas.
 
@@ -117,24 +117,26 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     """
     found: dict[str, InputFile] = {}
     for value in values:
-        _require_reachable(value)
+        _require_reachable(option, value)
         if not _patterns(value):
-            raise InputError(f"--input: {value!r} names no file; accepted: file names and patterns")
+            raise InputError(
+                f"{option}: {value!r} names no file; accepted: file names and patterns"
+            )
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
-        for file in sorted(_match(pattern), key=lambda file: file.path):
-            require_unicode("--input", file.path)
+        for file in sorted(_match(option, pattern), key=lambda file: file.path):
+            require_unicode(option, file.path)
             modified = file.last_updated_in_seconds or 0.0
             location = absolute_path(file.path)
             stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
             found.setdefault(file.path, stated)
     if not found:
-        raise InputError("--input: names no file; accepted: file names and patterns")
+        raise InputError(f"{option}: names no file; accepted: file names and patterns")
     folder = next((path for path in found if Path(path).is_dir()), None)
     if folder is not None:
         raise InputError(
-            f"--input: {folder!r} is a folder; name its files: '{folder.rstrip('/')}/*'"
+            f"{option}: {folder!r} is a folder; name its files: '{folder.rstrip('/')}/*'"
         )
-    _require_regular(found)
+    _require_regular(option, found)
     # Two names of one file: the first counts.
     once: dict[str, InputFile] = {}
     for each in found.values():
@@ -142,22 +144,22 @@ def find_inputs(values: Sequence[str]) -> list[InputFile]:
     return list(once.values())
 
 
-def _require_regular(paths: Iterable[str]) -> None:
+def _require_regular(option: str, paths: Iterable[str]) -> None:
     """Refuses pipes and devices: their bytes can be read once only, and a job reads them twice."""
     for path in paths:
         local = Path(path)
         if not is_remote(path) and local.exists() and not local.is_file():
             raise InputError(
-                f"--input: {path!r} is not a regular file; write the stream into one first"
+                f"{option}: {path!r} is not a regular file; write the stream into one first"
             )
 
 
-def _require_reachable(value: str) -> None:
+def _require_reachable(option: str, value: str) -> None:
     for part in map(str.strip, value.split(",")):
         try:
             require_reachable(part)
         except (OSError, ValueError) as error:
-            raise InputError(f"--input: {part!r}: {error}") from error
+            raise InputError(f"{option}: {part!r}: {error}") from error
 
 
 def _patterns(value: str) -> list[str]:
@@ -169,16 +171,16 @@ def _patterns(value: str) -> list[str]:
     return list(filter(None, map(str.strip, value.split(","))))
 
 
-def _match(pattern: str) -> list[FileMetadata]:
+def _match(option: str, pattern: str) -> list[FileMetadata]:
     try:
         files = files_of(pattern)
     except ValueError as error:  # no filesystem for such paths
-        raise InputError(f"--input: {pattern!r}: {error}") from error
+        raise InputError(f"{option}: {pattern!r}: {error}") from error
     except OSError as error:
-        raise InputError(f"--input: {pattern!r}: {reason_of(error)}") from error
+        raise InputError(f"{option}: {pattern!r}: {reason_of(error)}") from error
     if not files:
         raise InputError(
-            f"--input: {pattern!r} matches no file; accepted: file names and patterns, "
+            f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
             "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
         )
     return files

@@ -1,32 +1,39 @@
 """What evaluation sets say, taken out of the pairs."""
 
 import gzip
+import json
 
 import orjson
-import pyarrow as pa
 import pytest
-from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
-from data_pipeline.pairs.decontamination import (
-    EXCLUDED,
-    Excluded,
-    decontaminate,
-    find_texts,
-    normalize,
-    read_texts,
-)
-from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.pairs.decontamination import Excluded, normalize, read_texts
+from data_pipeline.storage.inputs import find_inputs
+
+
+@pytest.fixture
+def texts_in(tmp_path):
+    """The texts of a file with this name and content."""
+
+    def read(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        (file,) = find_inputs([str(path)])
+        return read_texts(file)
+
+    return read
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("A man is  playing.", "a man is playing"),
-        ("“A man, is playing!”", "a man is playing"),
-        ("ＦＵＬＬ width", "full width"),
+        ("“A man, is\tplaying!”", "a man is playing"),
+        ("ＦＵＬＬ width & ①", "full width 1"),
         ("STRASSE straße", "strasse strasse"),
         ("snake_case", "snake case"),
+        ("don’t", "don t"),
+        ("cafe\u0301", "caf\u00e9"),
         ("...", ""),
     ],
 )
@@ -34,137 +41,135 @@ def test_normalization_keeps_words_only(text, words):
     assert normalize(text) == words
 
 
-def test_texts_of_every_kind_of_file(tmp_path):
-    contents = {
-        "lines.txt": "One fish.\nTwo fish.\n",
-        "sts.csv": "main\tnews\t4.2\tOne fish.\tTwo fish.\n",
-        "nli.jsonl": '{"sentence1": "One fish.", "more": [{"x": "Two fish."}], "n": 3}\n',
-        "cqa.xml": "<a><b>One fish.</b><c d='e'>Two fish.</c></a>",
-    }
-    for name, content in contents.items():
-        (tmp_path / name).write_text(content)
-        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
-        for path in (tmp_path / name, tmp_path / f"{name}.gz"):
-            assert {"One fish.", "Two fish."} <= set(read_texts(str(path))), path
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("lines.txt", "One fish.\r\nTwo fish.\r\n"),
+        ("snli.txt", "neutral\tOne fish.\tTwo fish.\n"),
+        ("sts.csv", "news\t4.2\tOne fish.\tTwo fish.\nnews\t4.2\t'5\" pipe\tx, y\n"),
+        ("sts.tsv", '\ufeffnews\tOne fish."\tTwo fish.\n'),
+        ("some.csv", '1,"One fish.","Two fish."\r\n2,"with a\ttab in it",y\r\n3,Red fish,z\r\n'),
+        ("nli.jsonl", '[[[{"sentence1": "One fish."}]]]\n\n{"n": 3, "x": [null, "Two fish."]}'),
+        ("cqa.xml", "<a><b>One f&#105;sh.</b><c d='e'>Two fish.</c></a>"),
+    ],
+)
+def test_texts_of_every_kind_of_file_plain_and_compressed(texts_in, name, content):
+    wanted = {"one fish", "two fish"}
+    assert wanted <= set(map(normalize, texts_in(name, content)))
+    packed = gzip.compress(content.encode())
+    assert wanted <= set(map(normalize, texts_in(f"{name}.gz", packed)))
+
+
+def test_fields_of_csv_may_have_line_ends_quotes_and_any_length(texts_in):
+    long = "word " * 50_000
+    found = texts_in("eval.csv", f'id,text\r\n2,"Over\r\ntwo lines"\r\n3,"a ""b"", {long}"\r\n')
+    assert {"Over\r\ntwo lines", f'a "b", {long}'} <= set(found)
+
+
+def test_only_a_line_feed_ends_a_line_and_depth_is_no_matter(texts_in):
+    text = "one\u2028two\x85three"
+    assert texts_in("a.txt", f"{text}\r\nmore\n")[0].rstrip() == text
+    assert texts_in("a.jsonl", f'"{text}"\r\n"more"\n') == [text, "more"]
+    nested = "[" * 1000 + '"a text", {"k": ["another"]}' + "]" * 1000
+    assert sorted(texts_in("b.jsonl", nested)) == ["a text", "another"]
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "reason"),
+    ("name", "content"),
     [
-        ("a.pdf", b"x", r"a.pdf': accepted: \.txt"),
-        ("a.jsonl", b'{"a": 1}\n{', "a.jsonl', line 2"),
-        ("a.xml", b"<a>", "a.xml': no element|a.xml': "),
-        ("a.txt", b"\xff\xfe\xff", "a.txt' cannot be read"),
-        ("a.txt.gz", b"no archive", "a.txt.gz' cannot be read"),
+        ("a.pdf", b"x"),
+        ("a.gz", gzip.compress(b"x")),
+        ("a.txt.gz", b"plain"),
+        ("a.txt.gz", gzip.compress(b"some words")[:-5]),
+        ("a.txt", b"caf\xe9"),
+        ("a.csv", b'a,"5" pipe\n'),
+        ("a.csv", b"\n\n"),
+        ("a.jsonl", b'"fine"\n\n{"a": '),
+        ("a.xml", b"<a><b></a>"),
     ],
 )
-def test_files_that_are_none_are_named(tmp_path, name, content, reason):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=reason):
-        Excluded([str(tmp_path / name)])
-    with pytest.raises(InputError, match="cannot be read"):
+def test_a_file_that_is_not_what_its_name_says_is_one_error(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"--exclude_texts: .*{path}"):
+        Excluded([str(path)])
+    with pytest.raises(InputError, match=r"--exclude_texts: .*nowhere"):
         Excluded([str(tmp_path / "nowhere.txt")])
 
 
-def test_pairs_are_removed_by_either_text_and_listed(tmp_path):
-    path = tmp_path / "sts.tsv"
-    path.write_text("4.2\tA man is playing.\tok\n")
-    excluded = Excluded([str(path)])
-    assert len(excluded) == 1  # scores and very short texts exclude nothing
-
-    def pair(text, response):
-        ids = {"input_id": "i", "response_id": f"r {text}", "thread_id": "t", "subreddit": "s"}
-        return {"input": text, "response": response, **ids}
-
-    kept = pair("A man is playing golf", "yes")
-    pairs = [pair("a MAN is playing", "yes"), kept, pair("What is he doing?", "A man: is playing")]
-    batch = pa.RecordBatch.from_pylist(pairs, schema=pairs_schema(0))
-    outputs = list(decontaminate(batch, excluded=excluded))
-    assert outputs[0].to_pylist() == batch.slice(1, 1).to_pylist()
-    (lines,) = [
-        out.value for out in outputs if isinstance(out, TaggedOutput) and out.tag == EXCLUDED
-    ]
-    listed = [orjson.loads(line) for line in lines.splitlines()]
-    assert [row["input"] for row in listed] == ["a MAN is playing", "What is he doing?"]
-    assert {row["file"] for row in listed} == {str(path)}
+def test_what_is_found_in_which_file(tmp_path):
+    for name, content in (("b.txt", "One fish. Two fish.\nyes\n"), ("a.txt", "one fish two fish")):
+        (tmp_path / name).write_text(content)
+    paths = [str(tmp_path / "b.txt"), str(tmp_path / "a.txt")]
+    excluded = Excluded(paths)
+    assert excluded.paths == paths
+    assert excluded.find("ONE fish, two fish!") == paths[0]
+    for other in ("yes", "one fish two", "onefish two fish", "one fish two fish more"):
+        assert excluded.find(other) is None
+    # Of halves, the whole message counts too.
+    assert excluded.find_pair("One fish!", "two FISH") is None
+    assert Excluded(paths, are_halves=True).find_pair("One fish!", "two FISH") == paths[0]
+    assert excluded.find_pair("other", "words", None, "one fish two fish") == paths[0]
 
 
-def test_the_digest_tells_whether_any_text_changed(tmp_path):
+def test_the_description_tells_whether_any_text_changed(tmp_path):
     path = tmp_path / "a.txt"
-    digests = []
+    described = []
     for content in ("one fish\ntwo fish", "two fish\none fish", "one fish\ntwo fishes"):
         path.write_text(content)
-        digests.append(Excluded([str(path)]).digest())
-    assert digests[0] == digests[1] != digests[2]
+        described.append(Excluded([str(path)]).describe())
+    assert described[0] == described[1] != described[2]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_csv_without_tabs_has_fields_between_commas(tmp_path, end):
-    path = tmp_path / "eval.csv"
-    rows = [
-        "id,question,answer",
-        '1,"One fish, he said",Two fish',
-        '2,"Over',
-        'two lines","a ""b"""',
-    ]
-    path.write_bytes(end.join([*rows, ""]).encode())
-    found = set(read_texts(str(path)))
-    assert {"One fish, he said", "Two fish", f"Over{end}two lines", 'a "b"'} <= found
-    assert '1,"One fish, he said",Two fish' in {text.strip() for text in found}
-    excluded = Excluded([str(path)])
-    assert excluded.find("one fish he said")
-    assert excluded.find("over two lines")
-    path.write_text('a "quoted, word,x\n"never closed, two fish\n')
-    assert {'a "quoted', " word", " two fish"} <= set(read_texts(str(path)))
+def test_pairs_are_taken_out_counted_and_listed(
+    run, write_dump, comment, tmp_path, statistics_of, stored
+):
+    rows = []
+    for number, (question, answer) in enumerate(
+        [
+            ("A man is playing a flute.", "I like the flute a lot"),
+            ("What is your age?", "Two dogs run   through snow!"),
+            ("Where do you live?", "In a house by the sea"),
+        ]
+    ):
+        rows.append(comment(f"q{number}", body=question))
+        rows.append(comment(f"a{number}", f"t1_q{number}", body=answer))
+    dump, output = write_dump("RC.gz", rows), tmp_path / "out"
+    sts, others = tmp_path / "sts.tsv", tmp_path / "others.txt.gz"
+    sts.write_text("news\t2.5\tA MAN is playing a \uff26lute\tsomething else\n")
+    others.write_bytes(gzip.compress(b"two dogs run through snow\n"))
+    run(
+        *("--input", dump, "--output", output, "--format", "jsonl"),
+        *("--exclude_texts", sts, "--exclude_texts", others),
+    )
+    assert [pair["response_id"] for pair in stored(output)] == ["a2"]
+    statistics = statistics_of(output)
+    assert (statistics["pairs"], statistics["excluded"]) == (3, 2)
+    assert statistics["train_pairs"] + statistics["test_pairs"] == 1
+    lines = (output / "excluded-00000-of-00001.jsonl").read_bytes().splitlines()
+    listed = sorted(map(orjson.loads, lines), key=lambda line: line["input_id"])
+    assert listed[0] == {
+        "file": str(sts),
+        "input": "A man is playing a flute.",
+        "response": "I like the flute a lot",
+        "input_id": "q0",
+        "response_id": "a0",
+    }
+    assert (listed[1]["file"], listed[1]["response_id"]) == (str(others), "a1")
+    card = json.loads((output / "data_card.json").read_text())
+    assert card["counts"]["excluded"] == 2
+    assert [pair["response"] for pair in card["example_pairs"]] == ["In a house by the sea"]
 
 
-def test_a_csv_with_a_tab_in_a_field_is_still_separated_by_commas(tmp_path):
-    path = tmp_path / "eval.csv"
-    path.write_text('1,"Two fish",x\n2,"with a\ttab in it",y\n3,Red fish,z\n')
-    assert {"Two fish", "with a\ttab in it", "Red fish"} <= set(read_texts(str(path)))
-    path.write_text("1\tTwo, red fish\n2\tOne fish\n\n3 no tab, here\n")
-    assert "Two" not in set(read_texts(str(path)))
-
-
-@pytest.mark.parametrize(
-    ("name", "delimiter"), [("a.csv", ";"), ("a.csv", "|"), ("a.csv", ","), ("a.tsv", "\t")]
-)
-def test_a_row_whose_quotes_are_none_of_csvs_costs_one_row(tmp_path, name, delimiter):
-    path = tmp_path / name
-    rows = [["question", "answer"], ['"Two\nred fish"', "One fish"], ['"A 5" pipe', "Blue fish"]]
-    path.write_text("".join(f"{delimiter.join(row)}\n" for row in [*rows, rows[1]]))
-    assert {"Two\nred fish", "One fish", '"A 5" pipe', "Blue fish"} <= set(read_texts(str(path)))
-
-
-def test_a_file_without_a_text_is_an_error(tmp_path):
-    path = tmp_path / "none.csv"
-    path.write_text("\n\n")
-    with pytest.raises(InputError, match=f"--exclude_texts: '{path}' has no text"):
-        Excluded([str(path)])
-
-
-def test_a_field_of_csv_may_be_long(tmp_path):
-    long = "word " * 50_000
-    (tmp_path / "eval.csv").write_text(f'1,"{long}"\n')
-    assert long in set(read_texts(str(tmp_path / "eval.csv")))
-
-
-def test_the_whole_text_of_halves_counts_too(tmp_path):
-    path = tmp_path / "sts.txt"
-    path.write_text("One fish. Two fish.\n")
-    for are_halves in (False, True):
-        excluded = Excluded([str(path)], are_halves=are_halves)
-        assert (excluded.find_pair("One fish!", "two FISH") is not None) == are_halves
-        assert excluded.find_pair("two fish", "one fish") is None
-
-
-def test_values_may_be_nested_deeply(tmp_path):
-    path = tmp_path / "sets.jsonl"
-    path.write_text("[" * 1000 + '"a text", {"k": ["another"]}' + "]" * 1000 + "\n")
-    assert sorted(read_texts(str(path))) == ["a text", "another"]
-
-
-def test_a_file_that_cannot_be_read_is_one_error(tmp_path):
-    (tmp_path / "a.txt").symlink_to(tmp_path / "gone")
-    with pytest.raises(InputError, match=r"--exclude_texts: '.*\*.txt': .*No such file"):
-        find_texts([f"{tmp_path}/*.txt"])
+def test_evaluation_sets_whose_texts_are_in_no_pair_are_warned_of(
+    run, world, tmp_path, statistics_of, caplog
+):
+    (tmp_path / "seen.txt").write_text("42\n")
+    output = tmp_path / "out"
+    run(
+        *("--input", tmp_path / "RC_1.zst", "--output", output),
+        *("--exclude_texts", tmp_path / "seen.txt"),
+    )
+    assert statistics_of(output)["excluded"] == 0
+    assert "warning: --exclude_texts" in caplog.text
+    assert (output / "excluded-00000-of-00001.jsonl").read_bytes() == b""

@@ -348,4 +348,4 @@ def test_evaluation_sets_of_which_no_pair_has_a_text_are_warned_of(
 ):
     (tmp_path / "seen.txt").write_text("never said\n")
     snli("--input", write_lines("a.jsonl", [line()]), "--exclude_texts", tmp_path / "seen.txt")
-    assert "warning: --exclude_texts: no pair has one of its 1 texts" in caplog.messages
+    assert "warning: --exclude_texts" in caplog.text

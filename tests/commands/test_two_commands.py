@@ -2,7 +2,6 @@
 
 import json
 import random
-from pathlib import Path
 
 import google_crc32c
 import pytest
@@ -10,7 +9,6 @@ import yaml
 
 SEED = 20
 KINDS = ("reddit", "snli", "vocabulary", "sample", "model", "export", "sts", "report")
-DRAWS = 3 * len(KINDS)
 SECONDS_APART = 3.0
 pytestmark = pytest.mark.slow
 
@@ -67,22 +65,18 @@ def require_whole_module(folder):
 
 
 def drawn(number):
-    """Two commands, and after how many seconds each starts.
-
-    Each kind comes with itself, in the same version and in another, and with another kind.
-    """
+    """Two commands, and after how many seconds each starts: most draws pair a kind with itself."""
     draw = random.Random(SEED * 1000 + number)
-    turn, kind = divmod(number, len(KINDS))
-    first = second = KINDS[kind]
-    if turn == 2:
+    first = second = KINDS[number]
+    if number % 4 == 3:
         second = draw.choice([other for other in KINDS if other != first])
     return [
         (first, 0, draw.uniform(0, SECONDS_APART) * draw.randint(0, 1)),
-        (second, turn % 2, draw.uniform(0, SECONDS_APART)),
+        (second, 1, draw.uniform(0, SECONDS_APART)),
     ]
 
 
-@pytest.mark.parametrize("number", range(DRAWS))
+@pytest.mark.parametrize("number", range(len(KINDS)))
 def test_two_commands_on_one_folder(server, ready, tmp_path_factory, number):
     folder = tmp_path_factory.mktemp("draw") / "shared"
     pair = drawn(number)
@@ -103,27 +97,3 @@ def test_two_commands_on_one_folder(server, ready, tmp_path_factory, number):
             (error,) = [line for line in text.splitlines() if line.startswith("error: ")]
             assert str(folder) in error, report
     require_whole(folder, ready, report)
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_two_jobs_share_a_cache(server, ready, tmp_path, number):
-    draw = random.Random(SEED * 2000 + number)
-    cache = tmp_path / "cache"
-    outputs = [tmp_path / "one", tmp_path / "two"]
-    jobs = [
-        {
-            "argv": [
-                *ready.argv("reddit", 0, output),
-                *("--cache", cache),
-            ],
-            "after": draw.uniform(0, 1),
-            "log": output.with_suffix(".log"),
-        }
-        for output in outputs
-    ]
-    assert server.run(*jobs) == [0, 0], [Path(job["log"]).read_text() for job in jobs]
-    for output in outputs:
-        require_whole(output, ready, "")
-        for shard in ("train-00000-of-00001.tfrecord", "test-00000-of-00002.tfrecord"):
-            expected = ready.folder / "pairs" / shard
-            assert (output / shard).read_bytes() == expected.read_bytes()

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.pairs.formats import FORMATS, make_format
-from data_pipeline.pairs.reader import read_texts
+from data_pipeline.pairs.reader import read_pairs, read_texts
 from data_pipeline.pairs.tfrecord import (
     FEATURES,
     decode_example,
@@ -17,27 +17,30 @@ from data_pipeline.pairs.tfrecord import (
     frame,
     read_frames,
 )
+from data_pipeline.pairs.tfrecord_columns import encode_columns, frame_columns
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import UnreadableFileError, find_inputs
 
 PAIRS = [("How – old?", "I am 20\n."), ("", "b" * 20_000), ("x", "y")]
+GOOD = frame(encode_example({"input": "some words", "response": "more"}))
 
 
 def read(path):
-    (dump,) = find_inputs([str(path)])
+    (file,) = find_inputs([str(path)])
     tap = Tap()
-    texts = list(read_texts(dump, tap))
-    assert tap.size == dump.size
+    texts = list(read_texts(file, tap))
+    assert tap.size == file.size
     assert tap.crc32c == file_crc32c(str(path))
     return [
         tuple(text.decode() if isinstance(text, bytes) else text for text in pair) for pair in texts
     ]
 
 
-def fails(path):
-    with pytest.raises(UnreadableFileError) as raised:
+def fails(path, content):
+    """The one line about a file with this content."""
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFileError, match=str(path)) as raised:
         read(path)
-    assert str(path) in str(raised.value)
     assert "\n" not in str(raised.value)
     return str(raised.value)
 
@@ -53,37 +56,64 @@ def test_what_the_job_stores_is_read_back(tmp_path, name, gzipped):
     path = tmp_path / f"train-00000-of-00001{form.suffix}"
     path.write_bytes(form.file(rows))
     assert read(path) == PAIRS
+    expected = [dict(zip(FEATURES, [*pair, "i", "r", "t", "s"], strict=True)) for pair in PAIRS]
+    assert list(read_pairs(str(tmp_path / "train-*"))) == expected
     path.write_bytes(form.file(b""))
     assert read(path) == []
 
 
-def test_nli_pairs_are_read_too(tmp_path):
-    path = tmp_path / "nli.tfrecord"
-    pair = {"premise": "p", "hypothesis": "h", "label": 2, "pair_id": "1"}
-    path.write_bytes(frame(encode_example(pair)))
-    assert read(path) == [("p", "h")]
+def test_tensorflow_reads_what_is_written(tmp_path):
+    pair = {name: f"{name} – ü\n" + "long " * 60 for name in FEATURES}
+    path = tmp_path / "pairs.tfrecord"
+    texts = ["", "a", "b" * 20_000]
+    records = [encode_example(pair | {"input": text, "label": 300}) for text in texts]
+    path.write_bytes(b"".join(map(frame, records)))
+    examples = [tf.train.Example.FromString(r.numpy()) for r in tf.data.TFRecordDataset(str(path))]
+    assert [e.features.feature["input"].bytes_list.value[0].decode() for e in examples] == texts
+    for features in (example.features.feature for example in examples):
+        assert set(features) == {*FEATURES, "label"}
+        assert features["label"].int64_list.value == [300]
+        for name in FEATURES[1:]:
+            assert features[name].bytes_list.value == [pair[name].encode()]
 
 
 def test_examples_of_tensorflow_are_read(tmp_path):
-    def feature(**value):
-        return tf.train.Feature(**value)
-
     example = tf.train.Example()
     features = example.features.feature
-    features["input"].CopyFrom(feature(bytes_list=tf.train.BytesList(value=[b"\xff a"])))
-    features["two"].CopyFrom(feature(bytes_list=tf.train.BytesList(value=[b"a", b"b"])))
-    features["none"].CopyFrom(feature(bytes_list=tf.train.BytesList()))
-    features["score"].CopyFrom(feature(float_list=tf.train.FloatList(value=[1.5, -2])))
-    features["label"].CopyFrom(feature(int64_list=tf.train.Int64List(value=[-1, 2**40])))
-    names = ("input", "two", "none", "score", "label", "absent")
-    assert decode_example(example.SerializeToString(), names) == {"input": b"\xff a"}
-    assert decode_example(b"", names) == {}
-
+    features["input"].bytes_list.value.append(b"\xff a")
+    features["two"].bytes_list.value.extend([b"a", b"b"])
+    features["none"].bytes_list.SetInParent()
+    features["score"].float_list.value.extend([1.5, -2])
+    features["label"].int64_list.value.append(7)
+    assert decode_example(example.SerializeToString()) == {"input": b"\xff a", "label": 7}
+    assert decode_example(example.SerializeToString(), ("label", "absent")) == {"label": 7}
     path = tmp_path / "by_tensorflow.tfrecord"
+    nli = {"premise": "p", "hypothesis": "h", "label": 2, "pair_id": "1"}
     with tf.io.TFRecordWriter(str(path)) as writer:
         for text, response in PAIRS:
             writer.write(encode_example({"input": text, "response": response}))
-    assert read(path) == PAIRS
+        writer.write(encode_example(nli))
+    assert read(path) == [*PAIRS, ("p", "h")]
+    assert list(read_pairs([str(path)]))[-1] == nli
+
+
+def test_columns_and_rows_are_encoded_alike():
+    pair = {name: f"{name} – ü\n" + "long " * 60 for name in FEATURES}
+    other = dict.fromkeys(pair, "") | {"input": "x" * 200}
+    columns = [
+        pa.array([pair[name], other[name]], pa.large_string() if name == "input" else pa.string())
+        for name in pair
+    ]
+    expected = [encode_example(pair), encode_example(other)]
+    assert encode_columns(list(pair), columns).to_pylist() == expected
+    frames, checksums = frame_columns(list(pair), columns)
+    assert frames.to_pylist() == list(map(frame, expected))
+    assert checksums.tolist() == [
+        int.from_bytes(framed[-4:], "little") for framed in map(frame, expected)
+    ]
+    # Of a slice too, whose bytes do not begin where its buffers do.
+    frames, _ = frame_columns(list(pair), [column[1:] for column in columns])
+    assert frames.to_pylist() == [frame(expected[1])]
 
 
 def test_frames_come_in_chunks_of_any_size():
@@ -96,51 +126,36 @@ def test_frames_come_in_chunks_of_any_size():
 
 @pytest.mark.parametrize("place", [0, 9, 12, -20, -1])
 def test_no_damage_passes_unseen(tmp_path, place):
-    good = frame(encode_example({"input": "some words", "response": "more"}))
-    bad = bytearray(good)
+    bad = bytearray(GOOD)
     bad[place] ^= 1
-    path = tmp_path / "a.tfrecord"
-    path.write_bytes(good + bytes(bad) + good)
-    assert "a.tfrecord, record 2: " in fails(path)
+    assert "record 2: " in fails(tmp_path / "a.tfrecord", GOOD + bytes(bad) + GOOD)
 
 
-def test_a_truncated_file_is_told(tmp_path):
-    good = frame(encode_example({"input": "some words", "response": "more"}))
-    for cut in (5, 13, len(good) - 1):
-        path = tmp_path / "a.tfrecord"
-        path.write_bytes(good * 2 + good[:cut])
-        assert "a.tfrecord, record 3: the file ends inside a record" in fails(path)
-    path = tmp_path / "b.tfrecord.gz"
-    path.write_bytes(gzip.compress(good)[:-9])
-    assert "b.tfrecord.gz, record" in fails(path)
-    path.write_bytes(b"")
-    assert "an empty file is not a .gz file" in fails(path)
-    for name in ("c.parquet", "d.tfrecord.gz", "e.jsonl", "f.jsonl.gz"):
-        (tmp_path / name).write_bytes(b"no such thing at all")
-        fails(tmp_path / name)
+@pytest.mark.parametrize("cut", [5, 13, len(GOOD) - 1])
+def test_a_truncated_file_is_told(tmp_path, cut):
+    assert "record 3: " in fails(tmp_path / "a.tfrecord", GOOD * 2 + GOOD[:cut])
 
 
-def test_what_is_no_pair_is_told(tmp_path):
-    wanted = "holds neither input and response nor premise and hypothesis as strings"
-    pair = {"input": "a", "response": "b"}
-    path = tmp_path / "a.tfrecord"
-    path.write_bytes(frame(encode_example(pair)) + frame(encode_example({"input": "a"})))
-    assert fails(path).endswith(f"record 2: {wanted}")
-    path.write_bytes(frame(b"\x0a\xff"))
-    assert "record 1: not a tf.train.Example" in fails(path)
-
-    path = tmp_path / "b.jsonl"
-    path.write_bytes(orjson.dumps(pair) + b"\n" + orjson.dumps(pair | {"response": 1}))
-    assert fails(path).endswith(f"record 2: {wanted}")
-    path.write_bytes(b"[]\n")
-    assert fails(path).endswith("record 1: not a JSON object but list")
-
-    path = tmp_path / "c.parquet"
-    pyarrow.parquet.write_table(pa.table({"input": ["a", "b"], "response": ["c", None]}), path)
-    assert fails(path).endswith(f"record 2: {wanted}")
-    assert "its name does not say how to read it" in fails(tmp_path / "COMPLETED")
+def parquet(**columns):
+    sink = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(pa.table(columns), sink)
+    return sink.getvalue().to_pybytes()
 
 
-@pytest.fixture(autouse=True)
-def completed(tmp_path):
-    (tmp_path / "COMPLETED").write_text("{}")
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.tfrecord", GOOD + frame(encode_example({"input": "a"})), "record 2"),
+        ("a.tfrecord", frame(b"\x0a\xff"), "record 1"),
+        ("a.tfrecord.gz", gzip.compress(GOOD)[:-9], ""),
+        ("a.tfrecord.gz", b"", ""),
+        ("a.jsonl", orjson.dumps({"input": "a", "response": 1}), "record 1"),
+        ("a.jsonl", b"[]\n", "record 1"),
+        ("a.jsonl.gz", b"no such thing at all", ""),
+        ("a.parquet", parquet(input=["a", "b"], response=["c", None]), "record 2"),
+        ("a.parquet", b"no such thing at all", "record 1"),
+        ("COMPLETED", b"{}", ""),
+    ],
+)
+def test_what_is_no_pair_is_told(tmp_path, name, content, place):
+    assert place in fails(tmp_path / name, content)

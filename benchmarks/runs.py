@@ -1,35 +1,22 @@
-"""Processes that benchmarks start, trainings and peers, and what they report."""
+"""Trainings and peers as processes of their own, and what they report."""
 
-import contextlib
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import psutil
-
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
-SPEED = "pairs_per_second"
-LEAST_STEPS = 2
-"""Of a run with a speed: the first loop of steps traces."""
 TEXTS = ("input", "response")
 
 
-def presets() -> list[str]:
-    """The names of `model/configs/presets`."""
-    return sorted(path.stem for path in PRESETS.glob("*.yaml"))
-
-
 def pairs(pattern: str) -> Iterator[tuple[str, str]]:
-    """Input and response of the pairs in TFRecords that a pattern names, in the files' order."""
+    """Yields input and response of the pairs in TFRecords that a pattern names, in file order."""
     import tensorflow as tf
 
     features = {name: tf.io.FixedLenFeature([], tf.string) for name in TEXTS}
@@ -39,28 +26,8 @@ def pairs(pattern: str) -> Iterator[tuple[str, str]]:
             yield tuple(text.decode(errors="replace") for text in pair)
 
 
-def in_turns(
-    ways: Mapping[str, Callable[[], object]], times: int, *, warm_up: int = 0
-) -> dict[str, list[float]]:
-    """Seconds of each way, done in turns, so that other work on the machine disturbs all of them.
-
-    Args:
-      ways: what is timed, by name.
-      times: how often each is timed.
-      warm_up: how often each is done before that.
-    """
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(warm_up + times):
-        for name, way in ways.items():
-            began = time.perf_counter()
-            way()
-            if number >= warm_up:
-                seconds[name].append(time.perf_counter() - began)
-    return seconds
-
-
 def report_of(command: Sequence[str]) -> dict[str, Any]:
-    """The JSON object on the last line that a command prints; ends this process if it fails."""
+    """Returns the JSON object on the last line of a command; ends this process if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-2000:].strip()}")
@@ -68,11 +35,10 @@ def report_of(command: Sequence[str]) -> dict[str, Any]:
 
 
 class Started(NamedTuple):
-    """A process that goes on."""
+    """A running process, and the file that it prints to."""
 
     process: subprocess.Popen
     said: Path
-    """The file that it prints to."""
 
 
 def start(
@@ -105,7 +71,7 @@ def start(
 
 
 def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[str]:
-    """The command that trains a preset on replies, without validation.
+    """Returns the command that trains a preset on replies, without validation.
 
     Args:
       folder: the model folder.
@@ -118,12 +84,12 @@ def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[
 
 
 def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
-    """Overrides of a run whose speed is measured: ten loops of steps.
+    """Returns overrides of a run whose speed is measured, in ten loops of steps.
 
     Args:
       pattern: TFRecords to train on.
       batch: pairs a step.
-      steps: of the run.
+      steps: of the run, 2 or more: the first loop traces.
     """
     loop = max(steps // 10, 1)
     return {
@@ -133,18 +99,6 @@ def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
         "trainer.steps_per_loop": loop,
         "trainer.summary_interval": loop,
     }
-
-
-def end_with_what_it_started() -> None:
-    """On TERM, ends what this process started: it would disturb the next benchmark."""
-
-    def end(number: int, _: object) -> None:
-        for child in psutil.Process().children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                child.kill()
-        os._exit(128 + number)
-
-    signal.signal(signal.SIGTERM, end)
 
 
 def wait(*started: Started) -> None:
@@ -160,7 +114,7 @@ def wait(*started: Started) -> None:
 
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
-    """Step, name and value of the scalars in the event files of a folder."""
+    """Yields step, name and value of the scalars in the event files of a folder."""
     import tensorflow as tf
 
     for file in sorted(folder.glob("events.out.tfevents.*")):
@@ -173,17 +127,11 @@ def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:
 
 
 def pairs_per_second(folder: Path) -> float:
-    """The median over the loops of a run's training, but for the first, which traces the step.
-
-    Raises:
-      ValueError: if the run had only one loop.
-    """
-    speeds = [value for _, name, value in scalars(folder / "train") if name == SPEED]
-    if len(speeds) < 2:
-        raise ValueError(f"{folder} has {len(speeds)} loops of training; at least 2")
+    """Returns the median over a run's loops of training, without the first, which traces."""
+    speeds = [value for _, name, value in scalars(folder / "train") if name == "pairs_per_second"]
     return statistics.median(speeds[1:])
 
 
 def last(folder: Path) -> dict[str, float]:
-    """The last scalars of a folder of event files."""
+    """Returns the last scalars of a folder of event files."""
     return {name: value for _, name, value in scalars(folder)}

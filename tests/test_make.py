@@ -1,15 +1,16 @@
 """The Makefile: what `make help` lists, and what the targets of the workflow run."""
 
 import fcntl
+import importlib
 import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import __main__ as every_benchmark
 from tests.commands.documents import DOCUMENTS
 
 REPOSITORY = Path(__file__).parents[1]
@@ -99,10 +100,12 @@ def test_one_make_at_a_time_works_in_a_folder(tmp_path):
     assert f"error: another make works in {tmp_path}; wait for it to end" in refused.stdout
 
 
-def test_the_benchmarks_are_asked_for_what_they_accept():
-    done = make("-n", "benchmark", "DATA=data", "PEER_PYTHON=python")
-    text = done.stdout.replace("\\\n", " ")
-    (command,) = [one for one in text.splitlines() if " -m benchmarks " in one]
-    given = every_benchmark.parser().parse_args(shlex.split(command)[3:])
-    assert {one.program for one in every_benchmark.benchmarks(given)} > {"speed.pipeline"}
-    assert given.peer_python
+def test_the_benchmarks_are_asked_for_what_they_accept(monkeypatch, capsys):
+    done = make("-n", "benchmark", "DATA=data", "PEER_PYTHON=python", "TEXTS=texts")
+    commands = [shlex.split(line)[2:] for line in done.stdout.splitlines() if ".speed." in line]
+    assert len(commands) == 5
+    for program, *options in commands:
+        monkeypatch.setattr(sys, "argv", [program, *options, "--no_such_option"])
+        with pytest.raises(SystemExit):
+            importlib.import_module(program).main()
+        assert capsys.readouterr().err.endswith("unrecognized arguments: --no_such_option\n")

@@ -19,9 +19,9 @@ from pathlib import Path
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from benchmarks import runs
+from common.files import write_json
 
 METRIC = "p_at_1"
-CHOSEN = "chosen.json"
 LAST_OF_RATE = 0.05
 """What is left of a learning rate after its decay."""
 
@@ -33,56 +33,35 @@ def main() -> int:
     parser.add_argument("--model_dir", type=Path, required=True, metavar="DIR")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     given = parser.parse_args()
-    found = scored(given.model_dir)
-    for rate in given.rates:
-        if f"{rate:g}" in found:
+    chosen = given.model_dir / "chosen.json"
+    found: dict[str, float] = json.loads(chosen.read_text())[METRIC] if chosen.exists() else {}
+    for rate in (f"{rate:g}" for rate in given.rates):
+        if rate in found:
             continue
-        folder = of_rate(given.model_dir, f"{rate:g}")
-        filled = {"rate": f"{rate:g}", "last_rate": f"{LAST_OF_RATE * rate:g}", "model_dir": folder}
-        command = [fill(word, filled) for word in given.command[1:]]  # without --
+        folder = given.model_dir / f"rate_{rate}"
+        last_rate = f"{LAST_OF_RATE * float(rate):g}"
+        values = {"rate": rate, "last_rate": last_rate, "model_dir": str(folder)}
+        command = [fill(word, values) for word in given.command[1:]]  # without --
         if status := subprocess.run([sys.executable, *command], check=False).returncode:
             return status
-        found[f"{rate:g}"] = runs.last(folder / "validation")[METRIC]
-        keep_best(given.model_dir, found)
-    take(given.model_dir)
+        found[rate] = runs.last(folder / "validation")[METRIC]
+        best = max(found, key=lambda rate: found[rate])
+        write_json(chosen, {"rate": float(best), METRIC: found})
+        for other in given.model_dir.glob("rate_*"):
+            if other.name != f"rate_{best}":
+                shutil.rmtree(other)
+    for folder in given.model_dir.glob("rate_*"):  # the best one
+        for path in sorted(folder.iterdir()):
+            path.rename(given.model_dir / path.name)
+        folder.rmdir()
     return 0
 
 
-def fill(word: str, values: dict[str, object]) -> str:
-    """A word of the command, its names in braces replaced."""
+def fill(word: str, values: dict[str, str]) -> str:
+    """Returns a word of the command, its names in braces replaced."""
     for name, value in values.items():
-        word = word.replace(f"{{{name}}}", str(value))
+        word = word.replace(f"{{{name}}}", value)
     return word
-
-
-def of_rate(model_dir: Path, rate: str) -> Path:
-    """Where the model of one rate is trained."""
-    return model_dir / f"rate_{rate}"
-
-
-def scored(model_dir: Path) -> dict[str, float]:
-    """P@1 of the rates that are trained."""
-    path = model_dir / CHOSEN
-    return json.loads(path.read_text())[METRIC] if path.exists() else {}
-
-
-def keep_best(model_dir: Path, found: dict[str, float]) -> None:
-    """Writes down what is found, and removes all models but the best."""
-    best = max(found, key=lambda rate: found[rate])
-    aside = model_dir / f".{CHOSEN}.new"
-    aside.write_text(json.dumps({"rate": float(best), METRIC: found}, indent=1))
-    aside.replace(model_dir / CHOSEN)
-    for folder in model_dir.glob("rate_*"):
-        if folder != of_rate(model_dir, best):
-            shutil.rmtree(folder)
-
-
-def take(model_dir: Path) -> None:
-    """Gives the folder the files of the model that is left."""
-    for folder in model_dir.glob("rate_*"):
-        for path in sorted(folder.iterdir()):
-            path.rename(model_dir / path.name)
-        folder.rmdir()
 
 
 if __name__ == "__main__":

@@ -21,25 +21,21 @@ from benchmarks.quality.rows import Run, Table
 from model import dual_encoder
 from model.configs import parsing
 
-TABLES = ("words", "bigrams")
-PREFIX = "benchmarks/laptop_"
-
 
 def main() -> None:
     """Trains, prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", required=True, metavar="DIR", help="with pairs/")
     parser.add_argument("--data_dir", required=True, metavar="DIR", help="with stsb/")
-    arguments = parser.parse_args()
-    table = Table({"RUNS": arguments.runs, "DATA": arguments.data_dir})
+    given = parser.parse_args()
+    table = Table({"RUNS": given.runs, "DATA": given.data_dir})
     rows = []
     for run in table.runs.values():
-        if run.row.name.startswith(PREFIX):
+        if run.row.name.startswith("benchmarks/laptop_"):
             with TemporaryDirectory() as folder:
                 rows.append((run.row.preset, *train(table, run, Path(folder))))
-            print(f"{run.row.preset} done", flush=True)
     header = ("", "parameters", "without tables", "pairs/s", "P@1", "P@10", "STS-B dev Pearson")
-    print(f"\n{tabulate(rows, header, floatfmt=('', '', '', ',.0f', *['.3f'] * 3), intfmt=',')}")
+    print(tabulate(rows, header, floatfmt=("", "", "", ",.0f", *[".3f"] * 3), intfmt=","))
 
 
 def train(table: Table, run: Run, folder: Path) -> tuple[float, ...]:
@@ -48,15 +44,11 @@ def train(table: Table, run: Run, folder: Path) -> tuple[float, ...]:
     found = runs.last(folder / "validation")
     params = parsing.parse(experiment=run.row.experiment, config_files=[table.preset(run)])
     weights = dual_encoder.build(params.task.model, seed=0).trainable_variables
-    sizes = [(weight.name, int(weight.shape.num_elements())) for weight in weights]
-    return (
-        sum(size for _, size in sizes),
-        sum(size for name, size in sizes if not any(f"/{table}/" in name for table in TABLES)),
-        runs.pairs_per_second(folder),
-        found["p_at_1"],
-        found["p_at_10"],
-        found["sts_dev_pearson"],
-    )
+    sizes = {weight.name: int(weight.shape.num_elements()) for weight in weights}
+    tables = [size for name, size in sizes.items() if {"words", "bigrams"} & {*name.split("/")}]
+    scores = (found[key] for key in ("p_at_1", "p_at_10", "sts_dev_pearson"))
+    total = sum(sizes.values())
+    return total, total - sum(tables), runs.pairs_per_second(folder), *scores
 
 
 if __name__ == "__main__":

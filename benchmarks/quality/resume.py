@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from common.files import write_json
+
 STARTED, DONE = "started.json", "recipe.json"
 
 
@@ -34,7 +36,7 @@ def main() -> int:
     if not started.exists() or json.loads(started.read_text()) != recipe:
         shutil.rmtree(given.model_dir, ignore_errors=True)
         given.model_dir.mkdir(parents=True)
-        _write(started, recipe)
+        write_json(started, recipe)
     if status := subprocess.run(command, check=False).returncode:
         return status
     # An index has the checksums of the weights.
@@ -43,18 +45,12 @@ def main() -> int:
     if given.drop_checkpoints:
         for path in given.model_dir.rglob("ckpt*"):
             path.unlink()
-    _write(given.model_dir / DONE, recipe)
+    write_json(given.model_dir / DONE, recipe)
     return 0
 
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _write(path: Path, recipe: dict[str, object]) -> None:
-    aside = path.with_name(f".{path.name}.new")
-    aside.write_text(json.dumps(recipe, indent=1))
-    aside.replace(path)
 
 
 if __name__ == "__main__":

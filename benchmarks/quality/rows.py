@@ -6,7 +6,7 @@ A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
 
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +20,15 @@ DECAY = f"{POLYNOMIAL}.decay_steps"
 RATE = {f"{POLYNOMIAL}.initial_learning_rate": "{rate}"}
 RATE |= {f"{POLYNOMIAL}.end_learning_rate": "{last_rate}"}
 """Filled in by `choose`."""
-AS_IT_STANDS = "as it stands"
+NLI_FILES = ("nli/*train*", "nli/*dev*", "nli/*test*")
 NEEDED = (
     *("reddit/RC_*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
-    *("nli/*train*", "nli/*dev*", "nli/*test*", "semeval_cqa"),
+    *(*NLI_FILES, "semeval_cqa"),
 )
-"""What DATA must hold."""
-ONE_FILE = ("nli/*train*", "nli/*dev*", "nli/*test*")
+"""What DATA must hold; of each of `NLI_FILES` one file."""
+VARIANTS = ("float32", "bfloat16", "float16", "int8")
+DATA_SETS = ("pairs", "validated_on", "vocabulary", "word_vectors", "teacher", "nli")
+"""Fields of a row that name data sets."""
 COMPONENTS_OF = "pairs"
 """The data set with whose texts modules lose components."""
 Fields = dict[str, Any]
@@ -154,34 +156,25 @@ class Table:
             overrides={key: value for key, value in given.items() if "." in key},
             **{key: value for key, value in known.items() if key in names},
         )
-        for key, accepted in (
-            ("needs", self.options),
-            ("pairs", self.data_sets),
-            ("validated_on", self.data_sets),
-            ("vocabulary", self.data_sets),
-            ("word_vectors", self.data_sets),
-            ("teacher", self.data_sets),
-            ("nli", self.data_sets),
-            ("init_from", self.rows),
-            ("model_of", self.rows),
-            ("export", ("last", "best")),
-            ("variant", ("float32", "bfloat16", "float16", "int8")),
-            ("scores", self._scores),
-        ):
-            value = getattr(row, key)
-            named = value if isinstance(value, tuple) else (value,)
-            if unknown := set(named) - {None, *accepted}:
-                names_of = ", ".join(accepted)
-                raise TableError(f"row {name}: {key}: {min(unknown)}; accepted: {names_of}")
-            if key == "needs" and not all(self.options[option] for option in value):
-                return  # the row that it starts from may be left out, too
-        for other in (row.init_from, row.model_of):
-            if other and (unknown := set(row.seeds) - set(self.rows[other].seeds)):
-                of_other = ", ".join(map(str, self.rows[other].seeds))
-                raise TableError(
-                    f"row {name}: seeds: {min(unknown)}; accepted: those of {other}: {of_other}"
-                )
+        self._check(row, "needs", self.options)
+        if not all(self.options[option] for option in row.needs):
+            return  # the row that it starts from may be left out, too
+        accepted = dict.fromkeys(DATA_SETS, self.data_sets) | {"scores": self._scores}
+        accepted |= {"export": ("last", "best"), "variant": VARIANTS}
+        accepted |= dict.fromkeys(("init_from", "model_of"), self.rows)
+        for key, values in accepted.items():
+            self._check(row, key, values)
+        for other in filter(None, (row.init_from, row.model_of)):
+            self._check(row, "seeds", self.rows[other].seeds)
         self.rows[name] = row
+
+    @staticmethod
+    def _check(row: Row, key: str, accepted: Collection) -> None:
+        value = getattr(row, key)
+        for one in value if isinstance(value, tuple) else (value,):
+            if one is not None and one not in accepted:
+                of = ", ".join(map(str, accepted))
+                raise TableError(f"row {row.name}: {key}: {one}; accepted: {of}")
 
     @staticmethod
     def _runs(rows: Mapping[str, Row]) -> dict[str, Run]:
@@ -190,7 +183,7 @@ class Table:
 
     def _ablation(self, name: str, given: Fields, base: Fields) -> Ablation:
         runs = {f"seed {seed}": Run(self.rows[name], seed) for seed in self.rows[name].seeds}
-        runs = {AS_IT_STANDS: runs.pop("seed 0"), **runs}
+        runs = {"as it stands": runs.pop("seed 0"), **runs}
         for change, changed in given["changes"].items():
             row = f"ablations/{name}/" + change.replace(" ", "_").replace(",", "").replace("'", "")
             self._add(row, base | given["of_each"] | changed)
@@ -207,16 +200,13 @@ class Table:
         needed = NEEDED
         if self.options["HELD_OUT"]:
             needed = (f"reddit/{self.options['HELD_OUT']}*", *NEEDED)
-        if empty := [one for one in needed if not any(data.glob(one))]:
-            self._refuse(f"has no {empty[0]}")
-        if several := [one for one in ONE_FILE if len(list(data.glob(one))) > 1]:
-            self._refuse(f"has several files {several[0]}")
+        wrong = [f"has no {one}" for one in needed if not any(data.glob(one))]
+        wrong += [f"has several files {one}" for one in NLI_FILES if len([*data.glob(one)]) > 1]
         if not self.inputs("pairs"):
-            self._refuse(f"has no reddit/RC_* besides {self.options['HELD_OUT']}")
-
-    def _refuse(self, reason: str) -> None:
-        how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
-        raise TableError(f"DATA='{self.options['DATA']}' {reason}; {how}")
+            wrong.append(f"has no reddit/RC_* besides {self.options['HELD_OUT']}")
+        if wrong:
+            how = "docs/results.md says how to lay it out: make reproduce DATA=DIR"
+            raise TableError(f"DATA='{self.options['DATA']}' {wrong[0]}; {how}")
 
     # Data sets.
 

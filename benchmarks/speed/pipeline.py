@@ -1,4 +1,4 @@
-"""The Beam job beside a plain Python loop, on real dumps: speed, memory, growth, start.
+"""The Beam job beside a plain Python loop, on real dumps: speed, memory, start.
 
     python -m benchmarks.speed.pipeline --dumps 'DIR/reddit/RC_2015-*.zst'
 
@@ -13,14 +13,12 @@ turn, `--rounds` times:
    they share nothing but its memory and disk;
 5. the plain loop again.
 
-Prints the median seconds, the ratios of each round and of the medians, and the peak memory over all
-processes of the job. At last a job of 1,000 comments: its seconds, and those from its start to the
-first byte read.
+Prints the median seconds and the peak memory over all processes of the job; then the seconds of a
+job of 1,000 comments, nearly all of it start-up.
 """
 
 import argparse
 import contextlib
-import os
 import re
 import shutil
 import statistics
@@ -30,27 +28,22 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle, islice, product
+from itertools import cycle, islice
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import psutil
 from backports import zstd
 from tabulate import tabulate
 
-from benchmarks.options import at_least
 from benchmarks.plain_loop import WINDOW
 
-REPOSITORY = Path(__file__).parents[2]
 LOOP, AGAIN = "plain loop", "plain loop again"
-ONE = "job, one core"
 SMALL = 1_000
 """The comments of the job that shows how long it takes to start."""
-PATIENCE = 60
-"""Seconds."""
-ID_FIELDS = ("id", "parent_id", "link_id")
-IDS = re.compile(rb'"(?:%b)": ?"(?:t[13]_)?' % "|".join(ID_FIELDS).encode())
+IDS = re.compile(rb'"(?:id|parent_id|link_id)": ?"(?:t[13]_)?')
 """The text before the ids of a comment, of its parent and of its thread."""
+Commands = dict[str, list[str]]
+"""Python commands that run side by side, by the cores of each."""
 
 
 def main() -> None:
@@ -59,95 +52,57 @@ def main() -> None:
     parser.add_argument("--dumps", required=True, metavar="GLOB", help="comment dumps, .zst")
     parser.add_argument(
         "--comments",
-        type=at_least(1),
+        type=int,
         nargs="+",
         default=[2_000_000, 10_000_000],
         metavar="N",
         help="how many, for one table each; default: %(default)s",
     )
-    parser.add_argument("--rounds", type=at_least(1), default=3, metavar="N")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--work", type=Path, default=Path("runs/benchmark"), metavar="DIR")
-    arguments = parser.parse_args()
-    dumps = found(arguments.dumps)
+    given = parser.parse_args()
+    pattern = Path(given.dumps)
+    dumps = [path for path in sorted(pattern.parent.glob(pattern.name)) if path.suffix == ".zst"]
     if not dumps:
-        parser.error(f"--dumps {arguments.dumps}: no such files; accepted: dumps, .zst")
-    for wanted in arguments.comments:
-        compare(dumps, arguments.work, wanted, rounds=arguments.rounds)
-    start(dumps, arguments.work)
+        parser.error(f"--dumps {given.dumps}: no such files; accepted: dumps, .zst")
+    for wanted in given.comments:
+        compare(dumps, given.work, wanted, rounds=given.rounds)
+    repeat(dumps, given.work, SMALL)
+    for cores in ("0", "0,1"):
+        seconds, _ = measured({cores: job(given.work)}, given.work)
+        print(f"{SMALL:,} comments, cores {cores}: {seconds:.2f} s")
 
 
-def compare(dumps: list[str], work: Path, wanted: int, *, rounds: int) -> None:
+def compare(dumps: list[Path], work: Path, wanted: int, *, rounds: int) -> None:
     """Prints the table of one number of comments."""
     comments, paths = repeat(dumps, work, wanted)
     size = sum(Path(path).stat().st_size for path in paths)
     print(f"{comments:,} comments in {len(paths)} files, {size / 1e6:.0f} MB")
-    loop = {"0": ["-m", "benchmarks.plain_loop", *paths]}
-    halves = {"0": job(work, paths[::2], "pairs-0"), "1": job(work, paths[1::2], "pairs-1")}
-    runs = {
+    loop: Commands = {"0": ["-m", "benchmarks.plain_loop", *paths]}
+    ways: dict[str, Commands] = {
         LOOP: loop,
-        ONE: {"0": job(work)},
+        "job, one core": {"0": job(work)},
         "job, two cores": {"0,1": job(work)},
-        "two jobs, half each": halves,
+        "two jobs, half each": {
+            core: job(work, paths[int(core) :: 2], f"pairs-{core}") for core in "01"
+        },
         AGAIN: loop,
     }
-    if len(paths) < 2:
-        del runs["two jobs, half each"]
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    peak: dict[str, float] = dict.fromkeys(runs, 0.0)
-    for _, (name, commands) in product(range(rounds), runs.items()):
-        for output in work.glob("pairs*"):
-            shutil.rmtree(output)
-        with ThreadPoolExecutor() as pool:
-            each, peaks = zip(*pool.map(measure, commands.values(), commands), strict=True)
-        seconds[name].append(max(each))
-        peak[name] = max(peak[name], sum(peaks) / 2**30)
-    median = {name: statistics.median(some) for name, some in seconds.items()}
+    found: dict[str, list[tuple[float, int]]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, commands in ways.items():
+            found[name].append(measured(commands, work))
+    median = {name: statistics.median(s for s, _ in some) for name, some in found.items()}
     loops = (median[LOOP] + median[AGAIN]) / 2
     table = [
-        (name, each, comments / each, peak[name], loops / each) for name, each in median.items()
+        (name, each, comments / each, max(peak for _, peak in found[name]) / 2**30, loops / each)
+        for name, each in median.items()
     ]
     header = ("", "seconds", "comments/s", "peak GiB", "of the plain loop")
-    print(tabulate(table, header, floatfmt=("", ".1f", ",.0f", ".2f", ".2f"), intfmt=","))
-    for name in [name for name in runs if name not in (LOOP, ONE, AGAIN)]:
-        ratios = [one / other for one, other in zip(seconds[ONE], seconds[name], strict=True)]
-        print(
-            f"{name}, against one: {median[ONE] / median[name]:.2f} "
-            f"(by round: {', '.join(f'{ratio:.2f}' for ratio in ratios)})"
-        )
-    print(flush=True)
+    print(tabulate(table, header, floatfmt=("", ".1f", ",.0f", ".2f", ".2f")), flush=True)
 
 
-def start(dumps: list[str], work: Path) -> None:
-    """Prints how long a small job takes, and how much of that it takes to start."""
-    repeat(dumps, work, SMALL)
-    rows = []
-    for cores in ("0", "0,1"):
-        shutil.rmtree(work / "pairs", ignore_errors=True)
-        with ThreadPoolExecutor() as pool:
-            first = pool.submit(seconds_to_first_byte, work / "pairs")
-            seconds, _ = measure(job(work), cores)
-        rows.append((len(cores.split(",")), seconds, first.result()))
-    header = ("cores", f"{SMALL:,} comments, s", "to the first byte, s")
-    print(tabulate(rows, header, floatfmt=".2f"))
-
-
-def seconds_to_first_byte(output: Path) -> float:
-    """How long from now until the job makes the folder of what it reads from a dump."""
-    began = time.perf_counter()
-    while not any(output.glob("_incomplete/*/inputs/*")):
-        if time.perf_counter() - began > PATIENCE:
-            sys.exit(f"{output}: no dump was read in {PATIENCE} seconds")
-        time.sleep(0.005)
-    return time.perf_counter() - began
-
-
-def found(pattern: str) -> list[str]:
-    """The dumps that match a pattern."""
-    folder, name = os.path.split(pattern)
-    return sorted(str(path) for path in Path(folder).glob(name) if path.suffix == ".zst")
-
-
-def repeat(dumps: list[str], work: Path, wanted: int) -> tuple[int, list[str]]:
+def repeat(dumps: Sequence[Path], work: Path, wanted: int) -> tuple[int, list[str]]:
     """Writes copies of dumps with their own ids; returns the number of comments and the files."""
     folder = work / "dumps"
     shutil.rmtree(folder, ignore_errors=True)
@@ -157,24 +112,13 @@ def repeat(dumps: list[str], work: Path, wanted: int) -> tuple[int, list[str]]:
         if comments >= wanted:
             break
         copy = number // len(dumps)
-        path = folder / f"RC_{copy:03d}-{Path(dump).name}"
-        before = comments
+        path = folder / f"RC_{copy:03d}-{dump.name}"
         with zstd.open(dump, options=WINDOW) as read, zstd.open(path, "wb") as written:
             for line in islice(read, wanted - comments):
-                written.write(with_own_ids(line, copy))
+                written.write(IDS.sub(rb"\g<0>%dc" % copy, line))
                 comments += 1
-        if comments == before:
-            sys.exit(f"--dumps: {dump} has no comments; accepted: dumps with one JSON a line")
         paths.append(str(path))
     return comments, paths
-
-
-def with_own_ids(line: bytes, copy: int) -> bytes:
-    """A comment with the id, parent and thread of a copy of the dump."""
-    renamed, found = IDS.subn(rb"\g<0>%dc" % copy, line)
-    if found < len(ID_FIELDS):
-        sys.exit(f"--dumps: {line[:200]!r} is not a comment with {', '.join(ID_FIELDS)}")
-    return renamed
 
 
 def job(work: Path, inputs: Sequence[str] = (), output: str = "pairs") -> list[str]:
@@ -183,27 +127,28 @@ def job(work: Path, inputs: Sequence[str] = (), output: str = "pairs") -> list[s
     return ["-m", "data_pipeline", "reddit", "--input", *inputs, "--output", f"{work}/{output}"]
 
 
-def measure(command: list[str], cores: str) -> tuple[float, int]:
-    """Seconds of a Python command on some cores, and the peak memory of all its processes."""
-    started = time.perf_counter()
-    with TemporaryFile() as said:
-        process = subprocess.Popen(
-            ["taskset", "-c", cores, sys.executable, *command],
-            cwd=REPOSITORY,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-        )
-        peak = [0]
-        watcher = threading.Thread(target=_watch_memory, args=(process, peak))
-        watcher.start()
-        code = process.wait()
-        seconds = time.perf_counter() - started
-        watcher.join()
-        if code:
-            said.seek(0)
-            reason = said.read().decode(errors="replace").strip()
-            sys.exit(f"{reason}\n{command} ended with {code}")
+def measured(commands: Commands, work: Path) -> tuple[float, int]:
+    """Seconds until the last command ends, and the peak bytes of memory of all processes."""
+    for output in work.glob("pairs*"):
+        shutil.rmtree(output)
+    with ThreadPoolExecutor() as pool:
+        seconds, peaks = zip(*pool.map(_run, commands.values(), commands), strict=True)
+    return max(seconds), sum(peaks)
+
+
+def _run(command: list[str], cores: str) -> tuple[float, int]:
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        ["taskset", "-c", cores, sys.executable, *command], stdout=subprocess.DEVNULL
+    )
+    peak = [0]
+    watcher = threading.Thread(target=_watch_memory, args=(process, peak))
+    watcher.start()
+    code = process.wait()
+    seconds = time.perf_counter() - began
+    watcher.join()
+    if code:
+        sys.exit(f"{command} ended with {code}")
     return seconds, peak[0]
 
 

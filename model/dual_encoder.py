@@ -8,10 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import tensorflow as tf
 import tf_keras
-import yaml
 
-from model.configs import PRESETS, ranges, schema, values
-from model.errors import InputError
+from model.configs import parsing, schema
 from model.layers import encoders, nli_head
 from model.layers.context_network import ContextNetwork
 from model.layers.dropout import random_state
@@ -278,7 +276,7 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
       InputError: if there is no such preset or file, or a parameter in it is refused.
     """
     if not isinstance(config, schema.DualEncoder):
-        config = _read(str(config))
+        config = parsing.parse_model(str(config))
     tf_keras.utils.set_random_seed(seed)
     text = TextToIds(**config.text.as_dict())
     encoder = encoders.build(config.encoder, text.table_sizes)
@@ -305,33 +303,3 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
     )
     model.make_variables()
     return model
-
-
-def _read(preset: str) -> schema.DualEncoder:
-    """`task.model` of a preset or a YAML file."""
-    path = Path(preset) if preset.endswith((".yaml", ".yml")) else PRESETS / f"{preset}.yaml"
-    try:
-        task = yaml.safe_load(path.read_text())["task"]
-        given = dict(task["model"])
-    except FileNotFoundError as error:
-        names = ", ".join(sorted(found.stem for found in PRESETS.glob("*.yaml")))
-        raise InputError(
-            f"config: {preset!r} is neither a YAML file nor a preset; presets are {names}"
-        ) from error
-    except (yaml.YAMLError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"config: {str(path)!r} has no section task.model: {error!r}") from error
-    config = schema.DualEncoder()
-    if "nli" in given:  # an experiment sets the heads; the sections tell which one it is
-        is_alone = "response_network" not in given and "nli" not in task
-        config.heads = [schema.NLI] if is_alone else [schema.RESPONSE_SELECTION, schema.NLI]
-    config.override(
-        values.checked(given, config, source=preset, experiment=config, where="task.model.")
-    )
-    values.check_choices([(preset, given)], config, where="task.model.")
-    ranges.check(config, where="task.model.")
-    if not config.heads or not set(config.heads) <= set(schema.TASKS):
-        raise InputError(
-            f"{preset}: task.model.heads: {config.heads!r}; accepted: one or several of "
-            f"{schema.TASKS}"
-        )
-    return config

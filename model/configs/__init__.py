@@ -4,3 +4,6 @@ from pathlib import Path
 
 PRESETS = Path(__file__).parent / "presets"
 """YAML files of experiments that come with the package."""
+
+EXPERIMENTS = ("reddit", "nli", "reddit_nli", "teacher", "reddit_teacher", "reddit_nli_teacher")
+"""Names of what can be trained."""

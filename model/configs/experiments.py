@@ -1,15 +1,13 @@
 """The experiments of `--experiment`, registered with the Model Garden. Numbers: section 3.1."""
 
-from official.core import config_definitions, exp_factory
-from official.modeling import optimization
+from official.core import exp_factory
 
+from model.configs import EXPERIMENTS as EXPERIMENTS
 from model.configs import schema
-
-EXPERIMENTS = ("reddit", "nli", "reddit_nli", "teacher", "reddit_teacher", "reddit_nli_teacher")
 
 
 @exp_factory.register_config_factory("reddit")
-def reddit() -> config_definitions.ExperimentConfig:
+def reddit() -> schema.Experiment:
     """Response selection on Reddit pairs with a deep averaging network."""
     return _experiment(
         schema.ResponseSelection(train_data=_train_data(), validation_data=_validation_data()),
@@ -19,7 +17,7 @@ def reddit() -> config_definitions.ExperimentConfig:
 
 
 @exp_factory.register_config_factory("nli")
-def nli() -> config_definitions.ExperimentConfig:
+def nli() -> schema.Experiment:
     """NLI alone."""
     task = schema.NliClassification(train_data=_train_data(), validation_data=_validation_data())
     task.model.heads = [schema.NLI]
@@ -27,7 +25,7 @@ def nli() -> config_definitions.ExperimentConfig:
 
 
 @exp_factory.register_config_factory("reddit_nli")
-def reddit_nli() -> config_definitions.ExperimentConfig:
+def reddit_nli() -> schema.Experiment:
     """Both tasks, starting from a model of `reddit` named by `task.init_checkpoint`."""
     task = schema.Multitask(
         train_data=_train_data(),
@@ -39,7 +37,7 @@ def reddit_nli() -> config_definitions.ExperimentConfig:
 
 
 @exp_factory.register_config_factory("teacher")
-def teacher() -> config_definitions.ExperimentConfig:
+def teacher() -> schema.Experiment:
     """A teacher's embeddings alone (`python -m model teacher` writes them)."""
     task = schema.Distillation(train_data=_train_data(), validation_data=_validation_data())
     task.model.heads = [schema.TEACHER]
@@ -47,7 +45,7 @@ def teacher() -> config_definitions.ExperimentConfig:
 
 
 @exp_factory.register_config_factory("reddit_teacher")
-def reddit_teacher() -> config_definitions.ExperimentConfig:
+def reddit_teacher() -> schema.Experiment:
     """Response selection and a teacher."""
     task = schema.TeacherMultitask(
         train_data=_train_data(), validation_data=_validation_data(), teacher=_teacher_data()
@@ -57,7 +55,7 @@ def reddit_teacher() -> config_definitions.ExperimentConfig:
 
 
 @exp_factory.register_config_factory("reddit_nli_teacher")
-def reddit_nli_teacher() -> config_definitions.ExperimentConfig:
+def reddit_nli_teacher() -> schema.Experiment:
     """Response selection, NLI and a teacher."""
     task = schema.NliTeacherMultitask(
         train_data=_train_data(),
@@ -85,27 +83,11 @@ def _validation_data() -> schema.Data:
     return schema.Data(is_training=False, global_batch_size=100)
 
 
-def _experiment(
-    task: schema.Training, *, steps: int, slower_from: int
-) -> config_definitions.ExperimentConfig:
-    return config_definitions.ExperimentConfig(
-        task=task,
-        trainer=schema.Trainer(
-            train_steps=steps,
-            steps_per_loop=1_000,
-            summary_interval=1_000,
-            checkpoint_interval=100_000,
-            validation_interval=100_000,
-            validation_steps=-1,
-            optimizer_config=optimization.OptimizationConfig(
-                {
-                    "optimizer": {"type": "sgd"},
-                    "learning_rate": {
-                        "type": "stepwise",
-                        "stepwise": {"boundaries": [slower_from], "values": [0.01, 0.001]},
-                    },
-                }
-            ),
-        ),
-        runtime=config_definitions.RuntimeConfig(distribution_strategy="one_device"),
+def _experiment(task: schema.Training, *, steps: int, slower_from: int) -> schema.Experiment:
+    trainer = schema.Trainer(
+        train_steps=steps, checkpoint_interval=100_000, validation_interval=100_000
     )
+    trainer.optimizer_config.learning_rate.stepwise.override(
+        {"boundaries": [slower_from], "values": [0.01, 0.001]}
+    )
+    return schema.Experiment(task=task, trainer=trainer)

@@ -1,4 +1,4 @@
-"""All parameters of a run, as dataclasses of the Model Garden; `presets/` holds YAML files."""
+"""The sections of an experiment's parameters; `presets/` holds YAML files of them."""
 
 import dataclasses
 from typing import Any
@@ -6,107 +6,142 @@ from typing import Any
 from official.core import config_definitions
 from official.modeling import hyperparams
 
+from common.errors import InputError
+from model.configs.optimization import Optimization
+from model.configs.parameter import parameter, refused
+
 RESPONSE_SELECTION = "response_selection"
 NLI = "nli"
 TEACHER = "teacher"
 TASKS = (RESPONSE_SELECTION, NLI, TEACHER)
 """Names of the tasks."""
-HIGHER = "higher"
-LOWER = "lower"
+HIGHER, LOWER = "higher", "lower"
 """Values of `trainer.best_checkpoint_metric_comp`."""
+WORD_WEIGHTS = INITIAL, FIXED, LEARNED = "initial", "fixed", "learned"
+"""Values of `word_weights` of an averaging encoder."""
+POOLING = LAST, MAX = "last", "max"
+"""Values of `pooling` of a recurrent encoder."""
+PARAMETER_SERVER = "parameter_server"
+STRATEGIES = ("one_device", "mirrored", "multi_worker_mirrored", PARAMETER_SERVER)
+_LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
+"""Validation metrics that are better when lower."""
+_FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
+_EMBEDDING_DIM = "Width of the sentence embedding."
+_WORD_DROPOUT = "Fraction of words dropped in training."
+_HIDDEN = "Units of each hidden layer; `[]`: none."
+_ACTIVATION = "Activation of the hidden layers, by Keras's name."
+_SHARE = (
+    "Fraction of the steps that train this task; with parameter servers, of the workers. Response "
+    "selection gets the rest."
+)
 
 
 @dataclasses.dataclass
 class Text(hyperparams.Config):
     """Text preprocessing: strings to ids; see `model.text`."""
 
-    max_tokens: int = 128
-    """Longer texts are cut off after this many words."""
-    word_buckets: int = 200_000
-    """Rows of the word table that hashed words share."""
-    bigram_buckets: int = 400_000
-    """Rows of the bigram table that hashed bigrams share. 0: no bigrams. Only encoder
-    `averaging` uses them."""
-    char_ngram_buckets: int = 0
-    """Buckets of character n-grams (of each character with its two neighbors, word boundaries
-    marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for encoder
-    `averaging`. 0: none."""
-    vocabulary: str = ""
-    """A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids of
-    their own; all others are hashed into the buckets. Empty: everything is hashed."""
+    max_tokens: int = parameter(128, "Longer texts are cut off after this many words.", minimum=1)
+    word_buckets: int = parameter(
+        200_000, "Rows of the word table that hashed words share.", minimum=2
+    )
+    bigram_buckets: int = parameter(
+        400_000,
+        "Rows of the bigram table that hashed bigrams share. 0: no bigrams. Only encoder "
+        "`averaging` uses them.",
+        minimum=2,
+        or_0=True,
+    )
+    char_ngram_buckets: int = parameter(
+        0,
+        "Buckets of character n-grams (of each character with its two neighbors, word boundaries "
+        "marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for "
+        "encoder `averaging`. 0: none.",
+        minimum=2,
+        or_0=True,
+    )
+    vocabulary: str = parameter(
+        "",
+        "A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids "
+        "of their own; all others are hashed into the buckets. Empty: everything is hashed.",
+    )
 
 
 @dataclasses.dataclass
 class Averaging(hyperparams.Config):
     """Deep averaging network; defaults are the paper's sizes (section 3.1)."""
 
-    word_dim: int = 300
-    """Width of the word vectors."""
-    hidden: list[int] = dataclasses.field(default_factory=lambda: [300, 300])
-    """Units of each hidden layer; `[]`: none."""
-    embedding_dim: int = 500
-    """Width of the sentence embedding."""
-    activation: str = "tanh"
-    """Activation of the hidden layers, by Keras's name."""
-    word_dropout: float = 0.0
-    """Fraction of words dropped in training."""
-    bigram_dropout: float = 0.0
-    """Fraction of bigrams dropped in training; rare bigrams let the model memorise pairs."""
-    bigram_weight: float = 1.0
-    """Factor of the bigrams' sum."""
-    char_ngram_dropout: float = 0.0
-    """Fraction of the character n-grams of the vocabulary's words dropped in training; other words
-    keep theirs."""
-    char_ngram_weight: float = 0.5
-    """Factor of the character n-grams' sum."""
-    word_weights: str = "initial"
-    """Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share of
-    all words. `initial`: multiplied into the initial word vectors, as `word_frequency_records`
-    says. `fixed`: kept beside them, for the sum of a word's vector and its character n-grams.
-    `learned`: kept and trained. The counts are those of `word_frequency_records` records or,
-    at 0, of the vocabulary."""
+    word_dim: int = parameter(300, "Width of the word vectors.", minimum=1)
+    hidden: list[int] = parameter([300, 300], _HIDDEN, minimum=1)
+    embedding_dim: int = parameter(500, _EMBEDDING_DIM, minimum=1)
+    activation: str = parameter("tanh", _ACTIVATION)
+    word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
+    bigram_dropout: float = parameter(
+        0.0,
+        "Fraction of bigrams dropped in training; rare bigrams let the model memorise pairs.",
+        **_FRACTION,
+    )
+    bigram_weight: float = parameter(1.0, "Factor of the bigrams' sum.", minimum=0)
+    char_ngram_dropout: float = parameter(
+        0.0,
+        "Fraction of the character n-grams of the vocabulary's words dropped in training; other "
+        "words keep theirs.",
+        **_FRACTION,
+    )
+    char_ngram_weight: float = parameter(0.5, "Factor of the character n-grams' sum.", minimum=0)
+    word_weights: str = parameter(
+        INITIAL,
+        "Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share "
+        "of all words. `initial`: multiplied into the initial word vectors, as "
+        "`word_frequency_records` says. `fixed`: kept beside them, for the sum of a word's vector "
+        "and its character n-grams. `learned`: kept and trained. The counts are those of "
+        "`word_frequency_records` records or, at 0, of the vocabulary.",
+        choices=WORD_WEIGHTS,
+    )
 
 
 @dataclasses.dataclass
 class Transformer(hyperparams.Config):
     """Transformer encoder; defaults are the paper's sizes (section 3.1)."""
 
-    layers: int = 6
-    """Transformer layers."""
-    heads: int = 8
-    """Attention heads of each layer; their number must divide `hidden`."""
-    hidden: int = 512
-    """Width of the layers and of the word vectors; an even number."""
-    filter: int = 2048
-    """Units of each feed-forward layer."""
-    embedding_dim: int = 500
-    """Width of the sentence embedding."""
-    dropout: float = 0.1
-    """Dropout rate inside the layers."""
-    word_dropout: float = 0.0
-    """Fraction of words dropped in training."""
+    layers: int = parameter(6, "Transformer layers.", minimum=1)
+    heads: int = parameter(
+        8, "Attention heads of each layer; their number must divide `hidden`.", minimum=1
+    )
+    hidden: int = parameter(
+        512, "Width of the layers and of the word vectors; an even number.", minimum=1
+    )
+    filter: int = parameter(2048, "Units of each feed-forward layer.", minimum=1)
+    embedding_dim: int = parameter(500, _EMBEDDING_DIM, minimum=1)
+    dropout: float = parameter(0.1, "Dropout rate inside the layers.", **_FRACTION)
+    word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
+
+    def check(self, where: str) -> None:
+        """Raises InputError for a width that the heads or the timing signal cannot share."""
+        if self.hidden % 2 or self.hidden % self.heads:
+            accepted = f"even numbers that can be divided by its heads, {self.heads}"
+            raise refused(f"{where}hidden", self.hidden, accepted)
 
 
 @dataclasses.dataclass
 class Recurrent(hyperparams.Config):
     """LSTM encoder; defaults are InferSent's sizes (Conneau et al. 2017, section 3.2)."""
 
-    word_dim: int = 300
-    """Width of the word vectors."""
-    units: int = 2048
-    """Units of each direction."""
-    bidirectional: bool = True
-    """Read the words in both directions."""
-    layers: int = 1
-    """LSTM layers."""
-    pooling: str = "max"
-    """`max`: maximum of each unit over the words; `last`: state after the last word."""
-    embedding_dim: int = 0
-    """Width of a final projection; 0: none, the embedding has the width of the state."""
-    dropout: float = 0.0
-    """Dropout rate before each LSTM layer."""
-    word_dropout: float = 0.0
-    """Fraction of words dropped in training."""
+    word_dim: int = parameter(300, "Width of the word vectors.", minimum=1)
+    units: int = parameter(2048, "Units of each direction.", minimum=1)
+    bidirectional: bool = parameter(True, "Read the words in both directions.")
+    layers: int = parameter(1, "LSTM layers.", minimum=1)
+    pooling: str = parameter(
+        MAX,
+        "`max`: maximum of each unit over the words; `last`: state after the last word.",
+        choices=POOLING,
+    )
+    embedding_dim: int = parameter(
+        0,
+        "Width of a final projection; 0: none, the embedding has the width of the state.",
+        minimum=0,
+    )
+    dropout: float = parameter(0.0, "Dropout rate before each LSTM layer.", **_FRACTION)
+    word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
 
 
 _ADDED: dict[str, type[hyperparams.Config]] = {}
@@ -120,8 +155,7 @@ class Encoder(hyperparams.OneOfConfig):
     `model.register_encoder` adds choices: each is a section of the name that it is registered by.
     """
 
-    type: str | None = "averaging"
-    """The section that is used."""
+    type: str = parameter("averaging", "The section that is used.")
     averaging: Averaging = dataclasses.field(default_factory=Averaging)
     transformer: Transformer = dataclasses.field(default_factory=Transformer)
     recurrent: Recurrent = dataclasses.field(default_factory=Recurrent)
@@ -136,14 +170,12 @@ def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
     """Adds a section to every `Encoder` made from now on.
 
     Raises:
-      ValueError: if `config` is not a configuration, or its parameters lack defaults.
+      ValueError: if the name is taken or none, or `config` is not a configuration.
+      TypeError: if a parameter of `config` lacks a default.
     """
     if getattr(Encoder(), name, None).__class__ is config:
         return  # one of the above
-    try:
-        is_config = isinstance(config(), hyperparams.Config) and dataclasses.is_dataclass(config)
-    except TypeError as error:
-        raise ValueError(f"config: {config!r}; every parameter needs a default") from error
+    is_config = dataclasses.is_dataclass(config) and isinstance(config(), hyperparams.Config)
     if not is_config or not name.isidentifier() or hasattr(Encoder(), name):
         raise ValueError(
             f"encoder {name!r} with config {config!r}; accepted: a name that is free, and a "
@@ -156,42 +188,49 @@ def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
 class ResponseNetwork(hyperparams.Config):
     """Feed-forward network between the response's embedding and the score (figure 3)."""
 
-    hidden: list[int] = dataclasses.field(default_factory=lambda: [500])
-    """Units of each hidden layer; `[]`: none."""
-    activation: str = "tanh"
-    """Activation of the hidden layers, by Keras's name."""
-    residual: bool = False
-    """Add the output, initially 0, to the input: from the first step on a response scores by the
-    words that it shares with the input."""
-    normalize: bool = False
-    """L2-normalize the output: a score is then `score_scale` times a cosine."""
+    hidden: list[int] = parameter([500], _HIDDEN, minimum=1)
+    activation: str = parameter("tanh", _ACTIVATION)
+    residual: bool = parameter(
+        False,
+        "Add the output, initially 0, to the input: from the first step on a response scores by "
+        "the words that it shares with the input.",
+    )
+    normalize: bool = parameter(
+        False, "L2-normalize the output: a score is then `score_scale` times a cosine."
+    )
 
 
 @dataclasses.dataclass
 class Nli(hyperparams.Config):
     """Classifier of sentence pairs; by default one hidden layer of 512 units (section 2.4)."""
 
-    hidden: list[int] = dataclasses.field(default_factory=lambda: [512])
-    """Units of each hidden layer; `[]`: none."""
-    activation: str = "tanh"
-    """Activation of the hidden layers. The paper names none; `tanh` is what its other networks use
-    here."""
-    dropout: float = 0.0
-    """Dropout rate after each hidden layer."""
-    feature_dropout: float = 0.0
-    """Dropout rate of the classifier's input."""
-    max_units: int = 0
-    """Units of a layer on word vectors, max-pooled over the sentence and concatenated to its
-    embedding: one word can decide what an average hides. 0, as in the paper: no such layer."""
-    members: int = 1
-    """Size of an ensemble of classifiers, each with its own loss; probabilities are averaged. The
-    paper has 1."""
-    label_smoothing: float = 0.0
-    """Label smoothing in training."""
-    scale_by_root_of_dim: bool = True
-    """Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, and those
-    of `max_units` likewise: the classifier then learns faster. The paper has no such factor
-    (section 3.1)."""
+    hidden: list[int] = parameter([512], _HIDDEN, minimum=1)
+    activation: str = parameter(
+        "tanh",
+        "Activation of the hidden layers. The paper names none; `tanh` is what its other networks "
+        "use here.",
+    )
+    dropout: float = parameter(0.0, "Dropout rate after each hidden layer.", **_FRACTION)
+    feature_dropout: float = parameter(0.0, "Dropout rate of the classifier's input.", **_FRACTION)
+    max_units: int = parameter(
+        0,
+        "Units of a layer on word vectors, max-pooled over the sentence and concatenated to its "
+        "embedding: one word can decide what an average hides. 0, as in the paper: no such layer.",
+        minimum=0,
+    )
+    members: int = parameter(
+        1,
+        "Size of an ensemble of classifiers, each with its own loss; probabilities are averaged. "
+        "The paper has 1.",
+        minimum=1,
+    )
+    label_smoothing: float = parameter(0.0, "Label smoothing in training.", **_FRACTION)
+    scale_by_root_of_dim: bool = parameter(
+        True,
+        "Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, and "
+        "those of `max_units` likewise: the classifier then learns faster. The paper has no such "
+        "factor (section 3.1).",
+    )
 
 
 @dataclasses.dataclass
@@ -201,70 +240,138 @@ class DualEncoder(hyperparams.Config):
     text: Text = dataclasses.field(default_factory=Text)
     encoder: Encoder = dataclasses.field(default_factory=Encoder)
     response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
-    context_turns: int = 0
-    """Messages before the input that join it in response selection, the nearest first: features
-    `context/0`, ... of pairs written with `--context_turns`. 0, as in the paper: none."""
-    score_scale: float = 1.0
-    """Factor of the dot products before the softmax."""
-    learned_score_scale: bool = False
-    """Train the scale, starting from `score_scale`."""
-    heads: list[str] = dataclasses.field(default_factory=lambda: [RESPONSE_SELECTION])
-    """Tasks that the model is for: `response_selection` and `nli`, each with layers of its own
-    on top of the encoder, and `teacher`, which needs none."""
+    context_turns: int = parameter(
+        0,
+        "Messages before the input that join it in response selection, the nearest first: features "
+        "`context/0`, ... of pairs written with `--context_turns`. 0, as in the paper: none.",
+        minimum=0,
+        maximum=100,
+    )
+    score_scale: float = parameter(
+        1.0, "Factor of the dot products before the softmax.", above=0, maximum=1000
+    )
+    learned_score_scale: bool = parameter(False, "Train the scale, starting from `score_scale`.")
+    heads: list[str] = parameter(
+        [RESPONSE_SELECTION],
+        "Tasks that the model is for: `response_selection` and `nli`, each with layers of its own "
+        "on top of the encoder, and `teacher`, which needs none.",
+        choices=TASKS,
+    )
     nli: Nli = dataclasses.field(default_factory=Nli)
-    """Read only if `heads` has `nli`."""
+
+    def check(self, where: str) -> None:
+        """Raises InputError for parts that would have no effect."""
+        if not self.heads:
+            raise refused(f"{where}heads", self.heads, f"one or several of {', '.join(TASKS)}")
+        if self.text.char_ngram_buckets and self.encoder.type != "averaging":
+            accepted = f"0 with {where}encoder.type={self.encoder.type}"
+            raise refused(f"{where}text.char_ngram_buckets", self.text.char_ngram_buckets, accepted)
+        if self.context_turns and RESPONSE_SELECTION not in self.heads:
+            accepted = f"0 without {RESPONSE_SELECTION} in {where}heads"
+            raise refused(f"{where}context_turns", self.context_turns, accepted)
 
 
 @dataclasses.dataclass
 class Objective(hyperparams.Config):
     """Options of the in-batch softmax loss (`model.tasks.losses`); the defaults are the paper's."""
 
-    both_directions: bool = False
-    """Average the loss of picking the response and the loss of picking the input."""
-    margin: float = 0.0
-    """Additive margin (Yang et al. 2019), subtracted from the true pair's dot product before
-    `score_scale`."""
-    mask_duplicates: bool = False
-    """Do not count a copy of the true text elsewhere in the batch as a negative."""
-    negatives_across_replicas: bool = False
-    """Take negatives from all replicas, as if the global batch were on one device."""
+    both_directions: bool = parameter(
+        False, "Average the loss of picking the response and the loss of picking the input."
+    )
+    margin: float = parameter(
+        0.0,
+        "Additive margin (Yang et al. 2019), subtracted from the true pair's dot product before "
+        "`score_scale`; at most 2 with `response_network.normalize`, as cosines differ by no more.",
+        minimum=0,
+    )
+    mask_duplicates: bool = parameter(
+        False, "Do not count a copy of the true text elsewhere in the batch as a negative."
+    )
+    negatives_across_replicas: bool = parameter(
+        False, "Take negatives from all replicas, as if the global batch were on one device."
+    )
 
 
 @dataclasses.dataclass
 class DistillationObjective(hyperparams.Config):
     """Loss of the teacher task (`model.tasks.teacher`)."""
 
-    scale: float = 20.0
-    """Factor of the cosines before the softmax over the texts of the batch."""
-    cosine_weight: float = 5.0
-    """Weight of the cosine distance to the text's own target, beside the softmax."""
+    scale: float = parameter(
+        20.0,
+        "Factor of the cosines before the softmax over the texts of the batch.",
+        above=0,
+        maximum=1000,
+    )
+    cosine_weight: float = parameter(
+        5.0,
+        "Weight of the cosine distance to the text's own target, beside the softmax.",
+        minimum=0,
+    )
 
 
 @dataclasses.dataclass
 class NliObjective(hyperparams.Config):
     """Loss of the NLI task (`model.tasks.nli`), beside the classifier's cross-entropy."""
 
-    entailment_weight: float = 0.0
-    """Weight of a softmax that picks each entailed hypothesis among all hypotheses of the batch,
-    and its premise among all premises (Gao et al. 2021, section 4): entailed pairs get similar
-    embeddings, contradictions do not. 0: none."""
-    scale: float = 20.0
-    """Factor of the cosines before that softmax."""
+    entailment_weight: float = parameter(
+        0.0,
+        "Weight of a softmax that picks each entailed hypothesis among all hypotheses of the "
+        "batch, and its premise among all premises (Gao et al. 2021, section 4): entailed pairs "
+        "get similar embeddings, contradictions do not. 0: none.",
+        minimum=0,
+        maximum=1000,
+    )
+    scale: float = parameter(
+        20.0, "Factor of the cosines before that softmax.", above=0, maximum=1000
+    )
 
 
 @dataclasses.dataclass
 class Data(config_definitions.DataConfig):
-    """TFRecord files and batching. Of the Model Garden's fields `input_path`, `global_batch_size`,
-    `shuffle_buffer_size` and `cycle_length` are read; others are refused.
-    """
+    """TFRecord files and batching."""
 
-    batch_boundaries: list[int] = dataclasses.field(default_factory=list)
-    """Steps of the run at which the batch size changes; as many as `batch_sizes`."""
-    batch_sizes: list[int] = dataclasses.field(default_factory=list)
-    """Global batch size from each boundary on."""
-    fixed_length: bool = False
-    """Pad batches to `max_tokens`, not to their longest sentence, because TPUs and XLA compile once
-    for each shape."""
+    input_path: str | list[str] = parameter(
+        "", "Names or patterns of TFRecord files, separated by commas."
+    )
+    global_batch_size: int = parameter(
+        0, "Records of a step, over all replicas; at validation, of a batch.", minimum=2
+    )
+    shuffle_buffer_size: int = parameter(
+        100,
+        "Records among which the next one is drawn at random. Only of training data.",
+        minimum=1,
+    )
+    cycle_length: int | None = parameter(
+        None,
+        "Number of files whose records are interleaved; null: 16. Only of training data.",
+        minimum=1,
+    )
+    batch_boundaries: list[int] = parameter(
+        [],
+        "Steps of the run at which the batch size changes; as many as `batch_sizes`. Only of "
+        "training data.",
+        minimum=1,
+    )
+    batch_sizes: list[int] = parameter(
+        [], "Global batch size from each boundary on. Only of training data.", minimum=2
+    )
+    fixed_length: bool = parameter(
+        False,
+        "Pad batches to `max_tokens`, not to their longest sentence, because XLA compiles once for "
+        "each shape.",
+    )
+
+    def check(self, where: str) -> None:
+        """Raises InputError for batch sizes that do not fit, or that validation does not read."""
+        boundaries = self.batch_boundaries
+        if len(boundaries) != len(self.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
+            accepted = f"rising steps, one for each of batch_sizes {self.batch_sizes}"
+            raise refused(f"{where}batch_boundaries", boundaries, accepted)
+        for name in ("shuffle_buffer_size", "cycle_length", "batch_boundaries"):
+            default = getattr(Data(), name)
+            if not self.is_training and getattr(self, name) != default:
+                accepted = f"{default!r}, since validation does not read it"
+                raise refused(f"{where}{name}", getattr(self, name), accepted)
 
 
 @dataclasses.dataclass
@@ -274,26 +381,70 @@ class Training(config_definitions.TaskConfig):
     model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
-    seed: int = 0
-    """Seed of the initial weights, the order of the records and the dropout."""
-    sts_dev: str = ""
-    """A file of the STS Benchmark, such as `sts-dev.csv`; each validation reports Pearson's r on
-    it. Empty: none."""
-    word_cooccurrence_records: int = 0
-    """Initialise word vectors from the co-occurrence counts of this many training records
-    (`model.initializers.cooccurrence`); 0: at random. No effect with `init_checkpoint`."""
-    word_vectors: str = ""
-    """Initialise word vectors from a file in GloVe's, fastText's or word2vec's format
-    (`model.initializers.vectors_file`), brought to the model's width by PCA. Empty: none. Not with
-    `word_cooccurrence_records` or `init_checkpoint`."""
-    char_ngram_fit: float = 0.0
-    """Initialise character n-grams with random values plus this factor times a regression of the
-    vectors in `word_vectors` on the words' n-grams (`model.initializers.char_ngrams`): a word
-    outside the vocabulary begins near words that are spelt like it. 0: random values only. No
-    effect with `init_checkpoint`."""
-    word_frequency_records: int = 0
-    """Scale initial word vectors by SIF weights, from word counts of this many training records
-    (`model.initializers.word_vectors`); 0: no scaling. No effect with `init_checkpoint`."""
+    init_checkpoint: str = parameter(
+        "", "Start from the weights of this model folder or checkpoint. Empty: none."
+    )
+    seed: int = parameter(
+        0,
+        "Seed of the initial weights, the order of the records and the dropout.",
+        minimum=0,
+        maximum=9_000_000,  # draws use it times 1,000,003 squared, an int64
+    )
+    sts_dev: str = parameter(
+        "",
+        "A file of the STS Benchmark, such as `sts-dev.csv`; each validation reports Pearson's r "
+        "on it. Empty: none.",
+    )
+    word_cooccurrence_records: int = parameter(
+        0,
+        "Initialise word vectors from the co-occurrence counts of this many training records "
+        "(`model.initializers.cooccurrence`); 0: at random. No effect with `init_checkpoint`.",
+        minimum=0,
+    )
+    word_vectors: str = parameter(
+        "",
+        "Initialise word vectors from a file in GloVe's, fastText's or word2vec's format "
+        "(`common.word_vectors`), brought to the model's width by PCA. Empty: none. Not with "
+        "`word_cooccurrence_records` or `init_checkpoint`.",
+    )
+    char_ngram_fit: float = parameter(
+        0.0,
+        "Initialise character n-grams with random values plus this factor times a regression of "
+        "the vectors in `word_vectors` on the words' n-grams (`model.initializers.char_ngrams`): a "
+        "word outside the vocabulary begins near words that are spelt like it. 0: random values "
+        "only. No effect with `init_checkpoint`.",
+        minimum=0,
+    )
+    word_frequency_records: int = parameter(
+        0,
+        "Scale initial word vectors by SIF weights, from word counts of this many training records "
+        "(`model.initializers.word_vectors`); 0: no scaling. No effect with `init_checkpoint`.",
+        minimum=0,
+    )
+
+    def check(self, where: str) -> None:
+        """Raises InputError for a model without the tasks, or parameters that exclude others."""
+        heads, trained = self.model.heads, trained_tasks(self)
+        # The model card says of which task `train_data` are: the first one.
+        if heads[:1] != trained[:1] or not set(trained) <= set(heads):
+            accepted = f"the tasks of the experiment ({', '.join(trained)}) first, and others"
+            raise refused(f"{where}model.heads", heads, accepted)
+        for name in ("word_cooccurrence_records", "init_checkpoint"):
+            if self.word_vectors and getattr(self, name):
+                raise refused(
+                    f"{where}word_vectors",
+                    self.word_vectors,
+                    f"none with {where}{name}, which initialises word vectors too",
+                )
+        encoder = self.model.encoder
+        fits = self.word_vectors and self.model.text.char_ngram_buckets
+        if self.char_ngram_fit and not (fits and encoder.averaging.char_ngram_weight):
+            raise refused(
+                f"{where}char_ngram_fit",
+                self.char_ngram_fit,
+                f"0 without {where}word_vectors (--word_vectors), an averaging encoder with a "
+                "char_ngram_weight, and task.model.text.char_ngram_buckets",
+            )
 
 
 @dataclasses.dataclass
@@ -301,6 +452,20 @@ class ResponseSelection(Training):
     """Picking the true response among those of the batch (section 2.1)."""
 
     objective: Objective = dataclasses.field(default_factory=Objective)
+
+    def check(self, where: str) -> None:
+        """Raises InputError for a margin beyond all cosines, or no steps for this task."""
+        super().check(where)
+        margin = self.objective.margin
+        if self.model.response_network.normalize and margin > 2:
+            accepted = f"at most 2 with {where}model.response_network.normalize"
+            raise refused(f"{where}objective.margin", margin, accepted)
+        shares = [further.share for further in further_tasks(self).values()]
+        if sum(shares) >= 1:
+            names = ", ".join(f"{where}{name}.share" for name in further_tasks(self))
+            raise refused(
+                names, sum(shares), "less than 1 in all, the rest is response selection's"
+            )
 
 
 @dataclasses.dataclass
@@ -325,9 +490,7 @@ ALONE: dict[str, type[Training]] = {NLI: NliClassification, TEACHER: Distillatio
 class FurtherTask(hyperparams.Config):
     """A task beside response selection in a multitask run."""
 
-    share: float = 0.05
-    """Fraction of the steps that train this task; with parameter servers, of the workers. Response
-    selection gets the rest."""
+    share: float = parameter(0.05, _SHARE, **_FRACTION)
     train_data: Data = dataclasses.field(default_factory=Data)
     validation_data: Data = dataclasses.field(default_factory=Data)
 
@@ -343,8 +506,7 @@ class NliData(FurtherTask):
 class TeacherData(FurtherTask):
     """A teacher in a multitask run."""
 
-    share: float = 0.5
-    """Fraction of the steps that train this task; with parameter servers, of the workers."""
+    share: float = parameter(0.5, _SHARE, **_FRACTION)
     objective: DistillationObjective = dataclasses.field(default_factory=DistillationObjective)
 
 
@@ -383,15 +545,138 @@ def trained_tasks(task: Training) -> list[str]:
 
 @dataclasses.dataclass
 class Trainer(config_definitions.TrainerConfig):
-    """The Model Garden's `TrainerConfig` with additions. Its fields that have no effect here, such
-    as `recovery_*` and `optimizer_config.ema`, are refused (`model.configs.unused`).
+    """The loop, its checkpoints and validations."""
 
-    A learning rate's `decay_steps` may be left out: the decay then takes all `train_steps`.
-    """
+    optimizer_config: Optimization = dataclasses.field(default_factory=Optimization)
+    train_steps: int = parameter(0, "Steps of the whole run.", minimum=1)
+    steps_per_loop: int = parameter(
+        1000,
+        "Steps of one call of the training loop; logs and checkpoints come between two calls.",
+        minimum=1,
+    )
+    summary_interval: int = parameter(
+        1000,
+        "No effect: TensorBoard gets values after every `steps_per_loop` steps. Must be a multiple "
+        "of that number.",
+        minimum=1,
+    )
+    checkpoint_interval: int = parameter(1000, "Steps between two checkpoints.", minimum=1)
+    max_to_keep: int = parameter(5, "How many of the latest checkpoints are kept.", minimum=1)
+    validation_interval: int = parameter(1000, "Steps between two validations.", minimum=1)
+    validation_steps: int = parameter(-1, "Batches of a validation; -1: all.", minimum=-1)
+    validation_summary_subdir: str = parameter(
+        "validation", "Folder of the validation's TensorBoard events, in `--model_dir`."
+    )
+    best_checkpoint_eval_metric: str = parameter(
+        "",
+        "Validation metric that selects the checkpoint in `best/`. Empty: the first available of "
+        "STS, P@1, NLI accuracy and the cosine to a teacher.",
+    )
+    best_checkpoint_metric_comp: str = parameter(
+        HIGHER,
+        "Whether a higher or a lower value of that metric is better.",
+        choices=(HIGHER, LOWER),
+    )
+    continuous_eval_timeout: int = parameter(
+        3600,
+        "Seconds without a new checkpoint after which `--mode continuous_eval` ends.",
+        minimum=1,
+    )
+    async_checkpoints: bool = parameter(
+        False, "Write checkpoints while training goes on; needs the memory of the weights twice."
+    )
+    average_decay: float = parameter(
+        0.0,
+        "Decay of a moving average of the weights, which is validated and exported; 0: no average.",
+        **_FRACTION,
+    )
+    average_every: int = parameter(10, "The average is updated once in this many steps.", minimum=1)
 
-    async_checkpoints: bool = False
-    """Write checkpoints while training goes on; needs the memory of the weights twice."""
-    average_decay: float = 0.0
-    """Decay of a moving average of the weights, which is validated and exported; 0: no average."""
-    average_every: int = 10
-    """The average is updated once in this many steps."""
+    def check(self, where: str) -> None:
+        """Raises InputError for intervals that do not fit, or the worse value of a metric."""
+        if self.validation_steps == 0:
+            raise refused(f"{where}validation_steps", 0, "-1 for all batches, or from 1")
+        if self.summary_interval % self.steps_per_loop:
+            accepted = f"multiples of {where}steps_per_loop, {self.steps_per_loop}"
+            raise refused(f"{where}summary_interval", self.summary_interval, accepted)
+        is_lower, metric = (
+            self.best_checkpoint_metric_comp == LOWER,
+            self.best_checkpoint_eval_metric,
+        )
+        if is_lower != (metric in _LOSSES):
+            accepted = (
+                f"{LOWER} with {', '.join(_LOSSES)} as best_checkpoint_eval_metric, else {HIGHER}"
+            )
+            comparison = self.best_checkpoint_metric_comp
+            raise refused(f"{where}best_checkpoint_metric_comp", comparison, accepted)
+        # Before its first update the average is the initial weights.
+        least = min(self.train_steps, self.validation_interval, self.checkpoint_interval)
+        if self.average_decay and self.average_every > least:
+            accepted = f"at most the steps to a checkpoint or validation, {least}"
+            raise refused(f"{where}average_every", self.average_every, accepted)
+
+
+@dataclasses.dataclass
+class Runtime(config_definitions.RuntimeConfig):
+    """Devices, and how training is distributed over them."""
+
+    distribution_strategy: str = parameter(
+        "one_device", "How training is distributed.", choices=STRATEGIES
+    )
+    enable_xla: bool = parameter(False, "Compile with XLA by autoclustering.")
+    num_gpus: int = parameter(0, "GPUs of each process; 0: CPU.", minimum=0)
+    all_reduce_alg: str | None = parameter(
+        None, "Algorithm that sums gradients under `mirrored` and `multi_worker_mirrored`."
+    )
+    mixed_precision_dtype: str | None = parameter(
+        None,
+        "`bfloat16` or `float16`: layers compute in it. null: float32.",
+        choices=("float32", "bfloat16", "float16", None),
+    )
+    loss_scale: str | float | None = parameter(
+        None, "Factor of the loss, a number or `dynamic`; only with `float16`.", above=0
+    )
+
+    def check(self, where: str) -> None:
+        """Raises InputError for what a strategy or a precision does not read."""
+        strategy = self.distribution_strategy
+        if self.loss_scale is not None and self.mixed_precision_dtype != "float16":
+            accepted = f"null without {where}mixed_precision_dtype=float16"
+            raise refused(f"{where}loss_scale", self.loss_scale, accepted)
+        if isinstance(self.loss_scale, str) and self.loss_scale != "dynamic":
+            raise refused(f"{where}loss_scale", self.loss_scale, "dynamic, or a number above 0")
+        if strategy == PARAMETER_SERVER and self.num_gpus > 1:
+            accepted = f"0, or 1 for each worker, with {where}distribution_strategy={strategy}"
+            raise refused(f"{where}num_gpus", self.num_gpus, accepted)
+        if self.all_reduce_alg and strategy not in ("mirrored", "multi_worker_mirrored"):
+            accepted = f"null with {where}distribution_strategy={strategy}"
+            raise refused(f"{where}all_reduce_alg", self.all_reduce_alg, accepted)
+
+
+@dataclasses.dataclass
+class Experiment(config_definitions.ExperimentConfig):
+    """All parameters of a run."""
+
+    task: Training = dataclasses.field(default_factory=Training)
+    trainer: Trainer = dataclasses.field(default_factory=Trainer)
+    runtime: Runtime = dataclasses.field(default_factory=Runtime)
+
+    def check(self, where: str) -> None:
+        """Raises InputError for what parameter servers, whose workers step alone, cannot do."""
+        del where
+        if self.runtime.distribution_strategy != PARAMETER_SERVER:
+            return
+        objective = getattr(self.task, "objective", None)
+        cannot = {
+            "trainer.average_decay": self.trainer.average_decay,
+            "task.objective.negatives_across_replicas": getattr(
+                objective, "negatives_across_replicas", False
+            ),
+        }
+        for name, value in cannot.items():
+            if value:
+                raise InputError(f"{name}: {value!r}; parameter servers cannot do that")
+        for name, further in further_tasks(self.task).items():
+            if not further.share:
+                accepted = "numbers above 0 with parameter servers, as each task has a worker"
+                raise refused(f"task.{name}.share", further.share, accepted)

@@ -41,7 +41,6 @@ def train(
     mode: str = TRAIN_AND_EVAL,
     config_files: Sequence[str] = (),
     params_override: str | Sequence[str] = "",
-    tpu: str = "",
 ) -> dict[str, float]:
     """Trains, validates or both, as `python -m model` does; resumes from the last checkpoint.
 
@@ -54,7 +53,6 @@ def train(
         checkpoint that another process writes.
       config_files: YAML files that override the experiment's parameters.
       params_override: further overrides, such as `trainer.train_steps=100,task.seed=1`, or several.
-      tpu: address of a TPU.
 
     Returns:
       The metrics of the last validation, by name; empty if there was none.
@@ -68,7 +66,7 @@ def train(
       ClaimedError: if another run trains in the folder.
     """
     params = parsing.parse(
-        experiment=experiment, config_files=config_files, params_override=params_override, tpu=tpu
+        experiment=experiment, config_files=config_files, params_override=params_override
     )
     if cluster.serves(params.runtime):
         cluster.serve(params.runtime)

@@ -11,11 +11,12 @@ import tomllib
 
 import pytest
 
+from common import command_line
 from data_pipeline import __main__ as data_pipeline
 from data_pipeline.execution.runner import pipeline_options
 from evaluation import __main__ as evaluation
 from export import __main__ as export
-from model import __main__ as model
+from model.commands import TRAIN
 from model.configs import parsing
 from model.distribute import local_cluster
 from model.sts_regression import __main__ as sts_regression
@@ -100,7 +101,8 @@ def grammar(program, arguments):
     if program == "model":
         if arguments[:1] == ["teacher"]:
             return teacher.parser(), arguments[1:]
-        return model._parser(), arguments
+        named = arguments if arguments[:1] == [TRAIN.name] else [TRAIN.name, *arguments]
+        return command_line.make_parser("model", "", [TRAIN]), named
     if program == "export":
         named = arguments if not arguments[0].startswith("-") else [export.MODULE, *arguments]
         return export.parser(), named
@@ -151,8 +153,8 @@ def check_parameters(program, given):
     if program == "model" and hasattr(given, "experiment"):
         parsing.parse(
             experiment=given.experiment,
-            config_files=[str(file) for file in given.config_file],
-            params_override=",".join(given.params_override),
+            config_files=getattr(given, "config_file", ()),
+            params_override=getattr(given, "params_override", ()),
         )
 
 

@@ -1,4 +1,5 @@
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -169,7 +170,10 @@ def ends(arguments, capfd):
         try:
             main(arguments(folder, *experiment, **options))
         except SystemExit as ended:
-            return ended.code, capfd.readouterr()
+            if not isinstance(ended.code, str):
+                return ended.code, capfd.readouterr()
+            print(ended.code, file=sys.stderr)  # as the interpreter does
+            return 1, capfd.readouterr()
         return 0, capfd.readouterr()
 
     return status_and_output

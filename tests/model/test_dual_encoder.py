@@ -1,21 +1,16 @@
 """The model as a whole: its weights, its sides, and what training changes."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tensorflow as tf
 import tf_keras
 
-from model import dual_encoder
 from model.configs import schema
 from model.dual_encoder import build
-from model.errors import InputError
 from model.tasks import losses
 from model.text.preprocessing import TextToIds
 
 PAPER = schema.Objective()
-PRESETS = Path(schema.__file__).parent / "presets"
 
 CONFIG = schema.DualEncoder(
     text=schema.Text(max_tokens=8, word_buckets=300, bigram_buckets=300),
@@ -143,51 +138,6 @@ def test_many_sentences_none_and_one_that_is_no_list(model):
     assert model.encode([]).shape == (0, 4)
     with pytest.raises(ValueError, match="sentences: 'text'; accepted: a list"):
         model.encode("text")
-
-
-@pytest.mark.parametrize("preset", [path.stem for path in PRESETS.glob("*.yaml")])
-def test_the_configuration_of_each_preset_is_read(preset):
-    assert dual_encoder._read(preset).encoder.get()
-
-
-@pytest.mark.parametrize(
-    ("text", "heads"),
-    [
-        ("{model: {score_scale: 2}}", [schema.RESPONSE_SELECTION]),
-        ("{model: {nli: {hidden: [16]}}}", [schema.NLI]),
-        ("{model: {nli: {}}, nli: {share: 0.1}}", [schema.RESPONSE_SELECTION, schema.NLI]),
-        ("{model: {nli: {}, response_network: {}}}", [schema.RESPONSE_SELECTION, schema.NLI]),
-        ("{model: {nli: {}, heads: [response_selection]}}", [schema.RESPONSE_SELECTION]),
-    ],
-)
-def test_a_file_without_heads_gets_those_of_its_experiment(tmp_path, text, heads):
-    path = tmp_path / "mine.yaml"
-    path.write_text(f"task: {text}")
-    assert dual_encoder._read(str(path)).heads == heads
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("task: {model: {score_scael: 3}}", "'task.model.score_scael' is not a parameter"),
-        ("task: {model: {score_scale: 0}}", "task.model.score_scale: 0; accepted: numbers"),
-        ("task: {model: {encoder: {type: dan}}}", "encoder.type: 'dan'; accepted: averaging"),
-        ("task: {}", "has no section task.model"),
-        ("- 1", "has no section task.model"),
-        ("a: [", "has no section task.model"),
-    ],
-)
-def test_a_wrong_file_is_refused(tmp_path, text, said):
-    path = tmp_path / "mine.yaml"
-    path.write_text(text)
-    with pytest.raises(InputError, match=said) as raised:
-        build(path)
-    assert str(path) in str(raised.value) or "score_scale: 0" in said
-
-
-def test_an_unknown_preset_is_refused():
-    with pytest.raises(InputError, match=r"'laptop' is neither .*; presets are demo_dan, gpu_"):
-        build("laptop")
 
 
 def pairs_that_can_be_learned(of_ids=None):

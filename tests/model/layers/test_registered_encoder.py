@@ -90,11 +90,11 @@ said("mean.dim=3")
 said("type=mean,task.model.encoder.mean.dim=3")
 """
 WRONG = (
-    r"'task.model.encoder.mean' is not a parameter.*--import_module names a module",
-    r"'task.model.encoder.mean.dimm' is not a parameter; the nearest: .*mean.dim",
-    r"task.model.encoder.mean.dim: 'wide'; accepted: a whole number",
+    r"task.model.encoder.mean: no such parameter.*--import_module",
+    r"task.model.encoder.mean.dimm: no such parameter.*mean.dim",
+    r"task.model.encoder.mean.dim: 'wide'; accepted: whole number",
     r"encoder.type: 'meen'; accepted: averaging, transformer, recurrent, mean",
-    r"task.model.encoder.mean has no effect, since .*type is 'averaging'",
+    r"task.model.encoder.mean has no effect; .*type is 'averaging'",
 )
 
 
@@ -200,5 +200,5 @@ def test_names_that_are_taken_and_what_is_no_config_are_refused():
     for name, config in (("type", schema.Averaging), ("mine", dict), ("my mine", schema.Nli)):
         with pytest.raises(ValueError, match=r"accepted: a name that is free, and a dataclass"):
             encoders.register_encoder(name, config)(Mine)
-    with pytest.raises(InputError, match=r"encoder.mine' is not a parameter"):
+    with pytest.raises(InputError, match=r"encoder.mine"):
         parsing.parse(experiment="reddit", params_override="task.model.encoder.mine.x=1")

@@ -179,5 +179,5 @@ def test_nothing_to_evaluate(parse, tmp_path):
 
 
 def test_an_unknown_experiment_is_named():
-    with pytest.raises(InputError, match=r"unknown; did you mean 'reddit'\?; accepted: reddit"):
+    with pytest.raises(InputError, match="redit"):
         parsing.parse(experiment="redit")

@@ -1,0 +1,123 @@
+"""The options of `python -m model`, and what runs them."""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from common.command_line import Command, Options, option
+from common.errors import InputError, message_of
+from model import MODES
+from model.configs import EXPERIMENTS, PRESETS
+
+_NEEDED = ("experiment", "mode", "model_dir")
+# Word vectors begin either from a file or from co-occurrence counts.
+_NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(Options):
+    """What is trained, with which parameters, and where it goes."""
+
+    experiment: str | None = option(
+        None,
+        help="the tasks; required unless --print_config is given, which takes reddit by default",
+        choices=EXPERIMENTS,
+    )
+    mode: str | None = option(None, help="required unless --print_config is given", choices=MODES)
+    model_dir: str | None = option(
+        None,
+        help="checkpoints, params.yaml, events; training resumes from its last checkpoint; "
+        "required unless --print_config is given",
+        metavar="DIR",
+    )
+    config_file: tuple[str, ...] = option(
+        (),
+        help="YAML files that override the experiment's parameters, or presets: "
+        + ", ".join(sorted(path.stem for path in PRESETS.glob("*.yaml"))),
+        metavar="F.yaml",
+    )
+    params_override: tuple[str, ...] = option(
+        (),
+        help="further overrides, a.b=c,d=e; values with commas in quotes",
+        metavar="a.b=c",
+    )
+    word_vectors: str | None = option(
+        None,
+        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's format; "
+        "sets task.word_vectors, and task.word_cooccurrence_records to 0",
+        metavar="FILE",
+    )
+    import_module: tuple[str, ...] = option(
+        (), help="imports Python modules that register encoders", metavar="NAME"
+    )
+    print_config: bool = option(
+        False, help="print all parameters as YAML, and stop; needs nothing else"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        missing = [f"--{name}" for name in _NEEDED if not getattr(self, name)]
+        if missing and not self.print_config:
+            raise InputError(f"{', '.join(missing)}: missing; required unless --print_config")
+
+    def overrides(self) -> list[str]:
+        """The texts of `--params_override`, and what other options stand for."""
+        if not self.word_vectors:
+            return list(self.params_override)
+        quoted = self.word_vectors.replace("'", "''")
+        return [*self.params_override, f"task.word_vectors='{quoted}'", _NO_COOCCURRENCE]
+
+
+TRAIN = Command(
+    "train",
+    TrainOptions,
+    run="model.commands:train",
+    summary="train and validate; the default command",
+    example="--experiment reddit --mode train --model_dir run/ --config_file laptop_dan "
+    '--params_override "task.train_data.input_path=pairs/train-*"',
+)
+
+
+def train(options: TrainOptions) -> None:
+    """Trains, validates or prints the parameters."""
+    from model.distribute import cluster
+    from model.errors import StoppedError, TrainingError
+
+    try:
+        _train(options)
+    except StoppedError as stopped:
+        print(stopped, file=sys.stderr)
+        cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get("TF_CONFIG"):
+            print(f"error: {message_of(error)}", file=sys.stderr)
+            cluster.leave(1)
+        if isinstance(error, TrainingError):
+            raise InputError(str(error)) from error
+        raise
+
+
+def _train(options: TrainOptions) -> None:
+    import yaml
+
+    from model.configs import parsing
+    from model.layers import encoders
+    from model.training import run
+
+    encoders.import_modules(options.import_module)
+    overrides = options.overrides()
+    if options.print_config:
+        params = parsing.parse(
+            experiment=options.experiment or "reddit",
+            config_files=options.config_file,
+            params_override=overrides,
+        )
+        print(yaml.safe_dump(params.as_dict(), sort_keys=False), end="")
+        return
+    run.train(
+        str(options.experiment),
+        model_dir=str(options.model_dir),
+        mode=str(options.mode),
+        config_files=options.config_file,
+        params_override=overrides,
+    )

@@ -9,13 +9,10 @@ python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 """
 
 import argparse
-import gc
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 from common.errors import InputError
@@ -62,37 +59,14 @@ _EXAMPLES = {
     "vocabulary": "--input 'pairs/train-*' --output vocabulary/",
     "sample": "--output world/ --comments 80000",
 }
-_UNUSED = ("pandas", "pymongo", "bson")
-"""What Beam and pyarrow import where it is installed and these commands do not use: a third of a
-second."""
-_CLOUD_CLIENTS = (
-    "boto3",
-    "botocore",
-    "google.auth",
-    "google.api_core",
-    "google.cloud",
-    "apache_beam.io.gcp.bigquery",
-)
-"""What Beam imports for object stores and Google's services: 0.2 seconds."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs one command; an error that the user can fix is one line and exit status 1."""
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("data_pipeline").setLevel(logging.INFO)
-    with _left_out(_UNUSED if argv is not None else (*_UNUSED, *_unused_clients(sys.argv[1:]))):
-        _main(sys.argv[1:] if argv is None else argv)
-
-
-def _unused_clients(argv: Sequence[str]) -> Sequence[str]:
-    """The clients that a command with these arguments does not use."""
-    reaches_out = any("://" in argument or argument.startswith("--runner") for argument in argv)
-    return () if reaches_out else _CLOUD_CLIENTS
-
-
-def _main(argv: Sequence[str]) -> None:
-    with _without_collection():
-        parsers = _parsers(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    parsers = _parsers(argv)
     arguments, beam_arguments = parsers[""].parse_known_args(argv)
     try:
         if beam_arguments and arguments.command in _WITHOUT_BEAM:
@@ -105,24 +79,6 @@ def _main(argv: Sequence[str]) -> None:
             _run(arguments, beam_arguments)
     except (InputError, OSError) as error:
         sys.exit(f"error: {error}")
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Imports without garbage collection, which would take a sixth of the time and find nothing.
-
-    What a command has imported is not looked at again; in a process that had Beam already, nothing
-    changes.
-    """
-    if "apache_beam" in sys.modules or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _parsers(argv: Sequence[str]) -> dict[str, argparse.ArgumentParser]:
@@ -185,27 +141,6 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
 
             _add_sample_arguments(parser, comments=sample.DEFAULT_COMMENTS)
     logging.disable(logging.NOTSET)
-
-
-class _LeftOut(MetaPathFinder):
-    """Makes modules that are not imported yet look like ones that are not installed."""
-
-    def __init__(self, names: Sequence[str]):
-        self._names = names
-
-    def find_spec(self, name: str, path: object, target: object = None) -> None:
-        if name in self._names:
-            raise ModuleNotFoundError(name=name)
-
-
-@contextmanager
-def _left_out(names: Sequence[str]) -> Iterator[None]:
-    finder = _LeftOut(names)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 def _epilog(name: str) -> str:
@@ -292,7 +227,6 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
         arguments.input,
         arguments.output,
         options=options,
-        cache=arguments.cache,
         overwrite=arguments.overwrite,
         beam_arguments=beam_arguments,
     )

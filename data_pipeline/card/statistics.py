@@ -1,7 +1,6 @@
 """The job's counts, for `statistics.json` and the data card.
 
-Tallies travel through the pipeline as data, not as the runner's metrics, so that a bundle that is
-tried twice counts once. Two equations always hold:
+Two equations always hold:
 lines = malformed + duplicates + comments, and comments = sum(dropped) + kept.
 """
 
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data_pipeline.execution.columns import crc32_of
+from data_pipeline.execution.report import Tally
 from data_pipeline.pairs.schema import (
     CREATED,
     INPUT,
@@ -27,12 +27,6 @@ from data_pipeline.pairs.schema import (
     THREAD_ID,
 )
 
-Tally = dict[str, Counter]
-"""Name of a histogram -> counts."""
-TALLY = "tally"
-"""The tag of outputs that are tallies."""
-COUNTS = "counts"
-COPIES = "copies"
 INPUT_CHARACTERS = "input_characters"
 RESPONSE_CHARACTERS = "response_characters"
 SUBREDDITS = "subreddits"
@@ -45,15 +39,6 @@ _DAY = 86_400
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are unknown."""
 _FEW = 5
-
-
-def add_up(tallies: Iterable[Tally]) -> Tally:
-    """The sum of tallies; empty for none."""
-    total: Tally = {}
-    for tally in tallies:
-        for name, counts in tally.items():
-            total.setdefault(name, Counter()).update(counts)
-    return total
 
 
 def describe(pairs: pa.RecordBatch) -> Tally:
@@ -102,14 +87,3 @@ def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 def _lowest(pairs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     keys = ("hash", RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, INPUT, RESPONSE)
     return heapq.nsmallest(_FEW, pairs, key=itemgetter(*keys))
-
-
-def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows of (name, count) to print; each value of a nested object is a row."""
-    rows: list[tuple[str, str]] = []
-    for name, value in statistics.items():
-        if isinstance(value, dict):
-            rows += [(f"  {name}: {rule}", f"{count:,}") for rule, count in value.items()]
-        else:
-            rows.append((name, f"{value:,}"))
-    return rows

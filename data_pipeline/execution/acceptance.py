@@ -1,22 +1,26 @@
 """Whether the result of a job may be published: it has pairs, and most lines could be parsed.
 
 A job on the wrong file (an archive, another kind of dump) finds only malformed lines. It fails and
-says what they look like.
+shows the first of them.
 """
 
 import argparse
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import orjson
+
 from common.errors import InputError
-from data_pipeline.storage.malformed_lines import MalformedLine
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 
 _LOG = logging.getLogger(__name__)
 _MANY_MALFORMED = 0.01
 """Of all lines: the user is told of more."""
+SHOWN = 3
+"""Malformed lines that an error shows."""
+_SHOWN_CHARACTERS = 60
 _FEW_PAIRS = 0.1
 """In all our dumps together, 0.97 of the replies find their parent."""
 
@@ -30,19 +34,6 @@ class Limits(NamedTuple):
     """Malformed lines that are stored; all are counted."""
     allow_empty: bool = False
     """Whether the result may have no pairs."""
-
-
-class InputLines(NamedTuple):
-    """The lines of one input, counted."""
-
-    lines: int
-    malformed: int
-    first_malformed: Callable[[], MalformedLine | None]
-    """Finds the first malformed line; called only for an error or a warning."""
-
-    def are_malformed(self, limits: Limits) -> bool:
-        """Whether more lines are malformed than the limits accept."""
-        return self.malformed > limits.max_malformed * self.lines
 
 
 def add_limits(parser: argparse._ActionsContainer) -> None:
@@ -103,124 +94,59 @@ def describe_limits(limits: Limits) -> dict[str, Any]:
     return {"max_dead_letters": most} if most != Limits().max_dead_letters else {}
 
 
-def require_pairs(
+def require_acceptable(
     statistics: dict[str, Any],
-    inputs: Sequence[InputLines],
     limits: Limits,
     *,
     pairs: int,
-    wanted: Sequence[str],
+    dead_letters: Sequence[bytes] = (),
     hints: Sequence[str] = (),
 ) -> None:
-    """Checks that a result may be published; warns of inputs that are mostly malformed.
+    """Checks that a result may be published, or was published rightly; warns of malformed lines.
 
     Args:
-      statistics: counts, in the order in which an error lists them.
-      inputs: the lines of each input.
+      statistics: the counts, in the order in which an error lists them.
       limits: the accepted values.
-      pairs: how many there are to publish.
-      wanted: the fields that a line must have.
-      hints: further reasons for having no pairs.
+      pairs: how many there are of what is wanted.
+      dead_letters: the first malformed lines, as stored.
+      hints: reasons for having none.
 
     Raises:
       InputError: if too many lines are malformed, or there are no pairs and must be.
     """
-    total = InputLines(
-        sum(some.lines for some in inputs),
-        sum(some.malformed for some in inputs),
-        max(inputs, key=lambda some: some.malformed).first_malformed,
-    )
-    if total.are_malformed(limits):
-        raise _too_malformed(total, limits, wanted)
+    lines, malformed = statistics.get("lines", 0), statistics.get("malformed", 0)
+    first = "".join(f"; {_shown(letter)}" for letter in dead_letters[:SHOWN])
+    share = f"{malformed:,} of {lines:,} lines ({malformed / max(lines, 1):.1%}) are malformed"
+    if malformed > limits.max_malformed * lines:
+        raise InputError(
+            f"--input: {share}, more than --max_malformed {limits.max_malformed:g} accepts{first}"
+        )
     if pairs == 0 and not limits.allow_empty:
         counted = ", ".join(_counted(statistics)) or "no lines"
-        hint = "".join(f"; {hint}" for hint in hints)
-        # A few malformed lines are not the reason why there are no pairs.
-        sample = _sample(total, wanted) if 2 * total.malformed > total.lines else ""
         raise InputError(
-            f"--input: no pairs to write ({counted}){hint}{sample}; pass "
-            "--allow_empty to publish an empty result"
+            f"--input: no pairs to write ({counted}){''.join(f'; {hint}' for hint in hints)}"
+            f"{first}; pass --allow_empty to accept that"
         )
-    mostly = [some for some in inputs if some.are_malformed(limits)]
-    for some in mostly:
-        _LOG.warning("warning: %s%s", _share(some), _sample(some, wanted))
-    # No sample: it may be at the end of all that was read.
-    if not mostly and total.malformed > _MANY_MALFORMED * total.lines:
-        _LOG.warning("warning: %s; %s says why", _share(total), DEAD_LETTERS)
+    if malformed > _MANY_MALFORMED * lines:
+        _LOG.warning("warning: %s; %s says why", share, DEAD_LETTERS)
 
 
-def require_still_accepted(
-    statistics: dict[str, Any], limits: Limits, *, pairs: Callable[[dict[str, Any]], int]
-) -> None:
-    """Checks the statistics of a job that is complete against the limits of now.
-
-    `pairs` takes from them how many pairs there must be some of.
-
-    Raises:
-      InputError: if more lines are malformed than the limits accept, or there are no pairs and
-        must be.
-    """
-    if statistics and not pairs(statistics):
-        require_allowed(limits.allow_empty, what="pairs")
-    total = InputLines(statistics.get("lines", 0), statistics.get("malformed", 0), lambda: None)
-    if total.are_malformed(limits):
-        raise _too_malformed(total, limits, [])
+def _shown(dead_letter: bytes) -> str:
+    """A dead letter in one line."""
+    found = orjson.loads(dead_letter)
+    place = f"{found['file']!r}, line {found['line']:,}"
+    return f"{place}: {found['reason']}: {found['raw'][:_SHOWN_CHARACTERS]!r}"
 
 
-def require_allowed(allow_empty: bool, *, what: str) -> None:
-    """Checks that a complete output may have none of something.
-
-    Raises:
-      InputError: if it may not.
-    """
-    if not allow_empty:
-        raise InputError(
-            f"--output: it is complete and has no {what}; pass --allow_empty to accept that"
-        )
-
-
-def _too_malformed(counted: InputLines, limits: Limits, wanted: Sequence[str]) -> InputError:
-    return InputError(
-        f"--input: {_share(counted)}, more than --max_malformed {limits.max_malformed:g} accepts"
-        f"{_sample(counted, wanted)}"
-    )
-
-
-def warn_of_left_out(*, malformed: int, dead_letters: int) -> None:
-    """Logs how many malformed lines are counted but not stored, if any."""
-    if dead_letters < malformed:
-        _LOG.warning(
-            "warning: %s of %s malformed lines are only counted, not stored (--max_dead_letters)",
-            f"{malformed - dead_letters:,}",
-            f"{malformed:,}",
-        )
-
-
-def few_parents(*, replies: int, pairs: int, are_turns: bool = False) -> list[str]:
+def few_parents(*, replies: int, pairs: int) -> list[str]:
     """A hint if few replies have found the message that they name, or the turn before them."""
     if pairs >= _FEW_PAIRS * replies:
         return []
-    if are_turns:
-        return [
-            f"only {pairs:,} of {replies:,} kept turns follow a turn that is kept too; "
-            "'dropped' counts the others by rule"
-        ]
     return [
-        f"only {pairs:,} of {replies:,} replies have a parent that is in the input and kept; check "
-        "that ids of parents are written like ids, or add the files that hold the parents"
+        f"only {pairs:,} of {replies:,} kept replies have a parent that is in the input and kept: "
+        "'dropped' counts the others; check that ids of parents are written like ids, or add the "
+        "files that hold the parents"
     ]
-
-
-def _share(counted: InputLines) -> str:
-    return (
-        f"{counted.malformed:,} of {counted.lines:,} lines "
-        f"({counted.malformed / counted.lines:.1%}) are malformed"
-    )
-
-
-def _sample(counted: InputLines, wanted: Sequence[str]) -> str:
-    sample = counted.first_malformed() if counted.malformed else None
-    return f"; {sample.describe(wanted)}" if sample else ""
 
 
 def _counted(statistics: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Columns of many rows: Arrow batches as bytes, hashes of strings, batches cut by key and size."""
+"""Columns of many rows: hashes of strings, batches cut by key and by size."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,31 +19,11 @@ _LARGEST = 1 << 16
 _CRC_POLYNOMIAL = 0xEDB88320
 
 
-def encode(batch: pa.RecordBatch) -> pa.Buffer:
-    """A batch as an Arrow IPC message without its schema."""
-    return batch.serialize()
-
-
-def decode(rows: Rows, schemas: Sequence[pa.Schema]) -> Iterator[pa.RecordBatch]:
-    """The batches of consecutive messages; `schemas` are theirs in turn."""
-    stream, number = pa.BufferReader(rows), 0
-    while stream.tell() < len(rows):
-        schema = schemas[number % len(schemas)]
-        yield pa.ipc.read_record_batch(pa.ipc.read_message(stream), schema)
-        number += 1
-
-
 def concat(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
     """All rows in one batch; empty for no batches."""
     if not batches:
         return pa.RecordBatch.from_pylist([], schema=schema)
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-
-
-def by_key(batch: pa.RecordBatch, keys: np.ndarray) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """(key, its rows in their order) for each of the keys, which are small integers [rows]."""
-    order = order_by(keys)
-    yield from runs(batch.take(pa.array(order)), keys)
 
 
 def order_by(keys: np.ndarray) -> np.ndarray:
@@ -111,7 +91,7 @@ def distinct(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sizes]
 
 
-def crc32_of(strings: pa.StringArray) -> np.ndarray:
+def crc32_of(strings: Any) -> np.ndarray:
     """`zlib.crc32` of each string, uint32 [rows]."""
     offsets, data = offsets_of(strings), bytes_of(strings)
     starts, lengths = offsets[:-1], np.diff(offsets)
@@ -123,7 +103,7 @@ def crc32_of(strings: pa.StringArray) -> np.ndarray:
         crc = np.where(lengths > position, following, crc)
     crc = ~crc
     for row in np.flatnonzero(lengths > _VECTORISED_BYTES).tolist():
-        crc[row] = zlib.crc32(strings[row].as_py().encode())
+        crc[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]])
     return crc
 
 

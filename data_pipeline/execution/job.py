@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from data_pipeline.card.statistics import as_table
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.output_folder import OutputFolder
 
@@ -57,7 +56,18 @@ def run_job(
     with output.claimed():
         if not overwrite and output.is_done(inputs, options, in_order=in_order):
             statistics = output.statistics()
-            if accept is not None:
+            if accept is not None and statistics:
                 accept(statistics)
             return JobResult(output.path, statistics, was_complete=True)
         return JobResult(output.path, work(), was_complete=False)
+
+
+def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rows of (name, count) to print; each value of a nested object is a row."""
+    rows: list[tuple[str, str]] = []
+    for name, value in statistics.items():
+        if isinstance(value, dict):
+            rows += [(f"  {name}: {rule}", f"{count:,}") for rule, count in value.items()]
+        else:
+            rows.append((name, f"{value:,}"))
+    return rows

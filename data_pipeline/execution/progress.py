@@ -5,24 +5,22 @@ worker writes now and then how far it is with a piece of work into a small file,
 adds them up: stored bytes read, partitions joined.
 """
 
-import io
 import json
 import threading
 import time
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
-from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
 
 from data_pipeline.storage.filesystem import files_like, read_bytes, write_object
 
-SECONDS_BETWEEN_NOTES = 1.0
-_SECONDS_BETWEEN_LINES = 10.0
-"""Where the output is not a terminal, such as in a log, the bar is printed this often."""
 READING = "read"
 JOINING = "join"
+_SECONDS_BETWEEN_NOTES = 1.0
+_SECONDS_BETWEEN_LINES = 10.0
+"""Where the output is not a terminal, such as in a log, the bar is printed this often."""
 
 
 class Note:
@@ -35,24 +33,23 @@ class Note:
     def write(self, *, done: int, lines: int = 0, finished: bool = False) -> None:
         """Writes how far the work is, unless the last note is less than a second old."""
         now = time.monotonic()
-        if finished or now - self._written > SECONDS_BETWEEN_NOTES:
+        if finished or now - self._written > _SECONDS_BETWEEN_NOTES:
             self._written = now
             write_object(self._path, json.dumps([done, lines]).encode())
 
 
 class Watch:
-    """Shows the notes as a bar while the job runs: `with Watch(...): ...`."""
+    """Shows the notes while the job runs: `with Watch(...): ...`."""
 
     def __init__(self, folder: str, *, stored_bytes: int, partitions: int, stream: TextIO):
         self._folder = folder
+        self._stored_bytes = stored_bytes
+        self._partitions = partitions
+        self._is_terminal = stream.isatty()
         self._stream = stream
-        self._totals = {READING: stored_bytes, JOINING: partitions}
+        self._began = time.time()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._is_terminal = stream.isatty()
-        self._bar: tqdm | None = None
-        self._kind = ""
-        self._began = time.time()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -64,28 +61,28 @@ class Watch:
         self._stop.set()
         self._thread.join()
         if error is None:
-            # Partitions without a comment leave no note.
-            self._draw(JOINING, self._totals[JOINING], "")
-        if self._bar is not None:
-            self._bar.close()
+            self._show(f"done in {tqdm.format_interval(time.time() - self._began)}")
+        if self._is_terminal:
+            self._stream.write("\n")
 
     def _watch(self) -> None:
-        interval = 1.0 if self._is_terminal else _SECONDS_BETWEEN_LINES
-        while not self._stop.wait(interval):
-            self._show()
+        while not self._stop.wait(1.0 if self._is_terminal else _SECONDS_BETWEEN_LINES):
+            self._show(self.state())
 
-    def _show(self) -> None:
+    def state(self) -> str:
+        """How far the job is, in a line."""
+        seconds = time.time() - self._began
         done, lines = self._add_up(READING)
-        if done < self._totals[READING]:
-            rate = lines / (time.time() - self._began)
-            self._draw(READING, done, f"{lines:,} lines, {rate:,.0f} comments/s")
-        else:
-            self._draw(JOINING, self._add_up(JOINING)[0], "")
+        if done < self._stored_bytes:
+            more = f", {lines:,} lines, {lines / seconds:,.0f} a second"
+            return f"reading {_bar(done, self._stored_bytes, seconds, 'B')}{more}"
+        done, _ = self._add_up(JOINING)
+        return f"joining {_bar(done, self._partitions, seconds, ' partitions')}"
 
     def _add_up(self, kind: str) -> tuple[int, int]:
         """Work done and lines read, over all notes of one kind."""
         done = lines = 0
-        for file in self._notes(kind):
+        for file in files_like(self._folder, f"{kind}-*"):
             try:
                 note = json.loads(read_bytes(file.path))
             except (OSError, ValueError):  # being written at this moment
@@ -93,36 +90,12 @@ class Watch:
             done, lines = done + note[0], lines + note[1]
         return done, lines
 
-    def _began_at(self, kind: str) -> float:
-        """When the work began, in seconds since 1970: the join begins when all files are read."""
-        began = self._began
-        if kind == JOINING:
-            times = (file.last_updated_in_seconds or 0.0 for file in self._notes(READING))
-            began = max([began, *times])
-        return min(began, time.time())
+    def _show(self, line: str) -> None:
+        self._stream.write(f"\r{line:100}" if self._is_terminal else f"{line}\n")
+        self._stream.flush()
 
-    def _notes(self, kind: str) -> list[FileMetadata]:
-        return files_like(self._folder, f"{kind}-*")
 
-    def _draw(self, kind: str, done: int, more: str) -> None:
-        if kind != self._kind:
-            if self._bar is not None:
-                self._bar.close()
-            self._kind = kind
-            self._bar = tqdm(
-                desc={READING: "reading dumps", JOINING: "joining replies to parents"}[kind],
-                total=self._totals[kind],
-                unit="B" if kind == READING else " partitions",
-                unit_scale=kind == READING,
-                smoothing=0,  # show the mean rate
-                mininterval=float("inf"),  # only `refresh` draws
-                file=self._stream if self._is_terminal else io.StringIO(),
-            )
-            self._bar.start_t = self._began_at(kind)
-        assert self._bar is not None
-        self._bar.set_postfix_str(more, refresh=False)
-        self._bar.update(done - self._bar.n)
-        if self._is_terminal:
-            self._bar.refresh()
-        else:
-            print(self._bar, file=self._stream, flush=True)
+def _bar(done: int, total: int, seconds: float, unit: str) -> str:
+    layout = "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit}"
+    settings: dict[str, Any] = {"ncols": 60, "unit": unit, "unit_scale": True}
+    return tqdm.format_meter(done, total, seconds, bar_format=layout, **settings)

@@ -1,10 +1,12 @@
 """The report of a job: one file that the last step writes and the command reads.
 
-Counts travel through the graph under the tag `TALLY`, and errors of unreadable files under
-`UNREADABLE`, so that no runner tries them again and all of them are named at once.
+Counts travel through the graph under the tag `TALLY`, as data and not as the runner's metrics, so
+that a bundle that is tried twice counts once; errors of unreadable files travel under `UNREADABLE`,
+so that no runner tries them again and all of them are named at once.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -13,12 +15,32 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, AsSideInput, AsSingleton
 
 from common.errors import InputError
-from data_pipeline.card.statistics import Tally, add_up
-from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.storage.filesystem import read_bytes, write_file
 from data_pipeline.storage.output_folder import OutputFolder
 
 UNREADABLE = "unreadable"
+TALLY = "tally"
+COUNTS = "counts"
+"""The name of the job's own counts in a tally."""
+
+Tally = dict[str, Counter]
+"""Name of a histogram -> counts."""
+
+
+class ShardFile(NamedTuple):
+    """A file that was written aside."""
+
+    name: str
+    split: str
+    """Empty for files of no split."""
+    bytes: int
+    crc32c: str
+    """Hexadecimal digits."""
+    records: int
+
+    def describe(self) -> dict[str, Any]:
+        """The entry in COMPLETED."""
+        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
 
 
 class Report(NamedTuple):
@@ -28,6 +50,15 @@ class Report(NamedTuple):
     files: list[ShardFile]
     more: dict[str, Any]
     """Further entries by name."""
+
+
+def add_up(tallies: Iterable[Tally]) -> Tally:
+    """The sum of tallies; empty for none."""
+    total: Tally = {}
+    for tally in tallies:
+        for name, counts in tally.items():
+            total.setdefault(name, Counter()).update(counts)
+    return total
 
 
 def add_report(

@@ -1,139 +1,121 @@
-"""Beam's options and runners: local or an engine, and why a job failed.
+"""Beam's options and runners: this machine's processes or an engine, and why a job failed.
 
 An engine reports a failure with every traceback, of Python, of the worker and of Java. They are
 all in the engine's logs; the command shows the line that names the cause.
 """
 
-import itertools
 import logging
+import os
 import re
+import sys
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
 from common.errors import InputError
-from data_pipeline.execution.shuffle import DamagedFileError
-from data_pipeline.execution.state_sampling import end_bundles_soon
 from data_pipeline.storage.filesystem import reach_object_stores
 
 # DirectRunner would first look for Prism, a program that it downloads, and fall back silently.
 LOCAL_RUNNER = "FnApiRunner"
-_NAMES_OF_LOCAL = {"direct", "directrunner", "switchingdirectrunner", "fnapi", "fnapirunner"}
+_NAMES_OF_LOCAL = ("direct", "directrunner", "fnapirunner")
 """What Beam's users call it, in lower case."""
-_WITH_A_JOB_SERVER = ("flink", "spark", "portable", "apache_beam.runners.portability.")
-"""How runners are called, in lower case, that have options of their own, which are known when the
-job server has started."""
-_DAMAGED = re.compile(
-    rf"\b{DamagedFileError.__name__}: (.+?)(?: \[while running .*)?$", re.MULTILINE
-)
-"""How a runner's report of a failure names the file."""
+_MULTI_PROCESSING = "multi_processing"
+_INPUT_BYTES_A_WORKER = 8 << 20
+"""Another process takes some two seconds to start, which pays from this much stored input on."""
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception)\b.*)$", re.MULTILINE)
 _DETAILS = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """How gRPC says why a connection to an engine broke."""
-_SECRETS = ("--s3_access_key_id", "--s3_secret_access_key", "--s3_session_token")
-_View = TypeVar("_View", bound=PipelineOptions)
 _STATES = "apache_beam.runners.portability.portable_runner"
+_STDERR = 2
 
 
 class _Options(PipelineOptions):
-    """Beam's options, with one view of each class, and refusing unknown ones.
-
-    Beam asks for a view 500 times while it makes a graph, and each time it would parse all
-    arguments of the class again: a tenth of a second.
-    """
-
-    def view_as(self, cls: type[_View]) -> _View:
-        views = self.__dict__.setdefault("_views", {})
-        if cls not in views:
-            views[cls] = super().view_as(cls)
-        return views[cls]
+    """Beam's options, of which unknown ones are refused."""
 
     def get_all_options(
         self,
         drop_default: bool = False,
         add_extra_args_fn: Callable | None = None,
         retain_unknown_options: bool = False,
-        display_warnings: bool = False,
-        current_only: bool = False,
+        **more: Any,
     ) -> dict[str, Any]:
         """The options by name; a job server gives `add_extra_args_fn`, which adds its own.
 
         Raises:
-          InputError: if one is unknown to it, too: Beam would leave it out silently.
+          InputError: if one is unknown to it, too: Beam would leave it out with a warning.
         """
         if add_extra_args_fn is not None and not retain_unknown_options:
             self.require_known(add_extra_args_fn)
         return super().get_all_options(
-            drop_default,
-            add_extra_args_fn,
-            retain_unknown_options,
-            display_warnings=display_warnings,
-            current_only=current_only,
+            drop_default, add_extra_args_fn, retain_unknown_options, **more
         )
 
     def require_known(self, add_extra_args_fn: Callable | None = None) -> None:
         """Checks that every option is Beam's, or one that the function adds to its parser.
 
         Raises:
-          InputError: if one is unknown.
+          InputError: if one is not.
         """
-        known, with_unknown = (
+        known, given = (
             super(_Options, self).get_all_options(False, add_extra_args_fn, retain)
             for retain in (False, True)
         )
-        if unknown := with_unknown.keys() - known.keys():
+        if unknown := given.keys() - known.keys():
             raise InputError(
                 f"unknown option --{min(unknown)}; accepted: the ones that --help lists and "
                 "Beam's pipeline options"
             )
 
 
-def pipeline_options(beam_arguments: list[str]) -> PipelineOptions:
+def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     """Beam's options, with the local runner as the default.
 
     Raises:
       InputError: if an argument is unknown.
     """
-    for before, argument in itertools.pairwise(["", *beam_arguments]):
-        if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
-            raise InputError(f"unexpected argument {argument!r}; every option begins with --")
-    _refuse_secrets(beam_arguments)
-    options = _Options(beam_arguments)
-    workers = options.view_as(DirectOptions).direct_num_workers
-    if workers < 0:
-        raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
+    stray = [each for each in beam_arguments[:1] if not each.startswith("-")]
+    if stray:
+        raise InputError(f"unexpected argument {stray[0]!r}; every option begins with --")
+    options = _Options(list(beam_arguments))
     standard = options.view_as(StandardOptions)
     if standard.runner is None or standard.runner.lower() in _NAMES_OF_LOCAL:
         standard.runner = LOCAL_RUNNER
-    if not is_local(options):
-        _log_states_only()
-    else:
-        # The local workers log each error that the job then fails with.
-        logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    if not standard.runner.lower().startswith(_WITH_A_JOB_SERVER):
         options.require_known()
+    workers = options.view_as(DirectOptions).direct_num_workers
+    if workers < 0:
+        raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
+    _log_states_only()
     reach_object_stores(options)
     return options
-
-
-def _refuse_secrets(beam_arguments: list[str]) -> None:
-    """Refuses credentials on the command line: claims, engines and workers write it into logs."""
-    for argument in beam_arguments:
-        name = argument.partition("=")[0]
-        if name in _SECRETS:
-            raise InputError(
-                f"{name}: credentials are not accepted on the command line, which logs show; set "
-                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, here and where workers run, or give "
-                "the machines a role"
-            )
 
 
 def is_local(options: PipelineOptions) -> bool:
     """Whether the job runs in this process and its children."""
     return options.view_as(StandardOptions).runner == LOCAL_RUNNER
+
+
+def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_bytes: int) -> int:
+    """How many processes work at the same time: all cores where the input is worth it.
+
+    Sets Beam's options unless `given`, the user's arguments, has them, even as Beam's defaults.
+    On an engine this process has no worker.
+    """
+    if not is_local(options):
+        return 0
+    direct = options.view_as(DirectOptions)
+    if not any(argument.startswith("--direct_") for argument in given):
+        cores = len(os.sched_getaffinity(0))
+        direct.direct_num_workers = max(1, min(cores, stored_bytes // _INPUT_BYTES_A_WORKER))
+        if direct.direct_num_workers > 1:
+            direct.direct_running_mode = _MULTI_PROCESSING
+    if direct.direct_running_mode != _MULTI_PROCESSING:
+        return 1
+    return direct.direct_num_workers or os.cpu_count() or 1
 
 
 def make_pipeline(options: PipelineOptions) -> beam.Pipeline:
@@ -142,39 +124,39 @@ def make_pipeline(options: PipelineOptions) -> beam.Pipeline:
     Raises:
       InputError: if there is no such runner.
     """
-    end_bundles_soon()
     try:
         return beam.Pipeline(options=options)
     except (ValueError, ImportError, AttributeError) as error:
         raise InputError(f"--runner {options.view_as(StandardOptions).runner}: {error}") from error
 
 
-def run_pipeline(pipeline: beam.Pipeline, *, local: bool) -> None:
+def run_pipeline(pipeline: beam.Pipeline) -> None:
     """Runs a pipeline to its end.
 
     Raises:
-      InputError: if the machine refused something, or the job failed on an engine; in one line.
-      DamagedFileError: if a file has changed since it was written.
+      InputError: if the job failed; in one line.
     """
     try:
         pipeline.run().wait_until_finish()
     except InputError:
         raise
     except Exception as error:
-        # Beam raises the error itself, or one of its own with the traceback as its message.
-        damaged = _DAMAGED.search(f"{type(error).__name__}: {error}")
-        if damaged:
-            raise DamagedFileError(damaged[1]) from error
-        refused = re.search(r"\w*Error: \[Errno \d+\].*", str(error))
-        if refused:
-            raise InputError(f"the job stopped: {refused.group()}") from error
-        if not local:
-            raise InputError(f"the job stopped: {cause_of(str(error))}") from error
-        raise
+        failure = f"{type(error).__name__}: {error}"
+        raise InputError(f"the job stopped: {cause_of(failure)}") from error
+
+
+def cause_of(failure: str) -> str:
+    """The one line of a failure's report that names the cause.
+
+    It is the last line that names an exception, since causes come after what they caused and
+    Python's own come last; else the last line of all.
+    """
+    lines = [line.strip() for line in failure.splitlines() if line.strip()]
+    return (_CAUSE.findall(failure) or _DETAILS.findall(failure) or lines)[-1].strip()
 
 
 def _log_states_only() -> None:
-    """Logs when the job's state changes, and nothing else of Beam's."""
+    """Logs when the job's state changes on an engine, and nothing else of Beam's."""
     # What engines report, tracebacks included, goes through the root logger.
     logging.getLogger().setLevel(logging.CRITICAL)
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
@@ -185,12 +167,20 @@ def _log_states_only() -> None:
     states.addFilter(lambda record: "state changed" in record.getMessage())
 
 
-def cause_of(failure: str) -> str:
-    """The one line of a failure's report that names the cause.
+@contextmanager
+def quiet_processes(workers: int) -> Iterator[TextIO]:
+    """Silences the stderr of Beam's processes; yields a stream for the progress bar.
 
-    It is the last line that names an exception, since causes come after what they caused and
-    Python's own come last; else the last line of all.
+    They write about each channel that they open to the stderr that they inherit, and no option
+    stops them. Their errors come with the failure of the job.
     """
-    causes = _CAUSE.findall(failure) or _DETAILS.findall(failure)
-    lines = [line.strip() for line in failure.splitlines() if line.strip()]
-    return (causes or lines or ["no reason given"])[-1].strip()
+    if workers <= 1:
+        yield sys.stderr
+        return
+    sys.stderr.flush()
+    with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
+        os.dup2(nowhere.fileno(), _STDERR)
+        try:
+            yield terminal
+        finally:
+            os.dup2(terminal.fileno(), _STDERR)

@@ -16,14 +16,9 @@ import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
-from data_pipeline.execution.columns import decode, pieces, values_of
-from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
-from data_pipeline.job.join import (
-    PAIRS_A_BATCH,
-    OwnMessages,
-    partitions_of,
-    read_messages,
-)
+from data_pipeline.execution.columns import pieces, values_of
+from data_pipeline.execution.exchange import Block, Exchange, received
+from data_pipeline.job.join import OWN_MESSAGES, PAIRS_A_BATCH, OwnMessages, partitions_of
 from data_pipeline.pairs.schema import (
     BEFORE_INPUT,
     CONTEXT,
@@ -33,15 +28,15 @@ from data_pipeline.pairs.schema import (
     pairs_schema,
 )
 
-_COMPLETE = "complete"
+_COMPLETE, _WAITING = "complete", "waiting pairs"
 
 
 class AddContextTurn(beam.PTransform):
-    """(batches of pairs, the join's messages) -> the pairs, with one more turn where known."""
+    """(batches of pairs, sent own messages) -> the pairs, with one more turn where known."""
 
-    def __init__(self, transport: Transport, *, turn: int, turns: int, partitions: int):
+    def __init__(self, exchange: Exchange, *, turn: int, turns: int, partitions: int):
         super().__init__()
-        self._transport = transport
+        self._exchange = exchange
         self._turn = turn
         self._schema = pairs_schema(turns)
         self._partitions = partitions
@@ -55,11 +50,11 @@ class AddContextTurn(beam.PTransform):
         waiting, complete = pairs | "Separate pairs without an earlier message" >> beam.FlatMap(
             _separate_complete
         ).with_outputs(_COMPLETE, main="waiting")
-        rows = waiting | "Pack pairs by the earlier message" >> beam.ParDo(
-            PackBatches(self._transport, partial(_by_partition, partitions=self._partitions))
+        sent = waiting | "Send pairs to the earlier message" >> self._exchange.send(
+            partial(_by_earlier_message, partitions=self._partitions)
         )
         joined = (
-            {"messages": messages, "pairs": rows}
+            {OWN_MESSAGES: messages, _WAITING: sent}
             | "Group pairs with messages" >> beam.CoGroupByKey()
             | "Add the turn to the pairs"
             >> beam.FlatMap(_add_turn, turn=self._turn, schema=self._schema)
@@ -73,7 +68,9 @@ def _separate_complete(pairs: pa.RecordBatch) -> Iterator[Any]:
     yield TaggedOutput(_COMPLETE, pairs.filter(pc.invert(is_waiting)))
 
 
-def _by_partition(pairs: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+def _by_earlier_message(
+    pairs: pa.RecordBatch, *, partitions: int
+) -> tuple[pa.RecordBatch, np.ndarray]:
     return pairs, partitions_of(pairs.column(BEFORE_INPUT), partitions)
 
 
@@ -81,12 +78,9 @@ def _add_turn(
     element: tuple[int, dict[str, Iterable[Block]]], *, turn: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     _, blocks = element
-    waiting = list(blocks["pairs"])
-    if waiting:
-        own, _ = read_messages(blocks["messages"])
-        for rows in read_blocks(waiting):
-            for pairs in decode(rows, [schema]):
-                yield from add_turn(pairs, own, turn=turn)
+    pairs = received(blocks[_WAITING], schema)
+    if pairs.num_rows:
+        yield from add_turn(pairs, OwnMessages(blocks[OWN_MESSAGES]), turn=turn)
 
 
 def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[pa.RecordBatch]:

@@ -5,10 +5,6 @@ reply itself, to the partition of its parent's id. Partitions are even, however 
 thread has. (Keyed by thread, which parent and reply mostly share, the text would travel once
 instead of twice; but a thread can have a million messages, and the first months of Reddit have
 replies whose parent is in another thread.)
-
-Messages that a cache keeps are packed by *subpartition*, of which there are 1,024; a partition is a
-run of subpartitions. So an input file that is packed once serves any number of partitions. Without
-a cache the subpartitions are the job's partitions.
 """
 
 from collections import Counter
@@ -19,99 +15,58 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import (
-    concat,
-    crc32_of,
-    decode,
-    encode,
-    lengths_of,
-    order_by,
-    pieces,
-    runs,
-    values_of,
-)
-from data_pipeline.execution.shuffle import Block, read_blocks
+from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces, values_of
+from data_pipeline.execution.exchange import Block, received
+from data_pipeline.job.read import POSITION
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.sources.source import MESSAGES
 
-SUBPARTITIONS = 1024
-"""The most partitions that there can be, and the subpartitions of a cache."""
+OWN_MESSAGES, REPLIES = "own messages", "replies"
+"""What is joined."""
 PAIRS_A_BATCH = 50_000
 """Stages hand on at most as many pairs at once, so that a message with a million replies, all in
 one partition, does not fill the memory."""
+_TEXT = pa.field("text", pa.large_string())
+"""Null where the message is dropped."""
 
-OWN = pa.schema([MESSAGES.field(name) for name in ("id", "parent")]).append(
-    pa.field("text", pa.large_string())
+OWN_SCHEMA = pa.schema(
+    [*map(MESSAGES.field, ("id", "parent")), _TEXT, MESSAGES.field("dropped_by"), POSITION]
 )
-OWN = OWN.append(MESSAGES.field("dropped_by"))
-"""A message in the subpartition of its own id. Dropped messages are included, to be counted once,
-but without their text."""
-REPLIES = OWN.append(MESSAGES.field("thread")).append(MESSAGES.field("group"))
-REPLIES = REPLIES.append(MESSAGES.field("created"))
-"""A message in its parent's subpartition."""
+"""A message in the partition of its own id; dropped ones are included, to be counted once."""
+REPLIES_SCHEMA = pa.schema([*OWN_SCHEMA, *map(MESSAGES.field, ("thread", "group", "created"))])
+"""A message in its parent's partition."""
 
 
-def partitions_of(ids: pa.StringArray, partitions: int) -> np.ndarray:
+def partitions_of(ids: Any, partitions: int) -> np.ndarray:
     """The partitions in which the replies to messages with these ids look for them [rows]."""
-    return (crc32_of(ids) % SUBPARTITIONS).astype(np.int64) * partitions // SUBPARTITIONS
+    return crc32_of(ids).astype(np.int64) % partitions
 
 
-class Packer:
-    """Packs messages by subpartition.
-
-    Few large Arrow messages: 16 subpartitions instead of 1,024 save 0.5 microseconds a comment, of
-    packing and of joining.
-    """
-
-    def __init__(self, subpartitions: int) -> None:
-        self.subpartitions = subpartitions
-        self._batches: list[pa.RecordBatch] = []
-        self.messages = 0
-        self.bytes = 0
-
-    def add(self, messages: pa.RecordBatch) -> None:
-        """Adds messages."""
-        self._batches.append(messages)
-        self.messages += messages.num_rows
-        self.bytes += messages.nbytes
-
-    def packed(self) -> Iterator[tuple[int, list[pa.Buffer]]]:
-        """(subpartition, two messages of Arrow: its own messages, replies to them)."""
-        messages = concat(self._batches, MESSAGES)
-        is_reply = values_of(messages.column("parent").is_valid())
-        owns = dict(self._divided(messages, "id", np.arange(len(is_reply)), OWN))
-        answers = dict(self._divided(messages, "parent", np.flatnonzero(is_reply), REPLIES))
-        no_own, no_answer = concat([], OWN), concat([], REPLIES)
-        for subpartition in sorted(owns.keys() | answers.keys()):
-            both = owns.get(subpartition, no_own), answers.get(subpartition, no_answer)
-            yield subpartition, list(map(encode, both))
-
-    def _divided(
-        self, messages: pa.RecordBatch, name: str, rows: np.ndarray, schema: pa.Schema
-    ) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """(subpartition of a column, its messages) of some rows."""
-        subpartitions = partitions_of(messages.column(name), self.subpartitions)[rows]
-        yield from runs(_ordered(messages, rows[order_by(subpartitions)], schema), subpartitions)
+def by_id(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    """Messages as `OWN_SCHEMA`, and their partitions."""
+    return messages.select(OWN_SCHEMA.names), partitions_of(messages.column("id"), partitions)
 
 
-def _ordered(messages: pa.RecordBatch, rows: np.ndarray, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of a schema of some rows in this order, without the texts of dropped messages."""
-    dropped = values_of(messages.column("dropped_by").is_valid())[rows]
-    # A null row gives a null: texts are copied once, here.
-    indices = {"text": pa.array(rows, mask=dropped)}
-    columns = [
-        messages.column(field.name).take(indices.get(field.name, pa.array(rows)))
-        for field in schema
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def by_parent(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    """Messages as `REPLIES_SCHEMA`, and the partitions of their parents; -1 where there is none."""
+    parents = messages.column("parent")
+    keys = np.where(values_of(parents.is_valid()), partitions_of(parents, partitions), -1)
+    return messages.select(REPLIES_SCHEMA.names), keys
+
+
+def in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
+    """The messages, in reading order if two have one id; else their order does not matter."""
+    if pc.count_distinct(messages.column("id")).as_py() < messages.num_rows:
+        return messages.sort_by(POSITION.name)
+    return messages
 
 
 class OwnMessages:
     """The messages of one partition by id; of several with one id the first counts."""
 
-    def __init__(self, batches: Sequence[pa.RecordBatch]):
-        """Takes batches of the schema `OWN` in reading order."""
-        self._messages = concat(batches, OWN)
+    def __init__(self, blocks: Iterable[Block]):
+        """Takes blocks of `OWN_SCHEMA`."""
+        self._messages = in_reading_order(received(blocks, OWN_SCHEMA))
         ids = self._messages.column("id")
         first = pc.index_in(ids, value_set=ids).to_numpy()
         self._is_first = first == np.arange(len(first))
@@ -150,28 +105,8 @@ class OwnMessages:
         return counts
 
 
-def read_messages(blocks: Iterable[Block]) -> tuple[OwnMessages, list[pa.RecordBatch]]:
-    """The messages of one partition, and the replies to them, in reading order."""
-    owns, replies = [], []
-    for own, answers in _decoded(blocks):
-        owns.append(own)
-        replies += [answers] if answers.num_rows else []
-    return OwnMessages(owns), replies
-
-
-def read_replies(blocks: Iterable[Block]) -> list[pa.RecordBatch]:
-    """The replies alone."""
-    return [replies for _, replies in _decoded(blocks)]
-
-
-def _decoded(blocks: Iterable[Block]) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-    for rows in read_blocks(blocks):
-        batches = list(decode(rows, (OWN, REPLIES)))
-        yield from zip(batches[::2], batches[1::2], strict=True)
-
-
 def pair_partition(
-    blocks: Iterable[Block], *, rule_names: Sequence[str], context_turns: int
+    blocks: dict[str, Iterable[Block]], *, rule_names: Sequence[str], context_turns: int
 ) -> Iterator[tuple[pa.RecordBatch, Counter]]:
     """Joins the replies of one partition to their parents.
 
@@ -179,23 +114,21 @@ def pair_partition(
     name different parents, each is paired.
 
     Yields:
-      Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs, in the order of
-      the replies, each with counts: `duplicates`, `comments`, `kept`, `replies`, `pairs`,
-      `dropped/RULE`.
+      Batches of `pairs_schema(context_turns)` of at most `PAIRS_A_BATCH` pairs, each with counts:
+      `duplicates`, `comments`, `kept`, `replies`, `pairs`, `dropped/RULE`.
     """
-    own, replies = read_messages(blocks)
+    own = OwnMessages(blocks[OWN_MESSAGES])
+    replies = in_reading_order(received(blocks[REPLIES], REPLIES_SCHEMA))
     schema = pairs_schema(context_turns)
     yield concat([], schema), own.count(rule_names)
-    all_replies = concat(replies, REPLIES)
-    is_first = _are_first_copies(all_replies)
-    kept = is_first & values_of(all_replies.column("dropped_by").is_null())
-    parents = own.rows_of(all_replies.column("parent"))
-    others = values_of(pc.not_equal(all_replies.column("id"), all_replies.column("parent")))
+    kept = _are_first_copies(replies) & values_of(replies.column("dropped_by").is_null())
+    parents = own.rows_of(replies.column("parent"))
+    others = values_of(pc.not_equal(replies.column("id"), replies.column("parent")))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
     yield concat([], schema), Counter(replies=int(kept.sum()))
     rows = parents.take(pa.array(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
-        some = all_replies.take(pa.array(paired[piece]))
+        some = replies.take(pa.array(paired[piece]))
         pairs = _pairs(some, own, rows[piece.start : piece.stop], schema)
         yield pairs, Counter(pairs=pairs.num_rows)
 

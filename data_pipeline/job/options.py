@@ -14,7 +14,6 @@ from data_pipeline.execution.acceptance import (
     describe_limits,
     limits_of,
 )
-from data_pipeline.job.join import SUBPARTITIONS
 from data_pipeline.job.settings import Settings
 from data_pipeline.pairs import splits
 from data_pipeline.pairs.decontamination import Excluded
@@ -29,6 +28,7 @@ from data_pipeline.sources.source import Layout, Source
 _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join and one train shard; some 300 MB of text."""
 _MIN_PARTITIONS = 16
+_MOST_PARTITIONS = 1024
 MAX_CONTEXT_TURNS = 100
 """Each turn is one more join."""
 _LEAST = {
@@ -91,12 +91,6 @@ def add_arguments(parser: argparse.ArgumentParser, options: PairOptions) -> None
     _add_removal(parser.add_argument_group("rules that drop pairs, off by default"), options)
     limits = parser.add_argument_group("when the job fails")
     add_limits(limits)
-    job = parser.add_argument_group("the job")
-    job.add_argument(
-        "--cache",
-        metavar="DIR",
-        help="keep the parsed inputs in this folder, for later jobs; default: not kept",
-    )
 
 
 def _add_storage(group: argparse._ArgumentGroup, options: PairOptions) -> None:
@@ -225,7 +219,7 @@ def check(options: PairOptions, *, stored_bytes: int, described: dict[str, Any])
         excluded = Excluded(options.exclude_texts, are_halves=options.pairs_of == HALVES)
     return Settings(
         sharding,
-        partitions=min(partitions, SUBPARTITIONS),
+        partitions=min(partitions, _MOST_PARTITIONS),
         max_copies_of_pair=options.max_copies_of_pair,
         excluded=excluded,
         limits=options.limits,
@@ -285,11 +279,3 @@ def _describe_storage(options: PairOptions, sharding: Sharding) -> dict[str, Any
         description["validation_fraction"] = options.validation_fraction
         description["validation_shards"] = sharding.validation_shards
     return description
-
-
-def describe_partitions(partitions: int) -> str:
-    """How many partitions there are, and why, for the log."""
-    return (
-        f"{partitions} partitions (one for each {_INPUT_BYTES_A_PARTITION >> 20} MiB of input, "
-        f"{_MIN_PARTITIONS} to {SUBPARTITIONS:,})"
-    )

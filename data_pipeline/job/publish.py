@@ -2,46 +2,39 @@
 
 import logging
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
+from apache_beam.io.filesystems import FileSystems
+
 from common.errors import InputError
-from data_pipeline.cache.cached_input import EXAMPLES, MOST_REASONS, OTHER_REASONS
 from data_pipeline.card.data_card import render
 from data_pipeline.card.statistics import (
-    COPIES,
-    COUNTS,
     INPUT_CHARACTERS,
     MONTHS,
     RESPONSE_CHARACTERS,
     SUBREDDITS,
-    Tally,
 )
-from data_pipeline.execution.acceptance import (
-    InputLines,
-    few_parents,
-    require_pairs,
-    warn_of_left_out,
-)
-from data_pipeline.execution.report import Report
+from data_pipeline.execution.acceptance import SHOWN, few_parents, require_acceptable
+from data_pipeline.execution.report import COUNTS, Report, ShardFile, Tally
+from data_pipeline.job.read import MOST_REASONS, OTHER_REASONS, FileRead, first_examples
 from data_pipeline.job.settings import Settings
 from data_pipeline.pairs.deduplication import (
+    COPIES,
     COPYPASTA_CHARACTERS,
     COPYPASTA_COPIES,
     COPYPASTA_REPLIES,
     DUPLICATE_PAIRS,
 )
 from data_pipeline.pairs.schema import CONTEXT, INPUT, RESPONSE, SUBREDDIT
-from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION
 from data_pipeline.sources.source import Layout, Source, Wording
-from data_pipeline.storage.filesystem import Tap, as_json
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.filesystem import as_json, open_stored
+from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.output_folder import (
     DATA_CARD,
     DEAD_LETTERS,
@@ -50,8 +43,8 @@ from data_pipeline.storage.output_folder import (
 )
 from data_pipeline.storage.synthetic import synthetic_flag
 
-Inputs = list[tuple[InputFile, dict[str, Any]]]
-"""The input files, and the manifests of their cached inputs."""
+Inputs = list[tuple[InputFile, FileRead]]
+"""The input files, and what was read of each."""
 _LOG = logging.getLogger(__name__)
 _TOP_SUBREDDITS = 100
 _EXPECTED_PAIRS = 10
@@ -74,20 +67,19 @@ def publish(
     outputs = {names[file.name]: file.describe() for file in report.files}
     counts = _counts(report, settings, source)
     try:
-        _accept(inputs, settings, source, counts)
+        _accept(inputs, settings, source, counts, _first_dead_letters(output))
     except InputError:
         output.discard()
         raise
-    warn_of_left_out(malformed=counts["malformed"], dead_letters=outputs[DEAD_LETTERS]["records"])
     if source.layout is Layout.TURNS and counts["malformed"]:
         _LOG.warning(
             "warning: %s malformed turns are left out; the turn after one replies to the turn "
             "before it",
             f"{counts['malformed']:,}",
         )
-    manifests = [manifest for _, manifest in inputs]
+    reads = [read for _, read in inputs]
     synthetic = synthetic_flag(file.full_path for file, _ in inputs)
-    card = _card(report, manifests, source, options=options, counts=counts, outputs=outputs)
+    card = _card(report, reads, source, options=options, counts=counts, outputs=outputs)
     output.publish(
         files=names,
         documents={
@@ -96,7 +88,7 @@ def publish(
             f"{DATA_CARD}.html": render(card | synthetic).encode(),
         },
         marker={
-            "inputs": {file.full_path: manifest["input"] for file, manifest in inputs},
+            "inputs": {file.full_path: read.about for file, read in inputs},
             "options": options,
             "outputs": outputs,
             **synthetic,
@@ -105,35 +97,35 @@ def publish(
     return counts
 
 
-def _accept(inputs: Inputs, settings: Settings, source: Source, counts: dict[str, Any]) -> None:
-    lines = [
-        InputLines(
-            manifest["counts"]["lines"],
-            manifest["counts"]["malformed"],
-            partial(first_malformed, source, file),
-        )
-        for file, manifest in inputs
-    ]
+def _first_dead_letters(output: OutputFolder) -> list[bytes]:
+    path = FileSystems.join(output.incomplete, DEAD_LETTERS)
+    with closing(open_stored(path)) as stream:
+        return list(islice(stream, SHOWN))
+
+
+def _accept(
+    inputs: Inputs,
+    settings: Settings,
+    source: Source,
+    counts: dict[str, Any],
+    dead_letters: list[bytes],
+) -> None:
     wrong = [
         f"{file.path}: {fault}"
-        for file, manifest in inputs
-        for fault in source.faults(frozenset(manifest["groups"]))
+        for file, read in inputs
+        for fault in source.faults(frozenset(read.groups))
     ]
     if wrong:
         raise InputError("; ".join(wrong))
-    groups: frozenset[str] = frozenset().union(*(manifest["groups"] for _, manifest in inputs))
+    groups: frozenset[str] = frozenset().union(*(read.groups for _, read in inputs))
     hints = [
         *source.hints(groups),
         *_excluded_nothing(settings, counts),
-        *few_parents(
-            replies=counts["replies"],
-            pairs=counts["pairs"],
-            are_turns=source.layout is Layout.TURNS,
-        ),
+        *few_parents(replies=counts["replies"], pairs=counts["pairs"]),
     ]
     pairs = sum(counts[f"{split}_pairs"] for split in settings.sharding.shards_by_split())
     hints += _empty_splits(settings, counts, pairs=pairs)
-    require_pairs(counts, lines, settings.limits, pairs=pairs, wanted=source.fields, hints=hints)
+    require_acceptable(counts, settings.limits, pairs=pairs, dead_letters=dead_letters, hints=hints)
     _require_train_pairs(settings, counts, pairs=pairs)
     for hint in hints:
         _LOG.warning("warning: %s", hint)
@@ -181,15 +173,6 @@ def _require_train_pairs(settings: Settings, counts: dict[str, Any], *, pairs: i
         )
 
 
-def first_malformed(source: Source, file: InputFile) -> MalformedLine | None:
-    """The first malformed line of an input, or None if there is none any more."""
-    with suppress(UnreadableFileError):
-        for batch in source.read(file, Tap()):
-            if batch.malformed:
-                return batch.malformed[0]
-    return None
-
-
 def _counts(report: Report, settings: Settings, source: Source) -> dict[str, Any]:
     """The contents of `statistics.json`; counts of nothing are 0."""
     counts = report.tally.get(COUNTS, Counter())
@@ -220,7 +203,7 @@ def _numbered(files: list[ShardFile], *, suffix: str) -> dict[str, str]:
 
 def _card(
     report: Report,
-    manifests: list[dict[str, Any]],
+    reads: list[FileRead],
     source: Source,
     *,
     options: dict[str, Any],
@@ -231,43 +214,41 @@ def _card(
     return {
         "version": _version(),
         "made": datetime.now(UTC).date().isoformat(),
-        "source": _wording(manifests, source)._asdict(),
+        "source": _wording(reads, source)._asdict(),
         "options": options,
-        **_card_of_inputs(manifests, list(counts["dropped"])),
+        **_card_of_inputs(reads, list(counts["dropped"])),
         "counts": counts,
         **_card_of_pairs(report.more["examples"], report.tally),
         "outputs": [{"file": name, **output} for name, output in sorted(outputs.items())],
     }
 
 
-def _wording(manifests: list[dict[str, Any]], source: Source) -> Wording:
+def _wording(reads: list[FileRead], source: Source) -> Wording:
     """What the card calls the source; one without a name has the names of its files."""
     if source.wording.name:
         return source.wording
-    names = [PurePath(manifest["input"]["path"]).name for manifest in manifests]
+    names = [PurePath(read.about["path"]).name for read in reads]
     shown = names[0] if len(names) == 1 else f"{len(names):,} files, {names[0]} to {names[-1]}"
     return source.wording._replace(name=shown)
 
 
-def _card_of_inputs(manifests: list[dict[str, Any]], rule_names: list[str]) -> dict[str, Any]:
+def _card_of_inputs(reads: list[FileRead], rule_names: list[str]) -> dict[str, Any]:
     reasons: Counter = Counter()
-    examples: dict[str, list[str]] = {name: [] for name in rule_names}
-    for manifest in manifests:
-        reasons.update(manifest["malformed_reasons"])
-        for name, texts in manifest["dropped_examples"].items():
-            examples[name] = (examples[name] + texts)[:EXAMPLES]
+    for read in reads:
+        reasons.update(read.reasons)
+    examples = first_examples(read.examples for read in reads)
     return {
         "inputs": [
             {
-                "file": manifest["input"]["path"],
-                "bytes": manifest["input"]["bytes"],
-                "crc32c": manifest["input"]["crc32c"],
-                "lines": manifest["counts"]["lines"],
-                "malformed": manifest["counts"]["malformed"],
+                "file": read.about["path"],
+                "bytes": read.about["bytes"],
+                "crc32c": read.about["crc32c"],
+                "lines": read.lines,
+                "malformed": read.malformed,
             }
-            for manifest in manifests
+            for read in reads
         ],
-        "dropped_examples": examples,
+        "dropped_examples": {rule: examples.get(rule, []) for rule in rule_names},
         "malformed_reasons": ranked_reasons(reasons),
     }
 

@@ -9,10 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.card.statistics import COUNTS, TALLY
-from data_pipeline.execution.columns import decode, pieces
-from data_pipeline.execution.shuffle import Block, read_blocks
-from data_pipeline.job.join import PAIRS_A_BATCH
+from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.pairs.schema import (
     BEFORE_INPUT,
     CREATED,
@@ -24,22 +21,15 @@ from data_pipeline.pairs.schema import (
     THREAD_ID,
     pairs_schema,
 )
-from data_pipeline.sources.source import SCHEMAS, Layout
 
 
-def pairs_of_rows(element: tuple[int, Block], *, rule_names: Sequence[str]) -> Iterator[Any]:
-    """(partition, block of rows) -> batches of pairs; tagged, their counts.
+def pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterator[Any]:
+    """A batch of rows -> their pairs; tagged, their counts.
 
     A row counts as one comment: `kept`, `replies` and `pairs` are the rows that no rule drops.
     """
-    _, block = element
-    for packed in read_blocks([block]):
-        for rows in decode(packed, (SCHEMAS[Layout.ROWS],)):
-            pairs = as_pairs(rows)
-            sizes = np.full(pairs.num_rows, pairs.nbytes // max(pairs.num_rows, 1))
-            for piece in pieces(sizes, rows=PAIRS_A_BATCH):
-                yield pairs.slice(piece.start, piece.stop - piece.start)
-            yield TaggedOutput(TALLY, {COUNTS: _count(rows, rule_names)})
+    yield as_pairs(rows)
+    yield TaggedOutput(TALLY, {COUNTS: _count(rows, rule_names)})
 
 
 def as_pairs(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -11,9 +11,6 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
-from data_pipeline.execution.columns import concat
-from data_pipeline.execution.shuffle import Block
-from data_pipeline.job.join import REPLIES, read_replies
 from data_pipeline.pairs.schema import INPUT_ID, THREAD_ID
 from data_pipeline.pairs.splits import stable_hashes
 
@@ -50,7 +47,7 @@ class Threads:
 
 
 def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCollection:
-    """Batches of pairs, (partition, block of messages) -> the pairs with their threads."""
+    """Batches of pairs, batches of messages -> the pairs with their threads."""
     threads = (
         messages
         | "List the links of the replies" >> beam.Map(links_of)
@@ -60,10 +57,9 @@ def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCo
     return pairs | "Add the threads" >> beam.Map(with_threads, AsSingleton(threads))
 
 
-def links_of(element: tuple[int, Block]) -> bytes:
-    """(partition, block of messages) -> hashes of parents and of replies to them, [2, replies]."""
-    _, block = element
-    replies = concat(read_replies([block]), REPLIES)
+def links_of(messages: pa.RecordBatch) -> bytes:
+    """Hashes of parents and of replies to them, [2, replies]."""
+    replies = messages.filter(messages.column("parent").is_valid())
     return b"".join(stable_hashes(replies.column(name)).tobytes() for name in ("parent", "id"))
 
 

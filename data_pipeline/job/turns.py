@@ -9,42 +9,30 @@ from decimal import Decimal
 from itertools import groupby
 from typing import NamedTuple
 
-import apache_beam as beam
+import numpy as np
 import pyarrow as pa
 
-from data_pipeline.execution.columns import concat, decode
-from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
-from data_pipeline.job.join import Packer
+from data_pipeline.execution.exchange import Block, received
+from data_pipeline.job.join import partitions_of
+from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
 
-_TURNS = SCHEMAS[Layout.TURNS]
+TURNS = SCHEMAS[Layout.TURNS].append(POSITION)
+_MESSAGES = MESSAGES.append(POSITION)
 _MESSAGES_A_BATCH = 100_000
 
 
-class LinkTurns(beam.PTransform):
-    """(partition, block of turns) -> (partition, block of messages), packed for the join."""
+def by_thread(turns: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The turns, and the partitions of their threads."""
+    return turns, partitions_of(turns.column("thread"), partitions)
 
-    def __init__(self, transport: Transport, *, partitions: int):
-        super().__init__()
-        self._transport = transport
-        self._partitions = partitions
 
-    def expand(self, blocks: beam.PCollection) -> beam.PCollection:
-        """Brings threads together and links their turns."""
-        return (
-            blocks
-            | "Group turns by thread" >> beam.GroupByKey()
-            | "Link each turn to the one before" >> beam.FlatMap(self._link)
-        )
-
-    def _link(self, element: tuple[int, Iterable[Block]]) -> Iterator[tuple[int, Block]]:
-        _, blocks = element
-        batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, (_TURNS,))]
-        messages = link_turns(concat(batches, _TURNS))
-        for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
-            packer = Packer(self._partitions)
-            packer.add(messages.slice(start, _MESSAGES_A_BATCH))
-            yield from pack(dict(packer.packed()), self._transport)
+def link(element: tuple[int, Iterable[Block]]) -> Iterator[pa.RecordBatch]:
+    """(partition, blocks of turns) -> batches of messages with ids and parents."""
+    _, blocks = element
+    messages = without_dropped_texts(link_turns(received(blocks, TURNS)))
+    for start in range(0, messages.num_rows, _MESSAGES_A_BATCH):
+        yield messages.slice(start, _MESSAGES_A_BATCH)
 
 
 class _Turn(NamedTuple):
@@ -57,12 +45,13 @@ class _Turn(NamedTuple):
 
 
 def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
-    """Turns of whole threads, in reading order -> messages, thread by thread.
+    """Turns of whole threads -> messages, thread by thread.
 
     A turn's id is THREAD:ORDER. Turns of one order stay in reading order, the later ones with a
     number behind their id; one with the same text is the same turn read twice, and gets the same
     id and parent.
     """
+    turns = turns.sort_by(POSITION.name)
     orders = turns.column("order").to_pylist()
     columns = (turns.column("thread").to_pylist(), map(_number, orders), orders)
     texts = turns.column("text").to_pylist()
@@ -83,10 +72,10 @@ def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
                 ids.append(own_id)
                 parents.append(parent)
                 taken.append(turn.row)
-    messages = turns.select(MESSAGES.names).take(pa.array(taken, pa.int64()))
+    messages = turns.select(_MESSAGES.names).take(pa.array(taken, pa.int64()))
     made = {"id": pa.array(ids, pa.string()), "parent": pa.array(parents, pa.string())}
-    arrays = [made.get(name, messages.column(name)) for name in MESSAGES.names]
-    return pa.RecordBatch.from_arrays(arrays, schema=MESSAGES)
+    arrays = [made.get(name, messages.column(name)) for name in _MESSAGES.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=_MESSAGES)
 
 
 def _place(turn: _Turn) -> tuple[str, float | int | Decimal]:

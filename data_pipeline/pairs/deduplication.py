@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 import xxhash
 from apache_beam.pvalue import TaggedOutput
 
-from data_pipeline.card.statistics import COPIES, COUNTS, TALLY, Tally
-from data_pipeline.execution.columns import concat, decode, lengths_of, pieces
-from data_pipeline.execution.shuffle import Block, PackBatches, Transport, read_blocks
+from data_pipeline.execution.columns import lengths_of, pieces
+from data_pipeline.execution.exchange import Block, Exchange, received
+from data_pipeline.execution.report import COUNTS, TALLY, Tally
 from data_pipeline.pairs.schema import (
     CREATED,
     INPUT,
@@ -33,6 +33,8 @@ COPYPASTA_CHARACTERS = 50
 """A shorter response may recur without having been pasted."""
 COPYPASTA_COPIES = 3
 """A long response in as many pairs or more is copypasta."""
+COPIES = "copies"
+"""The name of the tally of both."""
 DUPLICATE_PAIRS = "duplicate_pairs"
 COPYPASTA_REPLIES = "copypasta_replies"
 
@@ -61,7 +63,7 @@ _ORDER = (RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, CREATED)
 def cap_copies(
     pairs: beam.PCollection,
     most: int,
-    transport: Transport,
+    exchange: Exchange,
     *,
     partitions: int,
     schema: pa.Schema,
@@ -70,10 +72,9 @@ def cap_copies(
 
     The second collection holds the tallies of `copies_dropped`.
     """
-    rows = PackBatches(transport, partial(_by_text, partitions=partitions))
     kept, tally = (
         pairs
-        | "Pack pairs by text" >> beam.ParDo(rows)
+        | "Send pairs by text" >> exchange.send(partial(_by_text, partitions=partitions))
         | "Group equal pairs" >> beam.GroupByKey()
         | "Keep the first copies"
         >> beam.FlatMap(_keep_first, most=most, schema=schema).with_outputs(TALLY, main="kept")
@@ -90,8 +91,7 @@ def _keep_first(
     element: tuple[int, Iterable[Block]], *, most: int, schema: pa.Schema
 ) -> Iterator[Any]:
     _, blocks = element
-    batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, [schema])]
-    pairs = concat(batches, schema)
+    pairs = received(blocks, schema)
     # By all that a pair has: messages of one id are one reply, but each is halved for itself.
     pairs = pairs.sort_by([(name, "ascending") for name in _ORDER])
     kept = pairs.filter(pa.array(_copies_before(pairs) < most))
@@ -118,13 +118,13 @@ def _copies_before(pairs: pa.RecordBatch) -> np.ndarray:
 
 
 def count_copies(
-    pairs: beam.PCollection, transport: Transport, *, partitions: int
+    pairs: beam.PCollection, exchange: Exchange, *, partitions: int
 ) -> beam.PCollection:
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
-    rows = PackBatches(transport, partial(_hashes_by_partition, partitions=partitions))
+    hashed = partial(_hashes_by_partition, partitions=partitions)
     return (
         pairs
-        | "Hash the texts" >> beam.ParDo(rows)
+        | "Hash the texts" >> exchange.send(hashed)
         | "Group equal hashes" >> beam.GroupByKey()
         | "Count equal hashes" >> beam.Map(_count)
     )
@@ -147,8 +147,8 @@ def _hashes_by_partition(
 
 def _count(element: tuple[int, Iterable[Block]]) -> Tally:
     key, blocks = element
-    batches = [batch for rows in read_blocks(blocks) for batch in decode(rows, [_HASHES])]
-    _, copies = np.unique(concat(batches, _HASHES).column("hash").to_numpy(), return_counts=True)
+    hashes = received(blocks, _HASHES).column("hash").to_numpy()
+    _, copies = np.unique(hashes, return_counts=True)
     if key % 2 == _PAIRS:
         return {COPIES: Counter({DUPLICATE_PAIRS: int(copies.sum()) - len(copies)})}
     pasted = int(copies[copies >= COPYPASTA_COPIES].sum())

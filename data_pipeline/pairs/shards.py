@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList
 
-from data_pipeline.execution.columns import concat, crc32_of, decode, offsets_of
-from data_pipeline.execution.shuffle import Block, read_blocks
+from data_pipeline.execution.columns import crc32_of, offsets_of
+from data_pipeline.execution.exchange import Block, received
+from data_pipeline.execution.report import ShardFile
 from data_pipeline.pairs.formats import Format
 from data_pipeline.pairs.schema import RESPONSE_ID, stored_columns
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, split_keys, splits_of
@@ -26,22 +27,6 @@ ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary(
 """A pair on its way to its shard: what orders it there, and its format's bytes."""
 Shard = tuple[str, int]
 """Its split, and its index among the shards of this split."""
-
-
-class ShardFile(NamedTuple):
-    """A file that was written aside."""
-
-    name: str
-    split: str
-    """Empty for files of no split."""
-    bytes: int
-    crc32c: str
-    """Hexadecimal digits."""
-    records: int
-
-    def describe(self) -> dict[str, Any]:
-        """The entry in COMPLETED."""
-        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
 
 
 class Sharding(NamedTuple):
@@ -113,10 +98,7 @@ def write_shard(
     shard, blocks = element
     split, index = sharding.all_shards()[shard]
     form = sharding.format
-    there = (block for block in blocks if block is not None)
-    rows = concat(
-        [batch for joined in read_blocks(there) for batch in decode(joined, [ROWS])], ROWS
-    )
+    rows = received(blocks, ROWS)
     order = _order(rows)
     for number, part in enumerate(sharding.cut(len(order))):
         name = f"{split}-{index:05d}-{number:05d}{form.suffix}"

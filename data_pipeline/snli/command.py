@@ -12,7 +12,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,13 +19,10 @@ from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
 from data_pipeline.execution.acceptance import (
-    InputLines,
     Limits,
     add_limits,
     describe_limits,
-    require_pairs,
-    require_still_accepted,
-    warn_of_left_out,
+    require_acceptable,
 )
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.pairs.decontamination import Excluded
@@ -75,8 +71,6 @@ class Read(NamedTuple):
     """Lines of excluded-*.jsonl."""
     inputs: dict[str, dict[str, Any]]
     """Full path -> the file's entry in COMPLETED."""
-    lines: list[InputLines]
-    """Of each file."""
 
 
 class Wanted(NamedTuple):
@@ -176,14 +170,10 @@ def run_snli(
         )
         return statistics
 
-    return run_job(
-        *(folder, files, options),
-        overwrite=overwrite,
-        work=work,
-        accept=partial(
-            require_still_accepted, limits=limits, pairs=lambda statistics: statistics["pairs"]
-        ),
-    )
+    def accept(statistics: dict[str, Any]) -> None:
+        require_acceptable(statistics, limits, pairs=statistics["pairs"])
+
+    return run_job(*(folder, files, options), overwrite=overwrite, work=work, accept=accept)
 
 
 def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int) -> Read:
@@ -192,7 +182,7 @@ def read_files(files: list[InputFile], wanted: Wanted, *, max_dead_letters: int)
     Raises:
       InputError: if files cannot be read, naming all of them, or are of another kind.
     """
-    read = Read([], Counter(), [], [], {}, [])
+    read = Read([], Counter(), [], [], {})
     unreadable = []
     for file in files:
         tap = Tap()
@@ -214,17 +204,14 @@ def _accept(read: Read, wanted: Wanted, statistics: dict[str, Any], limits: Limi
             f"{others:,} pairs; accepted: patterns of their pairID"
         )
     pairs = read.counts["pairs"]
-    require_pairs(statistics, read.lines, limits, pairs=pairs, wanted=snli.FIELDS)
+    require_acceptable(statistics, limits, pairs=pairs, dead_letters=read.letters)
     if wanted.texts is not None and pairs and not read.counts["excluded"]:
         _LOG.warning("warning: %s", wanted.texts.no_match())
-    warn_of_left_out(malformed=read.counts["malformed"], dead_letters=len(read.letters))
 
 
 def _read_file(
     file: InputFile, tap: Tap, read: Read, wanted: Wanted, *, max_dead_letters: int
 ) -> None:
-    before = read.counts.copy()
-    first: list[MalformedLine] = []
     with snli.open_file(file, tap) as (parse, lines):
         for line in lines:
             read.counts["lines"] += 1
@@ -235,12 +222,8 @@ def _read_file(
                 raw = content if size <= MAX_LINE_BYTES else content[:KEPT_OF_TOO_LONG]
                 read.counts["malformed"] += 1
                 malformed = MalformedLine(file.path, number, raw, str(error))
-                if not first:
-                    first.append(malformed)
                 if len(read.letters) < max_dead_letters:
                     read.letters.append(malformed.as_dead_letter())
-    here = {name: read.counts[name] - before[name] for name in ("lines", "malformed")}
-    read.lines.append(InputLines(**here, first_malformed=lambda: next(iter(first), None)))
 
 
 def _require_once(files: Sequence[InputFile]) -> None:

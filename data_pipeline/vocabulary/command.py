@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from common.errors import InputError
-from data_pipeline.card.statistics import COUNTS
-from data_pipeline.execution.acceptance import add_allow_empty, require_allowed
+from data_pipeline.execution.acceptance import add_allow_empty
+from data_pipeline.execution.exchange import Exchange
 from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.execution.local_machine import choose_workers, quiet_processes
-from data_pipeline.execution.report import read_report
+from data_pipeline.execution.report import COUNTS, read_report
 from data_pipeline.execution.runner import (
+    choose_workers,
     is_local,
     make_pipeline,
     pipeline_options,
+    quiet_processes,
     run_pipeline,
 )
-from data_pipeline.execution.shuffle import Transport
 from data_pipeline.storage.filesystem import as_json
 from data_pipeline.storage.inputs import find_inputs, require_apart
 from data_pipeline.storage.output_folder import STATISTICS, OutputFolder
@@ -104,28 +104,25 @@ def count_vocabulary(
     require_apart({"--output": output}, files)
 
     def work() -> dict[str, Any]:
-        local = is_local(beam_options)
         stored_bytes = sum(file.size for file in files)
-        workers = 1
-        if local:
-            workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+        workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
         pipeline = make_pipeline(beam_options)
         folder.start()
         build(
             pipeline,
             files,
-            transport=Transport(folder.incomplete, inline=not local),
+            exchange=Exchange(folder.incomplete, inline=not is_local(beam_options)),
             partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
             min_counts=min_counts,
             min_responses=min_responses,
         )
         with quiet_processes(workers):
-            run_pipeline(pipeline, local=local)
+            run_pipeline(pipeline)
         return _publish(folder, options, allow_empty=allow_empty)
 
     def accept(statistics: dict[str, Any]) -> None:
-        if statistics and statistics[WORDS]["kept"] == 0:
-            require_allowed(allow_empty, what="words")
+        if not allow_empty and statistics[WORDS]["kept"] == 0:
+            raise InputError(_why_empty(statistics, options))
 
     return run_job(
         *(folder, files, options), overwrite=overwrite, work=work, accept=accept, in_order=False

@@ -4,28 +4,29 @@
                                                                        │
                                      words.tsv, bigrams.tsv ◀── merged ┘
 
-Elements are not words but blocks of `token TAB count TAB responses` rows, one for each file and
-partition; `responses` are those that hold the token. All counts of a token are in one partition;
-the last stage merges sorted files of `token TAB count`, and holds one line of each.
+All counts of a token are in one partition; the last stage merges sorted files of
+`token TAB count`, and holds one line of each.
 """
 
 import heapq
 import logging
-import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, BinaryIO
 
 import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, TaggedOutput
 
-from data_pipeline.card.statistics import COUNTS, TALLY
-from data_pipeline.execution.report import UNREADABLE, add_report
-from data_pipeline.execution.shuffle import Block, Transport, pack, read_blocks
+from data_pipeline.execution.columns import crc32_of
+from data_pipeline.execution.exchange import Block, Exchange, received
+from data_pipeline.execution.report import COUNTS, TALLY, UNREADABLE, ShardFile, add_report
 from data_pipeline.pairs.reader import read_texts
-from data_pipeline.pairs.shards import ShardFile
 from data_pipeline.storage.filesystem import NewFile, Tap, open_stored, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
@@ -40,12 +41,20 @@ _MOST_BIGRAMS = 1_000_000
 _MERGED_BYTES = 1 << 20
 _LOG = logging.getLogger(__name__)
 
-Partition = tuple[str, int]
-"""One of `KINDS`, and the index of the partition."""
+TOKENS = pa.schema(
+    [
+        pa.field("kind", pa.int8()),
+        pa.field("token", pa.binary()),
+        pa.field("count", pa.int64()),
+        pa.field("responses", pa.int64()),
+    ]
+)
+"""A counted token: the index of its kind in `KINDS`, and how often it and how many responses that
+hold it occur in some texts."""
 
 
-def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Iterator[Any]:
-    """A file of pairs -> ((kind, partition), block of counts); an unreadable file -> its error."""
+def count_file(file: InputFile) -> Iterator[Any]:
+    """A file of pairs -> batches of `TOKENS`; an unreadable file -> its error."""
     tap = Tap()
     tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
     in_responses: dict[str, Counter] = {kind: Counter() for kind in KINDS}
@@ -59,28 +68,33 @@ def count_file(file: InputFile, *, transport: Transport, partitions: int) -> Ite
                     if is_response:
                         in_responses[kind].update(set(some))
             if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
-                yield from pack(_take(tokens, in_responses, partitions), transport)
+                yield from _take(tokens, in_responses)
     except UnreadableFileError as error:
         yield TaggedOutput(UNREADABLE, str(error))
         return
-    yield from pack(_take(tokens, in_responses, partitions), transport)
+    yield from _take(tokens, in_responses)
     yield TaggedOutput(TALLY, {COUNTS: counts})
     yield TaggedOutput(INPUTS, file.describe(tap))
     _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
 
 
-def _take(
-    tokens: dict[str, Counter], in_responses: dict[str, Counter], partitions: int
-) -> dict[Partition, list[bytes]]:
-    """The rows of the counters, which are empty afterwards."""
-    rows: dict[Partition, bytearray] = defaultdict(bytearray)
-    for kind, counter in tokens.items():
-        for token, times in counter.items():
-            row = b"%b\t%d\t%d\n" % (token, times, in_responses[kind][token])
-            rows[kind, zlib.crc32(token) % partitions] += row
+def _take(tokens: dict[str, Counter], in_responses: dict[str, Counter]) -> Iterator[pa.RecordBatch]:
+    """The counts, which are empty afterwards."""
+    for kind, (name, counter) in enumerate(tokens.items()):
+        responses = [in_responses[name][token] for token in counter]
+        columns = [[kind] * len(counter), list(counter), list(counter.values()), responses]
+        arrays = [
+            pa.array(column, field.type) for column, field in zip(columns, TOKENS, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=TOKENS)
         counter.clear()
-        in_responses[kind].clear()
-    return {partition: [bytes(some)] for partition, some in rows.items()}
+        in_responses[name].clear()
+
+
+def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The counts, and their keys: a partition of a kind."""
+    partition = crc32_of(counts.column("token")).astype(np.int64) % partitions
+    return counts, partition * len(KINDS) + counts.column("kind").to_numpy()
 
 
 def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
@@ -96,41 +110,37 @@ def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
 
 
 def sum_partition(
-    element: tuple[Partition, Iterable[Block | None]],
+    element: tuple[int, Iterable[Block | None]],
     *,
     folder: str,
     min_counts: dict[str, int],
     min_responses: int,
 ) -> Iterator[Any]:
-    """((kind, partition), blocks of counts) -> (kind, file of the kept rows, sorted).
+    """(key, blocks of counts) -> (kind, file of the kept rows, sorted).
 
     A second try writes the same file.
     """
-    (kind, partition), blocks = element
-    total: Counter = Counter()
-    in_responses: Counter = Counter()
-    for rows in read_blocks(block for block in blocks if block is not None):
-        for row in bytes(rows).splitlines():
-            token, times, responses = row.rsplit(b"\t", 2)
-            total[token] += int(times)
-            in_responses[token] += int(responses)
-    least = min_counts[kind]
-    kept = sorted(
-        (-times, token)
-        for token, times in total.items()
-        if times >= least and in_responses[token] >= min_responses
-    )
+    key, blocks = element
+    partition, index = divmod(key, len(KINDS))
+    kind = KINDS[index]
+    counts = pa.Table.from_batches([received(blocks, TOKENS)])
+    total = counts.group_by("token").aggregate([("count", "sum"), ("responses", "sum")])
+    kept = total.filter(
+        (pc.field("count_sum") >= min_counts[kind]) & (pc.field("responses_sum") >= min_responses)
+    ).sort_by([("count_sum", "descending"), ("token", "ascending")])
+    tokens, times = kept["token"].to_pylist(), kept["count_sum"].to_pylist()
     path = FileSystems.join(folder, f"{kind}-{partition:05d}")
-    write_file(path, b"".join(b"%b\t%d\n" % (token, -times) for times, token in kept))
+    write_file(path, b"".join(map(b"%b\t%d\n".__mod__, zip(tokens, times, strict=True))))
     yield kind, path
-    counts = {
-        "distinct": len(total),
-        "kept": len(kept),
-        "occurrences": total.total(),
-        "occurrences_of_kept": -sum(times for times, _ in kept),
+    about = {
+        "distinct": total.num_rows,
+        "kept": kept.num_rows,
+        "occurrences": pc.sum(total["count_sum"], min_count=0).as_py(),
+        "occurrences_of_kept": sum(times),
     }
-    tally = Counter({f"{kind}/{name}": number for name, number in counts.items()})
-    yield TaggedOutput(TALLY, {COUNTS: tally})
+    yield TaggedOutput(
+        TALLY, {COUNTS: Counter({f"{kind}/{name}": number for name, number in about.items()})}
+    )
 
 
 def merge(element: tuple[str, Iterable[str]], *, folder: str) -> ShardFile:
@@ -162,7 +172,7 @@ def build(
     pipeline: beam.Pipeline,
     files: list[InputFile],
     *,
-    transport: Transport,
+    exchange: Exchange,
     partitions: int,
     min_counts: dict[str, int],
     min_responses: int,
@@ -172,28 +182,29 @@ def build(
     Args:
       pipeline: to add the job to.
       files: of pairs.
-      transport: how blocks travel; everything is written into its folder.
+      exchange: how rows travel; everything is written into its folder.
       partitions: of each kind; a worker holds one in memory. The output does not depend on it.
       min_counts: kind -> least count to keep.
       min_responses: least number of responses that hold a kept token.
     """
-    folder = transport.folder
+    folder = exchange.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
         | "List the pair files"
         >> beam.Create(sorted(files, key=lambda file: -file.size), reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Count the words of each file"
-        >> beam.FlatMap(
-            count_file,
-            transport=transport,
-            partitions=partitions,
-        ).with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
+        >> beam.FlatMap(count_file)
+        .with_output_types(pa.RecordBatch)
+        .with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
-    nothing = [((kind, partition), None) for kind in KINDS for partition in range(partitions)]
+    sent = counts | "Send counts by token" >> exchange.send(
+        partial(by_token, partitions=partitions)
+    )
+    nothing = [(key, None) for key in range(partitions * len(KINDS))]
     every_partition = pipeline | "List the partitions" >> beam.Create(nothing, reshuffle=False)
     sorted_files, sum_tally = (
-        (counts, every_partition)
+        (sent, every_partition)
         | "Add empty partitions" >> beam.Flatten()
         | "Group counts by partition" >> beam.GroupByKey()
         | "Sum and sort each partition"

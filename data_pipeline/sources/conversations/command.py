@@ -24,7 +24,6 @@ def run_conversations(
     output: str,
     *,
     options: ConversationOptions,
-    cache: str | None = None,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
 ) -> JobResult:
@@ -37,7 +36,6 @@ def run_conversations(
       options: the names of the fields, and split, storage and rules; each has the name of its
         flag. Messages name their parent (`id_field`, `parent_field`), or each replies to the one
         before in its thread (`thread_field`, `order_field`).
-      cache: a folder that keeps the read inputs for later jobs.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
 
@@ -49,7 +47,6 @@ def run_conversations(
         inputs,
         output,
         prepare=partial(check_conversations, options),
-        cache=cache,
         overwrite=overwrite,
         beam_arguments=beam_arguments,
     )
@@ -60,7 +57,6 @@ def run_pairs(
     output: str,
     *,
     options: RowOptions,
-    cache: str | None = None,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
 ) -> JobResult:
@@ -71,7 +67,6 @@ def run_pairs(
       output: the folder to write.
       options: the names of the fields (`input_field`, `response_field`), and split, storage and
         rules; each has the name of its flag.
-      cache: a folder that keeps the read inputs for later jobs.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
 
@@ -83,7 +78,6 @@ def run_pairs(
         inputs,
         output,
         prepare=partial(check_rows, options),
-        cache=cache,
         overwrite=overwrite,
         beam_arguments=beam_arguments,
     )

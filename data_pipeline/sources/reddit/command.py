@@ -18,7 +18,6 @@ def run_reddit(
     output: str,
     *,
     options: RedditOptions = _DEFAULT,
-    cache: str | None = None,
     overwrite: bool = False,
     beam_arguments: Sequence[str] = (),
 ) -> JobResult:
@@ -28,7 +27,6 @@ def run_reddit(
       inputs: file names or patterns of dumps, plain, .gz, .bz2, .xz or .zst.
       output: the folder to write.
       options: split, storage and filters; each has the name of its flag.
-      cache: a folder that keeps the parsed dumps for later jobs.
       overwrite: whether to replace the output of another job.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
 
@@ -40,7 +38,6 @@ def run_reddit(
         inputs,
         output,
         prepare=partial(check, options),
-        cache=cache,
         overwrite=overwrite,
         beam_arguments=beam_arguments,
     )

@@ -1,1 +1,0 @@
-"""Input files in, their comments out: parsed, filtered and packed, and kept where that is asked."""

@@ -221,7 +221,7 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
             messages=arguments.sample,
             prepare=prepare,
             beam_arguments=beam_arguments,
-        ).print()
+        )
         return
     result = run(
         arguments.input,

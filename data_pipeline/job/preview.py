@@ -8,30 +8,26 @@ import math
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tabulate import tabulate
 
 from common.errors import InputError
 from data_pipeline.card.data_card import cut
-from data_pipeline.card.statistics import as_table
+from data_pipeline.execution.job import as_table
 from data_pipeline.execution.runner import LOCAL_RUNNER
 from data_pipeline.job.run import Prepare, make_pairs
 from data_pipeline.sources.source import MessageBatch, Source
 from data_pipeline.sources.wrapped import Wrapped
 from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.storage.malformed_lines import MalformedLine
-from data_pipeline.storage.output_folder import DATA_CARD
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS
 
-PAIRS = 3
-DROPPED = 10
-MALFORMED = 3
+SHOWN = 3
+"""Pairs and malformed lines."""
 _SHOWN_CHARACTERS = 300
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys, or that turn the direction of what follows."""
@@ -71,57 +67,14 @@ class FirstMessages(Wrapped):
                 return
 
 
-class Preview(NamedTuple):
-    """What the first messages of each file give."""
-
-    messages: int
-    statistics: dict[str, Any]
-    pairs: list[dict[str, Any]]
-    dropped: list[tuple[str, str]]
-    """Rule and text of messages that were dropped, of each rule some."""
-    malformed: list[MalformedLine]
-
-    def print(self) -> None:
-        """Prints the statistics, some pairs, and what was left out.
-
-        Raises:
-          InputError: if there is no pair.
-        """
-        rows = as_table(self.statistics)
-        _say(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
-        for pair in self.pairs:
-            for turn in reversed(pair["context"]):
-                _say(f"\nbefore    {_shown(turn)}", end="")
-            _say(f"\ninput     {_shown(pair['input'])}\nresponse  {_shown(pair['response'])}")
-        for title, rows in (
-            ("dropped by", self.dropped),
-            (
-                "malformed",
-                [
-                    (line.reason, line.line.decode(errors="backslashreplace"))
-                    for line in self.malformed
-                ],
-            ),
-        ):
-            if rows:
-                _say()
-            for reason, text in rows:
-                _say(f"{title} {reason}: {_shown(text)}")
-        _say(f"\nnothing written: the first {self.messages:,} messages of each file")
-        if not self.pairs:
-            raise InputError(
-                f"--sample: no pairs among the first {self.messages:,} messages of each file"
-            )
-
-
 def preview(
     inputs: Sequence[str],
     *,
     messages: int,
     prepare: Prepare,
     beam_arguments: Sequence[str] = (),
-) -> Preview:
-    """Makes pairs of the first messages of each file, and writes nothing.
+) -> None:
+    """Prints what the first messages of each file give: counts, pairs, and what is left out.
 
     Args:
       inputs: file names or patterns.
@@ -130,63 +83,50 @@ def preview(
       beam_arguments: Beam's pipeline options.
 
     Raises:
-      InputError: if an input or an option is invalid.
+      InputError: if an input or an option is invalid, or there is no pair.
     """
     if messages < 1:
         raise InputError(f"--sample: {messages} is not 1 or more")
-    sources: list[Source] = []
 
     def of_first(files: list[InputFile]) -> tuple[Source, Any]:
         source, settings = prepare(files)
-        first = FirstMessages(source, messages)
-        sources.append(first)
         limits = settings.limits._replace(allow_empty=True, max_malformed=1.0)
-        return first, settings._replace(limits=limits)
+        return FirstMessages(source, messages), settings._replace(limits=limits)
 
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
-        output = str(Path(folder) / "pairs")
+        output = Path(folder) / "pairs"
         result = make_pairs(
             inputs,
-            output,
+            str(output),
             prepare=of_first,
             beam_arguments=[*beam_arguments, f"--runner={LOCAL_RUNNER}", "--direct_num_workers=1"],
             bytes_a_file=messages * _BYTES_A_MESSAGE,
         )
-        card = json.loads((Path(output) / f"{DATA_CARD}.json").read_text())
-    dropped, malformed = _left_out(sources[0], find_inputs(inputs))
-    pairs = card["example_pairs"][:PAIRS]
-    return Preview(messages, result.statistics, pairs, dropped, malformed)
-
-
-def _left_out(
-    source: Source, files: list[InputFile]
-) -> tuple[list[tuple[str, str]], list[MalformedLine]]:
-    """(rule, text) of some dropped messages, those of rare rules first; some malformed lines."""
-    seen: Counter = Counter()
-    dropped: list[tuple[int, int, str]] = []
-    malformed: list[MalformedLine] = []
-    for file in files:
-        try:
-            for batch in source.read(file, Tap()):
-                malformed += batch.malformed[: MALFORMED - len(malformed)]
-                rules = batch.messages.column("dropped_by").to_pylist()
-                for row, rule in enumerate(rules):
-                    if rule is not None and seen[rule] < DROPPED:
-                        text = batch.messages.column("text")[row].as_py()
-                        dropped.append((seen[rule], rule, text))
-                        seen[rule] += 1
-        except UnreadableFileError as error:
-            raise InputError(str(error)) from error
-    # The first of each rule, then the second of each, and so on.
-    chosen = sorted(islice(sorted(dropped), DROPPED), key=lambda one: (one[1], one[0]))
-    return [(source.rule_names[rule], text) for _, rule, text in chosen], malformed
+        card = json.loads((output / f"{DATA_CARD}.json").read_text())
+        with (output / DEAD_LETTERS).open("rb") as stream:
+            letters = [json.loads(line) for line, _ in zip(stream, range(SHOWN), strict=False)]
+    _say(tabulate(as_table(result.statistics), disable_numparse=True, colalign=("left", "right")))
+    for pair in card["example_pairs"][:SHOWN]:
+        before = [("before", turn) for turn in reversed(pair["context"])]
+        _say()
+        for name, text in [*before, ("input", pair["input"]), ("response", pair["response"])]:
+            _say(f"{name:9} {_shown(text)}")
+    dropped = card["dropped_examples"].items()
+    left_out = [(f"dropped by {rule}", text) for rule, texts in dropped for text in texts]
+    left_out += [(f"malformed {letter['reason']}", letter["raw"]) for letter in letters]
+    _say()
+    for reason, text in left_out:
+        _say(f"{reason}: {_shown(text)}")
+    _say(f"\nnothing written: the first {messages:,} messages of each file")
+    if not card["example_pairs"]:
+        raise InputError(f"--sample: no pairs among the first {messages:,} messages of each file")
 
 
 def _shown(text: str) -> str:
     return _CONTROLS.sub("\ufffd", cut(text, _SHOWN_CHARACTERS))
 
 
-def _say(text: str = "", *, end: str = "\n") -> None:
+def _say(text: str = "") -> None:
     """Prints a text; characters that the terminal's encoding lacks as backslash escapes."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), end=end)
+    print(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -106,7 +106,7 @@ class ReadShare(beam.DoFn):
                 rows += batch.messages.num_rows
                 lines += batch.lines
                 malformed += len(batch.malformed)
-                count({"lines": batch.lines})
+                count({"lines": batch.lines, "malformed": len(batch.malformed)})
                 note.write(done=tap.size, lines=lines)
         note.write(done=file.stored_bytes, lines=lines, finished=True)
         counts = Counter(lines=lines, malformed=malformed)

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from data_pipeline.cache.cached_input import MOST_REASONS, OTHER_REASONS
 from data_pipeline.card import data_card
 from data_pipeline.card.charts import INK, bars, histogram, steps
 from data_pipeline.job.publish import ranked_reasons
+from data_pipeline.job.read import MOST_REASONS, OTHER_REASONS
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"

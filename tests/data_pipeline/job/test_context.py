@@ -2,8 +2,9 @@
 
 import pyarrow as pa
 
+from data_pipeline.execution.exchange import Exchange
 from data_pipeline.job.context import add_turn
-from data_pipeline.job.join import OWN, OwnMessages
+from data_pipeline.job.join import OWN_SCHEMA, OwnMessages
 from data_pipeline.pairs.schema import pairs_schema
 
 
@@ -14,7 +15,8 @@ def messages(*dropped, **parents):
         for name, parent in parents.items()
     ]
     rows += [{"id": name, "dropped_by": 3} for name in dropped]
-    return OwnMessages([pa.RecordBatch.from_pylist(rows, schema=OWN)])
+    batch = pa.RecordBatch.from_pylist(rows, schema=OWN_SCHEMA)
+    return OwnMessages(block for _, block in Exchange("", inline=True).blocks([(0, batch)]))
 
 
 def turns(before, own, count):

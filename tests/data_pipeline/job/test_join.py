@@ -1,20 +1,14 @@
 """The join: who answers whom, each id once."""
 
-import zlib
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
-import pytest
 
-from data_pipeline.execution.shuffle import Block, Compressor
+from data_pipeline.execution.exchange import Exchange, divided
 from data_pipeline.job import join
-from data_pipeline.job.join import (
-    OWN,
-    SUBPARTITIONS,
-    OwnMessages,
-    Packer,
-    partitions_of,
-)
+from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, OwnMessages, partitions_of
+from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.reddit.filters import Rules, Selection
 from data_pipeline.sources.source import MESSAGES
 
@@ -22,14 +16,16 @@ NAMES = Rules(Selection()).names
 
 
 def blocks_of(*batches, partitions=1):
-    """Partition -> blocks; a batch is (file, place in it, [(comment, name of a rule), ...])."""
-    compress, found = Compressor(), {}
-    for source, offset, comments in batches:
-        packer = Packer(partitions)
-        packer.add(messages(comments))
-        for partition, rows in packer.packed():
-            data = compress(rows)
-            found.setdefault(partition, []).append(Block(source, offset, len(data), data))
+    """Partition -> blocks; a batch is (position, [(comment, name of a rule), ...])."""
+    exchange, found = Exchange("", inline=True), {}
+    for position, comments in batches:
+        places = np.arange(position, position + len(comments))
+        batch = without_dropped_texts(messages(comments)).append_column(POSITION, pa.array(places))
+        for name, key_of in ((OWN_MESSAGES, join.by_id), (REPLIES, join.by_parent)):
+            rows, keys = key_of(batch, partitions=partitions)
+            for partition, block in exchange.blocks(divided(rows, [keys])):
+                blocks = found.setdefault(partition, {OWN_MESSAGES: [], REPLIES: []})
+                blocks[name].append(block)
     return found
 
 
@@ -73,12 +69,12 @@ def ids(pairs):
 def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
     pairs, counts = pair_partition(
         one_partition(
-            ("b", 1, [(comment("c1", thread="x"), None)]),
-            ("a", 1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
+            (90, [(comment("c1", thread="x"), None)]),
+            (1, [(comment("c2", "c1", thread="y"), None), (comment("c3", "c2"), None)]),
         )
     )
-    assert ids(pairs) == [("c1", "c2"), ("c2", "c3")]
-    assert pairs[0] == {
+    assert sorted(ids(pairs)) == [("c1", "c2"), ("c2", "c3")]
+    assert min(pairs, key=lambda pair: pair["input_id"]) == {
         "input": "text of c1",
         "response": "text of c2",
         "input_id": "c1",
@@ -93,16 +89,16 @@ def test_a_reply_finds_its_parent_in_another_file_and_another_thread():
 
 def test_dropped_comments_neither_ask_nor_answer_but_are_counted():
     rows = [(comment("c1"), None), (comment("c2", "c1"), "bot"), (comment("c3", "c2"), None)]
-    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
+    pairs, counts = pair_partition(one_partition((1, rows)))
     assert pairs == []
     assert counts["dropped/bot"] == 1
     assert (counts["comments"], counts["kept"], counts["replies"]) == (3, 2, 1)
 
 
 def test_of_two_lines_with_one_id_the_first_by_path_and_line_counts():
-    parent = ("a", 1, [(comment("c1"), None)])
-    late = ("b", 1, [(comment("c2", "c1", text="late"), None)])
-    early = ("a", 9, [(comment("c2", "c1", text="early"), None)])
+    parent = (1, [(comment("c1"), None)])
+    late = (90, [(comment("c2", "c1", text="late"), None)])
+    early = (9, [(comment("c2", "c1", text="early"), None)])
     for batches in ([parent, late, early], [early, late, parent]):
         pairs, counts = pair_partition(one_partition(*batches))
         assert [pair["response"] for pair in pairs] == ["early"]
@@ -116,14 +112,14 @@ def test_a_first_line_that_is_dropped_drops_the_later_copy_too():
         (comment("c2", "c1"), "deleted"),
         (comment("c2", "c1"), None),
     ]
-    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
+    pairs, counts = pair_partition(one_partition((1, rows)))
     assert pairs == []
     assert (counts["duplicates"], counts["dropped/deleted"], counts["kept"]) == (1, 1, 1)
 
 
 def test_nothing_answers_itself_and_a_missing_parent_gives_no_pair():
     pairs, counts = pair_partition(
-        one_partition(("a", 1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
+        one_partition((1, [(comment("c1", "c1"), None), (comment("c2", "gone"), None)]))
     )
     assert pairs == []
     assert (counts["replies"], counts["pairs"]) == (2, 0)
@@ -133,7 +129,7 @@ def test_parent_and_reply_meet_in_one_of_many_partitions():
     rows = []
     for number in range(100):
         rows += [(comment(f"p{number}"), None), (comment(f"r{number}", f"p{number}"), None)]
-    partitions = blocks_of(("a", 1, rows), partitions=64)
+    partitions = blocks_of((1, rows), partitions=64)
     assert len(partitions) > 32
     found = [pair for blocks in partitions.values() for pair in pair_partition(blocks)[0]]
     assert sorted(ids(found)) == sorted((f"p{n}", f"r{n}") for n in range(100))
@@ -142,7 +138,7 @@ def test_parent_and_reply_meet_in_one_of_many_partitions():
 def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_partitions():
     rows = [comment("a"), comment("b"), comment("c", "a"), comment("c", "b"), comment("c", "a")]
     for partitions in (1, 7, 64):
-        batch = ("x", 1, [(row, None) for row in rows])
+        batch = (1, [(row, None) for row in rows])
         found = [pair_partition(some) for some in blocks_of(batch, partitions=partitions).values()]
         pairs = [pair for some, _ in found for pair in some]
         assert sorted(ids(pairs)) == [("a", "c"), ("b", "c")]
@@ -155,25 +151,10 @@ def test_a_thread_of_any_size_is_spread_over_all_partitions():
     assert max(sizes.values()) < 1200  # 1000 each, but for chance
 
 
-def test_partitions_are_runs_of_subpartitions_of_about_one_size():
-    ids = pa.array(f"c{n}" for n in range(16_000))
-    subpartitions = partitions_of(ids, SUBPARTITIONS)
-    for partitions in (1, 3, 16, SUBPARTITIONS):
-        runs = dict(
-            sorted(
-                zip(subpartitions.tolist(), partitions_of(ids, partitions).tolist(), strict=True)
-            )
-        )
-        assert list(runs.values()) == [each * partitions // SUBPARTITIONS for each in runs]
-        assert set(runs.values()) == set(range(partitions))
-        sizes = Counter(runs.values()).values()
-        assert max(sizes) - min(sizes) <= 1
-
-
 def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
     replies = [(comment(f"r{n}", "c1"), None) for n in range(95)]
-    batches = [("a", n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
+    batches = [(2 * n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
     pieces = list(join.pair_partition(one_partition(*batches), rule_names=NAMES, context_turns=0))
     assert [pairs.num_rows for pairs, _ in pieces] == [0, 0, *[10] * 9, 5]
 
@@ -181,27 +162,14 @@ def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
 def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
     rows = [(comment("c1", text="x" * (1 << 20)), None)]
     rows += [(comment(f"r{n}", "c1"), None) for n in range(40)]
-    found = join.pair_partition(one_partition(("a", 1, rows)), rule_names=NAMES, context_turns=0)
+    found = join.pair_partition(one_partition((1, rows)), rule_names=NAMES, context_turns=0)
     sizes = [pairs.num_rows for pairs, _ in found]
     assert sizes == [0, 0, 16, 16, 8]
 
 
-@pytest.mark.parametrize("replies", [1, 400, 401, 499, 500, 501, 1000, 2500])
-def test_of_a_block_of_any_size_no_pair_is_lost(replies):
-    rows = [(comment("c1"), None), *((comment(f"r{n}", "c1"), None) for n in range(replies))]
-    pairs, counts = pair_partition(one_partition(("a", 1, rows)))
-    assert ids(pairs) == [("c1", f"r{n}") for n in range(replies)]
-    assert counts == {
-        "comments": replies + 1,
-        "kept": replies + 1,
-        "replies": replies,
-        "pairs": replies,
-    }
-
-
 def test_counts_of_a_partition_add_up_over_its_pieces(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 2)
-    batches = [("a", n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
+    batches = [(2 * n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
     pairs, counts = pair_partition(one_partition(*batches))
     assert len(pairs) == 5
     assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
@@ -210,7 +178,7 @@ def test_counts_of_a_partition_add_up_over_its_pieces(monkeypatch):
 def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
     rows = [comment("c2", "c1", created=4), comment("c3", "c2", created=9), comment("c1")]
     found = join.pair_partition(
-        one_partition(("a", 1, [(row, None) for row in rows])), rule_names=NAMES, context_turns=1
+        one_partition((1, [(row, None) for row in rows])), rule_names=NAMES, context_turns=1
     )
     pairs = {pair["response_id"]: pair for some, _ in found for pair in some.to_pylist()}
     assert (pairs["c3"]["created"], pairs["c2"]["created"]) == (9, 4)
@@ -220,33 +188,18 @@ def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
 
 def test_parents_and_texts_are_of_the_messages_that_count():
     rows = [
-        {"id": "c1", "parent": "c0", "text": "one"},
-        {"id": "c2", "dropped_by": 3},
-        {"id": "c1", "parent": "c9", "text": "again"},
-        {"id": "c2", "parent": "c9", "text": "two"},
-        {"id": "c3", "parent": "c1", "text": "three"},
+        {"id": "c1", "parent": "c9", "text": "again", "position": 3},
+        {"id": "c1", "parent": "c0", "text": "one", "position": 1},
+        {"id": "c2", "dropped_by": 3, "position": 2},
+        {"id": "c2", "parent": "c9", "text": "two", "position": 4},
+        {"id": "c3", "parent": "c1", "text": "three", "position": 5},
     ]
-    batch = pa.RecordBatch.from_pylist(rows, schema=OWN)
-    own = OwnMessages([batch.slice(0, 3), batch.slice(3)])
+    batch = pa.RecordBatch.from_pylist(rows, schema=OWN_SCHEMA)
+    blocks = Exchange("", inline=True).blocks([(0, batch)])
+    own = OwnMessages([block for _, block in blocks])
     found = own.rows_of(pa.array(["c1", "c2", "c3", "c4"]))
     assert own.parents(found).to_pylist() == ["c0", None, "c1", None]
     assert own.texts(found).to_pylist() == ["one", None, "three", None]
     assert own.are_kept(found).tolist() == [True, False, True, False]
     assert own.text_bytes(found).tolist() == [3, 0, 5, 0]
     assert own.count(NAMES) == {"duplicates": 2, "comments": 3, "kept": 2, f"dropped/{NAMES[3]}": 1}
-
-
-def test_a_packer_counts_what_was_added():
-    packer = Packer(3)
-    assert packer.messages == 0
-    packer.add(messages([(comment("c1"), None)]))
-    packer.add(messages([(comment("c2", "c1"), NAMES[0]), (comment("c3"), None)]))
-    assert packer.messages == 3
-
-
-def test_ids_of_a_column_go_to_the_partitions_of_the_ids():
-    some = ["", "c1", "ü", "x" * 100]
-    for partitions in (1, 7, SUBPARTITIONS):
-        hashes = [zlib.crc32(each.encode()) % SUBPARTITIONS for each in some]
-        expected = [each * partitions // SUBPARTITIONS for each in hashes]
-        assert partitions_of(pa.array(some), partitions).tolist() == expected

@@ -2,8 +2,6 @@
 
 import pyarrow as pa
 
-from data_pipeline.execution.shuffle import Transport, pack
-from data_pipeline.job.join import Packer
 from data_pipeline.job.threads import Threads, links_of, with_threads
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.sources.source import MESSAGES
@@ -18,20 +16,17 @@ def pairs(*links):
 
 
 def messages(batch, dropped=()):
-    """(partition, block) of the replies of the pairs, and of dropped ones."""
+    """The replies of the pairs, and dropped ones."""
     rows = [
         {"id": pair["response_id"], "parent": pair["input_id"], "text": "r"}
         for pair in batch.to_pylist()
     ]
     rows += [{"id": own, "parent": to, "text": "r", "dropped_by": 0} for to, own in dropped]
-    packer = Packer(1)
-    packer.add(pa.RecordBatch.from_pylist(rows, schema=MESSAGES))
-    return pack(dict(packer.packed()), Transport("", inline=True))
+    return pa.RecordBatch.from_pylist(rows, schema=MESSAGES)
 
 
 def threads(*batches, dropped=()):
-    blocks = [block for batch in batches for block in messages(batch, dropped)]
-    known = Threads(map(links_of, blocks))
+    known = Threads(links_of(messages(batch, dropped)) for batch in batches)
     return [with_threads(batch, known).column("thread_id").to_pylist() for batch in batches]
 
 

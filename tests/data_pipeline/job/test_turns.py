@@ -2,18 +2,17 @@
 
 import pyarrow as pa
 
-from data_pipeline.job.turns import link_turns
-from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
+from data_pipeline.job.turns import TURNS, link_turns
+from data_pipeline.sources.source import MESSAGES
 
 
 def linked(*turns):
     rows = [
-        {"id": "", "thread": thread, "group": "", "text": text, "order": order}
-        for thread, order, text in turns
+        {"id": "", "thread": thread, "group": "", "text": text, "order": order, "position": place}
+        for place, (thread, order, text) in enumerate(turns)
     ]
-    batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMAS[Layout.TURNS])
-    messages = link_turns(batch)
-    assert messages.schema == MESSAGES
+    messages = link_turns(pa.RecordBatch.from_pylist(rows[::-1], schema=TURNS))
+    assert messages.schema.names == [*MESSAGES.names, "position"]
     return [(row["id"], row["parent"], row["text"]) for row in messages.to_pylist()]
 
 

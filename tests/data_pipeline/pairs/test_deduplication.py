@@ -5,8 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from data_pipeline.execution.columns import encode
-from data_pipeline.execution.shuffle import InlineBlocks
+from data_pipeline.execution.exchange import Exchange
 from data_pipeline.pairs.deduplication import _keep_first
 from data_pipeline.pairs.schema import pairs_schema
 
@@ -103,6 +102,7 @@ def test_copies_of_one_id_are_in_an_order_of_their_own():
         for thread in "ab"
     ]
     for some in (pairs, pairs[::-1]):
-        block = InlineBlocks("w").append([encode(batch) for batch in some])
-        kept, _ = _keep_first((0, [block]), most=1, schema=pairs_schema(0))
+        sent = Exchange("", inline=True).blocks((0, batch) for batch in some)
+        blocks = [block for _, block in sent]
+        kept, _ = _keep_first((0, blocks), most=1, schema=pairs_schema(0))
         assert kept.column("thread_id").to_pylist() == ["a"]

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from apache_beam.testing.util import assert_that, equal_to
 
-from data_pipeline.execution.columns import encode
-from data_pipeline.execution.shuffle import InlineBlocks
+from data_pipeline.execution.exchange import Exchange
+from data_pipeline.execution.report import ShardFile
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.schema import pairs_schema, stored_columns
-from data_pipeline.pairs.shards import ROWS, ShardFile, Sharding, WriteLines, write_shard
+from data_pipeline.pairs.shards import ROWS, Sharding, WriteLines, write_shard
 
 
 def sharding(**replaced):
@@ -138,7 +138,9 @@ def test_a_shard_without_rows_is_one_empty_file():
 def block_of(rows):
     keys = [int.from_bytes(checksum(row), "big") for row in rows]
     arrays = [pa.array(keys, pa.uint32()), pa.array(rows, pa.large_binary())]
-    return InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
+    batch = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+    ((_, block),) = Exchange("", inline=True).blocks([(0, batch)])
+    return block
 
 
 def checksum(row):
@@ -173,7 +175,8 @@ def test_a_shards_files_hold_its_rows_in_an_order_of_their_own(tmp_path):
 def test_rows_of_one_checksum_are_in_the_order_of_their_bytes(tmp_path):
     rows = [b"b\n", b"a\n", b"c\n", b"a\n"]
     arrays = [pa.array([5, 5, 1, 5], pa.uint32()), pa.array(rows, pa.large_binary())]
-    block = InlineBlocks("w").append([encode(pa.RecordBatch.from_arrays(arrays, schema=ROWS))])
+    batch = pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+    ((_, block),) = Exchange("", inline=True).blocks([(0, batch)])
     (file,) = write_shard((0, [block]), folder=str(tmp_path), sharding=sharding())
     assert (tmp_path / file.name).read_bytes() == b"c\na\na\nb\n"
 

@@ -4,13 +4,16 @@ import json
 from collections import Counter
 
 import orjson
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.card.statistics import SUBREDDITS, add_up, describe
-from data_pipeline.execution.shuffle import Block
-from data_pipeline.job.join import Packer, pair_partition
+from data_pipeline.card.statistics import SUBREDDITS, describe
+from data_pipeline.execution.exchange import Exchange, divided
+from data_pipeline.execution.report import add_up
+from data_pipeline.job.join import OWN_MESSAGES, REPLIES, by_id, by_parent, pair_partition
+from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.pairs.formats import FORMATS, make_format
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.shards import Sharding
@@ -124,24 +127,28 @@ def one_by_one(batch, rules):
 
 
 def read(batch, source, *, partitions):
-    """Counts, and the packed rows by partition, as `cached_input` makes them of a dump."""
-    packer, judged = Packer(partitions), source.judge(batch)
+    """Counts, and blocks of messages by partition, as the job makes them of a dump."""
+    judged, found = source.judge(batch), {}
     assert judged.lines == len(batch.lines)
     counts = Counter(lines=judged.lines, malformed=len(judged.malformed))
     for line in judged.malformed:
         letter = line.as_dead_letter()
         assert orjson.loads(letter)["line"] == line.number
         assert letter.count(b"\n") == 1
-    packer.add(judged.messages)
-    return counts, list(packer.packed())
+    places = pa.array(range(judged.messages.num_rows), pa.int64())
+    messages = without_dropped_texts(judged.messages).append_column(POSITION, places)
+    for name, key_of in ((OWN_MESSAGES, by_id), (REPLIES, by_parent)):
+        rows, keys = key_of(messages, partitions=partitions)
+        for partition, block in Exchange("", inline=True).blocks(divided(rows, [keys])):
+            blocks = found.setdefault(partition, {OWN_MESSAGES: [], REPLIES: []})
+            blocks[name].append(block)
+    return counts, list(found.values())
 
 
 def join(packed, rule_names):
     """Counts and batches of pairs of all partitions."""
     counts, batches = Counter(), []
-    for partition, rows in packed:
-        data = b"".join(rows)
-        blocks = [Block("RC", partition, len(data), data, compressed=False)]
+    for blocks in packed:
         for pairs, counted in pair_partition(blocks, rule_names=rule_names, context_turns=1):
             pairs.validate(full=True)
             batches.append(pairs)

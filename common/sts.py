@@ -143,18 +143,16 @@ def _read(path: Path, others: Iterator[Path]) -> Iterator[Pair | None]:
 def _lines(
     path: Path, parse: Callable[..., Pair | None], *, widths: tuple[int, ...]
 ) -> Iterator[Pair | None]:
-    """The pairs of lines of so many tab-separated columns; empty lines are skipped."""
+    """The pairs of lines of so many tab-separated columns."""
 
-    def pair(line: str) -> tuple[Pair | None, ...]:
+    def pair(line: str) -> Pair | None:
         columns = line.split("\t")
-        if not line.strip():
-            return ()
         if len(columns) not in widths:
             accepted = " or ".join(map(str, widths))
             raise ValueError(f"{len(columns)} tab-separated columns; accepted: {accepted}")
-        return (parse(*columns),)
+        return parse(*columns)
 
-    return (row for rows in parse_lines(path, pair) for row in rows)
+    return parse_lines(path, pair)
 
 
 def _of_benchmark(
@@ -171,12 +169,17 @@ def _of_sick(row: dict[str, str]) -> Pair | None:
 
 def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
     """The pairs of two sentences or more columns a line, with a file of a score a line."""
-    scores = list(parse_lines(gold_path, _score))
-    count = sum(1 for _ in parse_lines(path, str))
+    scores = list(parse_lines(gold_path, _score, blank=True))
+    count = sum(1 for _ in parse_lines(path, str, blank=True))
     if len(scores) != count:
         raise InputError(f"{gold_path}: {len(scores)} scores for the {count} lines of {path.name}")
     remaining = iter(scores)
-    return parse_lines(path, lambda line: _pair(genre, next(remaining), *line.split("\t")[:2]))
+
+    def pair(line: str) -> Pair | None:
+        left, right, *_ = line.split("\t")
+        return _pair(genre, next(remaining), left, right)
+
+    return parse_lines(path, pair, blank=True)
 
 
 def _named(path: Path, columns: Columns) -> Iterator[Pair | None]:
@@ -191,9 +194,11 @@ def _named(path: Path, columns: Columns) -> Iterator[Pair | None]:
 
 def _pair(genre: str, score: float | None, sentence1: str, sentence2: str) -> Pair | None:
     """A pair; None without a score."""
+    if score is None:
+        return None
     if not (sentence1.strip() and sentence2.strip()):
         raise ValueError(f"the sentences are {sentence1!r} and {sentence2!r}; text is needed")
-    return None if score is None else Pair(genre, score, sentence1, sentence2)
+    return Pair(genre, score, sentence1, sentence2)
 
 
 def _score(text: str, *, on_any_scale: bool = False) -> float | None:

@@ -59,8 +59,13 @@ def find(folder: Path, *patterns: str) -> list[Path]:
     return sorted(found)
 
 
-def parse_lines(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
+def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -> Iterator[T]:
     r"""Yields what `parse` makes of each line without its end, which is `\n` or `\r\n`.
+
+    Args:
+      path: a file, plain or .gz.
+      parse: gets the line.
+      blank: whether blank lines are lines too.
 
     Raises:
       InputError: if `parse` raises a ValueError, or the file is not UTF-8 or damaged; names the
@@ -71,7 +76,8 @@ def parse_lines(path: Path, parse: Callable[[str], T]) -> Iterator[T]:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                yield parse(text.removesuffix("\n").removesuffix("\r"))
+                if blank or text.strip():
+                    yield parse(text.removesuffix("\n").removesuffix("\r"))
     except _ERRORS as error:
         raise InputError(f"{path}:{number}: {message_of(error)}") from error
 

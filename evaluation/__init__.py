@@ -33,7 +33,7 @@ The metrics are functions of NumPy arrays:
 import importlib
 
 _PUBLIC = {
-    "InputError": "evaluation.errors",
+    "InputError": "common.errors",
     "RetrievalFiles": "evaluation.data.retrieval_files",
     "Result": "evaluation.results.result",
     "average_precision": "evaluation.metrics.ranking",

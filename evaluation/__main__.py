@@ -1,83 +1,112 @@
-"""Command line of the evaluation.
-
-python -m evaluation response_ranking --module DIR --data PATH --output DIR
-python -m evaluation snli --module DIR --data PATH --output DIR
-python -m evaluation sts --module DIR --data PATH --output DIR
-python -m evaluation cqa --module DIR --data PATH --output DIR
-python -m evaluation retrieval --module DIR --queries F --documents F --relevant F --output DIR
-python -m evaluation baselines --sts PATH --cqa PATH --vectors FILE --output DIR
-python -m evaluation compare RESULTS_OF_A RESULTS_OF_B
-python -m evaluation contamination --training PATH --sts PATH --results DIR --output DIR
-python -m evaluation mistakes --module DIR --sts PATH --response_ranking PATH --output DIR
-python -m evaluation report --results DIR --output FILE.html
-python -m evaluation rows --results DIR --pairs DIR --output FILE.md
-"""
+"""Scores a sentence-embedding SavedModel and reports the scores."""
 
 import argparse
 import os
-import shlex
-import sys
+from collections.abc import Sequence
 
-from evaluation.cli import (
-    baselines,
-    compare,
-    contamination,
-    mistakes,
-    options,
-    report,
-    rows,
-    tasks,
-)
-from evaluation.errors import InputError
+from common import command_line
+from common.command_line import Command
+from evaluation.cli import options
 
 COMMANDS = (
-    tasks,
-    baselines,
-    compare,
-    contamination,
-    mistakes,
-    report,
-    rows,
+    Command(
+        "response_ranking",
+        options.ResponseRankingOptions,
+        run="evaluation.cli.tasks:response_ranking",
+        summary="P@N: the true response among others (table 1)",
+        example="--module module/ --data pairs/ --output results/",
+    ),
+    Command(
+        "snli",
+        options.SnliOptions,
+        run="evaluation.cli.tasks:snli",
+        summary="accuracy on SNLI (table 2)",
+        example="--module module/ --data snli/ --output results/",
+    ),
+    Command(
+        "sts",
+        options.StsOptions,
+        run="evaluation.cli.tasks:sts",
+        summary="Pearson and Spearman on the STS Benchmark, a SemEval year or SICK",
+        example="--module module/ --data stsb/ --output results/\n"
+        "  python -m evaluation sts --module module/ --data pairs.csv \\\n"
+        "      --columns sentence1 sentence2 score --output results/",
+    ),
+    Command(
+        "cqa",
+        options.CqaOptions,
+        run="evaluation.cli.tasks:cqa",
+        summary="MAP, AvgRec, MRR on SemEval Task 3, subtask B (table 6)",
+        example="--module module/ --data semeval_cqa/ --output results/",
+    ),
+    Command(
+        "retrieval",
+        options.RetrievalOptions,
+        run="evaluation.cli.tasks:retrieval",
+        summary="your own queries and documents: nDCG, MRR and recall",
+        example="--module module/ --queries queries.tsv \\\n"
+        "      --documents documents.jsonl --relevant qrels.txt --output results/",
+    ),
+    Command(
+        "baselines",
+        options.BaselinesOptions,
+        run="evaluation.cli.baselines:run",
+        summary="TF-IDF, BM25, untrained words, word vectors and installed models, same tasks",
+        example="--sts stsb/ --vectors glove.txt --output results/",
+    ),
+    Command(
+        "compare",
+        options.CompareOptions,
+        run="evaluation.cli.compare:run",
+        summary="a paired test of two modules, from their stored results",
+        example="results_a/ results_b/ --output differences.json",
+    ),
+    Command(
+        "contamination",
+        options.ContaminationOptions,
+        run="evaluation.cli.contamination:run",
+        summary="overlaps between training records and evaluation sets, and scores without them",
+        example="--training pairs/ --sts stsb/ \\\n      --results results/ --output leaks/",
+    ),
+    Command(
+        "mistakes",
+        options.MistakesOptions,
+        run="evaluation.cli.mistakes:run",
+        summary="where a module is wrong: errors by kind of text, the worst pairs",
+        example="--module module/ --sts stsb/sts-dev.csv \\\n"
+        "      --response_ranking pairs/ --output mistakes/",
+    ),
+    Command(
+        "report",
+        options.ReportOptions,
+        run="evaluation.cli.pages:report",
+        summary="one HTML page, one Markdown table, one JSON file from stored results",
+        example="--results results/ --output report.html",
+    ),
+    Command(
+        "rows",
+        options.RowsOptions,
+        run="evaluation.cli.pages:rows",
+        summary="tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page",
+        example="--results runs/results/ --pairs pairs/ --output RESULTS.md",
+    ),
 )
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's grammar."""
-    root = options.Parser(
-        prog="python -m evaluation",
-        description="Scores a sentence-embedding SavedModel and reports the scores.",
-        epilog="example:\n  python -m evaluation sts " + options.EXAMPLES["sts"].splitlines()[0],
-    )
-    commands = root.add_subparsers(dest="command", required=True)
-    for command in COMMANDS:
-        command.add(commands)
-    return root
+    return command_line.make_parser("evaluation", __doc__, COMMANDS)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run one command; return 0, or 1 after one line about what was wrong with its input.
-
-    130, as shells have it, is returned after Ctrl-C.
-    """
-    argv = sys.argv[1:] if argv is None else argv
-    arguments = parser().parse_args(argv)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command."""
     # TensorFlow's runtime reports a missing GPU as an error; what matters it raises as well.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     # TensorFlow imports a Keras, unused here: tf_keras takes a second less than Keras 3.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
-    try:
-        options.check(arguments)
-        with options.claimed(arguments):
-            arguments.run(arguments, command=shlex.join(["python", "-m", "evaluation", *argv]))
-    except (InputError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; finished results are kept", file=sys.stderr)
-        return 130
-    return 0
+    command_line.main("evaluation", __doc__, COMMANDS, argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

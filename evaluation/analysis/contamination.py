@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.data import cqa_files, ranking_files, snli_files, sts_files
-from evaluation.data.files import Source
+from common import statistics, sts
+from common.errors import InputError
+from common.text_files import Source
+from evaluation.data import cqa_files, ranking_files, snli_files
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
-from evaluation.errors import InputError
-from evaluation.metrics import bootstrap
 from evaluation.results import measure
 from evaluation.results.result import TASKS, Result
 from evaluation.tasks import response_ranking
@@ -39,8 +39,8 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
     """
     match task:
         case "sts":
-            sources = sts_files.find(path)
-            return [EvaluationSet(task, s, sts_files.read(s).texts()) for s in sources]
+            sources = sts.sources(path)
+            return [EvaluationSet(task, s, sts.read(s).texts()) for s in sources]
         case "snli":
             found = snli_files.find(path)
             sources = [s for split, s in found.items() if len(found) == 1 or split != "train"]
@@ -52,7 +52,7 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             (source,) = ranking_files.find(path)
             pairs = response_ranking.shuffled(ranking_files.read(source).pairs, seed=seed)
             return [EvaluationSet(task, source, RankingData(source.name, pairs).texts())]
-    raise InputError(f"{task!r} is not a task with items; accepted: {', '.join(TASKS)}")
+    raise ValueError(f"task: {task!r}; accepted: {', '.join(TASKS)}")
 
 
 def result_of(
@@ -63,7 +63,6 @@ def result_of(
     overlapping = {"pairs": found.pairs, "texts": found.texts}
     groups = {}
     if scored is not None:
-        check_fits(scored, of, seed=seed)
         for level, rows in overlapping.items():
             groups[GROUPS[level]] = _without(scored, rows, seed=seed)
     fractions = {f"{level}_in_training": len(rows) / count for level, rows in overlapping.items()}
@@ -78,7 +77,7 @@ def result_of(
         groups=groups,
         counts={"training_records": records}
         | {f"{level}_in_training": len(rows) for level, rows in overlapping.items()},
-        settings={"seed": seed, "resamples": bootstrap.RESAMPLES},
+        settings={"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[
             "Texts are the same if their letters and digits are, in any case. A pair is in "
             "training if one record has both its texts, in either order; a text, if any record "
@@ -115,5 +114,5 @@ def _without(scored: Result, rows: list[int], *, seed: int) -> dict:
     return {
         "n": len(left),
         "metrics": sample.once(),
-        "intervals": bootstrap.intervals(sample, seed=seed),
+        "intervals": statistics.intervals(sample, seed=seed),
     }

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from common import statistics
+from common.statistics import Sample
 from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import bootstrap, correlation, ranking
-from evaluation.metrics.bootstrap import Sample
+from evaluation.metrics import correlation, ranking
 from evaluation.results.result import Result
 from evaluation.tasks import response_ranking, similarity
 
@@ -170,4 +171,4 @@ def _precisions(ranks: Sequence[int], *, seed: int) -> dict[str, dict]:
 def _figures(sample: Sample, *, seed: int) -> dict[str, dict]:
     """Return `metrics`, None where one is undefined, and `intervals`."""
     metrics = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
-    return {"metrics": metrics, "intervals": bootstrap.intervals(sample, seed=seed)}
+    return {"metrics": metrics, "intervals": statistics.intervals(sample, seed=seed)}

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.errors import InputError
-from evaluation.metrics import bootstrap
-from evaluation.metrics.bootstrap import Sample
+from common import statistics
+from common.errors import InputError
+from common.statistics import Sample
 from evaluation.results import measure
 from evaluation.results.result import Result
 
@@ -77,7 +77,7 @@ def compare(
         return {name: found_b[name] - found_a[name] for name in shared}
 
     both = Sample(units, differences)
-    drawn = bootstrap.distribution(both, seed=seed) if units > 1 else {}
+    drawn = statistics.distribution(both, seed=seed) if units > 1 else {}
     return [
         Difference(
             a.name,
@@ -86,7 +86,7 @@ def compare(
             once_a[name],
             once_b[name],
             once_b[name] - once_a[name],
-            bootstrap.interval(drawn[name]) if drawn else None,
+            statistics.interval(drawn[name]) if drawn else None,
             _p(drawn[name], units=units) if drawn else None,
         )
         for name in shared
@@ -100,7 +100,7 @@ def _p(differences: np.ndarray, *, units: int) -> float | None:
     each side: all of two units often differ in one direction.
     """
     defined = differences[~np.isnan(differences)]
-    if bootstrap.interval(differences) is None:
+    if statistics.interval(differences) is None:
         return None
     wrong = min((defined <= 0).sum(), (defined >= 0).sum())
     return float(min(1.0, max(2 * (wrong + 1) / (len(defined) + 1), 2.0 ** (1 - units))))

@@ -1,71 +1,60 @@
 """`mistakes`: where a module is wrong: errors by kind of text, and the worst items."""
 
-import argparse
 import time
-from pathlib import Path
 
-from evaluation.cli import options
+from common import sts as sts_files
+from common.files import write_text
+from evaluation.analysis import mistakes
+from evaluation.cli import claimed
+from evaluation.cli.options import MistakesOptions, command
+from evaluation.data import ranking_files
+from evaluation.data.origin import provenance
+from evaluation.report import markdown_page
+from evaluation.results import store
+from evaluation.results.result import stamped
+from evaluation.results.text import printed
+from evaluation.tasks import response_ranking, sts
 
 TEXTS = "mistakes.md"
 
 
-def add(commands) -> None:
-    """Add the command `mistakes`."""
-    summary = "where a module is wrong: errors by kind of text, the worst pairs"
-    parser = options.command(commands, "mistakes", run, summary=summary)
-    parser.add_argument("--module", metavar="DIR|URL", required=True, help=options.MODULE_HELP)
-    parser.add_argument("--sts", type=Path, metavar="DATA", help="as --data of sts")
-    parser.add_argument(
-        "--response_ranking", type=Path, metavar="DATA", help="as --data of response_ranking"
-    )
-    options.folder_output(parser, help=f"folder for the result files and {TEXTS}")
-    options.candidates(parser)
-    options.seeded(parser)
-
-
-def run(arguments: argparse.Namespace, *, command: str) -> None:
+def run(options: MistakesOptions) -> None:
     """Compute, write and print."""
-    from evaluation.analysis import mistakes
-    from evaluation.data import ranking_files, sts_files
-    from evaluation.data.files import write_whole
-    from evaluation.encoders.saved_model import load_encoder
-    from evaluation.errors import InputError
-    from evaluation.report import markdown_page
-    from evaluation.results import store
-    from evaluation.results.result import stamped
-    from evaluation.results.text import printed
-    from evaluation.tasks import response_ranking, sts
+    with claimed.folder(options.output, "mistakes"):
+        _run(options)
 
-    if not (arguments.sts or arguments.response_ranking):
-        raise InputError("no data: one or both of --sts, --response_ranking")
-    if arguments.candidates != options.CANDIDATES and not arguments.response_ranking:
-        raise InputError("--candidates: accepted with --response_ranking, which is missing")
-    similar = sts_files.find(arguments.sts) if arguments.sts else []
-    ranked = ranking_files.find(arguments.response_ranking) if arguments.response_ranking else []
-    pairs = {source: sts_files.read(source) for source in similar}  # before the slow load
+
+def _run(options: MistakesOptions) -> None:
+    similar = sts_files.sources(options.sts) if options.sts else []
+    ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
+    pairs = {source: sts_files.read(source) for source in similar}
     conversations = {source: ranking_files.read(source) for source in ranked}
-    settings = {"candidates": arguments.candidates}
     for data in conversations.values():
-        response_ranking.check(data, **settings)
-    encoder = load_encoder(arguments.module)
+        response_ranking.blocks(len(data.pairs), options.candidates)  # before the slow load
+    from evaluation.encoders.saved_model import load_encoder
+
+    encoder = load_encoder(options.module)
     results = []
     for source in (*similar, *ranked):
         started = time.perf_counter()
         if source in pairs:
-            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=arguments.seed)
+            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=options.seed)
         else:
             found = mistakes.of_ranking(
-                encoder, conversations[source], seed=arguments.seed, **settings
+                encoder,
+                conversations[source],
+                seed=options.seed,
+                candidates=options.candidates,
             )
         found = stamped(
             found,
-            data=source.provenance(),
+            data=provenance(source),
             module=encoder.provenance(),
-            command=command,
+            command=command(options, "mistakes"),
             seconds=time.perf_counter() - started,
         )
-        store.write(found, arguments.output)
+        store.write(found, options.output)
         print(f"{printed(found)}\n")
         results.append(found)
-    write_whole(arguments.output / TEXTS, markdown_page.mistakes(results))
-    print(f"-> {arguments.output / TEXTS}")
+    write_text(options.output / TEXTS, markdown_page.mistakes(results))
+    print(f"-> {options.output / TEXTS}")

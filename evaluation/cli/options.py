@@ -1,191 +1,332 @@
-"""Options that several commands share."""
+"""The options of every command."""
 
-import argparse
-import contextlib
-import textwrap
-from collections.abc import Callable
+import dataclasses
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from evaluation.errors import InputError
-from evaluation.results.claim import claim
-
-HIGHEST_SEED = 2**32 - 1  # of NumPy's and TensorFlow's generators
-METHOD, OUTPUT = "method", "output"
-"""Groups of options, besides those that say what is read."""
-EXAMPLES = {
-    "response_ranking": "--module module/ --data pairs/ --output results/",
-    "snli": "--module module/ --data snli/ --output results/",
-    "sts": "--module module/ --data stsb/ --output results/\n"
-    "  python -m evaluation sts --module module/ --data pairs.csv \\\n"
-    "      --columns sentence1 sentence2 score --output results/",
-    "cqa": "--module module/ --data semeval_cqa/ --output results/",
-    "retrieval": "--module module/ --queries queries.tsv \\\n"
-    "      --documents documents.jsonl --relevant qrels.txt --output results/",
-    "baselines": "--sts stsb/ --vectors glove.txt --output results/",
-    "compare": "results_a/ results_b/ --output differences.json",
-    "contamination": "--training pairs/ --sts stsb/ \\\n      --results results/ --output leaks/",
-    "mistakes": "--module module/ --sts stsb/sts-dev.csv \\\n"
-    "      --response_ranking pairs/ --output mistakes/",
-    "report": "--results results/ --output report.html",
-    "rows": "--results runs/results/ --pairs pairs/ --output RESULTS.md",
-}
-"""Of each command, what follows its name."""
-MODULE_HELP = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose help shows options in groups, and the default of each."""
-
-    def __init__(self, **settings):
-        super().__init__(**{"formatter_class": _WithDefaults} | settings)
-        self._groups: dict[str, argparse._ArgumentGroup] = {}
-
-    def group(self, title: str) -> argparse._ArgumentGroup:
-        """Return the group of a title, which is made where it is first asked for."""
-        if title not in self._groups:
-            self._groups[title] = self.add_argument_group(title)
-        return self._groups[title]
-
-
-class _WithDefaults(argparse.RawDescriptionHelpFormatter):
-    """Adds the default to each option that may be left out, unless its help names one."""
-
-    def _get_help_string(self, action: argparse.Action) -> str:
-        said = action.help or ""
-        named = "default" in said or not action.option_strings or action.required
-        if named or action.nargs == 0:
-            return said
-        default = "none" if action.default in (None, []) else "%(default)s"
-        return f"{said}; default: {default}"
-
-
-def command(commands, name: str, run: Callable, *, summary: str, more: str = "") -> Parser:
-    """Add a command, which `run` runs, and return its parser; `more` is for its own help alone."""
-    parser = commands.add_parser(
-        name,
-        help=summary,
-        description=textwrap.fill(f"{summary[0].upper()}{summary[1:]}{more}", 80),
-        epilog=f"example:\n  python -m evaluation {name} {EXAMPLES[name]}",
-    )
-    parser.set_defaults(run=run)
-    return parser
-
-
-def folder_output(parser: Parser, *, help: str) -> None:  # noqa: A002
-    """Add --output, a folder that several commands write to."""
-    parser.group(OUTPUT).add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help=help
-    )
-    parser.set_defaults(into_folder=True)
-
-
-def file_output(
-    parser: Parser,
-    *,
-    metavar: str,
-    help: str = "the page to write",  # noqa: A002
-    required: bool = True,
-) -> None:
-    """Add --output, a file; files beside it differ in the suffix."""
-    parser.group(OUTPUT).add_argument(
-        "--output", type=Path, required=required, metavar=metavar, help=help
-    )
-    parser.set_defaults(into_folder=False)
-
-
-def claimed(arguments: argparse.Namespace) -> contextlib.AbstractContextManager:
-    """Hold the output of a command for as long as it runs; see `claim`."""
-    into_folder = getattr(arguments, "into_folder", None)
-    if arguments.output is None or into_folder is None:
-        return contextlib.nullcontext()
-    return claim(arguments.output, command=arguments.command, folder=into_folder)
-
-
-def check(arguments: argparse.Namespace) -> None:
-    """Raise InputError for a number outside of its range, before anything is read."""
-    seed = getattr(arguments, "seed", 0)
-    if not 0 <= seed <= HIGHEST_SEED:
-        raise InputError(f"--seed is {seed}; 0 to {HIGHEST_SEED} are accepted")
-    if getattr(arguments, "no_quotes", False) and not getattr(arguments, arguments.quotes_in):
-        raise InputError(
-            f"--no_quotes: accepted with --{arguments.quotes_in}, which reads CSV and TSV files"
-        )
-    count = getattr(arguments, "candidates", 2)
-    if count < 2:
-        raise InputError(f"--candidates is {count}; 2 or more are accepted")
-
+from common.command_line import Options, option
+from common.errors import InputError
 
 CANDIDATES = 100
+_MODULE = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
+_TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
+_COLUMNS: Any = ("SENTENCE1", "SENTENCE2", "SCORE")
+_METHOD, _OUTPUT = "method", "output"
 
 
-def candidates(parser: Parser) -> None:
-    """Add --candidates, of response ranking."""
-    parser.group(METHOD).add_argument(
-        "--candidates",
-        type=int,
-        default=CANDIDATES,
-        metavar="N",
+def command(options: Options, name: str) -> str:
+    """Return the command line that gives these options."""
+    words = ["python", "-m", "evaluation", name]
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if value == field.default:
+            continue
+        if not field.metadata["positional"]:
+            words.append(f"--{field.name}")
+        if value is not True:
+            words += map(str, value) if isinstance(value, tuple) else [str(value)]
+    return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededOptions(Options):
+    """What most commands are given."""
+
+    seed: int = option(0, help="random seed", minimum=0, maximum=2**32 - 1, group=_METHOD)
+
+    def _needs(self, name: str, other: str) -> None:
+        """Raise InputError where an option is given without the one that it is about."""
+        if getattr(self, name) and not getattr(self, other):
+            raise InputError(f"--{name}: accepted with --{other}, which is missing")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidatesOptions(SeededOptions):
+    """What response ranking is given."""
+
+    candidates: int = option(
+        CANDIDATES,
         help="responses to rank in response_ranking, the true one among them",
+        minimum=2,
+        group=_METHOD,
     )
 
 
-def columns(parser: Parser, option: str) -> None:
-    """Add the option that names the columns of a CSV or TSV file of sentence pairs; --no_quotes."""
-    parser.add_argument(
-        option,
-        nargs=3,
-        metavar=("SENTENCE1", "SENTENCE2", "SCORE"),
-        help="read a CSV or TSV file whose header has these columns; scores on any scale",
-    )
-    parser.add_argument(
-        "--no_quotes",
-        action="store_true",
-        help=f"quotes in the file of {option} are text; by default they enclose fields",
-    )
-    parser.set_defaults(quotes_in=option.removeprefix("--"))
+@dataclass(frozen=True, kw_only=True)
+class ResultsOptions(SeededOptions):
+    """What commands that score are given."""
+
+    output: Path = option(help="folder for the result files", metavar="DIR", group=_OUTPUT)
+    again: bool = option(False, help="recompute results that exist in --output", group=_OUTPUT)
 
 
-def retrieval_files(parser: Parser, *, needed: bool) -> None:
-    """Add --queries, --documents and --relevant."""
-    texts = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
-    for name in ("queries", "documents"):
-        parser.add_argument(f"--{name}", type=Path, metavar="FILE", required=needed, help=texts)
-    parser.add_argument(
-        "--relevant",
-        type=Path,
+@dataclass(frozen=True, kw_only=True)
+class ResponseRankingOptions(CandidatesOptions, ResultsOptions):
+    """P@N."""
+
+    module: str = option(help=_MODULE, metavar="DIR|URL")
+    data: Path = option(help="folder with test-*.tfrecord, or one such file", metavar="PATH")
+    at: tuple[int, ...] = option(
+        (), help="the Ns of P@N; default: 1 3 10", minimum=1, group=_METHOD
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnliOptions(ResultsOptions):
+    """Accuracy on SNLI."""
+
+    module: str = option(help=_MODULE, metavar="DIR|URL")
+    data: Path = option(
+        help="folder of SNLI's files (*dev*, *test*; *train* where the module has no "
+        "classify_nli), or one of them; .jsonl or .txt, plain or .gz",
+        metavar="PATH",
+    )
+    train: Path | None = option(
+        None,
+        help="train file for the classifier of a module without classify_nli; default: the one in "
+        "--data",
         metavar="FILE",
-        required=needed,
-        help="TREC's qrels (query, 0, document, grade), or BEIR's",
+    )
+    dev: Path | None = option(
+        None, help="dev file for that classifier; default: the one in --data", metavar="FILE"
     )
 
 
-def given_retrieval_files(arguments: argparse.Namespace):
-    """Return the files of --queries, --documents and --relevant; None where none is given."""
-    from evaluation.data.retrieval_files import RetrievalFiles
+@dataclass(frozen=True, kw_only=True)
+class StsOptions(ResultsOptions):
+    """Correlations with human scores."""
 
-    given = {name: getattr(arguments, name) for name in RetrievalFiles._fields}
-    if not any(given.values()):
-        return None
-    if missing := [name for name, path in given.items() if path is None]:
-        raise InputError(f"--{missing[0]} is missing; retrieval needs --{', --'.join(given)}")
-    return RetrievalFiles(**given)
+    module: str = option(help=_MODULE, metavar="DIR|URL")
+    data: Path = option(
+        help="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
+        "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
+        "--columns, any CSV or TSV file",
+        metavar="PATH",
+    )
+    columns: tuple[str, str, str] | None = option(
+        None,
+        help="read a CSV or TSV file whose header has these columns; scores on any scale",
+        metavar=_COLUMNS,
+    )
+    no_quotes: bool = option(
+        False, help="quotes in the file of --columns are text; by default they enclose fields"
+    )
+    tune: bool = option(
+        False,
+        help="also learn one matrix on sts-train.csv, choose it on sts-dev.csv, score with it "
+        "and write it to sts_matrix.npz",
+        group=_METHOD,
+    )
+
+    def __post_init__(self) -> None:
+        """Check that the options go together."""
+        super().__post_init__()
+        self._needs("no_quotes", "columns")
+        if self.tune and self.columns:
+            raise InputError("--tune: accepted without --columns, as it learns on sts-train.csv")
 
 
-def seeded(parser: Parser) -> None:
-    """Add --seed, of resamples, blocks of candidates and initial weights."""
-    parser.group(METHOD).add_argument(
-        "--seed", type=int, default=0, metavar="N", help="random seed"
+@dataclass(frozen=True, kw_only=True)
+class CqaOptions(ResultsOptions):
+    """MAP, AvgRec and MRR."""
+
+    module: str | None = option(
+        None, help=f"{_MODULE}; not needed for files without text (.relevancy)", metavar="DIR|URL"
+    )
+    data: Path = option(
+        help="an official .xml or .relevancy file, or a folder of them; plain or .gz",
+        metavar="PATH",
+    )
+    dev: Path | None = option(
+        None,
+        help="question file to choose the thresholds of P, R, F1 and accuracy on; default: the "
+        'one in --data with "dev" in its name',
+        metavar="FILE",
     )
 
 
-def again(parser: Parser) -> None:
-    """Add --again."""
-    parser.group(OUTPUT).add_argument(
-        "--again", action="store_true", help="recompute results that exist in --output"
+@dataclass(frozen=True, kw_only=True)
+class RetrievalOptions(ResultsOptions):
+    """The user's own queries and documents."""
+
+    module: str = option(help=_MODULE, metavar="DIR|URL")
+    queries: Path = option(help=_TEXTS, metavar="FILE")
+    documents: Path = option(help=_TEXTS, metavar="FILE")
+    relevant: Path = option(
+        help="TREC's qrels (query, 0, document, grade), or BEIR's", metavar="FILE"
     )
 
 
-def storing(arguments: argparse.Namespace, *, command: str) -> dict:
-    """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
-    shared = {name: getattr(arguments, name) for name in ("output", "seed", "again")}
-    return shared | {"command": command, "say": print}
+@dataclass(frozen=True, kw_only=True)
+class BaselinesOptions(CandidatesOptions, ResultsOptions):
+    """What needs no training."""
+
+    response_ranking: Path | None = option(
+        None, help="as --data of the command response_ranking", metavar="DATA"
+    )
+    snli: Path | None = option(None, help="as --data of the command snli", metavar="DATA")
+    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
+    sts_columns: tuple[str, str, str] | None = option(
+        None, help="as --columns of the command sts", metavar=_COLUMNS
+    )
+    no_quotes: bool = option(False, help="as of the command sts")
+    cqa: Path | None = option(None, help="as --data of the command cqa", metavar="DATA")
+    queries: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
+    documents: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
+    relevant: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
+    vectors: tuple[Path, ...] = option(
+        (),
+        help="word vectors in GloVe's format, plain or .gz: averaged, and weighted as in SIF",
+        metavar="FILE",
+    )
+    module_words: tuple[str, ...] = option(
+        (),
+        help="modules whose word_vectors signature gives the vectors, used in the same two ways",
+        metavar="DIR|URL",
+    )
+    sentence_transformers: tuple[str, ...] = option(
+        (),
+        help="models of sentence-transformers, where that package is installed",
+        metavar="NAME|DIR|NAME=DIR",
+    )
+    modules: tuple[str, ...] = option((), help="pretrained SavedModels", metavar="DIR|URL")
+    training_pairs: Path | None = option(
+        None,
+        help="pairs of the pipeline (train-*, validation-*): learn a linear map of the inputs on "
+        "them, for response ranking, over the SIF-weighted and the sentence-transformers baselines",
+        metavar="DIR",
+    )
+    tune: bool = option(False, help="also score dense embeddings with the matrix of sts --tune")
+
+    def __post_init__(self) -> None:
+        """Check that the options go together."""
+        super().__post_init__()
+        for name, other in (
+            ("training_pairs", "response_ranking"),
+            ("sts_columns", "sts"),
+            ("no_quotes", "sts_columns"),
+            ("tune", "sts"),
+            ("queries", "documents"),
+            ("documents", "relevant"),
+            ("relevant", "queries"),
+        ):
+            self._needs(name, other)
+        if not (self.response_ranking or self.snli or self.sts or self.cqa or self.queries):
+            raise InputError(
+                "no data: one or more of --response_ranking, --snli, --sts, --cqa, --queries"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(SeededOptions):
+    """A paired test."""
+
+    a: Path = option(help="folder of result files, or one of them", positional=True)
+    b: Path = option(help="folder of result files, or one of them", positional=True)
+    system_a: str | None = option(None, help="a baseline in a's results to compare, not its module")
+    system_b: str | None = option(None, help="a baseline in b's results to compare, not its module")
+    output: Path | None = option(
+        None, help="a file to write the differences to", metavar="FILE.json", group=_OUTPUT
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContaminationOptions(SeededOptions):
+    """Overlaps with training data."""
+
+    training: tuple[Path, ...] = option(
+        help="files or folders: .tfrecord pairs, SNLI's .jsonl or .txt, STS Benchmark's .csv",
+        metavar="PATH",
+    )
+    response_ranking: tuple[Path, ...] = option(
+        (), help="data as of the command response_ranking", metavar="DATA"
+    )
+    snli: tuple[Path, ...] = option((), help="data as of the command snli", metavar="DATA")
+    sts: tuple[Path, ...] = option((), help="data as of the command sts", metavar="DATA")
+    cqa: tuple[Path, ...] = option((), help="data as of the command cqa", metavar="DATA")
+    results: Path | None = option(
+        None, help="results on these data, to score without the overlaps", metavar="DIR"
+    )
+    output: Path = option(help="folder for the result files", metavar="DIR", group=_OUTPUT)
+
+    def __post_init__(self) -> None:
+        """Check that there is something to look for."""
+        super().__post_init__()
+        if not (self.response_ranking or self.snli or self.sts or self.cqa):
+            raise InputError("no data: one or more of --response_ranking, --snli, --sts, --cqa")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MistakesOptions(CandidatesOptions):
+    """Where a module is wrong."""
+
+    module: str = option(help=_MODULE, metavar="DIR|URL")
+    sts: Path | None = option(None, help="as --data of sts", metavar="DATA")
+    response_ranking: Path | None = option(
+        None, help="as --data of response_ranking", metavar="DATA"
+    )
+    output: Path = option(
+        help="folder for the result files and mistakes.md", metavar="DIR", group=_OUTPUT
+    )
+
+    def __post_init__(self) -> None:
+        """Check that there is something to score."""
+        super().__post_init__()
+        if not (self.sts or self.response_ranking):
+            raise InputError("no data: one or both of --sts, --response_ranking")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(Options):
+    """The page of a module."""
+
+    results: Path = option(help="folder of a module's results", metavar="DIR")
+    beside: tuple[Path, ...] = option(
+        (), help="folders of other modules' results, shown as additional rows", metavar="DIR"
+    )
+    output: Path = option(
+        help="the page to write; the .md and .json files are written next to it",
+        metavar="FILE.html",
+        group=_OUTPUT,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOptions(Options):
+    """The page of all systems that were trained."""
+
+    results: Path = option(
+        help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/",
+        metavar="DIR",
+    )
+    runs: tuple[str, ...] = option((), help="those to show; default: all", metavar="NAME-SEED")
+    pairs: tuple[Path, ...] = option(
+        help="the training pairs, as the pipeline wrote them", metavar="DIR"
+    )
+    models: Path | None = option(
+        None, help="folders NAME-SEED of models, for the rates in chosen.json", metavar="DIR"
+    )
+    outside: tuple[str, ...] = option(
+        (),
+        help="what rows have from outside the training data, such as distilled=teacher",
+        metavar="NAME=WHAT",
+    )
+    contamination: Path | None = option(
+        None, help="folder of `evaluation contamination`", metavar="DIR"
+    )
+    mistakes: Path | None = option(None, help="folder of `evaluation mistakes`", metavar="DIR")
+    protocol: Path | None = option(
+        None, help="text to put after the first table", metavar="FILE.md"
+    )
+    ablations: Path | None = option(
+        None, help="text to put before what was learned", metavar="FILE.md"
+    )
+    learned: Path | None = option(
+        None, help="text to put at the end of the page", metavar="FILE.md"
+    )
+    machine: str = option("", help="the machine, named at the top of the page")
+    made_by: str = option("", help="the command that trained and scored it all")
+    data_dir: str = option("", help="shown as DIR in the commands on the page")
+    output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)

@@ -1,34 +1,20 @@
 """SemEval Task 3, English, subtask B: question files (.xml) and gold files (.relevancy)."""
 
 import gzip
-import xml.sax
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
-from evaluation.data.files import (
-    Source,
-    existing,
-    named_source,
-    open_bytes,
-    placed_lines,
-    without_gz,
-)
-from evaluation.errors import InputError
+from common.errors import InputError, reading
+from common.text_files import Source, parse_lines, unpacked_name
 
-# "PerfectMatch" and "Relevant" are both good questions (section 4.4).
 LABELS = {"PerfectMatch": True, "Relevant": True, "Irrelevant": False}
-GOLD = {"true": True, "false": False}
-RELEVANCY = ".relevancy"
-TEXT_OF = {
-    "OrgQSubject": "query",
-    "OrgQBody": "query",
-    "RelQSubject": "candidate",
-    "RelQBody": "candidate",
-}
+"""Both of the first are good questions (section 4.4)."""
+_GOLD = {"true": True, "false": False}
+_RELEVANCY = ".relevancy"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Candidate:
     """A related question: its label, and the search engine's score for it, higher first."""
 
@@ -38,7 +24,7 @@ class Candidate:
     text: str = ""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Query:
     """An original question and its candidates in the file's order."""
 
@@ -65,32 +51,31 @@ def find(path: Path) -> list[Source]:
 
     Where a question file and its .relevancy are both there, the one with text is taken.
     """
-    if existing(path).is_file():
-        return [named_source(_result_name(path), path)]
+    if path.is_file():
+        return [Source(_name(path), (path,))]
     with_text: dict[str, Path] = {}
     without_text: dict[str, Path] = {}
     for candidate in sorted(path.rglob("*")):
-        name = without_gz(candidate)
+        name = unpacked_name(candidate)
         if name.endswith(".xml") and "-subtaskA" not in name:
             found = with_text
-        elif name.endswith(".subtaskB" + RELEVANCY):
+        elif name.endswith(f".subtaskB{_RELEVANCY}"):
             found = without_text
         else:
             continue
-        key = _result_name(candidate)
-        if key in found:
-            raise InputError(f"{candidate}: the same data as {found[key]}; keep one of them")
-        found[key] = candidate
+        other = found.setdefault(_name(candidate), candidate)
+        if other != candidate:
+            raise InputError(f"{candidate}: the same data as {other}; keep one of them")
     chosen = without_text | with_text
     if not chosen:
-        raise InputError(f"{path}: holds no *.xml and no *.subtaskB.relevancy (plain or .gz)")
-    return [named_source(key, chosen[key]) for key in sorted(chosen)]
+        raise InputError(f"{path}: no *.xml or *.subtaskB.relevancy here (plain or .gz)")
+    return [Source(name, (chosen[name],)) for name in sorted(chosen)]
 
 
-def _result_name(path: Path) -> str:
+def _name(path: Path) -> str:
     """Return the same name for a question file and its relevancy file."""
-    name = without_gz(path)
-    for suffix in (RELEVANCY, ".subtaskB", ".xml"):
+    name = unpacked_name(path)
+    for suffix in (_RELEVANCY, ".subtaskB", ".xml"):
         name = name.removesuffix(suffix)
     return f"cqa-{name}"
 
@@ -98,154 +83,72 @@ def _result_name(path: Path) -> str:
 def read(source: Source) -> QueryData:
     """Read one file of queries, each with its related questions in the file's order."""
     (path,) = source.files
-    has_text = not without_gz(path).endswith(RELEVANCY)
-    queries = read_xml(path) if has_text else read_relevancy(path)
+    has_text = not unpacked_name(path).endswith(_RELEVANCY)
+    queries = _read_xml(path) if has_text else _read_relevancy(path)
+    with reading(path):
+        for query in queries:
+            ids = {candidate.id for candidate in query.candidates}
+            if not ids or len(ids) < len(query.candidates):
+                raise ValueError(f"question {query.id!r} has no candidate, or one twice")
+            if has_text and not (query.text and any(each.text for each in query.candidates)):
+                raise ValueError(f"question {query.id!r} or all of its candidates have no text")
+        if not any(candidate.relevant for query in queries for candidate in query.candidates):
+            raise ValueError("no related question is relevant; MAP needs one or more")
     return QueryData(source.name, queries, has_text=has_text)
 
 
-def read_xml(path: Path) -> list[Query]:
+def _read_xml(path: Path) -> list[Query]:
     """Read a question file, .xml or .xml.gz.
 
     `OrgQuestion` is repeated for each of its related questions: queries are grouped by
     ORGQ_ID. The text is subject and body; comments are left out, as in the paper.
     """
-    handler = _QuestionHandler(path)
-    try:
-        with open_bytes(path) as file:
-            xml.sax.parse(file, handler)
-    except xml.sax.SAXParseException as error:
-        raise InputError(
-            f"{path}:{error.getLineNumber()}: not well-formed XML ({error.getMessage()})"
-        ) from error
-    except InputError:
-        raise
-    except (LookupError, ValueError) as error:  # of an encoding
-        raise InputError(f"{path}: {error}; UTF-8 is accepted") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: damaged gzip file ({error})") from error
-    for query in handler.queries.values():
-        if not query.text or not any(candidate.text for candidate in query.candidates):
-            raise InputError(
-                f"{path}: question {query.id!r} or all of its related questions have no text; "
-                f"accepted: text in one or more of {', '.join(TEXT_OF)}"
-            )
-    return _checked(handler.queries, path=path, wanted="OrgQuestion elements with RelQuestion")
+    queries: dict[str, Query] = {}
+    with reading(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        for asked in ElementTree.parse(file).iter("OrgQuestion"):
+            query_id = _attribute(asked, "ORGQ_ID")
+            query = queries.setdefault(query_id, Query(query_id, _text(asked, "OrgQ")))
+            query.candidates.extend(map(_candidate, asked.iter("RelQuestion")))
+    return list(queries.values())
 
 
-def read_relevancy(path: Path) -> list[Query]:
+def _candidate(related: ElementTree.Element) -> Candidate:
+    """Make a candidate of a RelQuestion; engine rank 1 scores 1, rank 2 1/2."""
+    return Candidate(
+        _attribute(related, "RELQ_ID"),
+        relevant=_label(_attribute(related, "RELQ_RELEVANCE2ORGQ"), LABELS),
+        engine_score=1.0 / int(_attribute(related, "RELQ_RANKING_ORDER")),
+        text=_text(related, "RelQ"),
+    )
+
+
+def _attribute(element: ElementTree.Element, name: str) -> str:
+    if name not in element.attrib:
+        raise ValueError(f"{element.tag} has no attribute {name}")
+    return element.attrib[name]
+
+
+def _text(element: ElementTree.Element, prefix: str) -> str:
+    found = (element.find(f"{prefix}{part}") for part in ("Subject", "Body"))
+    texts = ("".join(part.itertext()).strip() for part in found if part is not None)
+    return " ".join(filter(None, texts))
+
+
+def _read_relevancy(path: Path) -> list[Query]:
     """Read an organisers' gold file: query, candidate, rank, score, true or false."""
     queries: dict[str, Query] = {}
-    for place, line in placed_lines(path):
-        columns = line.split("\t")
-        if len(columns) != 5:
-            raise InputError(
-                f"{place}: {len(columns)} columns; 5 tab-separated are accepted "
-                "(query, candidate, rank, score, label)"
-            )
-        query_id, candidate_id, _, score, label = columns
-        candidate = Candidate(
-            candidate_id,
-            relevant=_label(label, accepted=GOLD, place=place),
-            engine_score=_number(score, column="score", place=place),
-        )
-        _add(queries.setdefault(query_id, Query(query_id)), candidate, place=place)
-    return _checked(queries, path=path, wanted="rows")
 
+    def add(line: str) -> None:
+        query_id, candidate_id, _, score, label = line.split("\t")
+        candidate = Candidate(candidate_id, _label(label, _GOLD), float(score))
+        queries.setdefault(query_id, Query(query_id)).candidates.append(candidate)
 
-class _QuestionHandler(xml.sax.ContentHandler):
-    """Collects the queries while the parser, which knows the line, walks the file."""
-
-    def __init__(self, path: Path):
-        super().__init__()
-        self.queries: dict[str, Query] = {}
-        self._path = path
-        self._query: Query | None = None
-        self._candidate: Candidate | None = None
-        self._first_time = True
-        self._pieces: list[str] = []
-
-    def startElement(self, name, attributes):  # noqa: N802  (the SAX interface)
-        """Open a question."""
-        if name in TEXT_OF:
-            self._pieces = []
-        if name == "OrgQuestion":
-            query_id = self._attribute(attributes, "ORGQ_ID", element=name)
-            self._first_time = query_id not in self.queries
-            self._query = self.queries.setdefault(query_id, Query(query_id))
-        elif name == "RelQuestion":
-            if self._query is None:
-                raise InputError(f"{self._place()}: RelQuestion outside an OrgQuestion")
-            self._candidate = self._read_candidate(attributes)
-            _add(self._query, self._candidate, place=self._place())
-
-    def characters(self, content):
-        """Collect text: the parser hands it over in pieces."""
-        self._pieces.append(content)
-
-    def endElement(self, name):  # noqa: N802  (the SAX interface)
-        """Add a subject or body to its question."""
-        owner = TEXT_OF.get(name)
-        target = self._candidate if owner == "candidate" else self._query
-        if owner and target is not None and (owner == "candidate" or self._first_time):
-            target.text = f"{target.text} {''.join(self._pieces).strip()}".strip()
-
-    def _read_candidate(self, attributes) -> Candidate:
-        """Make a candidate of a RelQuestion's attributes; engine rank 1 scores 1, rank 2 1/2."""
-        rank = _number(
-            self._attribute(attributes, "RELQ_RANKING_ORDER", element="RelQuestion"),
-            column="RELQ_RANKING_ORDER",
-            place=self._place(),
-        )
-        if rank < 1:
-            raise InputError(f"{self._place()}: RELQ_RANKING_ORDER is {rank}; 1 or more is needed")
-        label = self._attribute(attributes, "RELQ_RELEVANCE2ORGQ", element="RelQuestion")
-        return Candidate(
-            self._attribute(attributes, "RELQ_ID", element="RelQuestion"),
-            relevant=_label(label, accepted=LABELS, place=self._place()),
-            engine_score=1.0 / rank,
-        )
-
-    def _attribute(self, attributes, name: str, *, element: str) -> str:
-        if name not in attributes:
-            raise InputError(f"{self._place()}: {element} has no attribute {name}")
-        return attributes[name]
-
-    def _place(self) -> str:
-        return f"{self._path}:{self._locator.getLineNumber()}"  # type: ignore[attr-defined]
-
-
-def _label(value: str, *, accepted: dict[str, bool], place: str) -> bool:
-    """Say whether a label means relevant."""
-    if value not in accepted:
-        raise InputError(f"{place}: label is {value!r}; {', '.join(accepted)} are accepted")
-    return accepted[value]
-
-
-def _number(value: str, *, column: str, place: str) -> float:
-    """Parse a finite number."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = float("nan")
-    if not abs(number) < float("inf"):
-        raise InputError(f"{place}: {column} is {value!r}; a number is accepted")
-    return number
-
-
-def _add(query: Query, candidate: Candidate, *, place: str) -> None:
-    """Add a candidate that the query does not have yet."""
-    if any(candidate.id == known.id for known in query.candidates):
-        raise InputError(f"{place}: candidate {candidate.id!r} occurs twice for {query.id!r}")
-    query.candidates.append(candidate)
-
-
-def _checked(queries: dict[str, Query], *, path: Path, wanted: str) -> list[Query]:
-    """Return the queries of a file, which must hold some, each with candidates."""
-    if not queries:
-        raise InputError(f"{path}: holds no questions ({wanted} are needed)")
-    for query in queries.values():
-        if not query.candidates:
-            raise InputError(f"{path}: question {query.id!r} has no related questions")
-    if not any(candidate.relevant for query in queries.values() for candidate in query.candidates):
-        raise InputError(f"{path}: no related question is relevant; MAP needs one or more")
+    for _ in parse_lines(path, add):
+        pass
     return list(queries.values())
+
+
+def _label(value: str, accepted: dict[str, bool]) -> bool:
+    if value not in accepted:
+        raise ValueError(f"the label is {value!r}; accepted: {', '.join(accepted)}")
+    return accepted[value]

@@ -1,23 +1,20 @@
 """Test pairs of the data pipeline, in which the true response is to be found."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from common import text_files
+from common.errors import InputError
+from common.text_files import Source
 from evaluation.data import tfrecords
-from evaluation.data.files import Source, existing, require_once
-from evaluation.errors import InputError
+from evaluation.data.tfrecords import Features
 
-TEXTS = ("input", "response")
-IDS = ("input_id", "response_id")
-FEATURES = (*TEXTS, *IDS)
-CONTEXT = "context/{}"
+NAME = "response_ranking"
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A comment and one of its replies."""
 
     input: str
@@ -42,18 +39,15 @@ class RankingData:
 
 def find(path: Path) -> list[Source]:
     """Return one source: the file itself, or the files test-*.tfrecord of the folder."""
-    if existing(path).is_file():
-        return [Source("response_ranking", (path,))]
-    return [Source("response_ranking", shards(path, "test"))]
+    return [Source(NAME, (path,)) if path.is_file() else shards(path, "test")]
 
 
-def shards(folder: Path, split: str) -> tuple[Path, ...]:
+def shards(folder: Path, split: str) -> Source:
     """Return the files of a split."""
-    name = f"{split}-*.tfrecord"
-    files = require_once([*existing(folder).glob(name), *folder.glob(f"{name}.gz")])
+    files = text_files.find(folder, f"{split}-*.tfrecord")
     if not files:
-        raise InputError(f"{folder}: holds no {name} (plain or .gz)")
-    return tuple(files)
+        raise InputError(f"{folder}: no {split}-*.tfrecord here (plain or .gz)")
+    return Source(NAME, tuple(files))
 
 
 def read(source: Source) -> RankingData:
@@ -62,19 +56,29 @@ def read(source: Source) -> RankingData:
     A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
     """
     pairs = [
-        _pair(features, place=place, made=f"{path.name}:{number}")
+        pair if pair.input_id else pair._replace(**_ids(f"{path.name}:{number}"))
         for path in source.files
-        for number, (features, place) in enumerate(tfrecords.read(path), start=1)
+        for number, pair in enumerate(tfrecords.parse_records(path, _pair), start=1)
     ]
     if not pairs:
-        raise InputError(f"{source.files[0].parent}: no pairs in {source.provenance()['file']}")
+        raise InputError(f"{source.files[0]}: no pairs")
     return RankingData(source.name, pairs)
 
 
-def _pair(features: Mapping[str, Any], *, place: str, made: str) -> Pair:
-    turns = itertools.takewhile(features.__contains__, map(CONTEXT.format, itertools.count()))
-    context = " ".join(tfrecords.texts(features, list(turns), place=place)).strip()
-    names = FEATURES if any(name in features for name in IDS) else TEXTS
-    found = dict(zip(names, tfrecords.texts(features, names, place=place), strict=True))
-    ids = {f"{name}_id": f"{made}:{name}" for name in TEXTS}
-    return Pair(**(ids | found), context=context)
+def _pair(features: Features) -> Pair:
+    names = map("context/{}".format, itertools.count())
+    context = [
+        tfrecords.text(features, name) for name in itertools.takewhile(features.__contains__, names)
+    ]
+    has_ids = "input_id" in features or "response_id" in features
+    ids = [tfrecords.text(features, name) for name in ("input_id", "response_id") if has_ids]
+    return Pair(
+        tfrecords.text(features, "input"),
+        tfrecords.text(features, "response"),
+        *(ids or ("", "")),
+        context=" ".join(context).strip(),
+    )
+
+
+def _ids(place: str) -> dict[str, str]:
+    return {f"{role}_id": f"{place}:{role}" for role in ("input", "response")}

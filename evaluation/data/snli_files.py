@@ -1,36 +1,30 @@
 """SNLI's own files: premise, hypothesis and the label of the majority of annotators."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal, get_args
 
-from evaluation.data.files import (
-    Source,
-    check_text,
-    existing,
-    named_rows,
-    named_source,
-    placed_lines,
-    without_gz,
-)
-from evaluation.errors import InputError
+import msgspec
 
-# The order of the probabilities that `classify_nli` gives.
-LABELS = ("entailment", "neutral", "contradiction")
-NO_LABEL = "-"
-COLUMNS = ("gold_label", "sentence1", "sentence2")
-SUFFIXES = (".jsonl", ".txt")
+from common.errors import InputError
+from common.text_files import Source, parse_lines, parse_rows, unpacked_name
+
+Label = Literal["entailment", "neutral", "contradiction"]
+LABELS: tuple[str, ...] = get_args(Label)
+"""In the order of the probabilities that `classify_nli` gives."""
 SPLITS = ("train", "dev", "test")
+_NO_LABEL = "-"
+_SUFFIXES = (".jsonl", ".txt")
+
+Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """A premise, a hypothesis and the label of the two."""
 
-    premise: str
-    hypothesis: str
-    gold: str
+    premise: Text = msgspec.field(name="sentence1")
+    hypothesis: Text = msgspec.field(name="sentence2")
+    gold: Literal[Label, "-"] = msgspec.field(name="gold_label")
 
 
 @dataclass(frozen=True)
@@ -51,84 +45,46 @@ def find(path: Path) -> dict[str, Source]:
 
     Where a file is there in both of SNLI's formats, as in its archive, the .jsonl is taken.
 
-    Raises InputError where the folder has neither dev nor test, or a split twice.
+    Raises:
+      InputError: if the folder has neither dev nor test, or a split twice.
     """
-    if existing(path).is_file():
-        return {split_of(path): _source(path)}
+    if path.is_file():
+        return {_split_of(path): source(path)}
     found: dict[str, Source] = {}
-    names = {without_gz(candidate) for candidate in path.iterdir()}
+    names = {unpacked_name(candidate) for candidate in path.iterdir()}
     for candidate in sorted(path.iterdir()):
-        stem = without_gz(candidate).removesuffix(".txt")
-        if stem != without_gz(candidate) and f"{stem}.jsonl" in names:
+        name, split = unpacked_name(candidate), _split_of(candidate)
+        is_double = name.endswith(".txt") and f"{name.removesuffix('.txt')}.jsonl" in names
+        if is_double or not name.endswith(_SUFFIXES) or split not in SPLITS:
             continue
-        if not without_gz(candidate).endswith(SUFFIXES) or split_of(candidate) not in SPLITS:
-            continue
-        split = split_of(candidate)
         if split in found:
             raise InputError(f"{candidate}: the split {split} again, after {found[split].files[0]}")
-        found[split] = _source(candidate)
+        found[split] = source(candidate)
     if not {"dev", "test"} & set(found):
-        raise InputError(f"{path}: holds no *dev*.jsonl or *test*.jsonl (or .txt; plain or .gz)")
+        raise InputError(f"{path}: no *dev*.jsonl or *test*.jsonl here (or .txt; plain or .gz)")
     return found
 
 
-def only(path: Path, *, option: str) -> Source:
-    """Return the source of one file, which an option names."""
-    if not existing(path).is_file():
-        raise InputError(f"{option} {path}: a folder; one file of SNLI is accepted")
-    return _source(path)
+def source(path: Path) -> Source:
+    """Return the source of one file, named after its split."""
+    return Source(f"snli-{_split_of(path)}", (path,))
 
 
-def split_of(path: Path) -> str:
+def _split_of(path: Path) -> str:
     """Return the split in a file's name, or the name without its suffixes."""
-    stem = without_gz(path).rsplit(".", 1)[0]
+    stem = unpacked_name(path).rsplit(".", 1)[0]
     return next((split for split in SPLITS if split in stem), stem)
-
-
-def _source(path: Path) -> Source:
-    return named_source(f"snli-{split_of(path)}", path)
 
 
 def read(source: Source) -> NliData:
     """Read one file, .jsonl or SNLI's tab-separated .txt; pairs labelled "-" are counted only."""
     (path,) = source.files
-    rows = _json_rows(path) if without_gz(path).endswith(".jsonl") else _text_rows(path)
-    pairs, without_label = [], 0
-    for place, (label, premise, hypothesis) in rows:
-        if label == NO_LABEL:
-            without_label += 1
-            continue
-        if label not in LABELS:
-            accepted = ", ".join([*LABELS, NO_LABEL])
-            raise InputError(f"{place}: gold_label is {label!r}; {accepted} are accepted")
-        for name, text in (("sentence1", premise), ("sentence2", hypothesis)):
-            if not isinstance(text, str) or not text.strip():
-                raise InputError(f"{place}: {name} is {text!r}; text is needed")
-            check_text(text, name, place)
-        pairs.append(Pair(premise, hypothesis, label))
+    if unpacked_name(path).endswith(".jsonl"):
+        rows = list(parse_lines(path, msgspec.json.Decoder(Pair).decode))
+    else:
+        columns = [field.encode_name for field in msgspec.structs.fields(Pair)]
+        rows = list(parse_rows(path, lambda row: msgspec.convert(row, Pair), columns=columns))
+    pairs = [row for row in rows if row.gold != _NO_LABEL]
     if not pairs:
-        raise InputError(f"{path}: holds no labelled pairs")
-    return NliData(source.name, pairs, without_label)
-
-
-Rows = Iterator[tuple[str, tuple[str, str, str]]]
-
-
-def _json_rows(path: Path) -> Rows:
-    for place, line in placed_lines(path):
-        if not line:
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: not JSON ({error})") from error
-        missing = [name for name in COLUMNS if not isinstance(row, dict) or name not in row]
-        if missing:
-            raise InputError(f"{place}: no {', '.join(missing)}; {', '.join(COLUMNS)} are needed")
-        yield place, (row["gold_label"], row["sentence1"], row["sentence2"])
-
-
-def _text_rows(path: Path) -> Rows:
-    lines = ((place, line) for place, line in placed_lines(path) if line)
-    for place, row in named_rows(lines, COLUMNS):
-        yield place, (row["gold_label"], row["sentence1"], row["sentence2"])
+        raise InputError(f"{path}: no labelled pairs")
+    return NliData(source.name, pairs, without_label=len(rows) - len(pairs))

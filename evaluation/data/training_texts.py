@@ -8,61 +8,46 @@ each plain or compressed with gzip. Of a folder, its files train-*.tfrecord and 
 are read, or else sts-train.csv and *train*.jsonl.
 """
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluation.data import snli_files, sts_files, tfrecords
-from evaluation.data.files import Source, existing, without_gz
-from evaluation.errors import InputError
+from common import sts, text_files
+from common.errors import InputError
+from common.text_files import Source, unpacked_name
+from evaluation.data import snli_files, tfrecords
+from evaluation.data.tfrecords import Features
 
-TEXTS = (("input", "response"), ("premise", "hypothesis"))
-CONTEXT = "context/"
-KINDS = ("tfrecord", "jsonl", "txt", "csv")
-IN_FOLDER = (("train-*.tfrecord*", "nli-*.tfrecord*"), ("sts-train.csv*", "*train*.jsonl*"))
+_IN_FOLDER = (("train-*.tfrecord", "nli-*.tfrecord"), ("sts-train.csv", "*train*.jsonl"))
 
 
 def find(path: Path) -> list[Path]:
     """Return the file, or the training files of a folder."""
-    if existing(path).is_file():
-        _kind(path)
+    if path.is_file():
         return [path]
-    for patterns in IN_FOLDER:
-        found = sorted(itertools.chain(*(path.glob(pattern) for pattern in patterns)))
-        if found:
+    for patterns in _IN_FOLDER:
+        if found := text_files.find(path, *patterns):
             return found
-    accepted = ", ".join(itertools.chain(*IN_FOLDER))
-    raise InputError(f"{path}: holds no training files ({accepted})")
+    accepted = ", ".join(pattern for patterns in _IN_FOLDER for pattern in patterns)
+    raise InputError(f"{path}: no training files here ({accepted}; plain or .gz)")
 
 
 def read(path: Path) -> Iterator[tuple[str, ...]]:
     """Yield the two texts of each record of a file, and the context turns that it has."""
-    match _kind(path):
-        case "tfrecord":
-            yield from _records(path)
-        case "jsonl" | "txt":
-            for pair in snli_files.read(Source(path.name, (path,))).pairs:
-                yield pair.premise, pair.hypothesis
-        case "csv":
-            for row in sts_files.read_benchmark(path):
-                yield row.sentence1, row.sentence2
+    source = Source(path.name, (path,))
+    match Path(unpacked_name(path)).suffix:
+        case ".tfrecord":
+            yield from tfrecords.parse_records(path, _texts)
+        case ".jsonl" | ".txt":
+            yield from snli_files.read(source).texts()
+        case ".csv":
+            yield from sts.read(source).texts()
+        case _:
+            raise InputError(f"{path}: accepted: .tfrecord, .jsonl, .txt and .csv, plain or .gz")
 
 
-def _kind(path: Path) -> str:
-    """Return the format of a file, by its suffix."""
-    kind = without_gz(path).rsplit(".", 1)[-1]
-    if kind not in KINDS:
-        raise InputError(f"{path}: .tfrecord, .jsonl, .txt and .csv are accepted, or .gz")
-    return kind
-
-
-def _records(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the pairs of a TFRecord file: of conversations or NLI, by the features it has."""
-    for features, place in tfrecords.read(path):
-        names = next((names for names in TEXTS if names[0] in features), TEXTS[0])
-        context = sorted(
-            name
-            for name, feature in features.items()
-            if name.startswith(CONTEXT) and feature.bytes_list.value
-        )
-        yield tuple(tfrecords.texts(features, (*names, *context), place=place))
+def _texts(features: Features) -> tuple[str, ...]:
+    """Return the pair of a conversation or of NLI, by the features that the record has."""
+    names = ("premise", "hypothesis") if "premise" in features else ("input", "response")
+    context = (name for name in features if name.startswith("context/"))
+    used = [name for name in sorted(context) if features[name].bytes_list.value]
+    return tuple(tfrecords.text(features, name) for name in (*names, *used))

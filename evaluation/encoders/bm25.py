@@ -7,8 +7,8 @@ import bm25s
 import numpy as np
 import scipy.sparse
 
-from evaluation.encoders.words import TOKEN, provenance
-from evaluation.errors import InputError
+from common.errors import InputError
+from evaluation.encoders.tfidf import TOKEN, provenance
 
 METHOD, K1, B = "robertson", 1.5, 0.75
 """bm25s's own constants, and Robertson's idf: of bm25s's variants it is the best on validation
@@ -28,7 +28,6 @@ class Bm25:
     tasks = ("response_ranking", "cqa")
 
     def __init__(self) -> None:
-        self.signatures: dict = {}
         self._texts: list[str] = []
         self._number: dict[str, int] = {}
         self._columns: dict[str, int] = {}

@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 import tf_keras
 
+from common.errors import InputError
 from evaluation.data.ranking_files import Pair
-from evaluation.errors import InputError
 from evaluation.tasks import response_ranking
 
 LEARNING_RATES = (1e-2, 1e-3)
@@ -47,7 +47,6 @@ class LinearMap:
     def __init__(self, encoder, training: Sequence[Pair], validation: Sequence[Pair]):
         """`encoder` gives dense vectors; if it has `fit`, that sees the texts of all pairs."""
         self.path = f"{encoder.path} mapped"
-        self.signatures: dict = {}
         self._encoder, self._training, self._validation = encoder, training, validation
         self._learned: Learned | None = None
 

@@ -1,16 +1,15 @@
-"""What a module says of a pair of texts by itself, through its signatures."""
+"""What a module says of pairs of texts by itself, through its signatures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from evaluation.errors import InputError
+from common.errors import InputError, reading
 
 CHUNK = 256
 CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
 ENCODE_IN_CONTEXT = "encode_input_in_context"
-PROBABILITIES = 3
 
 
 def has(encoder: Any, name: str) -> bool:
@@ -20,65 +19,42 @@ def has(encoder: Any, name: str) -> bool:
 
 def classify(encoder: Any, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
     """Return probabilities of entailment, neutral and contradiction, float32 [pairs, 3]."""
-    rows = _apply(
-        encoder,
-        CLASSIFY_NLI,
-        output="outputs",
-        inputs={"premise": premises, "hypothesis": hypotheses},
-    )
-    if rows.shape != (len(premises), PROBABILITIES):
-        raise InputError(
-            f"{encoder.path}: {CLASSIFY_NLI} gives shape {list(rows.shape)} for "
-            f"{len(premises)} pairs; [{len(premises)}, {PROBABILITIES}] is needed"
-        )
-    return rows
+    texts = {"premise": premises, "hypothesis": hypotheses}
+    return _apply(encoder, CLASSIFY_NLI, "outputs", (3,), **texts)
 
 
 def similarity(encoder: Any, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
     """Return the module's own similarity scores, float32 [pairs], on the scale of 0 to 5."""
-    rows = _apply(
-        encoder, SIMILARITY, output="score", inputs={"sentences1": left, "sentences2": right}
-    )
-    if rows.shape != (len(left),):
-        raise InputError(
-            f"{encoder.path}: {SIMILARITY} gives shape {list(rows.shape)} for "
-            f"{len(left)} pairs; [{len(left)}] is needed"
-        )
-    return rows
+    return _apply(encoder, SIMILARITY, "score", (), sentences1=left, sentences2=right)
 
 
 def encode_in_context(encoder: Any, inputs: Sequence[str], contexts: Sequence[str]) -> np.ndarray:
     """Return the vectors of inputs with what was said before them, float32 [inputs, dim]."""
-    texts = {"inputs": inputs, "context": contexts}
-    return _apply(encoder, ENCODE_IN_CONTEXT, output="outputs", inputs=texts)
+    return _apply(encoder, ENCODE_IN_CONTEXT, "outputs", None, inputs=inputs, context=contexts)
 
 
-def _apply(encoder: Any, name: str, *, output: str, inputs: dict[str, Sequence[str]]) -> np.ndarray:
+def _apply(
+    encoder: Any, name: str, output: str, shape: tuple[int, ...] | None, **texts: Sequence[str]
+) -> np.ndarray:
     """Call a signature in chunks and return one output's rows, all of them finite."""
     import tensorflow as tf  # here, because importing it takes seconds
 
-    signature: Callable[..., dict] = encoder.signatures[name]
-    count = len(next(iter(inputs.values())))
+    signature = encoder.signatures[name]
     chunks = []
-    for start in range(0, count, CHUNK):
-        texts = {key: list(values[start : start + CHUNK]) for key, values in inputs.items()}
-        try:
-            found = signature(**{key: tf.constant(values) for key, values in texts.items()})
-            rows = found[output].numpy()
-        except (TypeError, KeyError, ValueError, tf.errors.OpError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    for start in range(0, len(next(iter(texts.values()))), CHUNK):
+        chunk = {key: list(values[start : start + CHUNK]) for key, values in texts.items()}
+        pairs = list(zip(*chunk.values(), strict=True))
+        with reading(f"{encoder.path}: {name} of pairs from {start + 1} on"):
+            rows = signature(**{key: tf.constant(values) for key, values in chunk.items()})
+            found = rows[output].numpy()
+            if len(found) != len(pairs) or shape not in (None, found.shape[1:]):
+                wanted = [len(pairs), *(shape or ("dim",))]
+                raise ValueError(f"gives shape {list(found.shape)}; {wanted} is needed")
+        good = np.isfinite(found.reshape(len(found), -1)).all(axis=1)
+        if not good.all():
             raise InputError(
-                f"{encoder.path}: its signature {name} fails on pairs from {start + 1} on: {reason}"
-            ) from error
-        _check_finite(rows, texts=texts, place=f"{encoder.path}: {name}")
-        chunks.append(rows)
+                f"{encoder.path}: {name} gives a number that is not finite for the pair "
+                f"{pairs[int(np.argmin(good))]}"
+            )
+        chunks.append(found)
     return np.concatenate(chunks)
-
-
-def _check_finite(rows: np.ndarray, *, texts: dict[str, list[str]], place: str) -> None:
-    """Raise InputError naming the first pair that has a value that is not a number."""
-    bad = ~np.isfinite(rows.reshape(len(rows), -1)).all(axis=1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        pair = " and ".join(repr(values[row]) for values in texts.values())
-        raise InputError(f"{place} gives a NaN or infinite value for the pair {pair}")

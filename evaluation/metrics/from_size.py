@@ -7,7 +7,7 @@ Fisher's interval and the bootstrap's differ by less than 0.005 at either end.
 import numpy as np
 import scipy.stats
 
-from evaluation.metrics.bootstrap import LEVEL, Interval
+from common.statistics import LEVEL, Interval
 
 
 def of_correlation(r: float, n: int) -> Interval:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.errors import InputError
-from evaluation.metrics import bootstrap
-from evaluation.metrics.bootstrap import Sample
+from common import statistics
+from common.errors import InputError
+from common.statistics import Sample
 from evaluation.report import paper, svg
 from evaluation.report.cells import OURS, Cell, Row, Table
 from evaluation.report.systems import Scored, System
@@ -126,7 +126,7 @@ def line(found: Sequence[Point], column: int) -> Line | None:
     samples = [measure.sample_of(one, metrics=[key]) for one in results if one.items]
     ends = None
     if len(samples) == len(known) and len({sample.units for sample in samples}) == 1:
-        ends = bootstrap.intervals(_weighted(samples, weights, key), seed=0).get(key)
+        ends = statistics.intervals(_weighted(samples, weights, key), seed=0).get(key)
     return Line(float(slope), float(offset), ends)
 
 

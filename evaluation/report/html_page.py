@@ -11,8 +11,8 @@ import jinja2
 import numpy as np
 from tabulate import tabulate
 
-from evaluation.data.files import write_whole
-from evaluation.errors import InputError
+from common.errors import InputError
+from common.files import write_text
 from evaluation.metrics import correlation
 from evaluation.report import (
     diagnostics,
@@ -82,7 +82,7 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
         path.with_suffix(".json"): as_json(systems, made),
     }
     for file, content in files.items():
-        write_whole(file, content)
+        write_text(file, content)
     return list(files)
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from evaluation.data.files import with_data_as_dir, write_whole
-from evaluation.errors import InputError
+from common.errors import InputError
+from common.files import write_text
 from evaluation.report import diagnostics, growth, nli_shares, opening, paper_tables, pictures
 from evaluation.report.cells import BASELINE, OURS, Table, markdown
+from evaluation.report.data_dir import with_data_as_dir
 from evaluation.report.systems import BASELINES, System, left_out, read_runs, row_label
 from evaluation.report.systems import shares as shares_of
 from evaluation.results import store
@@ -111,7 +112,7 @@ def write(results: Path, output: Path, contents: Contents, *, runs: Sequence[str
     parts += _checks(overlaps, wrong)
     parts += ["## Commands", _commands(systems), texts["ablations"], texts["learned"]]
     page = "\n\n".join(part for part in parts if part) + "\n"
-    write_whole(output, with_data_as_dir(contents.data_dir, page))
+    write_text(output, with_data_as_dir(contents.data_dir, page))
 
 
 def _beside(output: Path, name: str) -> Path:
@@ -142,7 +143,7 @@ def _figure_7(systems: Sequence[System], outside: Mapping[str, str], picture: Pa
     for system in opening.best_rows(systems, outside).values():
         for found in system.named("sts-test")[:1]:
             if found.items:
-                write_whole(picture, pictures.scatter(found))
+                write_text(picture, pictures.scatter(found))
                 text = f"Figure 7: `{system.label}` on STS-B test, {found.n:,} pairs."
                 return [f"**{text}**", f"![Scores against human judgement]({picture.name})"]
     return []
@@ -153,7 +154,7 @@ def _figure_8(shares: dict[int, System], picture: Path) -> list[str]:
     found = nli_shares.points(shares)
     if not found:
         return []
-    write_whole(picture, pictures.nli_share(found))
+    write_text(picture, pictures.nli_share(found))
     shown = f"![Pearson's r by share of the NLI pairs]({picture.name})"
     return [f"**Figure 8**\n\n{shown}", markdown(nli_shares.table(found))]
 
@@ -163,7 +164,7 @@ def _growth(
 ) -> list[str]:
     """Write the figure of growth; return what the page says of it."""
     found = growth.points(shares, of_files=of_files)
-    write_whole(picture, growth.picture(found))
+    write_text(picture, growth.picture(found))
     shown = f"![Scores by the number of training pairs]({picture.name})"
     times = growth.PAPERS_PAIRS / sum(of_files)
     note = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from tabulate import tabulate
 
+from common.errors import InputError
 from evaluation.analysis import paired_test
-from evaluation.errors import InputError
 from evaluation.metrics import from_size
 from evaluation.report import paper
 from evaluation.report.cells import BASELINE, NONE, OURS, Cell, Row, Table, mean

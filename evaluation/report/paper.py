@@ -4,7 +4,7 @@ And, at the end, of Prijatelj et al. 2017. All as fractions. Each table lists it
 paper's order.
 """
 
-from evaluation.data.sts_files import OFFICIAL_COUNTS
+from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 
 # Table 1: response prediction on Reddit, the true response among 100.
 TABLE_1 = {

@@ -6,9 +6,9 @@ Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Redd
 
 from collections.abc import Callable, Mapping, Sequence
 
-from evaluation.data import overlap, sts_files
-from evaluation.data.files import REDDIT, SYNTHETIC
-from evaluation.data.sts_files import OFFICIAL_COUNTS
+from evaluation.data import overlap, sts_benchmark
+from evaluation.data.origin import REDDIT, SYNTHETIC
+from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 from evaluation.metrics import from_size
 from evaluation.report import paper
 from evaluation.report.cells import OURS, PAPER, Cell, Row, Table, mean
@@ -76,7 +76,7 @@ def _difference(result: Result) -> str:
     counts = {genre: of["n"] for genre, of in result.groups.items()}
     if sum(counts.values()) != result.n:  # it does not tell the genre of every pair
         counts = OFFICIAL_COUNTS[name] if result.n == paper.SIZES[name] else {"": result.n}
-    return sts_files.difference(name, counts)
+    return sts_benchmark.difference(name, counts)
 
 
 def is_synthetic(result: Result) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.errors import InputError
+from common.errors import InputError
 from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
 from evaluation.results import store
 from evaluation.results.result import RETRIEVAL, TASKS, VARIANTS, Result, data_name

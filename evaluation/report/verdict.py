@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.data.files import SYNTHETIC
+from evaluation.data.origin import SYNTHETIC
 from evaluation.report import opening
 from evaluation.report.cells import Cell
 from evaluation.report.opening import Figure

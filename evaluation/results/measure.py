@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from evaluation.errors import InputError
-from evaluation.metrics import bootstrap, classification, correlation, ranking
-from evaluation.metrics.bootstrap import Sample
+from common import statistics
+from common.errors import InputError
+from common.statistics import Sample
+from evaluation.metrics import classification, correlation, ranking
 from evaluation.results.result import Result
 
 Items = Sequence[Mapping]
@@ -110,18 +111,18 @@ def with_intervals(result: Result, *, seed: int) -> Result:
     groups = {}
     for name, group in result.groups.items():
         sample = sample_of(result, rows=group_rows(result, name), metrics=list(group["metrics"]))
-        groups[name] = group | {"intervals": bootstrap.intervals(sample, seed=seed)}
+        groups[name] = group | {"intervals": statistics.intervals(sample, seed=seed)}
     sample = sample_of(result)
     return dataclasses.replace(
         result,
-        intervals=bootstrap.intervals(sample, seed=seed),
+        intervals=statistics.intervals(sample, seed=seed),
         baseline_intervals={
-            name: bootstrap.intervals(sample_of(result, system=name), seed=seed)
+            name: statistics.intervals(sample_of(result, system=name), seed=seed)
             for name in result.baselines
             if name in systems(result)
         },
         groups=groups,
-        settings=dict(result.settings) | {"seed": seed, "resamples": bootstrap.RESAMPLES},
+        settings=dict(result.settings) | {"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[*result.notes, *_few_units(result, sample.units)],
     )
 

@@ -5,8 +5,8 @@ import json
 import math
 from pathlib import Path
 
-from evaluation.data.files import write_whole
-from evaluation.errors import InputError
+from common.errors import InputError
+from common.files import write_text
 from evaluation.results.result import RETRIEVAL, TASKS, Result, problem
 
 # What other commands write as JSON, by keys that no result has: it may lie among results.
@@ -24,7 +24,7 @@ def write(result: Result, folder: Path) -> Path:
     content = json.dumps(
         defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
     )
-    write_whole(path, content + "\n")
+    write_text(path, content + "\n")
     return path
 
 

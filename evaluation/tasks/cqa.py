@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from common.errors import InputError
+from common.files import write_text
+from common.text_files import Source
 from evaluation.data import cqa_files
 from evaluation.data.cqa_files import Query, QueryData
-from evaluation.data.files import Source, write_whole
-from evaluation.errors import InputError
 from evaluation.metrics import classification
 from evaluation.results import measure
 from evaluation.results.result import Result
@@ -53,8 +54,6 @@ def evaluations(
     if with_text and dev and dev_data and not dev_data.has_text:
         raise InputError(f"--dev {dev}: has no text to choose a threshold on")
     encoder = load()
-    if with_text and encoder is None:
-        raise InputError(f"{with_text[0]} has questions to rank: --module is needed")
 
     @cache
     def chosen() -> dict[str, float]:
@@ -72,7 +71,8 @@ def evaluations(
 
     return [
         Evaluation(
-            source=source.after([chosen_on] if chosen_on and chosen_on != source else []),
+            source=source,
+            learned_from=[chosen_on] if chosen_on and chosen_on != source else [],
             compute=partial(compute, source),
             module=encoder.provenance() if encoder and data[source].has_text else None,
             metrics=metrics(source),
@@ -209,5 +209,5 @@ def write_predictions(results: list[Result], folder: Path) -> list[Path]:
         if result.system == "module":
             name = result.data["file"].removesuffix(".gz")
             paths.append(folder / f"{name}{PREDICTIONS}")
-            write_whole(paths[-1], predictions(result))
+            write_text(paths[-1], predictions(result))
     return paths

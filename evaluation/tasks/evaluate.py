@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.data.files import Source
+from common.errors import InputError
+from common.text_files import Source
+from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
-from evaluation.errors import InputError
 from evaluation.results import measure, store, text
 from evaluation.results.result import RETRIEVAL, TASKS, Result, stamped
+
+_OF_DATA = ("columns", "quotes")
+"""Settings by which a file is read."""
 
 
 def evaluate(
@@ -44,26 +48,21 @@ def evaluate(
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
       **settings: of the task: `candidates` and `at`; `train` and `dev` of snli; `dev` of cqa;
-        `columns` of sts, see `sts_files.Columns`.
+        `columns` of sts, see `common.sts.Columns`.
 
     Raises:
-      ValueError: if there is no such task, or `data` is of another.
-      InputError: if the data or the encoder cannot be used.
+      InputError: if there is no such task, or the data or the encoder cannot be used.
     """
     if task not in (*TASKS, RETRIEVAL):
-        names = ", ".join((*TASKS, RETRIEVAL))
-        raise ValueError(f"task is {task!r}; {names} are accepted")
-    if isinstance(data, RetrievalFiles) != (task == RETRIEVAL):
-        accepted = "RetrievalFiles" if task == RETRIEVAL else "a path"
-        raise ValueError(f"data is {data!r}; {accepted} is accepted for {task}")
-    files = RetrievalFiles(*map(Path, data)) if isinstance(data, RetrievalFiles) else Path(data)
+        raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")
+    files = RetrievalFiles(*map(Path, data)) if isinstance(data, tuple) else Path(data)
     for name in {"train", "dev"} & settings.keys():
         settings[name] = settings[name] and Path(settings[name])
 
     def load():
         if not isinstance(encoder, str | Path):
             return encoder
-        from evaluation.encoders.saved_model import load_encoder
+        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
 
         return load_encoder(encoder)
 
@@ -77,31 +76,29 @@ def evaluate(
     )
 
 
-OF_DATA = ("columns", "quotes")
-"""Settings by which a file is read."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """A data set to score, and how.
 
-    `compute` need not know of intervals and provenance. `module` is the module's provenance, or
-    None where none is scored; `settings` is what a stored result must have been computed with,
-    besides the seed; `metrics` what it must hold where that is a choice.
+    `compute` need not know of intervals and provenance. `learned_from` are data that something was
+    learned or chosen on before. `module` is the module's provenance, or None where none is scored;
+    `settings` is what a stored result must have been computed with, besides the seed; `metrics`
+    what it must hold where that is a choice.
     """
 
     source: Source
     compute: Callable[[], Result]
     module: dict | None
+    learned_from: Sequence[Source] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Sequence[str] = ()
 
     def result(self, *, seed: int, command: str) -> Result:
         """Return the result, computed, with its intervals and provenance."""
-        data = self.source.provenance()
         started = time.perf_counter()
         found = measure.with_intervals(self.compute(), seed=seed)
         seconds = time.perf_counter() - started
+        data = provenance(self.source, self.learned_from)
         return stamped(found, data=data, module=self.module, command=command, seconds=seconds)
 
 
@@ -126,13 +123,11 @@ class Store:
         Raises:
           InputError: if another result of one of these names is there, before any is computed.
         """
-        for one in evaluations:
-            self._stored(one)
-        return [self._result(one) for one in evaluations]
+        stored = [self._stored(one) for one in evaluations]
+        return [self._result(*each) for each in zip(evaluations, stored, strict=True)]
 
-    def _result(self, asked: Evaluation) -> Result:
+    def _result(self, asked: Evaluation, stored: Result | None) -> Result:
         path = store.path_of(asked.source.name, self.output)
-        stored = self._stored(asked)
         if stored is not None:
             self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
             return stored
@@ -147,31 +142,27 @@ class Store:
         if self.again or not path.exists():
             return None
         found = store.read(path)
-        _check_same(found, asked, path=path, seed=self.seed)
-        if missing := [name for name in asked.metrics if name not in found.metrics]:
-            raise InputError(f"{path}: already there, without {missing[0]}; --again adds it")
+        # Of data, a setting that is not asked for counts too: other columns are other data.
+        of_data = {name: None for name in _OF_DATA if name in found.settings}
+        settings = {"seed": self.seed} | of_data | dict(asked.settings)
+        data = provenance(asked.source, asked.learned_from)
+        wanted = _identity(data, asked.module) | settings
+        there = _identity(found.data, found.module)
+        there |= {name: found.settings.get(name) for name in settings}
+        wanted |= dict.fromkeys(asked.metrics, True)
+        there |= {name: name in found.metrics for name in asked.metrics}
+        for name, value in wanted.items():
+            if there[name] != value:
+                raise InputError(
+                    f"{path}: already there, of {name} {there[name]}, not {value}; "
+                    "--again replaces it, another --output keeps it"
+                )
         return found
 
 
-def _check_same(found: Result, asked: Evaluation, *, path: Path, seed: int) -> None:
-    """Raise InputError unless a stored result is the one that was asked for."""
-
-    def identity(data: dict, module: dict | None) -> dict:
-        return {
-            "data": data.get("sha256"),
-            "training or dev data": data.get("learned_from", {}).get("sha256"),
-            "module": module and module.get("fingerprint"),
-        }
-
-    # Of data, a setting that is not asked for counts too: other columns are other data.
-    of_data = {name: None for name in OF_DATA if name in found.settings}
-    settings = {"seed": seed} | of_data | dict(asked.settings)
-    wanted = identity(asked.source.provenance(), asked.module) | settings
-    stored = identity(found.data, found.module)
-    stored |= {name: found.settings.get(name) for name in settings}
-    for name, value in wanted.items():
-        if stored[name] != value:
-            raise InputError(
-                f"{path}: already there, of {name} {stored[name]}, not {value}; "
-                "--again replaces it, another --output keeps it"
-            )
+def _identity(data: dict, module: dict | None) -> dict:
+    return {
+        "data": data.get("sha256"),
+        "training or dev data": data.get("learned_from", {}).get("sha256"),
+        "module": module and module.get("fingerprint"),
+    }

@@ -20,9 +20,9 @@ import tensorflow as tf
 import tf_keras
 from sklearn.linear_model import LogisticRegression
 
+from common.errors import InputError
 from evaluation.data import overlap
 from evaluation.data.snli_files import LABELS, NliData
-from evaluation.errors import InputError
 from evaluation.metrics import classification
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
@@ -63,7 +63,7 @@ def train(
     Pairs that share a sentence with what will be classified are left out of training.
 
     Raises:
-      InputError: if none is left, or all of one label.
+      InputError: if those left do not have two labels.
     """
     training, left_out = _apart(training, held_out)
     inputs, labels = _examples(encoder, training)
@@ -90,15 +90,10 @@ def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int
     others = (texts for data in held_out for texts in data.texts())
     shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
     kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
-    if not kept:
+    if len(labels := {pair.gold for pair in kept}) < 2:
         raise InputError(
-            f"{training.name}: each of its {len(shared)} pairs shares a sentence with what is to "
-            "be classified; another train file is needed"
-        )
-    if len(labels := {pair.gold for pair in kept}) == 1:
-        raise InputError(
-            f"{training.name}: each pair to train on is labelled {labels.pop()}; a train file with "
-            "two labels or more is needed"
+            f"{training.name}: {len(kept)} pairs, labelled {', '.join(labels) or 'nothing'}, share "
+            "no sentence with what is classified; pairs of two labels or more are needed"
         )
     return dataclasses.replace(training, pairs=kept), len(shared)
 

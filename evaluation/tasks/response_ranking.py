@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
+from common.errors import InputError
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Pair, RankingData
-from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
 from evaluation.tasks import similarity
@@ -147,13 +147,8 @@ def blocks(n: int, candidates: int) -> list[Block]:
     Raises:
       InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
     """
-    if candidates < 2:
-        raise InputError(f"--candidates is {candidates}; 2 or more are accepted")
-    if n < candidates:
-        raise InputError(
-            f"{n} pairs are too few to rank among {candidates} candidates; "
-            f"give --candidates {n} or less"
-        )
+    if not 2 <= candidates <= n:
+        raise InputError(f"--candidates is {candidates}; 2 to {n}, the pairs, are accepted")
     result = []
     for start in range(0, n, candidates):
         columns = np.arange(start, start + candidates) % n

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import scipy.sparse.linalg
 
-from evaluation.errors import InputError
+from common.errors import InputError
 
 
 def products(left, right) -> np.ndarray:

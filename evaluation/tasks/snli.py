@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from common.errors import InputError
 from evaluation.data import snli_files
 from evaluation.data.snli_files import LABELS, NliData
 from evaluation.encoders import pair_signatures
-from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.tasks.evaluate import Evaluation
@@ -38,21 +38,21 @@ def evaluations(
     found = snli_files.find(path)
     scored = [found[name] for name in found if path.is_file() or name in ("dev", "test")]
     data = {source.name: snli_files.read(source) for source in scored}
-    learn = [
-        snli_files.only(given, option=f"--{split}") if given else found.get(split)
-        for split, given in (("train", train), ("dev", dev))
-    ]
     encoder = load()
-    training = [source for source in learn if source]
-    classifies = pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI)
-    for split, given in (("train", train), ("dev", dev)):
-        if given and classifies:
+    given = [snli_files.source(file) for file in (train, dev) if file]
+    if pair_signatures.has(encoder, pair_signatures.CLASSIFY_NLI):
+        if given:
             raise InputError(
-                f"--{split} {given}: accepted with a module that has no signature "
-                f"{pair_signatures.CLASSIFY_NLI}; this one has it, and needs no classifier"
+                f"--train, --dev: {given[0].files[0]}; accepted with a module that has no "
+                f"signature {pair_signatures.CLASSIFY_NLI}"
             )
-    if len(training) < len(learn) or classifies:
         training = []
+    else:
+        learn = [
+            snli_files.source(file) if file else found.get(split)
+            for split, file in (("train", train), ("dev", dev))
+        ]
+        training = [source for source in learn if source] if all(learn) else []
 
     @cache
     def classifier():
@@ -69,7 +69,8 @@ def evaluations(
 
     return [
         Evaluation(
-            source=source.after(training),
+            source=source,
+            learned_from=training,
             compute=partial(compute, source.name),
             module=encoder.provenance(),
         )

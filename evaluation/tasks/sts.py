@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.data import overlap, sts_files
-from evaluation.data.files import Source
-from evaluation.data.sts_files import SimilarityData
+from common import sts
+from common.errors import InputError
+from common.sts import Columns, SimilarityData
+from common.text_files import Source
+from evaluation.data import overlap, sts_benchmark
 from evaluation.encoders import pair_signatures
-from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.results.result import TUNED, Result
 from evaluation.tasks import similarity
@@ -27,19 +28,18 @@ METRICS = ("pearson", "spearman")
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, columns: Sequence | None = None
+    path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `load` gives the encoder, after reading.
 
-    `columns` are those of a CSV or TSV file with a header, as in `sts_files.Columns`.
+    `columns` are those of a CSV or TSV file with a header.
     """
-    named = sts_files.Columns(*columns) if columns else None
-    if named and len(set(named[:3])) < len(named[:3]):
-        raise InputError(f"--columns {' '.join(named[:3])}: three different columns are accepted")
-    sources = sts_files.find(path)
-    data = [sts_files.read(source, named) for source in sources]
+    sources = sts.sources(path)
+    data = [sts.read(source, columns) for source in sources]
     encoder = load()
-    settings = {"columns": ", ".join(named[:3]), "quotes": named.quotes} if named else {}
+    settings: dict = {}
+    if columns:
+        settings = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes}
     return [
         Evaluation(
             source=source,
@@ -57,10 +57,10 @@ def tuning_sources(path: Path) -> tuple[Source, Source]:
     Raises:
       InputError: if one is missing.
     """
-    dev = next((source for source in sts_files.find(path) if source.name == "sts-dev"), None)
+    dev = next((source for source in sts.sources(path) if source.name == "sts-dev"), None)
     if dev is None:
         raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
-    return sts_files.train_of(path), dev
+    return sts.train_source(path), dev
 
 
 def tuned_evaluations(
@@ -70,15 +70,16 @@ def tuned_evaluations(
 
     def compute(source: Source) -> Result:
         name = f"{source.name}{TUNED}"
-        return evaluate_tuned(encoder, sts_files.read(source), matrix=matrix(), name=name)
+        return evaluate_tuned(encoder, sts.read(source), matrix=matrix(), name=name)
 
     return [
         Evaluation(
-            source=dataclasses.replace(source, name=f"{source.name}{TUNED}").after(learned_from),
+            source=dataclasses.replace(source, name=f"{source.name}{TUNED}"),
+            learned_from=learned_from,
             compute=partial(compute, source),
             module=encoder.provenance(),
         )
-        for source in sts_files.find(path)
+        for source in sts.sources(path)
     ]
 
 
@@ -114,20 +115,13 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
 
 
 def require_defined(results: Sequence[Result]) -> None:
-    """Check that some result has a correlation.
-
-    Raises:
-      InputError: if none has: the module gives all pairs of a data set the same score.
-    """
-    if results and all(_is_undefined(result.metrics["pearson"]) for result in results):
+    """Raise InputError if no result has a correlation: every pair has the same score."""
+    figures = [result.metrics["pearson"] for result in results]
+    if all(figure is None or np.isnan(figure) for figure in figures):
         raise InputError(
             f"{results[0].name}: the module gives each of the {results[0].n:,} pairs the same "
             "score; a correlation needs two values"
         )
-
-
-def _is_undefined(figure: float | None) -> bool:
-    return figure is None or np.isnan(figure)
 
 
 def of_scores(
@@ -142,6 +136,9 @@ def of_scores(
     pairs = data.pairs
     others = {"word_overlap": _overlaps(data)} | dict(others or {})
     repeats = overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs)
+    notes = list(notes or [])
+    if other := sts_benchmark.difference(data.name, Counter(pair.genre for pair in pairs)):
+        notes.append(f"{other}, so this is other data.")
     found = Result(
         task="sts",
         name=data.name,
@@ -149,7 +146,7 @@ def of_scores(
         metrics={},
         n=len(pairs),
         counts={"unjudged_pairs": data.unjudged} | repeats,
-        notes=[*(notes or []), *_unofficial(data)],
+        notes=notes,
         items=[
             {
                 "gold": pair.gold,
@@ -168,12 +165,6 @@ def of_scores(
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )
-
-
-def _unofficial(data: SimilarityData) -> list[str]:
-    """Return a note where a file has a benchmark file's name but not its pairs."""
-    found = sts_files.difference(data.name, Counter(pair.genre for pair in data.pairs))
-    return [f"{found}, so this is other data."] if found else []
 
 
 def _overlaps(data: SimilarityData) -> np.ndarray:

@@ -10,21 +10,17 @@ powers of the second moment of the embeddings (0 is the identity, 1 whitens), th
 step to stop at.
 """
 
-import json
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import scipy.optimize
 
-from evaluation.data.files import write_aside
-from evaluation.data.sts_files import SimilarityData
-from evaluation.errors import InputError
+from common.errors import InputError
+from common.sts import SimilarityData
 from evaluation.metrics import correlation
 from evaluation.tasks import similarity
 
-MATRIX_FILE = "sts_matrix.npz"
 POWERS = (0.0, 0.5, 0.75)
 PENALTIES = (1e-3, 3e-3)
 MOST_STEPS = 30
@@ -63,6 +59,11 @@ class Tuned:
     penalty: float
     steps: int
     scores: dict[str, float]
+
+    def about(self) -> dict:
+        """Return what the file of the matrix says about it."""
+        chosen = {"power": self.power, "penalty": self.penalty, "steps": self.steps}
+        return {"scores": self.scores, "chosen": chosen}
 
     def summary(self) -> str:
         """Return one line about the choice."""
@@ -169,13 +170,3 @@ def _pearson_and_slope(score: np.ndarray, gold: np.ndarray) -> tuple[float, np.n
     x_length, y_length = max(float(np.linalg.norm(x)), 1e-12), float(np.linalg.norm(y))
     correlation = float(x @ y) / (x_length * y_length)
     return correlation, (y / y_length - correlation * x / x_length) / x_length
-
-
-def write(tuned: Tuned, folder: Path, *, about: dict) -> Path:
-    """Write sts_matrix.npz: `matrix`, and `about`, a JSON string; return its path."""
-    chosen = {"power": tuned.power, "penalty": tuned.penalty, "steps": tuned.steps}
-    text = json.dumps(about | {"scores": tuned.scores, "chosen": chosen})
-    path = folder / MATRIX_FILE
-    with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez(file, matrix=tuned.matrix, about=np.array(text))
-    return path

@@ -46,18 +46,30 @@ def word_encoder():
 
 
 @pytest.fixture
-def fails(capsys):
-    """Run a command that must fail and return its one line."""
+def run(capsys):
+    """Run a command and return what it prints."""
 
-    def run(*argv):
-        assert main([str(argument) for argument in argv]) == 1
-        lines = [line for line in capsys.readouterr().err.splitlines() if line.strip()]
-        (line,) = [line for line in lines if line.startswith("error: ")]
-        assert lines[-1] == line
-        assert not any("Traceback" in line for line in lines)
+    def run_command(*argv):
+        main([str(argument) for argument in argv])
+        return capsys.readouterr().out
+
+    return run_command
+
+
+@pytest.fixture
+def fails():
+    """Run a command that must fail with one line, and return the line."""
+
+    def run_command(*argv):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in argv])
+        line = stopped.value.code
+        assert isinstance(line, str)
+        assert line.startswith("error: ")
+        assert "\n" not in line
         return line
 
-    return run
+    return run_command
 
 
 @pytest.fixture
@@ -70,6 +82,18 @@ def write_text(tmp_path):
         data = text if isinstance(text, bytes) else text.encode("utf-8")
         path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
         return path
+
+    return write
+
+
+@pytest.fixture
+def write_records(write_text):
+    """Write a TFRecord file of tf.Examples, each a dict of texts, and return its path."""
+
+    def write(name, examples):
+        from data_pipeline.pairs.tfrecord import encode_example, frame
+
+        return write_text(name, b"".join(frame(encode_example(each)) for each in examples))
 
     return write
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import evaluation
-from evaluation.errors import InputError
+from common.errors import InputError
 
 
 def test_the_examples_run(module, tmp_path, monkeypatch):
@@ -38,11 +38,6 @@ def test_public_names_are_there_and_loaded_when_asked_for():
     assert done.returncode == 0, done.stderr
 
 
-def test_data_of_another_task_is_refused():
-    files = evaluation.RetrievalFiles("queries.tsv", "documents.tsv", "relevant.txt")
-    with pytest.raises(ValueError, match=r"data is 'folder'; RetrievalFiles is accepted for retri"):
-        evaluation.evaluate(None, "retrieval", "folder")
-    with pytest.raises(ValueError, match=r"a path is accepted for sts"):
-        evaluation.evaluate(None, "sts", files)
-    with pytest.raises(InputError, match=r"queries.tsv: no such file"):
-        evaluation.evaluate(None, "retrieval", files)
+def test_a_task_that_is_none_is_refused():
+    with pytest.raises(InputError, match="poetry"):
+        evaluation.evaluate(None, "poetry", "folder")

@@ -1,15 +1,12 @@
 import json
-from functools import partial
 
 import numpy as np
 import pytest
-from tqdm import tqdm
 
-from evaluation.__main__ import main
+from common import sts as sts_files
+from common.errors import InputError
 from evaluation.analysis import contamination
-from evaluation.data import overlap, sts_files, training_texts
-from evaluation.data.files import Source
-from evaluation.errors import InputError
+from evaluation.data import overlap, training_texts
 from evaluation.tasks import sts
 from evaluation.tasks.evaluate import Evaluation, Store
 
@@ -61,109 +58,85 @@ def test_repeats_by_hand():
     assert overlap.repeats(rows) == {"duplicate_pairs": 2, "conflicting_pairs": 3}
 
 
-def test_training_files_of_every_kind(write_text, tmp_path):
-    nli = write_text(
-        "nli/train.jsonl.gz",
-        "".join(
-            json.dumps({"gold_label": label, "sentence1": "p", "sentence2": f"h {label}"}) + "\n"
-            for label in ("neutral", "-", "entailment")
-        ),
-    )
+def test_training_files_of_every_kind(write_text, write_records, tmp_path):
+    rows = [("neutral", "h neutral"), ("-", "h"), ("entailment", "h entailment")]
+    lines = [
+        json.dumps({"gold_label": label, "sentence1": "p", "sentence2": text})
+        for label, text in rows
+    ]
+    nli = write_text("nli/train.jsonl.gz", "\n".join(lines))
     assert training_texts.find(tmp_path / "nli") == [nli]
     assert list(training_texts.read(nli)) == [("p", "h neutral"), ("p", "h entailment")]
-    csv = write_text("sts-train.csv", ROW.format(1, "a", "b"))
-    assert list(training_texts.read(csv)) == [("a", "b")]
-    with pytest.raises(InputError, match=r"\.tfrecord, \.jsonl, \.txt and \.csv are accepted"):
-        list(training_texts.read(write_text("a.xml", "")))
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="holds no training files"):
-        training_texts.find(tmp_path / "empty")
+    csv = write_text("sts-train.csv", ROW.format(1, "a", "b") + ROW.format(2, "c", "d"))
+    assert training_texts.find(csv) == [csv]
+    assert list(training_texts.read(csv)) == [("a", "b"), ("c", "d")]
+    in_context = {"input": "c", "response": "d", "context/1": "f", "context/0": "e"}
+    pairs = write_records(
+        "pairs/train-0.tfrecord", [{"input": "a", "response": "b", "thread_id": "t"}, in_context]
+    )
+    of_nli = write_records(
+        "pairs/nli-0.tfrecord", [{"premise": "p", "hypothesis": "h"}, {"premise": "q"}]
+    )
+    assert training_texts.find(tmp_path / "pairs") == [of_nli, pairs]
+    assert list(training_texts.read(pairs)) == [("a", "b"), ("c", "d", "e", "f")]
+    with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: .*hypothesis"):
+        list(training_texts.read(of_nli))
+    for path in (write_text("a.xml", ""), tmp_path / "nothing"):
+        with pytest.raises(InputError, match=path.name):
+            list(training_texts.read(training_texts.find(path)[0]))
 
 
-@pytest.mark.parametrize("is_shown", [True, False])
-def test_scores_without_what_overlaps(
-    write_text, tmp_path, word_encoder, capsys, monkeypatch, is_shown
-):
-    monkeypatch.setattr("tqdm.tqdm", partial(tqdm, disable=not is_shown))
-    dev = write_text("stsb/sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
-    train = write_text("sts-train.csv", ROW.format(2, "the dog is running", "A dog runs"))
-    (source,) = sts_files.find(tmp_path / "stsb")
-    assert source == Source("sts-dev", (dev,))
-    store = Store(output=tmp_path / "results", command="c")
+@pytest.fixture
+def stored(write_text, tmp_path, word_encoder):
+    """The data, and a module's result on them."""
+    write_text("stsb/sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
+    (source,) = sts_files.sources(tmp_path / "stsb")
     one = Evaluation(
         source=source,
         compute=lambda: sts.evaluate(word_encoder, sts_files.read(source)),
         module={"path": "m", "fingerprint": "c0"},
     )
-    (scored,) = store.results([one])
+    (found,) = Store(output=tmp_path / "results", command="c").results([one])
+    return found
+
+
+def test_scores_without_what_overlaps(stored, write_text, tmp_path, run, fails):
+    rows = ROW.format(2, "the dog is running", "A dog runs") + ROW.format(1, "else", "nothing")
+    train = write_text("sts-train.csv", rows)
     argv = ["contamination", "--training", train, "--sts", tmp_path / "stsb"]
-    argv += ["--results", store.output, "--output", tmp_path / "out"]
-    assert main([str(argument) for argument in argv]) == 0
-    assert "training records 1, pairs in training 1, texts in training 1" in capsys.readouterr().out
-    found = json.loads((tmp_path / "out" / "contamination-sts-dev.json").read_text())
-    assert found["metrics"] == scored.metrics  # the official figure stays the headline
+    argv += ["--output", tmp_path / "out"]
+    assert "records 2, pairs in training 1" in run(*argv, "--results", tmp_path / "results")
+    path = tmp_path / "out" / "contamination-sts-dev.json"
+    found = json.loads(path.read_text())
+    assert found["metrics"] == stored.metrics  # the official figure stays the headline
     left = found["groups"]["without pairs in training"]
-    scores = np.array([item["score"] for item in scored.items])
+    scores = np.array([item["score"] for item in stored.items])
     assert left["n"] == 5
     assert left["metrics"]["pearson"] == pytest.approx(
         np.corrcoef(scores[1:], [4, 3, 2, 1, 0])[0, 1]
     )
     assert found["items"] == [{"row": 0, "texts": list(PAIRS[0][1:]), "pair": True}]
     assert found["data"]["learned_from"]["files"] == ["sts-train.csv"]
-
-
-def test_results_of_other_data_are_refused(write_text, tmp_path, word_encoder):
-    write_text("sts-dev.csv", "".join(ROW.format(*pair) for pair in PAIRS))
-    (dev,) = contamination.find("sts", tmp_path, seed=0)
-    scored = sts.evaluate(word_encoder, sts_files.read(dev.source))
-    nothing = overlap.find({"x": dev.items}, [])["x"]
-    with pytest.raises(InputError, match="computed on other data"):
-        contamination.result_of(nothing, of=dev, records=0, scored=scored, seed=0)
-    found = contamination.result_of(nothing, of=dev, records=9, scored=None, seed=0)
-    assert found.metrics == {"pairs_in_training": 0.0, "texts_in_training": 0.0}
-
-
-def test_an_evaluation_set_is_needed(write_text, tmp_path, capsys):
-    train = write_text("sts-train.csv", ROW.format(1, "a", "b"))
-    assert main(["contamination", "--training", str(train), "--output", str(tmp_path)]) == 1
-    assert "no evaluation sets: give some of --response_ranking" in capsys.readouterr().err
-
-
-def test_training_data_without_a_record_prove_nothing(write_text, tmp_path, capsys):
+    run(*argv)
+    shares = {"pairs_in_training": 1 / 6, "texts_in_training": 1 / 6}
+    assert json.loads(path.read_text())["metrics"] == pytest.approx(shares)
     empty = write_text("train-0.tfrecord", "")
-    rows = "".join(ROW.format(*pair) for pair in PAIRS)
-    test = write_text("sts-test.csv", rows)
-    argv = ["contamination", "--training", str(empty), "--sts", str(test)]
-    assert main([*argv, "--output", str(tmp_path / "out")]) == 1
-    said = f"--training {empty}: no records; accepted: files with training records"
-    assert said in capsys.readouterr().err
-    assert not list(tmp_path.glob("out/*.json"))
+    assert str(empty) in fails("contamination", "--training", empty, *argv[3:])
 
 
-def test_tfrecords_of_pairs_and_of_inference(tmp_path):
-    import tensorflow as tf
-
-    def write(name, *records):
-        with tf.io.TFRecordWriter(str(tmp_path / name)) as writer:
-            for record in records:
-                features = {
-                    key: tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
-                    for key, text in record.items()
-                }
-                example = tf.train.Example(features=tf.train.Features(feature=features))
-                writer.write(example.SerializeToString())
-
-    write("train-0.tfrecord", {"input": "a", "response": "b", "thread_id": "t"})
-    in_context = {"input": "c", "response": "d", "context/1": "f", "context/0": "e"}
-    write("train-1.tfrecord", in_context)
-    write("nli-0.tfrecord", {"premise": "p", "hypothesis": "h"}, {"premise": "q"})
-    first, *rest = training_texts.find(tmp_path)
-    assert [path.name for path in (first, *rest)] == [
-        *("nli-0.tfrecord", "train-0.tfrecord", "train-1.tfrecord"),
-    ]
-    assert [texts for path in rest for texts in training_texts.read(path)] == [
-        ("a", "b"),
-        ("c", "d", "e", "f"),
-    ]
-    with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: feature 'hypothesis' has 0"):
-        list(training_texts.read(first))
+def test_results_must_be_of_the_same_data_and_order(stored, write_text, tmp_path, fails):
+    """Before the training data, which are damaged here, are read."""
+    base = ["contamination", "--training", write_text("x.csv", "x\n"), "--output", tmp_path / "out"]
+    assert "--sts" in fails(*base)
+    stsb = ["--sts", tmp_path / "stsb"]
+    assert "sts-dev" in fails(*base, *stsb, tmp_path / "stsb")
+    with (tmp_path / "stsb" / "sts-dev.csv").open("a") as file:
+        file.write(ROW.format(1, "more", "of it"))
+    results = ["--results", tmp_path / "results"]
+    assert "other data" in fails(*base, *stsb, *results)
+    other = write_text("sts-other.csv", "".join(ROW.format(*pair) for pair in PAIRS))
+    assert "sts-other" in fails(*base, "--sts", other, *results)
+    (each,) = contamination.find("sts", other, seed=0)
+    ranking = contamination.EvaluationSet("response_ranking", each.source, each.items)
+    with pytest.raises(InputError, match="--seed is 3"):
+        contamination.check_fits(stored, ranking, seed=3)

@@ -4,11 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
+from common.sts import Pair, SimilarityData
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
-from evaluation.data.sts_files import Pair, SimilarityData
-from evaluation.errors import InputError
 from evaluation.report import markdown_page
 from evaluation.tasks import response_ranking, sts
 
@@ -91,53 +89,30 @@ def test_what_is_preferred_has_another_text(fake_encoder):
     }
 
 
-def test_texts_are_no_markup():
+def test_texts_are_on_one_line_cut_off_and_no_markup():
     found = mistakes.of_sts(
         similar(
-            (0.0, 0.0, "main-news", "<b>*a*</b>", "[b](c) | d_e"),
+            (0.0, 0.0, "main-news", "a\nb <b>*a*</b>", "x" * 300),
             (5.0, 1.0, "main-news", "c", "d"),
             (2.0, 0.9, "main-news", "e", "f"),
         )
     )
     text = markdown_page.mistakes([found])
-    assert r"- sentence1: \<b\>\*a\*\</b\>" in text
-    assert r"- sentence2: \[b\](c) \| d\_e" in text
-
-
-def test_too_few_pairs_are_refused(fake_encoder):
-    pairs = [ranking_files.Pair("a", "b", "i", "r")]
-    data = ranking_files.RankingData("response_ranking", pairs)
-    with pytest.raises(InputError, match="1 pairs are too few to rank among 100 candidates"):
-        mistakes.of_ranking(fake_encoder({"a": [1]}, {"b": [1]}), data)
-
-
-def test_texts_are_cut_off_and_on_one_line():
-    found = mistakes.of_sts(
-        similar(
-            (0.0, 0.0, "main-news", "a\nb", "x" * 300),
-            (5.0, 1.0, "main-news", "c", "d"),
-            (2.0, 0.9, "main-news", "e", "f"),
-        )
-    )
-    text = markdown_page.mistakes([found])
-    assert "- sentence1: a b\n" in text
+    assert r"- sentence1: a b \<b\>\*a\*\</b\>" in text
     assert f"- sentence2: {'x' * 200}...\n" in text
     assert "| news " in text
 
 
-def test_the_command_writes_results_and_texts(module, write_text, tmp_path, capsys):
+def test_the_command_writes_results_and_texts(module, write_text, tmp_path, run, fails):
     lines = [f"main-news\tset\t2012\t{n}\t{n}\ta man {n}\ta {'horse ' * n}dog" for n in range(6)]
     data = write_text("sts-dev.csv", "\n".join(lines) + "\n")
     out = tmp_path / "out"
-    assert (
-        main(["mistakes", "--module", str(module), "--sts", str(data), "--output", str(out)]) == 0
-    )
+    run("mistakes", "--module", module, "--sts", data, "--output", out)
     stored = json.loads((out / "mistakes-sts-dev.json").read_text())
     assert stored["n"] == 6
     assert math.isfinite(stored["metrics"]["mean_absolute_error"])
     assert "a man 5" in (out / "mistakes.md").read_text()
-    assert main(["mistakes", "--module", str(module), "--output", str(out)]) == 1
-    assert "error: no data: one or both of --sts, --response_ranking" in capsys.readouterr().err
+    assert "--response_ranking" in fails("mistakes", "--module", module, "--output", out)
 
 
 def test_figures_have_intervals_over_the_pairs_of_a_kind():

@@ -4,9 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
+from common.errors import InputError
 from evaluation.analysis import paired_test
-from evaluation.errors import InputError
 from evaluation.results import store
 from evaluation.results.result import Result
 
@@ -104,62 +103,49 @@ def test_a_baseline_can_stand_on_either_side(three):
         paired_test.compare(good, good, seed=0, system_a="nonsense")
 
 
-def test_only_the_same_items_compare(three):
+@pytest.mark.parametrize(
+    "changed", [{"data": {"sha256": "cd"}}, {"items": []}, {"task": "cqa"}, {"task": "mistakes"}]
+)
+def test_only_the_same_items_compare(three, changed):
     good = three[0]
-    with pytest.raises(InputError, match="computed on different data"):
-        paired_test.compare(good, dataclasses.replace(good, data={"sha256": "cd"}), seed=0)
-    with pytest.raises(InputError, match="their items differ"):
+    other = dataclasses.replace(good, **changed)
+    for pair in ((good, other), (other, good)):
+        with pytest.raises(InputError, match="sts-dev"):
+            paired_test.compare(*pair, seed=0)
+    with pytest.raises(InputError, match="items"):
         paired_test.compare(good, dataclasses.replace(good, items=good.items[::-1]), seed=0)
-    with pytest.raises(InputError, match=r"of the task sts, .* of cqa"):
-        paired_test.compare(good, dataclasses.replace(good, task="cqa"), seed=0)
 
 
-def test_the_command(three, tmp_path, capsys):
-    for side, found in zip("abc", three, strict=True):
-        store.write(found, tmp_path / side)
-    output = tmp_path / "differences.json"
-    argv = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--output", str(output)]
-    assert main(argv) == 0
-    printed = capsys.readouterr().out
-    assert "B - A [95%]" in printed
-    assert "2 tests" in printed
-    stored = json.loads(output.read_text())
-    assert [row["figure"] for row in stored["differences"]] == ["pearson", "spearman"]
-    assert stored["seed"] == 0
-    store.write(dataclasses.replace(three[0], name="other"), tmp_path / "d")
-    store.write(dataclasses.replace(three[0], name="another"), tmp_path / "d")
-    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "d")]) == 1
-    assert "no result of the same name in both" in capsys.readouterr().err
-
-
-def test_what_is_compared_and_what_is_not_is_said(three, tmp_path, capsys):
+def test_the_command(three, tmp_path, run, fails):
     good, better, _ = three
     flat = [item | {"score": 1.0} for item in better.items]
     for name, side in (("dev", "ab"), ("a-only", "a"), ("b-only", "b")):
         for letter in side:
-            store.write(dataclasses.replace(good, name=name), tmp_path / letter)
-    store.write(dataclasses.replace(better, name="dev", items=flat), tmp_path / "b")
+            data = {"sha256": "ab", "learned_from": {"sha256": letter}}
+            store.write(dataclasses.replace(good, name=name, data=data), tmp_path / letter)
+    store.write(dataclasses.replace(better, name="dev", items=flat, data=data), tmp_path / "b")
     output = tmp_path / "differences.json"
-    argv = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--output", str(output)]
-    assert main([*argv, "--system_a", "word_overlap"]) == 0
-    printed = capsys.readouterr().out
-    assert "only in A, so not compared: a-only\nonly in B, so not compared: b-only\n" in printed
+    argv = ["compare", tmp_path / "a", tmp_path / "b", "--output", output]
+    printed = run(*argv, "--system_a", "word_overlap")
+    for said in ("only in A, so not compared: a-only\n", "only in B, so not compared: b-only\n"):
+        assert said in printed
+    assert "learned or chosen on other data in A than in B: dev\n" in printed
+    assert "2 tests" in printed
     stored = json.loads(output.read_text(), parse_constant=pytest.fail)
+    assert [row["figure"] for row in stored["differences"]] == ["pearson", "spearman"]
     assert (stored["system_a"], stored["system_b"]) == ("word_overlap", "module")
     assert {row["b"] for row in stored["differences"]} == {None}
-    one = [str(path / "dev.json") for path in (tmp_path / "a", tmp_path / "b")]
-    assert main(["compare", *one]) == 0
-    assert "only in" not in capsys.readouterr().out
-
-
-def test_what_was_learned_on_other_data_is_said(three, tmp_path, capsys):
-    for side, digest in (("a", "1"), ("b", "2")):
-        data = {"sha256": "ab", "learned_from": {"sha256": digest}}
-        store.write(dataclasses.replace(three[0], name="dev", data=data), tmp_path / side)
-    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "learned or chosen on other data in A than in B: dev\n" in capsys.readouterr().out
-    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "a")]) == 0
-    assert "learned or chosen" not in capsys.readouterr().out
+    assert stored["seed"] == 0
+    printed = run("compare", tmp_path / "a" / "dev.json", tmp_path / "a" / "dev.json")
+    assert "only in" not in printed
+    assert "learned or chosen" not in printed
+    for name in ("other", "another"):
+        store.write(dataclasses.replace(good, name=name), tmp_path / "d")
+    assert "another" in fails("compare", tmp_path / "a", tmp_path / "d")
+    assert "nowhere" in fails("compare", tmp_path / "a", tmp_path / "nowhere")
+    kept = (tmp_path / "a" / "dev.json").read_bytes()
+    assert "dev.json" in fails(*argv[:3], "--output", tmp_path / "a" / "dev.json")
+    assert (tmp_path / "a" / "dev.json").read_bytes() == kept
 
 
 def test_results_without_the_system_are_left_out(three):

@@ -1,9 +1,12 @@
+"""The commands that score, from files to results and the report."""
+
 import json
 import subprocess
 import sys
 
-from evaluation.__main__ import main
-from evaluation.metrics import bootstrap
+import pytest
+
+from evaluation.cli import claimed
 
 ROWS = "".join(
     f"main-news\tf\t2012\t{i}\t{gold}\tthe dog {'runs ' * i}\tthe dog runs\n"
@@ -11,7 +14,11 @@ ROWS = "".join(
 )
 
 
-def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
+def stored(path):
+    return json.loads(path.read_text())
+
+
+def test_the_way_through(module, write_text, xml_file, tmp_path, run):
     data, results = tmp_path / "data", tmp_path / "results"
     write_text("data/sts-dev.csv", ROWS)
     write_text("data/sts-test.csv.gz", ROWS)
@@ -23,130 +30,196 @@ def test_the_way_through(module, write_text, xml_file, tmp_path, capsys):
         ],
     )
     write_text("data/cqa/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
-    common = ["--module", str(module), "--output", str(results)]
-    assert main(["sts", "--data", str(data), *common]) == 0
-    assert main(["cqa", "--data", str(data / "cqa"), *common]) == 0
-    printed = capsys.readouterr().out
-    assert "Pearson" in printed
-    assert "word overlap" in printed
-    assert "search engine" in printed
+    common = ["--module", module, "--output", results]
+    printed = run("sts", "--data", data, *common) + run("cqa", "--data", data / "cqa", *common)
+    for said in ("Pearson", "word overlap", "search engine"):
+        assert said in printed
     names = sorted(path.name for path in results.iterdir())
     assert names == [
         *("cqa-dev.json", "cqa-test.json", "dev.xml.subtaskB.pred"),
         *("sts-dev.json", "sts-test.json"),
     ]
-    found = json.loads((results / "sts-test.json").read_text())
+    found = stored(results / "sts-test.json")
     assert found["n"] == 4
     assert found["data"]["file"] == "sts-test.csv.gz"
     assert len(found["data"]["sha256"]) == 64
     assert found["module"]["path"] == str(module)
     assert int(found["module"]["fingerprint"], 16)
-    assert set(found["versions"]) == {
-        "python",
-        "tensorflow",
-        "tensorflow_text",
-        "numpy",
-        "scipy",
-    }
-    assert found["command"].startswith("python -m evaluation sts --data")
+    packages = {"tensorflow", "tensorflow_text", "numpy", "scipy"}
+    assert set(found["versions"]) == {"python", *packages}
+    words = found["command"].split()
+    assert words[:4] == ["python", "-m", "evaluation", "sts"]
+    assert words[words.index("--data") + 1] == str(data)
     assert found["seconds"] > 0
-    assert json.loads((results / "cqa-dev.json").read_text())["metrics"]["map"] == 1.0
-    assert json.loads((results / "cqa-test.json").read_text())["module"] is None
+    assert stored(results / "cqa-dev.json")["metrics"]["map"] == 1.0
+    assert stored(results / "cqa-test.json")["module"] is None
 
     page = tmp_path / "site" / "report.html"
-    assert main(["report", "--results", str(results), "--output", str(page)]) == 0
-    printed = capsys.readouterr().out
+    printed = run("report", "--results", results, "--output", page)
     assert "sts-test" in printed
-    assert f"{found['metrics']['pearson']:.4f}" in printed
-    assert f"{found['metrics']['pearson']:.4f}" in page.read_text()
+    for text in (printed, page.read_text()):
+        assert f"{found['metrics']['pearson']:.4f}" in text
     names = sorted(path.name for path in page.parent.iterdir())
     assert names == ["report.html", "report.json", "report.md"]
 
 
-def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, capsys, fails):
+def test_tuning_goes_on_beside_the_untuned_scores(module, write_text, tmp_path, run, fails):
     write_text("data/sts-dev.csv", ROWS)
-    argv = ["sts", "--tune", "--module", module, "--data", tmp_path / "data"]
-    argv += ["--output", tmp_path / "results"]
-    assert "no sts-train.csv" in fails(*argv)
+    results = tmp_path / "results"
+    argv = ["sts", "--tune", "--module", module, "--data", tmp_path / "data", "--output", results]
+    assert "sts-train.csv" in fails(*argv)
     write_text("data/sts-train.csv", ROWS + ROWS.replace("dog", "hound"))
     write_text("data/sts-test.csv", ROWS)
-    argv = [str(argument) for argument in argv]
-    assert main(argv) == 0
-    assert "sts_matrix: start" in capsys.readouterr().out
-    names = {path.name for path in (tmp_path / "results").iterdir()}
-    matrix = tmp_path / "results" / "sts_matrix.npz"
-    results = {f"sts-{split}{end}.json" for split in ("dev", "test") for end in ("", "-tuned")}
-    assert names == {*results, matrix.name}
-    found = json.loads((tmp_path / "results" / "sts-test-tuned.json").read_text())
+    assert "sts_matrix: start" in run(*argv)
+    matrix = results / "sts_matrix.npz"
+    names = {f"sts-{split}{end}.json" for split in ("dev", "test") for end in ("", "-tuned")}
+    assert {path.name for path in results.iterdir()} == {*names, matrix.name}
+    found = stored(results / "sts-test-tuned.json")
     assert found["system"] == "module_tuned"
-    assert {"untuned", "word_overlap"} == set(found["baselines"])
+    assert set(found["baselines"]) == {"untuned", "word_overlap"}
     assert found["data"]["learned_from"]["files"] == ["sts-train.csv", "sts-dev.csv"]
     before = matrix.stat().st_mtime_ns
-    assert main(argv) == 0
-    assert capsys.readouterr().out.count("already there") == 4
+    assert run(*argv).count("already there") == 4
     assert matrix.stat().st_mtime_ns == before
 
 
-def test_response_ranking_passes_its_settings(module, tmp_path, fails):
-    import tensorflow as tf
-
-    def feature(text):
-        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[text.encode()]))
-
-    with tf.io.TFRecordWriter(str(tmp_path / "test-0.tfrecord")) as writer:
-        for i, word in enumerate(["had", "hound", "rent", "toast", "sort", "nose", "dust"]):
-            values = {"input": word, "response": f"{word} {word}"}
-            values |= {"input_id": f"i{i}", "response_id": f"r{i}"}
-            features = {name: feature(text) for name, text in values.items()}
-            example = tf.train.Example(features=tf.train.Features(feature=features))
-            writer.write(example.SerializeToString())
+def test_response_ranking_passes_its_settings(module, write_records, tmp_path, run, fails):
+    words = ["had", "hound", "rent", "toast", "sort", "nose", "dust"]
+    write_records(
+        "test-0.tfrecord", [{"input": word, "response": f"{word} {word}"} for word in words]
+    )
     argv = ["response_ranking", "--module", module, "--data", tmp_path, "--output", tmp_path]
-    line = fails(*argv)
-    assert "7 pairs are too few to rank among 100" in line
-    argv = [str(argument) for argument in [*argv, "--candidates", 5, "--seed", 3]]
-    assert main(argv) == 0
-    found = json.loads((tmp_path / "response_ranking.json").read_text())
-    assert found["settings"] == {"candidates": 5, "seed": 3, "resamples": bootstrap.RESAMPLES}
+    for wrong in (1, 100):
+        assert "--candidates" in fails(*argv, "--candidates", wrong)
+    assert "--at" in fails(*argv, "--candidates", 5, "--at", 1, 6)
+    run(*argv, "--candidates", 5, "--seed", 3)
+    found = stored(tmp_path / "response_ranking.json")
+    assert found["settings"] == {"candidates": 5, "seed": 3, "resamples": 2000}
     low, high = found["intervals"]["p_at_3"]
     assert low <= found["metrics"]["p_at_3"] <= high
     assert found["n"] == 7
     assert set(found["metrics"]) == {"p_at_1", "p_at_3", "p_at_10"}
+    mistakes = ["mistakes", "--module", "nowhere", "--response_ranking", tmp_path]
+    assert "--candidates" in fails(*mistakes, "--output", tmp_path)
 
 
-def test_errors_are_one_line(module, write_text, tmp_path, fails):
+def test_data_of_ones_own(module, write_text, tmp_path, run, fails):
+    pairs = "".join(f"the dog {'runs ' * i},the dog runs,{10 * i}\n" for i in range(7))
+    pairs = write_text("pairs.csv", f'left,right,score\nred house,"a ""red"" house",90\n{pairs}')
+    files = {
+        "--queries": write_text("queries.tsv", "q1\tred house\nq2\tnuts\n"),
+        "--documents": write_text("documents.tsv", "d1\tthe red house\nd2\tnuts and oats\n"),
+        "--relevant": write_text("qrels.txt", "q1 0 d1 1\nq2 0 d2 1\n"),
+    }
+    retrieval = [part for option in files.items() for part in option]
+    results = tmp_path / "results"
+    common = ["--module", module, "--output", results]
+    columns = ("left", "right", "score")
+    printed = run("sts", "--data", pairs, "--columns", *columns, *common)
+    assert "sts-pairs" in printed
+    assert "BM25" in run("retrieval", *retrieval, *common)
+    found = stored(results / "sts-pairs.json")
+    assert found["settings"]["columns"] == "left, right, score"
+    assert set(found["intervals"]) == {"pearson", "spearman"}
+    found = stored(results / "retrieval-qrels.json")
+    assert found["metrics"]["mrr_at_10"] == 1.0
+    assert found["data"]["files"] == ["queries.tsv", "documents.tsv", "qrels.txt"]
+
+    baselines = ["baselines", "--sts", pairs, "--sts_columns", *columns, "--no_quotes"]
+    run(*baselines, *retrieval, "--output", results)
+    found = stored(results / "baselines" / "TF-IDF" / "sts-pairs.json")
+    assert found["settings"]["quotes"] is False
+    assert found["items"][0]["sentence2"] == '"a ""red"" house"'
+    assert (results / "baselines" / "TF-IDF" / "retrieval-qrels.json").exists()
+
+    page = tmp_path / "report.html"
+    run("report", "--results", results, "--output", page)
+    lines = page.with_suffix(".md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:5]] for line in lines]
+    for system, kind in ((module.name, "ours"), ("TF-IDF", "baseline"), ("BM25", "baseline")):
+        assert ["Retrieval", "qrels", system, kind] in rows
+    # Other columns, or none, are other data.
+    for other in (["--columns", "right", "left", "score"], ["--columns", *columns, "--no_quotes"]):
+        assert "already there" in fails("sts", "--data", pairs, *other, *common)
+
+
+def test_bad_data_are_found_before_the_module_is_loaded(write_text, tmp_path, fails):
     bad = write_text("sts-dev.csv", ROWS + "main-news\tonly\tthree\n")
-    good = write_text("good.csv", ROWS)
     output = ["--output", tmp_path / "results"]
-    assert f"{bad}:5: 3 columns" in fails("sts", "--module", module, "--data", bad, *output)
-    nowhere = tmp_path / "nowhere"
-    assert str(nowhere) in fails("sts", "--module", nowhere, "--data", good, *output)
-    assert str(nowhere) in fails("cqa", "--data", nowhere, *output)
+    assert f"{bad}:5" in fails("sts", "--module", tmp_path, "--data", bad, *output)
+    good = write_text("good.csv", ROWS)
+    assert str(tmp_path) in fails("sts", "--module", tmp_path, "--data", good, *output)
+    assert "nowhere" in fails("cqa", "--data", tmp_path / "nowhere", *output)
     blocked = ["--output", good / "results"]
-    assert str(good) in fails("sts", "--module", module, "--data", good, *blocked)
-    report = ["report", "--output", tmp_path / "r.html", "--results"]
-    assert str(nowhere) in fails(*report, nowhere)
-    assert not (tmp_path / "r.html").exists()
+    assert str(good) in fails("sts", "--module", tmp_path, "--data", good, *blocked)
+    assert not (tmp_path / "results").exists()
 
 
-def test_bad_data_is_found_before_the_module_is_loaded(write_text, tmp_path, fails):
-    bad = write_text("sts-dev.csv", "nothing\n")
-    line = fails("sts", "--module", tmp_path, "--data", bad, "--output", tmp_path)
-    assert f"{bad}:1: 1 columns" in line
+def test_stored_results_are_looked_at_before_any_is_computed(module, write_text, tmp_path, fails):
+    for split in ("dev", "test"):
+        write_text(f"stsb/sts-{split}.csv", ROWS)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sts-test.json").write_text("{")
+    sts = ["sts", "--module", module, "--data", tmp_path / "stsb", "--output", tmp_path / "out"]
+    assert "sts-test.json" in fails(*sts)
+    assert not (tmp_path / "out" / "sts-dev.json").exists()
 
 
-def test_help_and_report_leave_tensorflow_alone(tmp_path):
+def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails):
+    labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
+    argv = ["cqa", "--data", labels, "--output", tmp_path / "out"]
+    with claimed.folder(tmp_path / "out", "cqa"):
+        assert "in use" in fails(*argv)
+    run(*argv)
+    report = ["report", "--results", tmp_path / "out", "--output", tmp_path / "page.html"]
+    with claimed.file(tmp_path / "page.md"):
+        assert "in use" in fails(*report)
+    assert str(tmp_path) in fails(*report[:-1], tmp_path)
+    assert not (tmp_path / "page.html").exists()
+
+
+OPTIONS = [
+    ("sts --data d --columns a b c --tune", "--tune"),
+    ("sts --data d --no_quotes", "--no_quotes"),
+    ("sts --data d --seed -1", "--seed"),
+    ("sts --data d --seed 4294967296", "--seed"),
+    ("mistakes", "--sts"),
+    ("mistakes --response_ranking d --candidates 1", "--candidates"),
+]
+
+
+@pytest.mark.parametrize(("given", "named"), OPTIONS)
+def test_options_that_cannot_be_are_named(given, named, tmp_path, fails):
+    argv = [*given.split(), "--module", "nowhere", "--output", tmp_path / "out"]
+    assert named in fails(*argv)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_question_file_needs_a_module_and_a_dev_file_with_text(
+    xml_file, write_text, tmp_path, fails
+):
+    row = ("Q1", "red house", "", "R1", 1, "Relevant", "nuts and oats")
+    data = ["cqa", "--data", xml_file("q.xml", [row]), "--output", tmp_path / "out"]
+    assert "--module" in fails(*data)
+    labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
+    assert "--dev" in fails(*data, "--dev", labels)
+
+
+def test_help_report_and_imports_leave_tensorflow_alone(tmp_path):
     """In a process of their own: this one has imported it."""
     code = (
         "import sys\n"
         "from evaluation.__main__ import main\n"
-        f"assert main(['report', '--results', {str(tmp_path)!r}, '--output', 'x.html']) == 1\n"
-        "try:\n"
-        "    main(['sts', '--help'])\n"
-        "except SystemExit as stop:\n"
-        "    assert stop.code == 0\n"
+        "from evaluation.tasks import cqa, response_ranking, retrieval, sts\n"
+        "import evaluation.cli.baselines, evaluation.cli.contamination, evaluation.cli.mistakes\n"
+        f"for argv in (['report', '--results', {str(tmp_path)!r}, '--output', 'x.html'], ['-h']):\n"
+        "    try:\n"
+        "        main(argv)\n"
+        "    except SystemExit as stop:\n"
+        "        print(stop.code)\n"
         "assert 'tensorflow' not in sys.modules\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert "--module" in ran.stdout
-    assert ran.stderr.startswith("error: ")
+    assert ran.stdout.startswith("error: ")
+    assert ran.stdout.endswith("0\n")

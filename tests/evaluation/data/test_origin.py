@@ -4,22 +4,12 @@ import json
 
 import pytest
 
-from evaluation.data.files import Source, origin_of
-
-MARKER = "A sample world: 10 comments, seed 0. None of it is real.\n"
-
-
-def manifest(folder, **content):
-    (folder / "COMPLETED").write_text(json.dumps(content))
-
-
-def of_reddit(folder):
-    manifest(folder)
-    (folder / "data_card.json").write_text(json.dumps({"source": {"name": "Reddit"}}))
+from common.text_files import Source
+from evaluation.data.origin import origin_of, provenance
 
 
 def test_a_marker_above_or_beside_says_that_data_are_a_sample(tmp_path):
-    (tmp_path / "SAMPLE.txt").write_text(MARKER)
+    (tmp_path / "SAMPLE.txt").write_text("A sample world: 10 comments. None of it is real.\n")
     for folder in (tmp_path, tmp_path / "stsb"):
         assert origin_of([folder / "sts-dev.csv"]) == "synthetic sample"
     assert origin_of([tmp_path / "a" / "b" / "sts-dev.csv"]) == ""
@@ -28,31 +18,22 @@ def test_a_marker_above_or_beside_says_that_data_are_a_sample(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "source", "origin"),
+    ("content", "name", "origin"),
     [
-        ({}, {"name": "Reddit"}, "Reddit"),
-        ({"synthetic": True}, {"name": "Reddit"}, "synthetic sample"),
-        ({}, {"name": "tickets.csv"}, ""),
-        ({}, {}, ""),
+        ({}, "Reddit", "Reddit"),
+        ({"synthetic": True}, "Reddit", "synthetic sample"),
+        ({}, "tickets.csv", ""),
         ({}, None, ""),
     ],
 )
-def test_manifest_and_data_card_say_where_pairs_come_from(tmp_path, content, source, origin):
-    manifest(tmp_path, **content)
-    if source is not None:
-        (tmp_path / "data_card.json").write_text(json.dumps({"source": source}))
-    assert origin_of([tmp_path / "test-0", tmp_path / "test-1"]) == origin
-
-
-def test_files_of_several_origins_have_none(tmp_path):
-    (tmp_path / "own").mkdir()
-    of_reddit(tmp_path)
-    assert origin_of([tmp_path / "test-0", tmp_path / "own" / "test-0"]) == ""
-
-
-def test_provenance_has_the_origin_where_it_is_known(tmp_path):
+def test_manifest_and_data_card_say_where_pairs_come_from(tmp_path, content, name, origin):
+    (tmp_path / "COMPLETED").write_text(json.dumps(content))
     (tmp_path / "test-0").write_text("")
-    source = Source("response_ranking", (tmp_path / "test-0",))
-    assert "origin" not in source.provenance()
-    of_reddit(tmp_path)
-    assert source.provenance()["origin"] == "Reddit"
+    if name:
+        (tmp_path / "data_card.json").write_text(json.dumps({"source": {"name": name}}))
+    files = (tmp_path / "test-0", tmp_path / "test-0")
+    assert origin_of(files) == origin
+    assert origin_of([*files, tmp_path / "other" / "test-0"]) == ""
+    found = provenance(Source("pairs", files), [Source("train", files[:1])])
+    assert found.get("origin", "") == origin
+    assert found["learned_from"]["files"] == ["test-0"]

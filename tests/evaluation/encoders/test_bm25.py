@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
+from common.errors import InputError
 from evaluation.data import cqa_files
 from evaluation.encoders.bm25 import Bm25
-from evaluation.errors import InputError
 from evaluation.tasks import cqa
 
 TEXTS = ["a b", "b b c", "d", "e", "f"]
@@ -52,5 +52,5 @@ def test_candidates_are_ranked_by_their_scores_as_documents():
 
 
 def test_texts_without_a_word_are_refused():
-    with pytest.raises(InputError, match="BM25: knows no word of the 1 texts"):
+    with pytest.raises(InputError, match="BM25"):
         Bm25().fit([" "])

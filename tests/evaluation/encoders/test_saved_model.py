@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from evaluation.data import sts_files
+from common.errors import InputError
+from common.saved_model import fingerprint, sentence_encoder
+from common.sts import Pair, SimilarityData
 from evaluation.encoders import batching
-from evaluation.encoders.saved_model import Encoder, fingerprint, load_encoder
-from evaluation.errors import InputError
+from evaluation.encoders.saved_model import Encoder, load_encoder
 from evaluation.tasks import sts
 
 STRINGS = [tf.TensorSpec([None], tf.string)]
@@ -161,14 +162,11 @@ def test_inputs_in_their_context(tmp_path):
 
 
 def test_foreign_module_keeps_order_and_repeats(lengths):
-    rows = Encoder(lengths).encode(["four", "a", "", "four", "caf\u00e9"])
-    assert rows.dtype == np.float32
-    assert rows.tolist() == [[1, 4], [1, 1], [1, 0], [1, 4], [1, 5]]
-
-
-def test_both_sides_are_one_without_a_response_signature(lengths):
     encoder = Encoder(lengths)
+    rows = encoder.encode(["four", "a", "", "four", "caf\u00e9"])
+    assert rows.dtype == np.float32
     assert encoder.encode_responses(["abc", "d"]).tolist() == [[1, 3], [1, 1]]
+    assert rows.tolist() == [[1, 4], [1, 1], [1, 0], [1, 4], [1, 5]]
 
 
 def test_module_with_signatures_alone(save):
@@ -194,17 +192,17 @@ def test_word_vectors_may_be_zero(save, lengths):
     words = Encoder(save(module, word_vectors=module.table, similarity=module.alike))
     assert words.word_vectors(["abc", ""]).tolist() == [[3, 6], [0, 0]]
     assert not words.gives_embeddings
-    with pytest.raises(InputError, match="gives no embeddings"):
+    with pytest.raises(InputError, match=words.path):
         words.encode(["a"])
-    with pytest.raises(InputError, match="no signature word_vectors; signatures found: serving"):
+    with pytest.raises(InputError, match="word_vectors"):
         Encoder(lengths).word_vectors(["a"])
 
 
 def test_a_module_that_only_scores_pairs_is_scored_on_sts(save):
     module = Words()
     path = save(module, similarity=module.alike)
-    pairs = [sts_files.Pair("g", gold, "a" * int(gold), "aaaaa") for gold in (1.0, 2.0, 5.0)]
-    found = sts.evaluate(Encoder(path), sts_files.SimilarityData("x", pairs))
+    pairs = [Pair("g", gold, "a" * int(gold), "aaaaa") for gold in (1.0, 2.0, 5.0)]
+    found = sts.evaluate(Encoder(path), SimilarityData("x", pairs))
     assert [item["score"] for item in found.items] == [1, 2, 5]
     assert found.metrics["pearson"] == pytest.approx(1.0)
 
@@ -226,52 +224,30 @@ def test_encodes_each_text_once_in_length_sorted_batches(lengths, monkeypatch):
     assert seen[2:] == [["new"]]
 
 
-def test_progress_goes_to_stderr(lengths, capsys):
-    Encoder(lengths).encode(["a", "b"])
-    captured = capsys.readouterr()
-    assert "encoding" in captured.err
-    assert captured.out == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("nan", "a NaN or infinite value for the sentence 'nan'"),
-        ("zero", "an all-zero row for the sentence 'zero'"),
-        ("crash", "fails on the sentence 'crash'"),
-        ("drops a row", r"gives shape \[2, 2\] for 3 sentences"),
-    ],
-)
-def test_bad_rows_name_the_sentence(faulty, text, named):
+@pytest.mark.parametrize("text", ["nan", "zero", "crash", "drops a row"])
+def test_bad_rows_name_the_sentence(faulty, text):
     assert faulty.encode(["fine", "good"]).tolist() == [[1, 1], [1, 1]]
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(InputError, match=f"'{text}'"):
         faulty.encode([f"before {text}", text, f"after {text}"])  # none of them encoded before
 
 
-@pytest.mark.parametrize(
-    ("signature", "named"),
-    [
-        ("integers", "gives int32 for 'a'"),
-        ("flat", r"gives shape \[1\] for 1 sentences"),
-        ("two", "one output or one named outputs"),
-    ],
-)
-def test_unusable_signatures(save, signature, named):
+@pytest.mark.parametrize("signature", ["integers", "flat", "two"])
+def test_unusable_signatures(save, signature):
     module = Wrong()
     path = save(module, serving_default=getattr(module, signature))
-    with pytest.raises(InputError, match=named):
-        Encoder(path).encode(["a"])
-
-
-def test_a_callable_of_other_things_is_named(save):
-    with pytest.raises(InputError, match="takes no batch of strings"):
-        Encoder(save(Numbers())).encode(["a"])
+    for make in (Encoder, sentence_encoder):
+        with pytest.raises(InputError, match=str(path)):
+            encode = make(path)
+            getattr(encode, "encode", encode)(["a"])
 
 
 def test_a_callable_of_other_things_beside_a_signature_of_strings(save):
     module = CallableOnIds()
-    encoder = Encoder(save(module, serving_default=module.of_texts))
-    assert encoder.encode(["abc", "d"]).tolist() == [[3], [1]]
+    path = save(module, serving_default=module.of_texts)
+    assert Encoder(path).encode(["abc", "d"]).tolist() == [[3], [1]]
+    assert sentence_encoder(path)(["abc", "d"]).tolist() == [[3], [1]]
+    with pytest.raises(InputError, match="strings"):
+        Encoder(save(Numbers())).encode(["a"])
 
 
 def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
@@ -296,21 +272,19 @@ def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):
         assert encoder.encode(["abc"]).tolist() == [[1, 3]]
         found = {"path": f"{url}/lengths/1", "fingerprint": fingerprint(lengths)}
         assert encoder.provenance() == found
-        with pytest.raises(InputError, match=f"{url}/nothing/1: cannot be fetched"):
+        with pytest.raises(InputError, match=f"{url}/nothing/1"):
             Encoder(f"{url}/nothing/1")
         server.shutdown()
 
 
 def test_unloadable_folders(save, tmp_path):
-    with pytest.raises(InputError, match="no SavedModel here"):
-        Encoder(tmp_path)
-    (tmp_path / "saved_model.pb").write_bytes(b"not a protocol buffer")
-    with pytest.raises(InputError, match="cannot be loaded"):
-        Encoder(tmp_path)
-    with pytest.raises(InputError, match="neither a callable root nor"):
+    for write in (False, True):
+        if write:
+            (tmp_path / "saved_model.pb").write_bytes(b"not a protocol buffer")
+        with pytest.raises(InputError, match=str(tmp_path)):
+            Encoder(tmp_path)
+    with pytest.raises(InputError, match="serving_default"):
         Encoder(save(tf.Module()))
-    with pytest.raises(ValueError, match="at least one"):
-        Encoder(save(Lengths())).encode([])
 
 
 def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):

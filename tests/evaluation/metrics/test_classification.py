@@ -12,15 +12,14 @@ def test_accuracy_by_hand():
         classification.accuracy([], [])
 
 
-def test_labels_may_be_numbers():
-    # Of two that are said to be relevant one is, which is the only one.
-    assert classification.classification([1.0, 1.0, 0.0], [1.0, 0.0, 0.0]) == pytest.approx(
-        {"precision": 1 / 2, "recall": 1, "f1": 2 / 3, "accuracy": 2 / 3}
+def test_classification_by_hand():
+    predicted = np.array([True, True, False, False, True])
+    relevant = np.array([True, False, True, False, True])
+    assert classification.classification(predicted, relevant) == pytest.approx(
+        {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "accuracy": 3 / 5}
     )
-    # The one that is said to be relevant is, and so is another.
-    assert classification.classification([1.0, 0.0, 0.0], [1.0, 1.0, 0.0]) == pytest.approx(
-        {"precision": 1, "recall": 1 / 2, "f1": 2 / 3, "accuracy": 2 / 3}
-    )
+    nothing = classification.classification(np.zeros(3, bool), np.zeros(3, bool))
+    assert nothing == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "accuracy": 1.0}
 
 
 def test_classification_of_resampled_queries():

@@ -42,12 +42,6 @@ def test_ties_keep_file_order():
     assert many.tolist() == [i % 3 == 0 for i in [*range(1, 100, 2), *range(0, 100, 2)]]
 
 
-def test_labels_may_be_numbers():
-    found = ranking.ranked([1, 2], [0, 1])
-    assert found.dtype == bool
-    assert found.tolist() == [True, False]
-
-
 def test_map_by_hand():
     # +-+: (1/1 + 2/3) / 2 = 5/6; -+: 1/2; mean 2/3.
     assert mean_average_precision([labels("+-+"), labels("-+")]) == pytest.approx(2 / 3)

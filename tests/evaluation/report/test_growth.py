@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from evaluation.errors import InputError
+from common.errors import InputError
 from evaluation.report import growth
 from evaluation.report.cells import OURS, markdown
 from evaluation.report.systems import System

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from evaluation.errors import InputError
+from common.errors import InputError
 from evaluation.report import html_page, paper, paper_tables, pictures, svg
 from evaluation.report.cells import OURS, PAPER
 from evaluation.report.systems import System

@@ -4,9 +4,10 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.data import cqa_files, ranking_files, sts_files
-from evaluation.data.files import Source
-from evaluation.errors import InputError
+from common import sts as sts_files
+from common.errors import InputError
+from common.text_files import Source
+from evaluation.data import cqa_files, ranking_files
 from evaluation.results import measure
 from evaluation.tasks import cqa, response_ranking, sts
 from evaluation.tasks.evaluate import Evaluation, Store

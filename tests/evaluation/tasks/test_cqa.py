@@ -1,7 +1,7 @@
 import pytest
 
+from common.errors import InputError
 from evaluation.data import cqa_files
-from evaluation.errors import InputError
 from evaluation.tasks import cqa
 
 ROWS = [
@@ -60,10 +60,9 @@ def test_ranks_by_cosine(xml_file, fake_encoder):
     assert [item["baselines"]["word_overlap"] for item in result.items] == [0, 1 / 6, 0, 0]
     assert (result.system, result.n) == ("module", 2)
     assert result.counts == {"candidates": 4, "queries_with_a_relevant_candidate": 1}
-    assert result.items[1]["query_id"] == "Q1"
-    assert result.items[1]["candidate_id"] == "Q1_R5"
-    assert result.items[1]["relevant"] is True
-    assert result.items[1]["score"] == pytest.approx(1 / 1.01**0.5)
+    item = result.items[1]
+    assert (item["query_id"], item["candidate_id"], item["relevant"]) == ("Q1", "Q1_R5", True)
+    assert item["score"] == pytest.approx(1 / 1.01**0.5)
 
 
 def test_equal_cosines_keep_file_order(xml_file, fake_encoder):
@@ -84,17 +83,6 @@ def test_relevancy_file_scores_the_search_engine(write_text):
     assert set(result.baselines) == {"ceiling"}
 
 
-def test_an_unknown_encoding_is_an_error(write_text):
-    path = write_text("dev.xml", '<?xml version="1.0" encoding="klingon"?><xml/>')
-    with pytest.raises(InputError, match=r"dev\.xml"):
-        read(path)
-
-
-def test_text_without_a_module_is_an_error(xml_file):
-    with pytest.raises(InputError, match=r"cqa-dev has questions .* --module is needed"):
-        cqa.evaluate(None, read(xml_file("dev.xml", ROWS)))
-
-
 def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path):
     xml_file("2016/dev.xml.gz", ROWS)
     xml_file("2016/dev-subtaskA.xml", ROWS)
@@ -109,37 +97,28 @@ def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path
         "cqa-test": "test.xml.subtaskB.relevancy",
     }
     xml_file("copy/dev.xml", ROWS)
-    with pytest.raises(InputError, match="the same data as"):
+    with pytest.raises(InputError, match=r"dev\.xml"):
         cqa_files.find(tmp_path)
 
 
-def test_empty_folder(tmp_path):
-    with pytest.raises(InputError, match=r"no \*\.xml"):
-        cqa_files.find(tmp_path)
+BROKEN = [
+    ('"Irrelevant"', '"Maybe"', "Maybe"),
+    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="two"', "two"),
+    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', "zero"),
+    ('RELQ_ID="Q1_R2"', "", "RELQ_ID"),
+    ('RELQ_ID="Q1_R5"', 'RELQ_ID="Q1_R2"', "Q1"),
+    ("RelQSubject", "RelQuestionSubject", "Q1"),
+    ("</Thread>", "", "line 9"),
+    ('encoding="utf-8"', 'encoding="klingon"', "klingon"),
+    ("PerfectMatch", "Irrelevant", "relevant"),
+]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "named"),
-    [
-        ('"Irrelevant"', '"Maybe"', ["'Maybe'", "PerfectMatch, Relevant, Irrelevant"]),
-        ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="two"', ["'two'", "RELQ_RANKING_ORDER"]),
-        ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', ["RELQ_RANKING_ORDER is 0"]),
-        ('RELQ_ID="Q1_R2"', "", ["no attribute RELQ_ID"]),
-    ],
-)
-def test_malformed_questions_name_file_and_line(xml_file, old, new, named):
+@pytest.mark.parametrize(("old", "new", "named"), BROKEN)
+def test_question_files_that_cannot_be_read_are_named(xml_file, old, new, named):
     path = xml_file("dev.xml", ROWS[:2])
-    path.write_text(path.read_text().replace(old, new, 1))
-    with pytest.raises(InputError) as error:
-        read(path)
-    for words in [f"{path}:6:", *named]:
-        assert words in str(error.value)
-
-
-def test_questions_without_text_are_no_ranking_of_the_search_engine(xml_file):
-    path = xml_file("dev.xml", ROWS)
-    path.write_text(path.read_text().replace("RelQSubject", "RelQuestionSubject"))
-    with pytest.raises(InputError, match="question 'Q1' or all of its related questions have no t"):
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=rf"dev\.xml: .*{named}"):
         read(path)
 
 
@@ -151,40 +130,19 @@ def test_markup_in_a_text_costs_no_text(xml_file):
 
 def test_vectors_of_zeros_are_no_ranking(xml_file, fake_encoder):
     path = xml_file("a.xml", [("Q", "same", "", "R", 1, "Relevant", "same")])
-    with pytest.raises(InputError, match="gives vectors that are not finite, or all zeros"):
+    with pytest.raises(InputError, match="zeros"):
         cqa.evaluate(fake_encoder({"same": [0.0, 0.0]}), read(path))
 
 
-def test_broken_xml(xml_file, write_text):
-    path = xml_file("dev.xml", ROWS)
-    path.write_text(path.read_text().replace("</Thread>", "", 1))
-    with pytest.raises(InputError, match=r"dev\.xml:9: not well-formed"):
-        read(path)
-    with pytest.raises(InputError, match=r"empty\.xml.*holds no questions"):
-        read(write_text("empty.xml", "<xml></xml>"))
-    text = xml_file("none.xml", ROWS).read_text()
-    for good in ("PerfectMatch", "Relevant"):
-        text = text.replace(f'"{good}"', '"Irrelevant"')
-    with pytest.raises(InputError, match=r"none\.xml: no related question is relevant; MAP needs"):
-        read(write_text("none.xml", text))
-    with pytest.raises(InputError, match="occurs twice"):
-        read(xml_file("twice.xml", [ROWS[0], ROWS[0]]))
-
-
 @pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        ("Q\tR\t1\t1", "4 columns"),
-        ("Q\tR\t1\tx\ttrue", "score is 'x'"),
-        ("Q\tR\t1\t1\tTrue", "'True'; true, false are accepted"),
-        ("Q\tR\t1\t1\ttrue", "'R' occurs twice"),
-    ],
+    "line", ["Q\tR\t1\t1", "Q\tR\t1\tx\ttrue", "Q\tR\t1\t1\tTrue", "Q\tR\t1\t1\ttrue"]
 )
-def test_malformed_relevancy_rows(write_text, line, named):
+def test_gold_files_that_cannot_be_read_are_named(write_text, tmp_path, line):
     path = write_text("a.relevancy", f"Q\tR\t1\t1\ttrue\n{line}\n")
-    with pytest.raises(InputError, match=named) as error:
+    with pytest.raises(InputError, match=r"a\.relevancy"):
         read(path)
-    assert str(error.value).startswith(f"{path}:2:")
+    with pytest.raises(InputError, match=r"\*\.xml"):
+        read(tmp_path / "nothing")
 
 
 def test_official_search_engine_scores(real_data, word_encoder):

@@ -1,13 +1,9 @@
 """What a result of response ranking holds, besides the ranks."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
-from data_pipeline.pairs.tfrecord import encode_example, frame
 from evaluation.data import ranking_files
-from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.tasks import response_ranking as ranking
 
@@ -96,26 +92,6 @@ def test_scores_are_the_same_by_the_size_of_their_own_row():
     assert same.tolist() == [0, 0, 0]
 
 
-def test_all_candidates_may_be_asked_for_and_no_more(fake_encoder):
-    pairs = [pair(number) for number in range(3)]
-    assert evaluate(fake_encoder, pairs, candidates=3, at=(1, 3)).metrics["p_at_3"] == 1
-    for wrong in (0, 4):
-        with pytest.raises(InputError, match=f"^--at is {wrong}; 1 to 3, the --candidates, are"):
-            evaluate(fake_encoder, pairs, candidates=3, at=(1, wrong))
-
-
 def test_a_text_with_a_nul_behind_it_is_another_text(fake_encoder):
     found = evaluate(fake_encoder, [pair(0, text="yes"), pair(1, text="yes\0")], candidates=2)
     assert found.counts == {"duplicates_left_out": 0}
-
-
-def test_the_source_and_its_data_are_named_after_the_task(tmp_path):
-    file = tmp_path / "test-00000-of-00001.tfrecord"
-    file.write_bytes(frame(encode_example(dataclasses.asdict(pair(0)))))
-    for path in (tmp_path, file):
-        (source,) = ranking_files.find(path)
-        assert source.name == "response_ranking"
-        assert source.files == (file,)
-        assert ranking_files.read(source) == ranking_files.RankingData(
-            "response_ranking", [pair(0)]
-        )

@@ -1,11 +1,8 @@
-import gzip
-
 import numpy as np
 import pytest
-import tensorflow as tf
 
+from common.errors import InputError
 from evaluation.data import ranking_files
-from evaluation.errors import InputError
 from evaluation.results import measure
 from evaluation.tasks import response_ranking as ranking
 from evaluation.tasks.evaluate import evaluate
@@ -17,20 +14,8 @@ def pair(number, *, text=None, question=None):
 
 
 def example(pair, **replaced):
-    values = {name: getattr(pair, name).encode() for name in ranking_files.FEATURES} | replaced
-    features = {
-        name: tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
-        for name, value in values.items()
-        if value is not None
-    }
-    return tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString()
-
-
-def write_records(path, records):
-    with tf.io.TFRecordWriter(str(path)) as writer:
-        for record in records:
-            writer.write(record)
-    return path
+    values = {key: getattr(pair, key) for key in ("input", "response", "input_id", "response_id")}
+    return {key: value for key, value in (values | replaced).items() if value is not None}
 
 
 def one_hot_encoder(fake_encoder, pairs):
@@ -46,44 +31,39 @@ def data(pairs):
     return ranking_files.RankingData("response_ranking", pairs)
 
 
-def test_reads_every_test_shard(tmp_path):
-    write_records(tmp_path / "test-00000-of-00003.tfrecord", [example(pair(0)), example(pair(1))])
-    write_records(tmp_path / "test-00001-of-00003.tfrecord", [])
-    packed = write_records(tmp_path / "last", [example(pair(2, text="caf\u00e9"))])
-    (tmp_path / "test-00002-of-00003.tfrecord.gz").write_bytes(gzip.compress(packed.read_bytes()))
-    write_records(tmp_path / "train-00000-of-00001.tfrecord", [example(pair(3))])
-    (source,) = ranking_files.find(tmp_path)
-    assert ranking_files.read(source).pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
-    (single,) = ranking_files.find(tmp_path / "test-00000-of-00003.tfrecord")
-    assert len(ranking_files.read(single).pairs) == 2
-
-
-def test_records_without_ids_get_them_from_their_place(tmp_path):
-    none = {"input_id": None, "response_id": None}
-    path = write_records(tmp_path / "test-0.tfrecord", [example(pair(n), **none) for n in range(2)])
+def read(path):
     (source,) = ranking_files.find(path)
-    assert ranking_files.read(source).pairs == [
-        ranking_files.Pair(
-            f"question {n}",
-            f"answer {n}",
-            f"test-0.tfrecord:{n + 1}:input",
-            f"test-0.tfrecord:{n + 1}:response",
-        )
-        for n in range(2)
+    return ranking_files.read(source)
+
+
+def test_reads_every_test_shard(write_records, tmp_path):
+    first = write_records("test-00000-of-00003.tfrecord", [example(pair(0)), example(pair(1))])
+    write_records("test-00001-of-00003.tfrecord", [])
+    write_records("test-00002-of-00003.tfrecord.gz", [example(pair(2, text="caf\u00e9"))])
+    write_records("train-00000-of-00001.tfrecord", [example(pair(3))])
+    found = read(tmp_path)
+    assert found.name == "response_ranking"
+    assert found.pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
+    assert read(first).pairs == [pair(0), pair(1)]
+
+
+def test_records_without_ids_get_them_from_their_place(write_records):
+    none = {"input_id": None, "response_id": None}
+    path = write_records("test-0.tfrecord", [example(pair(n), **none) for n in range(2)])
+    ids = [(found.input_id, found.response_id) for found in read(path).pairs]
+    assert ids == [
+        ("test-0.tfrecord:1:input", "test-0.tfrecord:1:response"),
+        ("test-0.tfrecord:2:input", "test-0.tfrecord:2:response"),
     ]
-    write_records(path, [example(pair(0), input_id=None)])
-    with pytest.raises(InputError, match="feature 'input_id' has 0 byte strings"):
-        ranking_files.read(source)
 
 
-def test_the_context_is_one_text_the_nearest_message_first(tmp_path):
+def test_the_context_is_one_text_the_nearest_message_first(write_records):
     turns = [("near", "far"), ("near", ""), ("", "")]
     records = [
-        example(pair(n), **{f"context/{k}": turn.encode() for k, turn in enumerate(of_pair)})
+        example(pair(n), **{f"context/{k}": turn for k, turn in enumerate(of_pair)})
         for n, of_pair in enumerate(turns)
     ]
-    (source,) = ranking_files.find(write_records(tmp_path / "test-0.tfrecord", records))
-    contexts = [pair.context for pair in ranking_files.read(source).pairs]
+    contexts = [pair.context for pair in read(write_records("test-0.tfrecord", records)).pairs]
     assert contexts == ["near far", "near", ""]
 
 
@@ -105,9 +85,9 @@ class ReadsContext:
         return {"path": "module", "fingerprint": "1"}
 
 
-def test_a_module_that_reads_context_is_scored_alone_and_in_context(tmp_path):
-    records = [example(pair(n), **{"context/0": str(n).encode()}) for n in range(4)]
-    path = write_records(tmp_path / "test-0.tfrecord", records)
+def test_a_module_that_reads_context_is_scored_alone_and_in_context(write_records):
+    records = [example(pair(n), **{"context/0": str(n)}) for n in range(4)]
+    path = write_records("test-0.tfrecord", records)
     alone, in_context = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
     assert (alone.name, alone.metrics["p_at_1"]) == ("response_ranking", 0.0)
     assert ranking.CONTEXT_NOTE not in alone.notes
@@ -115,59 +95,43 @@ def test_a_module_that_reads_context_is_scored_alone_and_in_context(tmp_path):
     assert in_context.metrics["p_at_1"] == 1.0
     assert ranking.CONTEXT_NOTE in in_context.notes
     assert alone.baselines == in_context.baselines
-    write_records(path, [example(pair(n)) for n in range(4)])  # no messages before the inputs
+    path = write_records("test-1.tfrecord", [example(pair(n)) for n in range(4)])  # no context
     (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
     assert found.metrics["p_at_1"] == 0.0
 
 
-def test_bad_files_are_named(tmp_path):
-    def read(path):
-        (source,) = ranking_files.find(path)
-        return ranking_files.read(source)
-
-    with pytest.raises(InputError, match=r"no test-\*\.tfrecord"):
-        read(tmp_path)
-    path = write_records(tmp_path / "test-0.tfrecord", [])
-    with pytest.raises(InputError, match=r"no pairs in test-0\.tfrecord"):
-        read(tmp_path)
-    write_records(path, [example(pair(0)), example(pair(1))])
-    path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 1"):
-        read(path)
-    path.write_text("this is not a TFRecord file at all\n")
-    with pytest.raises(InputError, match=r"test-0\.tfrecord: damaged after record 0"):
-        read(path)
-    write_records(path, [example(pair(0)), b"\xff\xff no example"])
-    with pytest.raises(InputError, match=r"record 2: not a tf\.Example"):
-        read(path)
-    write_records(path, [example(pair(0)), example(pair(1), response_id=None)])
-    with pytest.raises(InputError, match="record 2: feature 'response_id' has 0 byte strings"):
-        read(path)
-    write_records(path, [example(pair(0), response=b"\xff")])
-    with pytest.raises(InputError, match="record 1: feature 'response' is not UTF-8"):
+@pytest.mark.parametrize(
+    ("replaced", "named"),
+    [({"response_id": None}, "response_id"), ({"response": b"\xff"}, "utf-8")],
+)
+def test_records_that_are_no_pairs_are_named(write_records, replaced, named):
+    path = write_records("test-0.tfrecord", [example(pair(0)), example(pair(1), **replaced)])
+    with pytest.raises(InputError, match=rf"test-0\.tfrecord: record 2: .*{named}"):
         read(path)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_a_file_cut_off_anywhere_is_damaged(tmp_path, suffix):
-    path = tmp_path / f"test-0.tfrecord{suffix}"
-    whole = write_records(tmp_path / "whole", [example(pair(n)) for n in range(4)]).read_bytes()
-    stored = gzip.compress(whole) if suffix else whole
-    path.write_bytes(stored)
-    (source,) = ranking_files.find(path)
-    assert len(ranking_files.read(source).pairs) == 4
-    ends = {len(whole) // 4 * n for n in range(5)} if not suffix else set()  # whole records
+def test_a_file_cut_off_anywhere_is_damaged(write_records, tmp_path, suffix):
+    path = write_records(f"test-0.tfrecord{suffix}", [example(pair(n)) for n in range(4)])
+    stored = path.read_bytes()
+    assert len(read(path).pairs) == 4
+    ends = {len(stored) // 4 * n for n in range(5)} if not suffix else set()  # whole records
     for end in set(range(1, len(stored))) - ends:
         path.write_bytes(stored[:end])
-        with pytest.raises(InputError, match="damaged after record"):
-            ranking_files.read(source)
+        with pytest.raises(InputError, match=r"test-0\.tfrecord"):
+            read(path)
+    flipped = bytes([*stored[:-9], stored[-9] ^ 1, *stored[-8:]])
+    for wrong in (flipped, b"this is not a TFRecord file at all\n", b""):
+        path.write_bytes(wrong)
+        with pytest.raises(InputError, match=r"test-0\.tfrecord"):
+            read(path)
 
 
 def test_sides_of_two_widths_are_named(fake_encoder):
     pairs = [pair(n) for n in range(3)]
     vectors = {one.input: [1.0, 0.0] for one in pairs}
     encoder = fake_encoder(vectors, {one.response: [1.0] for one in pairs})
-    with pytest.raises(InputError, match="its inputs have 2 numbers and its responses 1; the same"):
+    with pytest.raises(InputError, match="2 numbers and its responses 1"):
         ranking.evaluate(encoder, data(pairs), candidates=2)
 
 
@@ -176,7 +140,7 @@ def test_vectors_that_are_no_numbers_find_nothing(fake_encoder, value):
     pairs = [pair(n) for n in range(3)]
     encoder = one_hot_encoder(fake_encoder, pairs)
     encoder.vectors["question 1"] = np.array([value, 0, 0])
-    with pytest.raises(InputError, match="gives vectors that are not finite, or all zeros"):
+    with pytest.raises(InputError, match="not finite"):
         ranking.evaluate(encoder, data(pairs), candidates=2)
 
 
@@ -242,14 +206,6 @@ def test_perfect_and_reversed_scores(fake_encoder):
     assert reverse.baselines["chance"] == {"p_at_1": 0.25, "p_at_3": 0.75, "p_at_10": 1.0}
 
 
-def test_response_side_is_asked_for_the_responses(fake_encoder):
-    pairs = [pair(i) for i in range(4)]
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    assert not set(encoder.vectors) & set(encoder.responses)  # else a KeyError could not tell
-    result = ranking.evaluate(encoder, data(pairs), candidates=4)
-    assert result.metrics["p_at_1"] == 1.0
-
-
 def test_dot_product_not_cosine(fake_encoder):
     pairs = [pair(0), pair(1)]
     encoder = fake_encoder(
@@ -292,14 +248,6 @@ def test_word_overlap_baseline(fake_encoder):
     assert 0.35 < result.baselines["word_overlap"]["p_at_10"] < 0.65
 
 
-def test_settings_are_checked(fake_encoder):
-    pairs = [pair(i) for i in range(5)]
-    with pytest.raises(InputError, match="5 pairs are too few to rank among 100 candidates"):
-        ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs))
-    with pytest.raises(InputError, match="--candidates is 1; 2 or more"):
-        ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=1)
-
-
 def test_any_n(fake_encoder):
     pairs = [pair(i) for i in range(12)]
     encoder = one_hot_encoder(fake_encoder, pairs)
@@ -307,5 +255,9 @@ def test_any_n(fake_encoder):
     assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
     assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
     assert set(measure.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
-    with pytest.raises(InputError, match="--at is 0; 1 to 6, the --candidates"):
-        ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, 0))
+    for wrong in (0, 7):
+        with pytest.raises(InputError, match=f"--at is {wrong}"):
+            ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, wrong))
+    for wrong in (1, 13):
+        with pytest.raises(InputError, match=f"--candidates is {wrong}"):
+            ranking.evaluate(encoder, data(pairs), candidates=wrong)

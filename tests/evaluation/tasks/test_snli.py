@@ -6,10 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evaluation.__main__ import main
+from common.errors import InputError
 from evaluation.data import snli_files
 from evaluation.data.snli_files import LABELS, NliData, Pair
-from evaluation.errors import InputError
 from evaluation.tasks import snli
 
 
@@ -72,77 +71,65 @@ def test_folders(write_text, tmp_path):
     write_text("snli_1.0_test.txt", "")  # both formats, as in SNLI's own archive
     assert snli_files.find(tmp_path)["test"].files[0].name == "snli_1.0_test.jsonl"
     write_text("my_test.txt", "")
-    with pytest.raises(InputError, match="the split test again"):
+    with pytest.raises(InputError, match="test again"):
         snli_files.find(tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no \*dev\*\.jsonl"):
+    with pytest.raises(InputError, match="empty"):
         snli_files.find(tmp_path / "empty")
 
 
-HALF = r'{"gold_label": "neutral", "sentence1": "a", "sentence2": "b\udc00"}'
-
-
 @pytest.mark.parametrize(
-    ("name", "bad", "named"),
+    ("name", "bad"),
     [
-        ("a.jsonl", "{", r"a\.jsonl:2: not JSON"),
-        ("a.jsonl", HALF, r"""a\.jsonl:2: "sentence2" has '\\udc00', half a character"""),
-        ("a.jsonl", '{"gold_label": "neutral", "sentence1": "a"}', r":2: no sentence2"),
-        ("a.jsonl", line("maybe"), r":2: gold_label is 'maybe'; entailment, neutral, contr"),
-        ("a.jsonl", line("neutral", premise=" "), r":2: sentence1 is ' '"),
-        ("a.jsonl", line("neutral", hypothesis=7), r":2: sentence2 is 7"),
-        ("a.txt", "neutral\tonly", r"a\.txt:2: 2 columns; the first line names 3"),
+        ("a.jsonl", "{"),
+        ("a.jsonl", r'{"gold_label": "neutral", "sentence1": "a", "sentence2": "b\udc00"}'),
+        ("a.jsonl", '{"gold_label": "neutral", "sentence1": "a"}'),
+        ("a.jsonl", line("maybe")),
+        ("a.jsonl", line("neutral", premise=" ")),
+        ("a.jsonl", line("neutral", hypothesis=7)),
+        ("a.txt", "neutral\tonly"),
     ],
 )
-def test_malformed_rows_name_file_and_line(write_text, name, bad, named):
+def test_malformed_rows_name_file_and_line(write_text, name, bad):
     first = line("neutral") if name.endswith("jsonl") else "gold_label\tsentence1\tsentence2\n"
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(InputError, match=f"{name}:2"):
         read(write_text(name, first + bad))
 
 
 def test_files_without_pairs(write_text):
-    with pytest.raises(InputError, match="holds no labelled pairs"):
+    with pytest.raises(InputError, match=r"a\.jsonl"):
         read(write_text("a.jsonl", line("-")))
-    with pytest.raises(InputError, match="names no column gold_label"):
-        read(write_text("a.txt", "label\tsentence1\tsentence2\n"))
 
 
-def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path, capsys):
+def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path, run, fails):
     """Of one module: inference by classify_nli, STS by similarity's score."""
     rows = [("entailment", "abc", "xyz"), ("neutral", "a", "bcd"), ("neutral", "abc", "d")]
     rows += [("contradiction", "abc", "d"), ("-", "e", "f")]
     data = write_text("snli_1.0_test.jsonl", "".join(line(*row) for row in rows))
-    common = ["--module", str(pairs_module), "--output", str(tmp_path / "out")]
-    assert main(["snli", "--data", str(data), *common]) == 0
-    assert "the module's own" in capsys.readouterr().out
+    common = ["--module", pairs_module, "--output", tmp_path / "out"]
+    run("snli", "--data", data, *common)
     found = json.loads((tmp_path / "out" / "snli-test.json").read_text())
+    assert found["notes"][0] == snli.OWN_LABELS
     assert found["metrics"] == {"accuracy": 0.75}
     assert found["baselines"] == {"majority": {"accuracy": 0.5}}
     assert found["counts"] == {"without_label": 1}
     assert {name: group["metrics"]["accuracy"] for name, group in found["groups"].items()} == {
-        "entailment": 1.0,
-        "neutral": 0.5,
-        "contradiction": 1.0,
+        **{"entailment": 1.0, "neutral": 0.5, "contradiction": 1.0}
     }
-    assert main(["snli", "--data", str(data), *common, "--train", str(data)]) == 1
-    said = f"--train {data}: accepted with a module that has no signature classify_nli"
-    assert said in capsys.readouterr().err
     assert found["items"][2]["predicted"] == "contradiction"
     assert found["items"][2]["probabilities"] == pytest.approx([0.1, 0.1, 0.8])
+    assert str(data) in fails("snli", "--data", data, *common, "--train", data)
 
     row = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
     pairs = row.format(5, "abc", "xyz") + row.format(3, "abc", "a") + row.format(1, "abcd", "e")
     sts = write_text("sts-dev.csv", pairs)
-    assert main(["sts", "--data", str(sts), *common]) == 0
+    run("sts", "--data", sts, *common)
     found = json.loads((tmp_path / "out" / "sts-dev.json").read_text())
     assert [item["score"] for item in found["items"]] == [5.0, 3.0, 2.0]
     assert found["metrics"]["spearman"] == 1.0
     assert any("scores are those of its similarity" in note for note in found["notes"])
     write_text("sts-dev.csv", pairs + row.format(0, "nan", "x"))
-    capsys.readouterr()
-    assert main(["sts", "--data", str(sts), *common, "--again"]) == 1
-    assert "NaN or infinite value for the pair 'nan' and 'x'" in capsys.readouterr().err
-    assert main(["cqa", "--data", str(sts), *common]) == 1
+    assert "('nan', 'x')" in fails("sts", "--data", sts, *common, "--again")
 
 
 def split(name, count, *, encoder):
@@ -170,7 +157,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
         split(name, count, encoder=encoder)
         for name, count in (("train", 900), ("dev", 90), ("test", 300))
     )
-    with pytest.raises(InputError, match="no signature classify_nli"):
+    with pytest.raises(InputError, match="classify_nli"):
         snli.evaluate(encoder, test)
     # Each but for case and marks a sentence of the test's: not to be trained on.
     seen = [Pair("Test 3: PREMISE", "train 0 hypothesis", "neutral"), test.pairs[7]]
@@ -185,10 +172,10 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     assert re.search(r"embeddings of length (1|1\.41)\)", found.notes[0])
     again = learn(train, dev)
     assert snli.evaluate(encoder, test, classifier=again).items == found.items
-    with pytest.raises(InputError, match="each of its 300 pairs shares a sentence"):
+    with pytest.raises(InputError, match="snli-test"):
         learn(test, dev)
-    neutral = [dataclasses.replace(pair, gold="neutral") for pair in train.pairs]
-    with pytest.raises(InputError, match="each pair to train on is labelled neutral; a train file"):
+    neutral = [Pair(pair.premise, pair.hypothesis, "neutral") for pair in train.pairs]
+    with pytest.raises(InputError, match="neutral"):
         learn(dataclasses.replace(train, pairs=neutral), dev)
 
 

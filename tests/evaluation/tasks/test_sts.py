@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from evaluation.data import sts_files
-from evaluation.data.files import Source
-from evaluation.errors import InputError
+from common import sts as sts_files
+from common.errors import InputError
+from evaluation.data import sts_benchmark
 from evaluation.tasks import similarity, sts
 
 ROW = "main-{genre}\tfile\t2012\t0001\t{score}\t{one}\t{two}"
@@ -14,89 +14,8 @@ def row(score="2.5", genre="captions", one="a b", two="c d"):
 
 
 def read(path):
-    (source,) = sts_files.find(path)
+    (source,) = sts_files.sources(path)
     return sts_files.read(source)
-
-
-def test_raw_quotes_and_licence_columns(write_text):
-    lines = [
-        row(score="1.0", one='"An unclosed quote', two='it said "so".'),
-        row(score="4.000", genre="news") + "\tPDDL\tsome url",
-        row(score="5", one="line\u2028separator", two="caf\u00e9"),
-    ]
-    data = read(write_text("sts-test.csv", "\n".join(lines) + "\n"))
-    assert data.name == "sts-test"
-    assert [pair.gold for pair in data.pairs] == [1.0, 4.0, 5.0]
-    assert data.pairs[0].sentence1 == '"An unclosed quote'
-    assert data.pairs[0].sentence2 == 'it said "so".'
-    assert data.pairs[1].sentence2 == "c d"
-    assert data.pairs[2].sentence1 == "line\u2028separator"
-    assert data.pairs[1].genre == "main-news"
-
-
-def test_gz_is_the_same_data(write_text):
-    text = row("1") + "\n" + row("2") + "\n"
-    plain, packed = write_text("sts-dev.csv", text), write_text("packed/sts-dev.csv.gz", text)
-    assert read(plain) == read(packed)
-
-
-def test_a_byte_order_mark_and_empty_last_lines_are_no_data(write_text):
-    rows = row("1") + "\n" + row("2") + "\n"
-    plain, windows = (
-        write_text("sts-dev.csv", rows),
-        write_text("bom/sts-dev.csv", "\ufeff" + rows + "\n\n"),
-    )
-    assert read(windows) == read(plain)
-
-
-def test_folder_takes_dev_and_test_but_not_train(write_text, tmp_path):
-    for name in ("sts-dev.csv", "sts-test.csv.gz", "sts-train.csv", "other.csv"):
-        write_text(name, row("1") + "\n")
-    assert [source.name for source in sts_files.find(tmp_path)] == ["sts-dev", "sts-test"]
-    assert [source.name for source in sts_files.find(tmp_path / "sts-train.csv")] == ["sts-train"]
-
-
-@pytest.mark.parametrize(
-    ("bad", "named"),
-    [
-        ("a\tb\tc", ["3 columns", "7 tab-separated"]),
-        (row() + "\tone too many", ["8 columns"]),
-        (row(score=""), ["score is ''", "0 to 5"]),
-        (row(score="5.1"), ["score is '5.1'", "0 to 5"]),
-        (row(score="-0.1"), ["score is '-0.1'"]),
-        (row(score="nan"), ["score is 'nan'"]),
-        (row(one=" "), ["sentence1 is ' '"]),
-        (row(two=""), ["sentence2 is ''"]),
-        (row().replace("main-captions", ""), ["genre is ''"]),
-    ],
-)
-def test_malformed_rows_name_file_line_and_value(write_text, bad, named):
-    path = write_text("sts-dev.csv", "\n".join([row("1"), row("2"), bad, row("3")]))
-    with pytest.raises(InputError) as error:
-        read(path)
-    for words in [f"{path}:3:", *named]:
-        assert words in str(error.value)
-
-
-def test_bad_files_name_the_file(write_text, tmp_path):
-    for name, content, named in [
-        ("a.csv", "", "0 pairs"),
-        ("b.csv", row("1") + "\n", "1 pairs"),
-        ("c.csv", row("1") + "\n" + row("1"), "every score is 1.0"),
-        ("d.csv", row("1").encode() + b"\n\xff\xfe", ":2: not UTF-8"),
-    ]:
-        path = write_text(name, content)
-        with pytest.raises(InputError, match=named) as error:
-            read(path)
-        assert str(path) in str(error.value)
-    whole = write_text("e.csv.gz", (row("1") + "\n") * 500)
-    whole.write_bytes(whole.read_bytes()[:-12])
-    with pytest.raises(InputError, match="damaged gzip"):
-        read(whole)
-    with pytest.raises(InputError, match=r"holds none of sts-dev\.csv"):
-        sts_files.find(tmp_path)
-    with pytest.raises(InputError, match="no such file"):
-        sts_files.find(tmp_path / "missing.csv")
 
 
 def test_scores_are_negative_angles(write_text, fake_encoder):
@@ -142,7 +61,7 @@ def test_scores_that_are_all_the_same_are_an_error(write_text, fake_encoder):
     lines = [row("5", one="east", two="west"), row("3", one="west", two="east")]
     encoder = fake_encoder({"east": [1.0, 0.0], "west": [0.0, 1.0]})
     alike = sts.evaluate(encoder, read(write_text("sts-test.csv", "\n".join(lines))))
-    with pytest.raises(InputError, match="sts-test: the module gives each of the 2 pairs the same"):
+    with pytest.raises(InputError, match="sts-test"):
         sts.require_defined([alike])
     lines.append(row("1", one="east", two="east"))
     sts.require_defined([alike, sts.evaluate(encoder, read(write_text("b.csv", "\n".join(lines))))])
@@ -187,17 +106,30 @@ def test_word_overlap_is_the_baseline(write_text, word_encoder):
     assert result.baselines["word_overlap"]["pearson"] == pytest.approx(expected)
 
 
+def test_the_mean_of_sets_is_weighted_by_pairs(word_encoder):
+    pairs = [("news", 5, "a b", "c d"), ("news", 1.5, "g", "h"), ("forum", 0, "i", "j")]
+    pairs += [("forum", 2, "k k", "l"), ("forum", 4, "m", "n n")]
+    pairs = [sts_files.Pair(*pair) for pair in pairs]
+    data = sts_files.SimilarityData("sts-2016", pairs, unjudged=1, sets=True)
+    result = sts.evaluate(word_encoder, data)
+    rs = [result.groups[name]["metrics"]["pearson"] for name in ("news", "forum")]
+    assert result.metrics["mean_of_sets"] == pytest.approx((2 * rs[0] + 3 * rs[1]) / 5)
+    assert result.counts["unjudged_pairs"] == 1
+
+
+def test_repeats_and_conflicts_are_counted(write_text, word_encoder):
+    rows = [(5, "A dog.", "a cat"), (5, "a cat", "a DOG"), (2, "x y", "z"), (3, "x y!", "z")]
+    rows += [(1, "p", "q"), (5, "😀", "👍"), (0, "!!", "...")]  # texts of marks are no repeats
+    text = "\n".join(row(score, one=one, two=two) for score, one, two in rows)
+    result = sts.evaluate(word_encoder, read(write_text("sts-dev.csv", text)))
+    assert result.counts["duplicate_pairs"] == 2
+    assert result.counts["conflicting_pairs"] == 2
+    assert any("7 pairs here and 1,500 in the STS Benchmark" in note for note in result.notes)
+
+
 def test_official_files(real_data, word_encoder):
-    genres = {
-        "sts-dev": {"main-captions": 625, "main-forums": 375, "main-news": 500},
-        "sts-test": {"main-captions": 625, "main-forums": 254, "main-news": 500},
-    }
-    found = [sts_files.read(source) for source in sts_files.find(real_data / "stsb")]
-    assert [data.name for data in found] == ["sts-dev", "sts-test"]
-    for data in found:
-        result = sts.evaluate(word_encoder, data)
-        assert {name: group["n"] for name, group in result.groups.items()} == genres[data.name]
+    for name, counts in sts_benchmark.OFFICIAL_COUNTS.items():
+        result = sts.evaluate(word_encoder, read(real_data / "stsb" / f"{name}.csv"))
+        assert {genre: group["n"] for genre, group in result.groups.items()} == counts
+        assert result.notes == []
         assert result.metrics["pearson"] > 0.3
-    (train,) = sts_files.find(real_data / "stsb" / "sts-train.csv")
-    assert train == Source("sts-train", (real_data / "stsb" / "sts-train.csv",))
-    assert len(sts_files.read(train).pairs) == 5749

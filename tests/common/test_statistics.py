@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from evaluation.metrics import bootstrap, correlation
-from evaluation.metrics.bootstrap import Sample
+from common import statistics
+from common.statistics import Sample
+from evaluation.metrics import correlation
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +33,13 @@ def drawn_by(units, *, seed):
         seen.append(indices)
         return {"first": indices[..., 0]}
 
-    bootstrap.distribution(Sample(units, metrics), seed=seed)
+    statistics.distribution(Sample(units, metrics), seed=seed)
     return np.concatenate(seen[1:])
 
 
 def test_resamples_are_drawn_with_replacement():
     drawn = drawn_by(7, seed=1)
-    assert drawn.shape == (bootstrap.RESAMPLES, 7)
+    assert drawn.shape == (statistics.RESAMPLES, 7)
     held = np.stack([(drawn == unit).sum(axis=1) for unit in range(7)])
     assert held.mean() == 1.0
     assert held.var() == pytest.approx(6 / 7, abs=0.03)  # binomial: n p (1 - p)
@@ -46,7 +47,7 @@ def test_resamples_are_drawn_with_replacement():
 
 def test_batches_do_not_change_what_is_drawn(monkeypatch):
     whole = drawn_by(11, seed=3)
-    monkeypatch.setattr(bootstrap, "CELLS", 11 * 7)
+    monkeypatch.setattr(statistics, "_CELLS", 11 * 7)
     assert (drawn_by(11, seed=3) == whole).all()
     # What NumPy draws from this seed: intervals stay the same with another version of SciPy.
     assert (np.random.default_rng(3).integers(11, size=(2000, 11)) == whole).all()
@@ -54,7 +55,7 @@ def test_batches_do_not_change_what_is_drawn(monkeypatch):
 
 def test_intervals_agree_with_scipys_bootstrap(pairs):
     x, y = pairs
-    found = bootstrap.intervals(correlations(x, y), seed=0)
+    found = statistics.intervals(correlations(x, y), seed=0)
 
     def pearson(x, y, axis):
         return scipy.stats.pearsonr(x, y, axis=axis).statistic
@@ -74,16 +75,16 @@ def test_intervals_cover_as_often_as_they_say():
     for seed in range(200):
         right = random.random(150) < 0.4
         sample = Sample(150, lambda units, right=right: {"accuracy": right[units].mean(axis=-1)})
-        (low, high) = bootstrap.intervals(sample, seed=seed)["accuracy"]
+        (low, high) = statistics.intervals(sample, seed=seed)["accuracy"]
         held += low <= 0.4 <= high
     assert 0.90 <= held / 200 <= 0.99
 
 
 def test_the_seed_decides(pairs):
     sample = correlations(*pairs)
-    first = bootstrap.intervals(sample, seed=0)
-    assert bootstrap.intervals(sample, seed=0) == first
-    assert bootstrap.intervals(sample, seed=1) != first
+    first = statistics.intervals(sample, seed=0)
+    assert statistics.intervals(sample, seed=0) == first
+    assert statistics.intervals(sample, seed=1) != first
 
 
 def test_once_is_the_metric_itself(pairs):
@@ -95,7 +96,7 @@ def test_once_is_the_metric_itself(pairs):
 
 def test_what_is_undefined_has_no_interval():
     constant = correlations(np.full(9, 3.3), np.arange(9.0))
-    assert bootstrap.intervals(constant, seed=0) == {}
-    assert bootstrap.intervals(correlations(np.ones(1), np.ones(1)), seed=0) == {}
+    assert statistics.intervals(constant, seed=0) == {}
+    assert statistics.intervals(correlations(np.ones(1), np.ones(1)), seed=0) == {}
     # Two different pairs: half of the resamples hold one of them twice.
-    assert bootstrap.intervals(correlations(np.arange(2.0), np.arange(2.0)), seed=0) == {}
+    assert statistics.intervals(correlations(np.arange(2.0), np.arange(2.0)), seed=0) == {}

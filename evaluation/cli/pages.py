@@ -1,0 +1,42 @@
+"""`report` and `rows`: pages from the results of the other commands."""
+
+from common.errors import InputError
+from evaluation.cli import claimed
+from evaluation.cli.options import ReportOptions, RowsOptions
+from evaluation.report import html_page, markdown_page, verdict
+from evaluation.report.systems import left_out, read_module
+from evaluation.results import store, text
+
+_AS_GIVEN = (
+    *("pairs", "models", "contamination", "mistakes"),
+    *("protocol", "ablations", "learned", "data_dir"),
+)
+
+
+def report(options: ReportOptions) -> None:
+    """Write the report; print the table of all scores, and the main ones beside the baselines."""
+    with claimed.file(options.output):
+        html_page.check_output(options.output)
+        systems = read_module(options.results, options.beside)
+        paths = html_page.write(systems, options.output)
+        print(text.overview(store.read_results(options.results)))
+        for tile in verdict.tiles(systems):
+            print(verdict.line(tile))
+        for sentence in left_out(systems):
+            print(sentence)
+        print(f"-> {', '.join(map(str, paths))}")
+
+
+def rows(options: RowsOptions) -> None:
+    """Write the page of all rows."""
+    if wrong := [given for given in options.outside if not all(given.partition("="))]:
+        raise InputError(f"--outside {wrong[0]}: NAME=WHAT is accepted")
+    said = (options.made_by and f"`{options.made_by}`", options.machine)
+    contents = markdown_page.Contents(
+        outside=dict(given.split("=", 1) for given in options.outside),
+        about=", ".join(filter(None, said)),
+        **{name: getattr(options, name) for name in _AS_GIVEN},
+    )
+    with claimed.file(options.output):
+        markdown_page.write(options.results, options.output, contents, runs=options.runs)
+    print(f"-> {options.output}")

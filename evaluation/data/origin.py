@@ -1,0 +1,47 @@
+"""What identifies the data of a result, and whether they are a synthetic sample or from Reddit."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from common.text_files import Source
+
+SYNTHETIC, REDDIT = "synthetic sample", "Reddit"
+"""Origins of data that are known."""
+_SAMPLE, _SAMPLE_WORDS = "SAMPLE.txt", b"A sample world: "
+"""The file that `data_pipeline sample` writes above its data, and how it begins."""
+_MANIFEST, _DATA_CARD = "COMPLETED", "data_card.json"
+"""Files that the data pipeline writes beside its own."""
+
+
+def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
+    """Return what identifies the data, and those that something was learned or chosen on before.
+
+    File names, the SHA-256 of their bytes, and their `origin` where it is known.
+    """
+    found = source.provenance()
+    if origin := origin_of(source.files):
+        found["origin"] = origin
+    if files := tuple(path for other in learned_from for path in other.files):
+        of_others = Source("", files).provenance()
+        found["learned_from"] = {key: of_others[key] for key in ("files", "sha256")}
+    return found
+
+
+def origin_of(files: Sequence[Path]) -> str:
+    """Return the origin of files that all have the same; empty where it is unknown."""
+    origins = {_of_folder(folder) for folder in {path.absolute().parent for path in files}}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _of_folder(folder: Path) -> str:
+    for path in (folder / _SAMPLE, folder.parent / _SAMPLE):
+        if path.is_file() and path.read_bytes().startswith(_SAMPLE_WORDS):
+            return SYNTHETIC
+    if not (folder / _MANIFEST).is_file():
+        return ""
+    if json.loads((folder / _MANIFEST).read_bytes()).get("synthetic"):
+        return SYNTHETIC
+    card = folder / _DATA_CARD
+    named = json.loads(card.read_bytes())["source"]["name"] if card.is_file() else ""
+    return REDDIT if named == REDDIT else ""

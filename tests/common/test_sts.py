@@ -1,0 +1,190 @@
+import gzip
+
+import pytest
+
+from common import sts
+from common.errors import InputError
+from common.sts import Columns
+
+COLUMNS = Columns("left", "right", "score")
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n"
+ROW = "main-{genre}\tfile\t2012\t0001\t{score}\t{one}\t{two}"
+
+
+def row(score="2.5", genre="captions", one="a b", two="c d"):
+    return ROW.format(genre=genre, score=score, one=one, two=two)
+
+
+def read(path, columns=None):
+    (source,) = sts.sources(path)
+    return sts.read(source, columns)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def year(write, tmp_path):
+    """Two data sets of a year: one with source notes and an unjudged pair, one packed."""
+    write("2016/STS2016.input.news.txt", "a b\tc d\tnote\tnote\ne\tf\tn\tn\ng\th\tn\tn\n")
+    write("2016/STS2016.gs.news.txt", "5\n\n1.5\n")
+    write("2016/STS2016.input.plagiarism.txt.gz", "i\tj\nk k\tl\nm\tn n\n")
+    write("2016/STS2016.gs.plagiarism.txt", "0\n2\n4\n")
+    write("2016/readme.txt", "nothing")
+    return tmp_path / "2016"
+
+
+def test_the_benchmark_has_raw_quotes_and_licence_columns(write):
+    lines = [
+        row(score="1.0", one='"An unclosed quote', two='it said "so".'),
+        row(score="4.000", genre="news") + "\tPDDL\tsome url",
+        row(score="5", one="line\u2028separator", two="caf\u00e9"),
+    ]
+    data = read(write("sts-test.csv", "\n".join(lines) + "\n"))
+    assert data.name == "sts-test"
+    assert [tuple(pair) for pair in data.pairs] == [
+        ("main-captions", 1.0, '"An unclosed quote', 'it said "so".'),
+        ("main-news", 4.0, "a b", "c d"),
+        ("main-captions", 5.0, "line\u2028separator", "caf\u00e9"),
+    ]
+    windows = "\ufeff" + "\r\n".join(lines) + "\r\n\r\n"
+    assert read(write("packed/sts-test.csv.gz", windows)) == data
+
+
+def test_a_folder_gives_dev_and_test_and_train_stands_beside(write, tmp_path):
+    for name in ("sts-dev.csv", "sts-test.csv.gz", "other.csv"):
+        write(name, row() + "\n")
+    assert [source.name for source in sts.sources(tmp_path)] == ["sts-dev", "sts-test"]
+    with pytest.raises(InputError, match=r"sts-train\.csv"):
+        sts.train_source(tmp_path)
+    train = write("sts-train.csv.gz", row())
+    assert sts.train_source(tmp_path / "sts-dev.csv").files == (train,)
+    assert sts.train_source(tmp_path).name == "sts-train"
+    write("sts-train.csv", row())
+    with pytest.raises(InputError, match=r"sts-train\.csv\.gz"):
+        sts.train_source(tmp_path)
+
+
+def test_a_semeval_year_is_one_source(year):
+    (source,) = sts.sources(year)
+    assert source.name == "sts-2016"
+    assert [path.name for path in source.files] == [
+        *("STS2016.input.news.txt", "STS2016.gs.news.txt"),
+        *("STS2016.input.plagiarism.txt.gz", "STS2016.gs.plagiarism.txt"),
+    ]
+    data = sts.read(source)
+    assert [tuple(pair) for pair in data.pairs] == [
+        ("news", 5.0, "a b", "c d"),
+        ("news", 1.5, "g", "h"),
+        ("plagiarism", 0.0, "i", "j"),
+        ("plagiarism", 2.0, "k k", "l"),
+        ("plagiarism", 4.0, "m", "n n"),
+    ]
+    assert (data.unjudged, data.sets) == (1, True)
+    one = read(year / "STS2016.input.news.txt")
+    assert (one.name, len(one.pairs), one.sets) == ("sts-STS2016.input.news", 2, False)
+    assert source.provenance()["file"] == "STS2016.input.news.txt ... STS2016.gs.plagiarism.txt"
+
+
+@pytest.mark.parametrize("scores", ["5\n1\n", "5\n9\n1\n"])
+def test_scores_must_fit_the_sentences(year, write, scores):
+    write("2016/STS2016.gs.news.txt", scores)
+    with pytest.raises(InputError, match=r"gs\.news\.txt"):
+        read(year)
+
+
+def test_tables_of_scores_and_sick(write, tmp_path):
+    write("sets/answers.test.tsv", "4\ta b\tc d\n\tnobody judged\tthis\n")
+    write("sets/headlines.test.tsv", '1.25\t"e\tf\n')
+    data = read(tmp_path / "sets")
+    assert [(p.genre, p.gold, p.sentence1) for p in data.pairs] == [
+        ("answers", 4.0, "a b"),
+        ("headlines", 1.25, '"e'),
+    ]
+    assert data.unjudged == 1
+    part = read(write("SICK_part.txt", f"{SICK}1\ta b\tc d\t4.5\n2\te f\tg h\t1\n"))
+    assert [(p.genre, p.gold) for p in part.pairs] == [("SICK", 4.5), ("SICK", 1.0)]
+    head = SICK.replace("\n", "\tSemEval_set\n")
+    whole = read(write("SICK.txt", f"{head}1\ta\tc\t4.5\tTRAIN\n2\te\tg\t3.3\tTEST\n"))
+    assert [(p.genre, p.sentence2) for p in whole.pairs] == [("TRAIN", "c"), ("TEST", "g")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'score,id,left,right\n0.25,1,"a, b",c\n1,2,"d\n""e""",f\n'),
+        ("a.tsv", 'id\tleft\tscore\tright\n1\ta, b\t0.25\tc\n\n2\t"d\n""e"""\t1\tf\n'),
+        ("a.csv", '\ufeffleft;right;score\r\na, b;c;0.25\r\n"d\n""e""";f;1\r\n'),
+        ("a.csv.gz", 'left|right|score\na, b|c|0.25\n"d\n""e"""|f|1\n'),
+    ],
+)
+def test_columns_are_found_by_name(write, name, text):
+    data = read(write(name, text), COLUMNS)
+    assert data.name == "sts-a"
+    assert [tuple(pair) for pair in data.pairs] == [
+        ("", 0.25, "a, b", "c"),
+        ("", 1.0, 'd\n"e"', "f"),
+    ]
+
+
+def test_quotes_may_be_text(write):
+    path = write("a.tsv", 'left\tright\tscore\n"a\tb\t-100\nc\td"\t1e3\ne\tf\t \n')
+    data = read(path, COLUMNS._replace(quotes=False))
+    assert [tuple(pair)[1:] for pair in data.pairs] == [(-100.0, '"a', "b"), (1000.0, "c", 'd"')]
+    assert data.unjudged == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.csv", row("1") + "\na\tb\tc\n", "a.csv:2"),
+        ("a.csv", row("1") + f"\n{row()}\tone too many\n", "a.csv:2"),
+        ("a.csv", f"{row('1')}\n{row('5.1')}\n", "a.csv:2"),
+        ("a.csv", f"{row('1')}\n{row('nan')}\n", "a.csv:2"),
+        ("a.csv", f"{row('1')}\n{row(two=' ')}\n", "a.csv:2"),
+        ("a.csv", row("1").encode() + b"\n\xff\xfe", "a.csv:2"),
+        ("a.csv", "", "a.csv"),
+        ("a.csv", f"{row('1')}\n{row('1')}\n", "a.csv"),
+        ("a.tsv", "1\ta\tb\n2\tonly one\n", "a.tsv:2"),
+        ("SICK.txt", "1\ta\tb\t4\n", "SICK.txt:1"),
+        ("SICK.txt", SICK + "1\ta\tb\n", "SICK.txt:2"),
+        ("x.input.y.txt", "a\tb\n", "x.gs.y.txt"),
+        ("own.csv", "l,right,score\n", "own.csv:1"),
+        ("own.csv", "left,left,right,score\n", "own.csv:1"),
+        ("own.csv", "left,right,score\na,b,1\na,b\n", "own.csv:3"),
+        ("own.csv", "left,right,score\na,b,3 of 5\n", "own.csv:2"),
+        ("own.csv", "left,right,score\na,b,inf\n", "own.csv:2"),
+        ("own.csv", 'left,right,score\na,b,1\n"a,b,1\nc,d,2\n', "own.csv:"),
+        ("own.csv", "left,right,score\na,b,1\n".encode("utf-16"), "own.csv:1"),
+    ],
+)
+def test_what_cannot_be_read_is_named(write, name, text, place):
+    with pytest.raises(InputError, match=place) as raised:
+        read(write(name, text), COLUMNS if name == "own.csv" else None)
+    assert "\n" not in str(raised.value)
+
+
+def test_damaged_and_missing_files_are_named(write, tmp_path):
+    whole = write("e.csv.gz", (row("1") + "\n") * 500)
+    whole.write_bytes(whole.read_bytes()[:-12])
+    for path in (whole, tmp_path / "nothing.csv", tmp_path):
+        with pytest.raises(InputError, match=path.name):
+            read(path)
+
+
+def test_real_sets(real_data):
+    (source,) = sts.sources(real_data / "sts2016")
+    data = sts.read(source)
+    assert (len(data.pairs), data.unjudged, data.sets) == (1186, 7997, True)
+    assert {"answer-answer", "headlines"} <= {pair.genre for pair in data.pairs}
+    assert len(read(real_data / "sts2017_track5").pairs) == 250
+    assert len(sts.read(sts.train_source(real_data / "stsb")).pairs) == 5749

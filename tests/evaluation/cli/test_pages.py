@@ -1,0 +1,132 @@
+"""What `report`, `rows` and `compare` say of results that they cannot use: one line."""
+
+import json
+
+import pytest
+
+from evaluation.results import store
+from evaluation.results.result import Result
+
+
+def scored(name="sts-dev", *, score=0.1, **fields):
+    items = [
+        {
+            **{"gold": float(i), "score": score * i, "genre": "main-news"},
+            **{"sentence1": f"s{i}", "sentence2": "t", "baselines": {"word_overlap": i / 9}},
+        }
+        for i in range(4)
+    ]
+    given = {
+        "task": "sts",
+        "name": name,
+        "system": "module",
+        "metrics": {"pearson": 0.5, "spearman": 0.5},
+        "intervals": {"pearson": [0.4, 0.6]},
+        "n": 4,
+        "groups": {"main-news": {"n": 4, "metrics": {"pearson": 0.5}}},
+        "baselines": {"word_overlap": {"pearson": 0.2}},
+        "items": items,
+        "data": {"file": f"{name}.csv", "sha256": "ab" * 32},
+        "module": {"path": "m", "fingerprint": "c0"},
+    }
+    return Result(**(given | fields))
+
+
+@pytest.fixture
+def results(tmp_path):
+    store.write(scored(), tmp_path / "results")
+    return tmp_path / "results"
+
+
+CHANGES = [
+    (["metrics", "pearson"], None),
+    (["metrics"], [1]),
+    (["metrics", "pearson"], "0.5"),
+    (["task"], "poetry"),
+    (["intervals", "pearson"], [0.5]),
+    (["items", 2, "gold"], None),
+    (["module", "fingerprint"], None),
+    (["colour"], "red"),
+]
+
+
+@pytest.mark.parametrize(("keys", "value"), CHANGES)
+def test_a_result_that_is_none_is_named_with_the_key(keys, value, results, fails, tmp_path):
+    path = results / "sts-dev.json"
+    fields = json.loads(path.read_text())
+    *parents, last = keys
+    place = fields
+    for key in parents:
+        place = place[key]
+    place[last] = value
+    if value is None:
+        del place[last]
+    path.write_text(json.dumps(fields))
+    for argv in (
+        ["report", "--results", results, "--output", tmp_path / "page.html"],
+        ["compare", results, results],
+    ):
+        line = fails(*argv)
+        assert str(path) in line
+        assert last in line
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_report_has_a_place_for_what_a_result_may_lack(tmp_path, run):
+    store.write(scored(items=[], data={}, module=None), tmp_path / "results")
+    page = tmp_path / "page.html"
+    run("report", "--results", tmp_path / "results", "--output", page)
+    assert "0.500" in page.read_text()
+
+
+def test_the_report_and_differences_may_lie_among_the_results(results, run):
+    for _ in range(2):
+        run("report", "--results", results, "--output", results / "report.html")
+        run("compare", results, results, "--output", results / "differences.json")
+
+
+def test_a_result_is_never_replaced_by_a_report(results, fails, tmp_path):
+    kept = (results / "sts-dev.json").read_bytes()
+    report = ["report", "--results", results, "--output"]
+    assert str(results / "sts-dev.json") in fails(*report, results / "sts-dev.html")
+    (tmp_path / "README.md").write_text("# Of somebody else\n")
+    assert "README.md" in fails(*report, tmp_path / "README.html")
+    assert (results / "sts-dev.json").read_bytes() == kept
+    assert not (results / "sts-dev.html").exists()
+    for wrong in ("", "[1]", "{"):
+        (results / "copy.json").write_text(wrong)
+        assert "copy.json" in fails(*report, results / "page.html")
+    (results / "copy.json").write_bytes(kept)
+    assert "sts-dev" in fails(*report, results / "page.html")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        "x",
+        "[]",
+        '{"outputs": []}',
+        '{"outputs": {"train-0": 3}}',
+        '{"outputs": {"train-0": {"records": "x"}}}',
+        '{"outputs": {"train-0": {"records": 0}}}',
+    ],
+)
+def test_a_page_of_rows_needs_a_manifest_with_pairs(manifest, fails, write_text, tmp_path):
+    store.write(scored(), tmp_path / "results" / "a-0")
+    path = write_text("pairs/COMPLETED", manifest)
+    rows = ["rows", "--results", tmp_path / "results", "--pairs", tmp_path / "pairs"]
+    assert str(path) in fails(*rows, "--output", tmp_path / "page.md")
+
+
+def test_a_page_of_rows_is_written_whole_or_not_at_all(fails, write_text, tmp_path):
+    for share in (1, 10, 100):
+        store.write(scored(), tmp_path / "results" / f"growth_{share}-0")
+    write_text("pairs/COMPLETED", '{"outputs": {"train-0": {"records": 100}}}')
+    rows = ["rows", "--results", tmp_path / "results", "--pairs", tmp_path / "pairs"]
+    rows += ["--output", tmp_path / "page.md"]
+    assert "growth" in fails(*rows, "--runs", "growth")
+    assert "nowhere" in fails(*rows, "--learned", tmp_path / "nowhere")
+    latin = write_text("learned.md", b"\xff\xfe")
+    assert "utf-8" in fails(*rows, "--learned", latin).lower()
+    assert "results.json" in fails(*rows[:-1], tmp_path / "results.json")
+    assert sorted(path.name for path in tmp_path.glob("page*")) == []

@@ -1,0 +1,139 @@
+"""Baselines of words: TF-IDF, means of word vectors, and where the vectors come from."""
+
+import math
+import zlib
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from common.errors import InputError
+from evaluation.data import ranking_files, snli_files
+from evaluation.encoders import word_tables
+from evaluation.encoders.tfidf import TfIdf
+from evaluation.encoders.word_average import WordAverage
+from evaluation.encoders.word_tables import WordTable
+from evaluation.tasks import response_ranking, similarity, snli
+
+
+def average_of(table, *, sif=False):
+    vectors = {word: np.array(row, dtype=np.float32) for word, row in table.items()}
+
+    def lookup(words):
+        return {word: vectors[word] for word in words if word in vectors}
+
+    return WordAverage(WordTable("toy", "hash", lookup), sif=sif)
+
+
+def cosine_of(encoder, left, right):
+    return similarity.cosine(*(encoder.encode([text]) for text in (left, right)))[0]
+
+
+def test_tfidf_by_hand():
+    """Three texts; "a" is in all of them (idf 1), "b" in one (idf 1 + ln 2)."""
+    encoder = TfIdf().fit(["a", "A a", "a b"])
+    rows = encoder.encode(["a b", "A a"]).toarray()
+    length = math.sqrt(1 + (1 + math.log(2)) ** 2)
+    expected = [[1 / length, (1 + math.log(2)) / length], [1, 0]]
+    np.testing.assert_allclose(rows, expected, rtol=1e-12)
+    assert cosine_of(encoder, "a b", "A a") == pytest.approx(1 / length)
+    first = encoder.provenance()
+    assert TfIdf().fit(["a b", "a", "A a", "a"]).provenance() == first
+    assert TfIdf().fit(["a", "c"]).provenance()["fingerprint"] != first["fingerprint"]
+
+
+def test_tfidf_stays_sparse_however_many_words_there_are():
+    """20,000 texts with 60,000 words: a dense table would take 4.8 GB."""
+    texts = [f"w{i} v{i} u{i} common" for i in range(20_000)]
+    encoder = TfIdf().fit(texts)
+    rows = encoder.encode_inputs(texts)
+    assert scipy.sparse.issparse(rows)
+    assert (rows.shape, rows.nnz) == ((20_000, 60_001), 80_000)
+    pairs = [ranking_files.Pair(text, text[::-1], f"i{i}", f"r{i}") for i, text in enumerate(texts)]
+    data = ranking_files.RankingData("r", pairs[:200])
+    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 0.0
+    exact = [pair._replace(response=f"{pair.input} more") for pair in data.pairs]
+    data = ranking_files.RankingData("r", exact)
+    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 1.0
+
+
+def test_a_text_without_a_word_is_the_mean_of_all():
+    encoder = TfIdf().fit(["a b", "a c", "a d"])
+    cosines = similarity.cosine(
+        *(encoder.encode(texts) for texts in (["nothing known"] * 2, ["a b", "a c"]))
+    )
+    assert cosines[0] == pytest.approx(cosines[1])
+    with pytest.raises(InputError, match="TF-IDF"):
+        TfIdf().fit([" "])
+
+
+def test_sparse_embeddings_get_a_logistic_regression():
+    """Whether the hypothesis has the premise's word, another one, or both."""
+    from evaluation.tasks import nli_classifier
+
+    def data(name, count):
+        words = [f"w{i % 30}" for i in range(count)]
+        texts = {0: "{0}", 1: "other", 2: "{0} other"}
+        pairs = [
+            snli_files.Pair(f"{name}{i} {word}", texts[i % 3].format(word) + f" {name}{i}", label)
+            for i, word in enumerate(words)
+            for label in [snli_files.LABELS[i % 3]]
+        ]
+        return snli_files.NliData(f"snli-{name}", pairs, without_label=0)
+
+    train, dev = data("train", 600), data("dev", 90)
+    encoder = TfIdf().fit([text for one in (train, dev) for t in one.texts() for text in t])
+    classifier = nli_classifier.train(encoder, train, dev, held_out=[dev], seed=0)
+    assert "logistic regression, C " in classifier.about
+    found = snli.evaluate(encoder, dev, classifier=classifier)
+    assert found.metrics["accuracy"] > 0.9
+    assert sum(found.items[0]["probabilities"]) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_means_of_vectors_by_hand():
+    encoder = average_of({"dog": [1, 0], "cat": [0, 2]}).fit(["dog cat cat", "dog thing", "?"])
+    rows = encoder.encode(["dog cat cat", "dog thing", "cat"])
+    np.testing.assert_allclose(rows, [[1 / 3, 4 / 3], [1, 0], [0, 2]], rtol=1e-6)
+    encoder.fit(["dog", "cat", "?", "??", "?"])
+    assert encoder.encode(["?"]).tolist() == [[0.5, 1.0]]  # the mean of all that have a word
+    assert encoder.provenance()["texts_without_a_known_word"] == 2
+    with pytest.raises(InputError, match=r"toy \(averaged\)"):
+        encoder.fit(["?", "!"])
+
+
+def test_sif_by_hand():
+    """Weights a / (a + p), then without the part in the one direction that all texts share."""
+    table = {"x": [1.0, 0.0], "y": [1.0, 1.0]}
+    encoder = average_of(table, sif=True).fit(["x", "y", "x y"])
+    weight = 1e-3 / (1e-3 + 0.5)  # each is half of the four words
+    plain = weight * np.array([[1, 0], [1, 1], [1, 0.5]])
+    _, _, directions = np.linalg.svd(plain)
+    expected = plain - np.outer(plain @ directions[0], directions[0])
+    np.testing.assert_allclose(encoder.encode(["x", "y", "x y"]), expected, atol=1e-8)
+
+
+def test_words_of_a_file(write_text):
+    text = "6 2\nthe 0 0\ndog 1 0\ncat 0 2\nNew York 3 3\nParis 0 4\nrun 1 1\n"
+    table = word_tables.of_file(write_text("glove.txt.gz", text))
+    assert (table.name, len(table.source)) == ("glove", 64)
+    found = table.lookup({"dog", "New York", "Dog", "paris", "Paris", "nothing"})
+    assert {word: row.tolist() for word, row in found.items()} == {
+        **{"dog": [1, 0], "Dog": [1, 0], "New York": [3, 3], "Paris": [0, 4]}
+    }
+
+
+def test_untrained_words_know_only_which_words_are_the_same():
+    texts = ["Dogs run", "dogs RUN", "cats sleep", "runing dogs", "a bird", "the fish"]
+    words_only, with_letters = (
+        WordAverage(word_tables.untrained(letters=flag)).fit(texts) for flag in (False, True)
+    )
+    assert cosine_of(words_only, "Dogs run", "dogs RUN") == pytest.approx(1.0)
+    assert abs(cosine_of(words_only, "Dogs run", "cats sleep")) < 0.2
+    # "runing" is another word, with letters of "run": <ru, run of <ru, run, uni, nin, ing, ng>.
+    assert cosine_of(words_only, "Dogs run", "runing dogs") == pytest.approx(0.5, abs=0.15)
+    misspelt = cosine_of(with_letters, "Dogs run", "runing dogs")
+    assert misspelt > cosine_of(words_only, "Dogs run", "runing dogs")
+    # Drawn by the word's checksum, so the same in every process.
+    first = np.random.default_rng(0x812C397D).standard_normal(500, dtype=np.float32)[0]
+    assert zlib.crc32(b"dog") == 0x812C397D
+    assert word_tables.untrained(letters=False).lookup(["DOG"])["DOG"][0] == first

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 import tensorflow as tf
 
 from export.module.weights import AsTrained, Narrowed
-from model.layers import xla
 from model.text.preprocessing import TextToIds
 
 DEFAULT = "default"
@@ -52,19 +51,12 @@ class Preprocessor(Part):
 def _traced(
     encode: Callable[[dict[str, tf.Tensor], tf.Tensor], dict[str, tf.Tensor]], text: TextToIds
 ) -> tf.types.experimental.PolymorphicFunction:
-    """A function of the ids that a text handling makes, for compilers too.
+    """A function of the ids that a text handling makes.
 
     It is an attribute of an instance, since its signature has the kinds of ids of one text.
     """
-
-    def both_ways(
-        ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
-    ) -> dict[str, tf.Tensor]:
-        with xla.traced(xla.BOTH):
-            return encode(ids, training)
-
     ids = {kind: tf.TensorSpec([None, None], tf.int32, name=kind) for kind in text.table_sizes}
-    return tf.function(both_ways, input_signature=[ids, TRAINING], autograph=False)
+    return tf.function(encode, input_signature=[ids, TRAINING], autograph=False)
 
 
 class Encoder(Part):
@@ -86,7 +78,9 @@ class Encoder(Part):
         """Int32 [batch, tokens] of each kind -> `default` and the sequence outputs."""
         return vars(self)["__call__"](ids, training)
 
-    def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
+    def encode(
+        self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
+    ) -> dict[str, tf.Tensor]:
         """The same inside another function; a Python bool for `training` prunes the graph."""
         return self._layer(ids, training=training)
 
@@ -112,7 +106,9 @@ class ResponseEncoder(Part):
         """Int32 [batch, tokens] of each kind -> `default`, float32 [batch, dim]."""
         return vars(self)["__call__"](ids, training)
 
-    def encode(self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor) -> dict[str, tf.Tensor]:
+    def encode(
+        self, ids: dict[str, tf.Tensor], training: bool | tf.Tensor = False
+    ) -> dict[str, tf.Tensor]:
         """The same inside another function; a Python bool for `training` prunes the graph."""
         return {DEFAULT: self._network(self._encoder(ids, training=training)[DEFAULT])}
 

@@ -18,7 +18,6 @@ import tf_keras
 
 from export import FLOAT32, INT8
 from model.errors import InputError
-from model.layers import xla
 from model.text.preprocessing import PADDING, WORDS
 
 _LARGEST = 127
@@ -139,13 +138,8 @@ def _name(weight: tf.Variable) -> str:
 def _numbered_anew(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """The batch renumbered by its distinct ids, and these, `PADDING` first."""
     flat = tf.concat([[PADDING], tf.reshape(ids, [-1])], axis=0)
-    needed, places = xla.choose(lambda: tuple(tf.unique(flat)), lambda: _all_of(flat))
+    needed, places = tf.unique(flat)
     return tf.reshape(places[1:], tf.shape(ids)), needed
-
-
-def _all_of(flat: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """As `tf.unique`, but keeps duplicates: XLA needs static sizes."""
-    return flat, tf.where(flat == PADDING, PADDING, tf.range(tf.size(flat)))
 
 
 @contextmanager

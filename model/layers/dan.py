@@ -7,7 +7,7 @@ import tensorflow as tf
 import tf_keras
 
 from model.configs import schema
-from model.layers import embedding, xla
+from model.layers import embedding
 from model.layers.dropout import IdDropout
 from model.layers.encoders import SentenceEncoder, register_encoder
 from model.serialization import serializable
@@ -16,10 +16,6 @@ from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 
 _AT_ONCE = 8192
 """Words of which vectors are composed for an export together."""
-
-
-INITIAL, FIXED, LEARNED = "initial", "fixed", "learned"
-"""Values of `word_weights`."""
 
 
 @register_encoder("averaging", schema.Averaging)
@@ -53,9 +49,6 @@ class AveragingEncoder(SentenceEncoder):
         them already (`for_export`).
       projects: whether the last layer multiplies by a matrix; not where the vectors contain it
         already (`for_export`), which are then of `embedding_dim` numbers.
-
-    Raises:
-      ValueError: if `word_weights` is none of these.
     """
 
     def __init__(
@@ -71,7 +64,7 @@ class AveragingEncoder(SentenceEncoder):
         bigram_weight: float = 1.0,
         char_ngram_dropout: float = 0.0,
         char_ngram_weight: float = 0.5,
-        word_weights: str = INITIAL,
+        word_weights: str = schema.INITIAL,
         composes_words: bool = True,
         projects: bool = True,
         name: str = "averaging_encoder",
@@ -79,10 +72,6 @@ class AveragingEncoder(SentenceEncoder):
     ):
         super().__init__(name=name, **kwargs)
         self._word_weights, self._composes_words = word_weights, composes_words
-        if word_weights not in (INITIAL, FIXED, LEARNED):
-            raise ValueError(
-                f"word_weights: {word_weights!r}; accepted: {INITIAL}, {FIXED} and {LEARNED}"
-            )
         self.embedding_dim = embedding_dim
         self._table_sizes = dict(table_sizes)
         self._activation = activation
@@ -106,7 +95,9 @@ class AveragingEncoder(SentenceEncoder):
             )
         self.word_weights: tf.Variable | None = None
         """float32 [ids of words], or None."""
-        self._composes = word_weights != INITIAL or (CHAR_NGRAMS in table_sizes and composes_words)
+        self._composes = word_weights != schema.INITIAL or (
+            CHAR_NGRAMS in table_sizes and composes_words
+        )
         self._layers = [
             tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
             for index, units in enumerate(hidden)
@@ -128,12 +119,12 @@ class AveragingEncoder(SentenceEncoder):
         for layer in self._kinds.values():
             with tf.name_scope(layer.name):
                 layer.build(None)
-        if self._word_weights != INITIAL:
+        if self._word_weights != schema.INITIAL:
             self.word_weights = self.add_weight(
                 "word_weights",
                 [self._table_sizes[WORDS]],
                 initializer="ones",
-                trainable=self._word_weights == LEARNED,
+                trainable=self._word_weights == schema.LEARNED,
             )
 
     @property
@@ -156,11 +147,8 @@ class AveragingEncoder(SentenceEncoder):
         """Ids of words, int32 [any shape] -> their vectors, [that shape, word_dim]."""
         if not self._composes:
             return embedding.vectors(self._words.table, ids)
-        if xla.way() != xla.NORMAL:
-            flat = self._composed(tf.reshape(ids, [-1]))
-        else:
-            different, positions = tf.unique(tf.reshape(ids, [-1]))
-            flat = tf.gather(self._composed(different), positions)
+        different, positions = tf.unique(tf.reshape(ids, [-1]))
+        flat = tf.gather(self._composed(different), positions)
         return tf.reshape(flat, tf.concat([tf.shape(ids), [self._words.output_dim]], axis=0))
 
     def call(self, ids: dict[str, tf.Tensor], training: bool = False) -> dict[str, tf.Tensor]:
@@ -168,8 +156,10 @@ class AveragingEncoder(SentenceEncoder):
         words = self._dropout[WORDS](ids[WORDS], training=training)
         words_at = tf.where(words != PADDING)
         in_halves = training is not True
-        if self._composes:
-            hidden = self._sums_of_composed(words, words_at, training=training)
+        if self._composes:  # each word of the batch once
+            different, positions = tf.unique(tf.gather_nd(words, words_at))
+            vectors = self._composed(different, training=training)
+            hidden = embedding.segment_sqrt_n(vectors, positions, words_at[:, 0])
         else:
             hidden = self._words(words, words_at, in_halves=in_halves)
         if CHAR_NGRAMS in self._table_sizes:
@@ -183,19 +173,6 @@ class AveragingEncoder(SentenceEncoder):
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
-
-    def _sums_of_composed(
-        self, words: tf.Tensor, places: tf.Tensor, *, training: bool | tf.Tensor
-    ) -> tf.Tensor:
-        """Sums of composed words, divided by sqrt(n), each word of the batch composed once."""
-        if xla.way() == xla.NORMAL:
-            different, positions = tf.unique(tf.gather_nd(words, places))
-            vectors = self._composed(different, training=training)
-            return embedding.segment_sqrt_n(vectors, positions, places[:, 0])
-        vectors = self._composed(tf.reshape(words, [-1]), training=training)
-        vectors = tf.reshape(vectors, tf.concat([tf.shape(words), tf.shape(vectors)[-1:]], axis=0))
-        real = tf.cast(words != PADDING, vectors.dtype)[:, :, tf.newaxis]
-        return tf.reduce_sum(vectors * real, axis=1) * _one_by_root(words, vectors.dtype)
 
     def _composed(self, ids: tf.Tensor, training: bool | tf.Tensor = False) -> tf.Tensor:
         """Weight * (w + c * sum of n-grams): int32 [words] -> [words, word_dim]."""
@@ -221,7 +198,7 @@ class AveragingEncoder(SentenceEncoder):
         )
         if not self._composes and projects == self._projects:
             return self
-        changed = {"word_weights": INITIAL, "composes_words": False, "projects": projects}
+        changed = {"word_weights": schema.INITIAL, "composes_words": False, "projects": projects}
         if not projects:
             changed["word_dim"] = self.embedding_dim
         folded = AveragingEncoder(**self.get_config() | changed)

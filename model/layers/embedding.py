@@ -5,14 +5,11 @@ Under a strategy with replicas, `tf.gather` of TensorFlow 2.20 and all that is b
 replica's own variable they do not.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import tensorflow as tf
 import tf_keras
 
-from model.layers import xla
 from model.serialization import serializable
 from model.text import PADDING
 
@@ -38,32 +35,28 @@ def sqrt_n_sums(
     Args:
       table: [ids, dim].
       ids: integers [batch, tokens].
-      places: int64 [n, 2], where `ids` are not `PADDING`, row by row; every row has one.
+      places: int64 [n, 2], where `ids` are not `PADDING`, row by row.
       in_halves: whether two cores sum half of the rows each, with places that they find themselves.
         An id that is in both halves is in the gradient twice.
 
     Returns:
-      [batch, dim], of the table's own dtype.
+      [batch, dim], of the table's own dtype; 0 for a row of padding alone.
     """
-    if xla.way() == xla.DENSE:
-        return _dense_sums(table, ids) * _one_by_root(ids)
-    if in_halves and xla.way() == xla.NORMAL:
+    batch = tf.shape(ids)[0]
+    if in_halves:
         # TensorFlow's operation uses one core: two of them encode 1.3 times the sentences.
-        middle = tf.shape(ids)[0] // 2
-        halves = (ids[:middle], ids[middle:])
+        halves = (ids[: batch // 2], ids[batch // 2 :])
         sums_of = [sqrt_n_sums(table, half, tf.where(half != PADDING)) for half in halves]
         return tf.concat(sums_of, axis=0)
     flat, of_row = tf.gather_nd(ids, places), places[:, 0]
     whole = _in_place(_own(table))
     if whole is None:
         different, positions = tf.unique(flat)
-        return tf.sparse.segment_sqrt_n(rows(table, different), positions, of_row)
+        return tf.sparse.segment_sqrt_n(
+            rows(table, different), positions, of_row, num_segments=batch
+        )
     # Summed where they lie, the rows are never copied.
-    add = partial(tf.sparse.segment_sqrt_n, whole, flat, of_row, sparse_gradient=True)
-    if xla.way() == xla.NORMAL:
-        return add()
-    scale = xla.choose(lambda: tf.ones([1, 1]), lambda: _one_by_root(ids))
-    return scale * _sums_both_ways(whole, ids, add)
+    return tf.sparse.segment_sqrt_n(whole, flat, of_row, num_segments=batch, sparse_gradient=True)
 
 
 def sums(
@@ -79,20 +72,15 @@ def sums(
     Returns:
       [batch, dim], of the table's own dtype.
     """
-    if xla.way() == xla.DENSE:
-        return _dense_sums(table, ids)
     places = tf.where(ids != PADDING)
     flat, of_row, batch = tf.gather_nd(ids, places), places[:, 0], tf.shape(ids)[0]
     whole = _in_place(_own(table))
     if whole is None:
         different, positions = tf.unique(flat)
         return tf.sparse.segment_sum(rows(table, different), positions, of_row, num_segments=batch)
-    if sorts_gradient and xla.way() == xla.NORMAL:
+    if sorts_gradient:
         return _segment_sum(whole, flat, of_row, batch)
-    add = partial(tf.sparse.segment_sum, whole, flat, of_row, sparse_gradient=True)
-    if xla.way() == xla.NORMAL:
-        return add(num_segments=batch)
-    return _sums_both_ways(whole, ids, add)
+    return tf.sparse.segment_sum(whole, flat, of_row, num_segments=batch, sparse_gradient=True)
 
 
 def _segment_sum(
@@ -152,43 +140,13 @@ def _summed_by_id(
     return tf.sparse.segment_sum(upstream, rows_of, sorted_ids, num_segments=count)
 
 
-def _dense_sums(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
-    """As `sums`, padding being looked up too."""
-    real = tf.expand_dims(tf.cast(ids != PADDING, tf.float32), axis=-1)
-    return tf.reduce_sum(rows(table, ids) * real, axis=1)
-
-
-def _sums_both_ways(whole: tf.Tensor, ids: tf.Tensor, add: Callable[..., tf.Tensor]) -> tf.Tensor:
-    """What `add` returns or, for XLA, sums from operations whose gradients need only arguments.
-
-    A row of padding alone, which a caller may fill a batch with, is 0 either way.
-    """
-    row_of_each = xla.choose(lambda: ids, lambda: _rows(ids))
-    return xla.choose(
-        lambda: add(num_segments=tf.shape(ids)[0]),
-        lambda: tf.math.unsorted_segment_sum(tf.gather(whole, ids), row_of_each, tf.shape(ids)[0]),
-    )
-
-
-def _rows(ids: tf.Tensor) -> tf.Tensor:
-    """The row of each id, below 0 for padding: [batch, tokens]."""
-    row = tf.range(tf.shape(ids)[0], dtype=ids.dtype)[:, tf.newaxis]
-    return tf.where(ids == PADDING, -1, row)
-
-
-def _one_by_root(ids: tf.Tensor) -> tf.Tensor:
-    """1 / sqrt(n), n the number of ids of a row and at least 1: float32 [batch, 1]."""
-    count = tf.math.count_nonzero(ids != PADDING, axis=1, keepdims=True, dtype=tf.float32)
-    return tf.math.rsqrt(tf.maximum(count, 1))
-
-
 def vectors(table: tf.Variable | tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
     """As `rows`, for a table that `sqrt_n_sums` sums of too.
 
     A table that is both gathered from and read in place is copied each time, which made a step
     8 times as long; so it is read in place here too, where possible.
     """
-    whole = None if xla.way() == xla.DENSE else _in_place(_own(table))
+    whole = _in_place(_own(table))
     return rows(table, ids) if whole is None else tf.gather(whole, ids)
 
 
@@ -205,20 +163,7 @@ def _in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
     if not hasattr(table, "read_value_no_copy") or "/job:ps" in table.device:
         return None
     # Without a copy even where rows of it were read or trained alone before.
-    if xla.way() == xla.NORMAL:
-        return table.read_value_no_copy()
-    with tf.control_dependencies([xla.choose(lambda: _never_copied(table), _nothing)]):
-        return table.read_value()
-
-
-def _never_copied(table: tf.Variable) -> tf.Tensor:
-    """What `read_value_no_copy` does before it reads; XLA has no kernel for it."""
-    with tf.control_dependencies([tf.raw_ops.DisableCopyOnRead(resource=table.handle)]):
-        return _nothing()
-
-
-def _nothing() -> tf.Tensor:
-    return tf.constant(0)
+    return table.read_value_no_copy()
 
 
 @serializable

@@ -15,9 +15,6 @@ from model.layers.embedding import Embedding
 from model.layers.encoders import SentenceEncoder, register_encoder
 from model.text import PADDING, WORDS
 
-LAST = "last"
-MAX = "max"
-
 
 @register_encoder("recurrent", schema.Recurrent)
 class RecurrentEncoder(SentenceEncoder):
@@ -44,7 +41,7 @@ class RecurrentEncoder(SentenceEncoder):
         units: int,
         bidirectional: bool = True,
         layers: int = 1,
-        pooling: str = MAX,
+        pooling: str = schema.MAX,
         embedding_dim: int = 0,
         dropout: float = 0.0,
         word_dropout: float = 0.0,
@@ -52,8 +49,6 @@ class RecurrentEncoder(SentenceEncoder):
         **kwargs: Any,
     ):
         super().__init__(name=name, **kwargs)
-        if pooling not in (LAST, MAX):
-            raise ValueError(f"encoder.recurrent.pooling: {pooling!r}; accepted: {LAST}, {MAX}")
         self._units, self._bidirectional, self._pooling = units, bidirectional, pooling
         self._word_dropout = IdDropout(word_dropout)
         self._table = Embedding(
@@ -94,7 +89,11 @@ class RecurrentEncoder(SentenceEncoder):
         for layer in self._layers:
             sequence, *states = layer(self._dropout(sequence, training=training), mask=real)
         # Hidden and cell state by turns, of the forward and then of the backward direction.
-        pooled = tf.concat(states[::2], axis=-1) if self._pooling == LAST else _max(sequence, real)
+        pooled = (
+            tf.concat(states[::2], axis=-1)
+            if self._pooling == schema.LAST
+            else _max(sequence, real)
+        )
         if self._projection:
             pooled = self._projection(pooled)
         return {

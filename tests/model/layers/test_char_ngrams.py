@@ -7,15 +7,14 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from common.errors import InputError
 from export.module.hub_module import HubModule
 from model.configs import schema
 from model.dual_encoder import DualEncoder, build
-from model.errors import InputError
 from model.initializers import word_vectors
-from model.layers import embedding, xla
 from model.layers.dan import AveragingEncoder
 from model.tasks.multitask import tasks_of
-from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
+from model.text import CHAR_NGRAMS, PADDING, WORDS
 from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 from model.training.state import make_state
 
@@ -64,6 +63,10 @@ def test_only_words_outside_the_vocabulary_have_ngrams_and_others_are_known(text
     assert known.shape == (text.table_sizes[WORDS], NGRAMS_A_WORD) == (1 + 3 + 49, 24)
     # Padding, "</s>", "fish", "red", and hashed words.
     assert np.count_nonzero(known, axis=1).tolist() == [0, 0, 4, 3] + [0] * 49
+    assert text.longest == {WORDS: 9, CHAR_NGRAMS: 8 * NGRAMS_A_WORD}
+    assert text(tf.constant([], tf.string))[CHAR_NGRAMS].shape[0] == 0
+    (found,) = text(tf.constant([" ".join(f"w{n}v" for n in range(8))]))[CHAR_NGRAMS].numpy()
+    assert (found.min() >= 1) & (found.max() < 1000)
 
 
 def test_ngrams_are_three_characters_with_the_boundaries_marked(text):
@@ -81,20 +84,6 @@ def test_a_long_word_has_its_first_ngrams_alone(text):
     assert len(found) == NGRAMS_A_WORD
     assert found == ngrams(text, word + "x") == ngrams(text, word + " fish")
     assert ngrams(text, word + " ab") == found + ngrams(text, "ab")
-
-
-def test_ids_stay_in_their_buckets(text):
-    (found,) = text(tf.constant([" ".join(f"w{n}v" for n in range(8))]))[CHAR_NGRAMS].numpy()
-    assert found.min() >= 1
-    assert found.max() < 1000
-
-
-def test_the_longest_sentence_of_each_kind(text):
-    assert text.longest == {WORDS: 9, CHAR_NGRAMS: 8 * NGRAMS_A_WORD}
-
-
-def test_a_batch_of_none_works(text):
-    assert text(tf.constant([], tf.string))[CHAR_NGRAMS].shape[0] == 0
 
 
 def test_ngrams_need_a_vocabulary():
@@ -122,80 +111,15 @@ def by_hand(text):
     return encoder
 
 
-def test_a_word_is_a_weight_times_its_vector_and_half_of_its_ngrams(by_hand):
+def test_composed_words_and_their_sums_by_hand(by_hand, text):
     # fish: 0.25 * ((0, 1) + 0.5 * (4, 8)).
-    np.testing.assert_allclose(
-        by_hand.word_vectors(tf.constant([[2, 3], [1, 2]])),
-        [[[0.5, 1.25], [2, 2]], [[1, 0], [0.5, 1.25]]],
-    )
-
-
-def test_a_sentence_is_the_sum_of_its_words_by_the_root_of_their_number(by_hand, text):
-    # red fish: (2, 2) + (0.5, 1.25) + (1, 0); the root goes with the length.
-    expected = np.array([3.5, 3.25]) / np.linalg.norm([3.5, 3.25])
-    found = by_hand(text(tf.constant(["red fish"])))["default"]
-    np.testing.assert_allclose(found, [expected], rtol=1e-6)
-
-
-def test_an_unknown_word_has_the_ngrams_that_it_shares(by_hand, text):
-    # fishes: nothing of its own, and half of (4, 8) for " fi"; and (1, 0) of the end mark.
-    expected = np.array([3, 4]) / 5
-    found = by_hand(text(tf.constant(["fishes"])))["default"]
-    np.testing.assert_allclose(found, [expected], rtol=1e-6)
-
-
-def test_sums_of_rows_and_their_gradient_a_row_of_padding_being_nothing(monkeypatch):
-    ids = tf.constant([[1, 0, 1], [0, 0, 0], [0, 2, 1]])
-    for is_far in (False, True):  # as on a parameter server
-        if is_far:
-            monkeypatch.setattr(embedding, "_in_place", lambda table: None)
-        table = tf.Variable([[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]])
-        for sorts in (False, True):
-            with tf.GradientTape() as tape:
-                sums = embedding.sums(table, ids, sorts_gradient=sorts)
-                total = tf.reduce_sum(sums * [[1.0, 1.0], [7.0, 7.0], [10.0, 10.0]])
-            np.testing.assert_array_equal(sums, [[2, 4], [0, 0], [4, 6]])
-            gradient = tf.convert_to_tensor(tape.gradient(total, table))
-            # Id 1 is twice in the first row and once in the third.
-            np.testing.assert_array_equal(gradient, [[0, 0], [12, 12], [10, 10]])
-
-
-def test_the_sorted_gradient_of_a_sqrt_n_sum():
-    vectors = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    ids, of_row = tf.constant([2, 0, 0, 1, 0]), tf.constant([0, 0, 0, 0, 1], tf.int64)
-    with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        sums = embedding.segment_sqrt_n(vectors, ids, of_row)
-        total = tf.reduce_sum(sums * [[1.0, 2.0], [10.0, 20.0]])
-    # (5 + 1 + 1 + 3) / 2 and (6 + 2 + 2 + 4) / 2
-    np.testing.assert_array_equal(sums, [[5, 7], [1, 2]])
-    gradient = tape.gradient(total, vectors)
-    np.testing.assert_array_equal(gradient, [[1 / 2 + 1 / 2 + 10, 22], [1 / 2, 1], [1 / 2, 1]])
-
-
-def test_the_gradient_of_a_long_text_is_right_in_16_bits():
-    vectors, ids = tf.ones([1, 2], tf.bfloat16), tf.zeros([1024], tf.int32)
-    with tf.GradientTape() as tape:
-        tape.watch(vectors)
-        total = tf.reduce_sum(embedding.segment_sqrt_n(vectors, ids, tf.zeros([1024], tf.int64)))
-    # 1024 / sqrt(1024)
-    np.testing.assert_array_equal(tf.cast(tape.gradient(total, vectors), tf.float32), [[32, 32]])
-
-
-@pytest.mark.parametrize("weights", ["initial", "fixed", "learned"])
-def test_xla_computes_the_same_with_the_same_gradients(vocabulary, weights):
-    model = build(config(vocabulary, word_weights=weights, hidden=[4]), seed=1)
-    ids = model.text(tf.constant(SENTENCES))
-
-    def values(way):
-        with xla.traced(way), tf.GradientTape() as tape:
-            rows = model.encoder(ids)["default"]
-            total = tf.reduce_sum(rows[:, 0])
-        weights = model.encoder.trainable_variables
-        return [rows, *map(tf.convert_to_tensor, tape.gradient(total, weights))]
-
-    for normal, dense in zip(values(xla.NORMAL), values(xla.DENSE), strict=True):
-        np.testing.assert_allclose(dense, normal, atol=1e-6)
+    vectors = by_hand.word_vectors(tf.constant([[2, 3], [1, 2]]))
+    np.testing.assert_allclose(vectors, [[[0.5, 1.25], [2, 2]], [[1, 0], [0.5, 1.25]]])
+    red_fish, fishes = by_hand(text(tf.constant(["red fish", "fishes"])))["default"]
+    # (2, 2) + (0.5, 1.25) + the end mark's (1, 0), over a root that goes with the length.
+    np.testing.assert_allclose(red_fish, [3.5, 3.25] / np.linalg.norm([3.5, 3.25]), rtol=1e-6)
+    # Nothing of its own, and half of (4, 8) for " fi"; and (1, 0).
+    np.testing.assert_allclose(fishes, [0.6, 0.8], rtol=1e-6)
 
 
 @pytest.mark.parametrize("weights", ["initial", "fixed"])
@@ -282,13 +206,6 @@ def test_weights_without_counts_are_refused(parse):
     params = parse(task__model__encoder__averaging__word_weights="fixed")
     with pytest.raises(InputError, match=r"word_weights: nothing to count words in; accepted"):
         make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
-
-
-def test_an_unknown_kind_of_weights_is_refused():
-    with pytest.raises(ValueError, match=r"word_weights: 'sif'; accepted: initial, fixed and"):
-        AveragingEncoder(
-            table_sizes={WORDS: 3, BIGRAMS: 3}, word_dim=2, embedding_dim=2, word_weights="sif"
-        )
 
 
 def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabulary):

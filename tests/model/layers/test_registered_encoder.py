@@ -56,12 +56,6 @@ class MeanEncoder(model.SentenceEncoder):
             "activation": tf_keras.activations.serialize(self.dense.activation),
         }
 '''
-MAIN = """\
-import my_encoder
-from model.__main__ import main
-
-main()
-"""
 SAVED = """\
 import sys, tensorflow as tf, tf_keras, my_encoder, model
 built = model.build(sys.argv[1])
@@ -100,10 +94,9 @@ WRONG = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A folder with the user's module, main and YAML."""
+    """A folder with the user's module and YAML."""
     folder = tmp_path_factory.mktemp("mine")
     (folder / "my_encoder.py").write_text(MODULE)
-    (folder / "my_main.py").write_text(MAIN)
     (folder / "saved.py").write_text(SAVED)
     (folder / "wrong.py").write_text(PARSES)
     encoder = {"type": "mean", "mean": {"dim": 6}}
@@ -158,12 +151,6 @@ def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
     embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
     embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
     assert "(2, 6)" in run(written, "-c", embeds, written / "module").stdout
-
-
-@pytest.mark.slow
-def test_a_main_of_the_users_own_trains_with_it(arguments, written):
-    done = train(arguments, written, "my_main.py", run="of_main", trainer__checkpoint_interval=20)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

@@ -7,9 +7,7 @@ import tf_keras
 
 from model.configs import schema
 from model.dual_encoder import DualEncoder, build
-from model.layers.dan import AveragingEncoder, SqrtNEmbedding
-from model.layers.dropout import IdDropout
-from model.layers.embedding import Embedding
+from model.layers.dan import AveragingEncoder
 from model.layers.lstm import RecurrentEncoder
 from model.layers.nli_head import Member, NliHead, Side
 from model.layers.response_network import ResponseNetwork
@@ -73,13 +71,10 @@ LAYERS = {
         ),
         IDS,
     ),
-    "words": (lambda: Embedding(20, 4), IDS[WORDS]),
-    "dropout": (lambda: IdDropout(0.5), IDS[WORDS]),
     "response network": (
         lambda: ResponseNetwork(4, hidden=[5, 6], activation="relu", normalize=True),
         ROWS,
     ),
-    "residual response network": (lambda: ResponseNetwork(4, hidden=[3], residual=True), ROWS),
     "member": (lambda: Member(hidden=[5], dropout=0.1, feature_dropout=0.2), ROWS),
     "text": (
         lambda: TextToIds(max_tokens=3, word_buckets=50, bigram_buckets=60),
@@ -140,14 +135,6 @@ def test_the_classifier_is_saved_and_loaded(max_units, tmp_path):
     require_same(model, saved_and_loaded(model, tmp_path), [ROWS, words])
 
 
-def test_a_sum_of_vectors_is_saved_and_loaded(tmp_path):
-    layer = SqrtNEmbedding(20, 4, initializer="ones")
-    inputs = [tf_keras.Input([None], dtype=tf.int32), tf_keras.Input([2], dtype=tf.int64)]
-    model = tf_keras.Model(inputs, layer(*inputs))
-    ids = tf.constant(IDS[WORDS])
-    require_same(model, saved_and_loaded(model, tmp_path), [ids, tf.where(ids != 0)])
-
-
 @pytest.mark.parametrize(
     "kind",
     [
@@ -155,14 +142,13 @@ def test_a_sum_of_vectors_is_saved_and_loaded(tmp_path):
         *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("transformer", "recurrent")),
     ],
 )
-@pytest.mark.parametrize(("learned", "turns"), [(False, 0), (True, 2)])
-def test_a_dual_encoder_is_saved_and_loaded(kind, learned, turns, tmp_path):
+def test_a_dual_encoder_is_saved_and_loaded(kind, tmp_path):
     config = schema.DualEncoder(
         text=schema.Text(max_tokens=4, word_buckets=30, bigram_buckets=40),
         heads=[schema.RESPONSE_SELECTION, schema.NLI],
-        context_turns=turns,
+        context_turns=2,
         score_scale=0.5,
-        learned_score_scale=learned,
+        learned_score_scale=True,
     )
     small = {"layers": 1, "heads": 1, "hidden": 4, "filter": 4, "embedding_dim": 3}
     sizes = {"averaging": {"word_dim": 4}, "transformer": small, "recurrent": {"units": 3}}
@@ -172,7 +158,6 @@ def test_a_dual_encoder_is_saved_and_loaded(kind, learned, turns, tmp_path):
     assert isinstance(again, DualEncoder)
     assert again.get_config() == model.get_config()
     pair = {"input": tf.constant(SENTENCES), "response": tf.constant(SENTENCES[::-1])}
-    require_same(model, again, pair)
     require_same(model, again, pair | {"context": tf.constant(SENTENCES)})
     np.testing.assert_array_equal(model.encode(SENTENCES), again.encode(SENTENCES))
     ids = model.text(tf.constant(SENTENCES))

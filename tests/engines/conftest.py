@@ -9,13 +9,12 @@ import pytest
 from backports import zstd
 
 from tests.engines import fetch, processes
-from tests.engines.worker_pool import start_worker_pool
 
 REPOSITORY = Path(__file__).parents[2]
-ROOMS = ("data_pipeline", "model", "export", "evaluation")
+PACKAGES = ("common", "data_pipeline", "model", "export", "evaluation")
 COMMENTS = 60_000
 DUMP_FILES = 8
-"""More than there are TaskManagers, so that each of them reads some."""
+"""More than an engine has workers, so that each of them reads some."""
 _SECONDS_A_JOB = 120
 
 
@@ -28,9 +27,8 @@ def reddit_command(dumps, output, *options):
         str(folder) if "://" in str(folder) else os.path.relpath(folder, REPOSITORY)
         for folder in (dumps, output)
     )
-    source = ("--input", f"{dumps}/RC_*", "--output", output)
-    command = (sys.executable, "-m", "data_pipeline", "reddit", *source, *options)
-    return [str(part) for part in command]
+    command = (sys.executable, "-m", "data_pipeline", "reddit", "--input", f"{dumps}/RC_*")
+    return [str(part) for part in (*command, "--output", output, *options)]
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +38,7 @@ def need():
     def check(*names):
         missing = json.loads(fetch.MISSING.read_text()) if fetch.MISSING.exists() else {}
         for name in names:
-            target, _ = fetch.STEPS[name]
-            if not target.exists():
+            if not fetch.STEPS[name][0].exists():
                 pytest.skip(f"{name}: {missing.get(name, 'not fetched; `make engines` does it')}")
 
     return check
@@ -76,13 +73,7 @@ def contents():
 def expected(tmp_path_factory, dumps, contents):
     """The contents that the local runner makes of the dumps."""
     output = tmp_path_factory.mktemp("expected") / "out"
-    subprocess.run(
-        reddit_command(dumps, output),
-        cwd=REPOSITORY,
-        timeout=_SECONDS_A_JOB,
-        check=True,
-        capture_output=True,
-    )
+    run(*reddit_command(dumps, output))
     made = contents(output)
     assert json.loads(made["statistics.json"])["pairs"] > COMMENTS / 3
     return made
@@ -129,51 +120,42 @@ def wait_for_stage():
 def run_job(start_job):
     """Runs the job to its end and returns its exit status and all it said."""
 
-    def run(output, *options):
+    def run_to_end(output, *options):
         job = start_job(output, *options)
         said, _ = job.communicate(timeout=_SECONDS_A_JOB)
         return job.returncode, said
 
-    return run
+    return run_to_end
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
     """A folder with this project as a wheel installs it, and nothing else."""
     scratch = tmp_path_factory.mktemp("wheel")
-    source = scratch / "source"
+    source, target = scratch / "source", scratch / "installed"
     source.mkdir()
     # A copy, since setuptools builds beside the sources.
     shutil.copy(REPOSITORY / "pyproject.toml", source)
-    for room in ROOMS:
+    for package in PACKAGES:
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(REPOSITORY / room, source / room, ignore=ignore)
+        shutil.copytree(REPOSITORY / package, source / package, ignore=ignore)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    offline = ("--no-deps", "--no-index", "--no-build-isolation")
-    _run(*pip, "wheel", *offline, "--wheel-dir", scratch, source)
+    run(
+        *(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation"),
+        *("--wheel-dir", scratch, source),
+    )
     (wheel,) = scratch.glob("*.whl")
-    target = scratch / "installed"
-    # Not compiled, so that a .pyc tells what was imported from there.
-    _run(*pip, "install", "--no-deps", "--no-index", "--no-compile", "--target", target, wheel)
+    run(*pip, "install", "--no-deps", "--no-index", "--target", target, wheel)
     return target
 
 
-def _run(*command):
+def run(*command):
     done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=120, check=False
+        [str(part) for part in command],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS_A_JOB,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture
-def worker_pool(tmp_path):
-    """Starts a worker pool that imports from a folder; returns its address and its group."""
-    groups = []
-
-    def start(code):
-        (port,) = processes.free_ports(1)
-        groups.append(start_worker_pool(port, code=code, folder=tmp_path / f"pool-{port}"))
-        return f"localhost:{port}", groups[-1]
-
-    yield start
-    processes.stop(*groups)

@@ -3,28 +3,23 @@
     python -m tests.engines.fetch      # what `make engines` runs
 
 Flink and Spark come as the packages of jars that the Python index has. Beam's job server for each
-is built from its parts with Maven (deploy/flink/pom.xml, deploy/spark/pom.xml) and started once to
-check it. Prism, Beam's own engine in Go, comes as its Go module. What is there already is left
-alone. What cannot be fetched, because a program is missing or a registry does not answer, is noted
-in `.engines/missing.json`, and the tests that need it skip with that reason.
+is built from its parts with Maven (deploy/flink/pom.xml, deploy/spark/pom.xml). Prism, Beam's own
+engine in Go, comes as its Go module. What is there already is left alone. What cannot be fetched,
+because a program is missing or a registry does not answer, is noted in `.engines/missing.json`,
+and the tests that need it skip with that reason.
 """
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-
-from tests.engines import processes
 
 FLINK_VERSION = "1.19.3"
 FLINK_SERIES = FLINK_VERSION.rpartition(".")[0]
@@ -44,37 +39,20 @@ MISSING = FOLDER / "missing.json"
 """Name of a thing -> why it could not be fetched."""
 
 _TRIES = 3
-_SECONDS_BETWEEN_TRIES = 5
 _SECONDS_OF_A_PROGRAM = 10 * 60
-_SECONDS_TO_START = 60
-_PACKAGES = {"java": "a Java 17 runtime", "mvn": "Maven 3.8 or newer", "go": "Go"}
-"""What to install where a program is missing."""
-
-
-class NotToBeHadError(Exception):
-    """Why something could not be fetched, in one line."""
-
-
-class NoProgramError(NotToBeHadError):
-    """A program is missing, and trying again will not help."""
 
 
 def fetch_flink(target: Path) -> None:
     """Flink's jars, out of the source package that carries them."""
-    with _unpacked(f"apache-flink-libraries=={FLINK_VERSION}") as package:
-        (package / "deps").rename(target)
+    _unpack(f"apache-flink-libraries=={FLINK_VERSION}", target)
 
 
 def fetch_spark(target: Path) -> None:
     """Spark's jars, out of the source package that carries them."""
-    with _unpacked(f"pyspark=={SPARK_VERSION}") as package:
-        (package / "deps").rename(target)
+    _unpack(f"pyspark=={SPARK_VERSION}", target)
 
 
-@contextmanager
-def _unpacked(requirement: str) -> Iterator[Path]:
-    """The unpacked source package of a requirement, in a folder that goes afterwards."""
-    _need("java")
+def _unpack(requirement: str, target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         _run(
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
@@ -83,8 +61,8 @@ def _unpacked(requirement: str) -> Iterator[Path]:
         (package,) = Path(scratch).glob("*.tar.gz")
         with tarfile.open(package) as archive:
             archive.extractall(scratch, filter="data")
-        (unpacked,) = (path for path in Path(scratch).iterdir() if path.is_dir())
-        yield unpacked
+        (jars,) = Path(scratch).glob("*/deps")
+        jars.rename(target)
 
 
 def build_flink_job_server(target: Path) -> None:
@@ -98,8 +76,6 @@ def build_spark_job_server(target: Path) -> None:
 
 
 def _build_job_server(target: Path, engine: str, version_of_engine: str) -> None:
-    for program in ("java", "mvn"):
-        _need(program)
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         # -U: asks again for what was not there the last time.
         _run(
@@ -109,36 +85,11 @@ def _build_job_server(target: Path, engine: str, version_of_engine: str) -> None
             f"-Dbuild.folder={scratch}",
         )
         (jar,) = Path(scratch).glob(f"{engine}-job-server-*.jar")
-        _check_job_server(jar)
         jar.rename(target)
-
-
-def _check_job_server(jar: Path) -> None:
-    """Starts a job server, waits until it takes jobs, and ends it."""
-    log = jar.with_suffix(".log")
-    (port,) = processes.free_ports(1)
-    group = processes.start(
-        *("java", "-jar", jar, f"--job-port={port}", "--artifact-port=0", "--expansion-port=0"),
-        log=log,
-        folder=jar.parent,
-    )
-    try:
-        processes.wait_until(
-            lambda: processes.listens(port) or not processes.is_alive(group),
-            seconds=_SECONDS_TO_START,
-            what=f"{jar.name} takes jobs",
-        )
-        if not processes.is_alive(group):
-            raise NotToBeHadError(f"{jar.name}: {_first_error(log.read_text())}")
-    except TimeoutError as error:
-        raise NotToBeHadError(str(error)) from error
-    finally:
-        processes.stop(group)
 
 
 def fetch_prism(target: Path) -> None:
     """Prism, compiled here."""
-    _need("go")
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         module = f"github.com/apache/beam/sdks/v2/go/cmd/prism@v{BEAM_VERSION}"
         _run("go", "install", module, environment={"GOBIN": scratch})
@@ -159,13 +110,14 @@ _AT_ONCE = (
 )
 
 
-def _need(program: str) -> None:
-    if shutil.which(program) is None:
-        raise NoProgramError(f"there is no {program} here; install {_PACKAGES[program]}")
-
-
 def _run(*command: str, environment: dict[str, str] | None = None) -> None:
-    try:
+    """Runs a program, tried again where it fails, as it does if a registry does not answer.
+
+    Raises:
+      RuntimeError: if it fails each time; says why in one line.
+      OSError: if there is no such program.
+    """
+    for _ in range(_TRIES):
         done = subprocess.run(
             command,
             capture_output=True,
@@ -174,39 +126,24 @@ def _run(*command: str, environment: dict[str, str] | None = None) -> None:
             check=False,
             env=os.environ | (environment or {}),
         )
-    except subprocess.TimeoutExpired as error:
-        raise NotToBeHadError(f"{command[0]} took more than {_SECONDS_OF_A_PROGRAM} s") from error
-    if done.returncode:
-        raise NotToBeHadError(f"{Path(command[0]).name}: {_first_error(done.stdout + done.stderr)}")
-
-
-def _first_error(output: str) -> str:
-    """The line that tells most."""
-    missing = re.search(r"Could not find artifact [^\s(]+", output)
-    if missing:
-        return missing.group()
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()]
-    return (errors or lines or ["no reason given"])[0][:200]
+        if done.returncode == 0:
+            return
+    said = (done.stdout + done.stderr).strip() or "no reason given"
+    missing = re.search(r"Could not find artifact [^\s(]+|^.*error.*$", said, re.I | re.M)
+    raise RuntimeError(f"{command[0]}: {missing.group() if missing else said.splitlines()[-1]}")
 
 
 def get(name: str) -> str | None:
     """Fetches one thing if it is not there; returns why that failed, if it did."""
     target, fetch = STEPS[name]
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            if not target.exists():
-                fetch(target)
-            print(f"{name}: {target.relative_to(FOLDER.parent)}", flush=True)
-            return None
-        except NotToBeHadError as error:
-            reason = str(error)
-            if not tries_left or isinstance(error, NoProgramError):
-                break
-            print(f"{name}: {reason}; tried again", flush=True)
-            time.sleep(_SECONDS_BETWEEN_TRIES)
-    print(f"{name}: not available: {reason}", flush=True)
-    return reason
+    try:
+        if not target.exists():
+            fetch(target)
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        print(f"{name}: not available: {error}", flush=True)
+        return str(error)
+    print(f"{name}: {target.relative_to(REPOSITORY)}", flush=True)
+    return None
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ Its objects are in memory. It listens on localhost only, in threads of this proc
 
 import threading
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -31,17 +30,23 @@ class ObjectStore:
 
     def __enter__(self) -> "ObjectStore":
         self._server = make_server("localhost", 0, self._answer, threaded=True)
-        self.endpoint = f"http://localhost:{self._server.server_port}"
+        endpoint = f"http://localhost:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
         self.client = boto3.client(
             "s3",
-            endpoint_url=self.endpoint,
+            endpoint_url=endpoint,
             region_name=_REGION,
             aws_access_key_id=KEY,
             aws_secret_access_key=SECRET,
         )
         self.client.create_bucket(Bucket=BUCKET)
+        self.environment = {
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_DEFAULT_REGION": _REGION,
+        }
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -49,16 +54,6 @@ class ObjectStore:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The variables by which boto3 finds the server."""
-        return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_DEFAULT_REGION": _REGION,
-        }
 
     def hold(self, which: Callable[[str], bool]) -> threading.Event:
         """Holds back some requests; returns what the first of them sets.
@@ -75,23 +70,16 @@ class ObjectStore:
         self._held = None
         self._go_on.set()
 
-    def upload(self, file: Path, key: str) -> None:
-        """Stores a file."""
-        self.client.upload_file(str(file), BUCKET, key)
-
-    def has(self, key: str) -> bool:
-        """Whether there is an object of this name."""
-        return self.client.list_objects_v2(Bucket=BUCKET, Prefix=key)["KeyCount"] > 0
-
     def objects(self, folder: str) -> dict[str, bytes]:
         """Name below a folder -> contents."""
-        found = {}
-        pages = self.client.get_paginator("list_objects_v2")
-        for page in pages.paginate(Bucket=BUCKET, Prefix=f"{folder}/"):
-            for entry in page.get("Contents", ()):
-                stored = self.client.get_object(Bucket=BUCKET, Key=entry["Key"])
-                found[entry["Key"].removeprefix(f"{folder}/")] = stored["Body"].read()
-        return found
+        listed = self.client.list_objects_v2(Bucket=BUCKET, Prefix=f"{folder}/")
+        keys = [entry["Key"] for entry in listed.get("Contents", ())]
+        return {
+            key.removeprefix(f"{folder}/"): self.client.get_object(Bucket=BUCKET, Key=key)[
+                "Body"
+            ].read()
+            for key in keys
+        }
 
     def _answer(self, environ: dict[str, Any], start: Callable) -> Iterable[bytes]:
         if self._held is not None:

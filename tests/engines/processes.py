@@ -95,28 +95,17 @@ def free_ports(count: int) -> list[int]:
 def worker_environment(code: Path) -> dict[str, str]:
     """Variables of an engine's worker whose Python workers import this project from a folder."""
     binaries = Path(sys.executable).parent
-    return {
-        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(code),
-        # Leaves the .pyc files that tell a test what was imported.
-        "PYTHONDONTWRITEBYTECODE": "",
-    }
+    return {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(code)}
 
 
-def python_workers(group: int) -> list[int]:
-    """The Beam workers in a process group."""
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline"])
-        if any(part.endswith("/beam_worker") for part in process.info["cmdline"] or [])
-        and _group_of(process.pid) == group
-    ]
-
-
-def _group_of(process: int) -> int:
-    with suppress(ProcessLookupError):
-        return os.getpgid(process)
-    return 0
+def python_workers(*groups: int) -> list[int]:
+    """The Beam workers in process groups."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(part.endswith("/beam_worker") for part in process.info["cmdline"] or []):
+            with suppress(ProcessLookupError):
+                found += [process.pid] if os.getpgid(process.pid) in groups else []
+    return found
 
 
 def listens(port: int) -> bool:

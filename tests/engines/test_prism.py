@@ -5,6 +5,7 @@ and Spark's job servers speak. What runs here is all that those need of this pro
 """
 
 import json
+import sys
 
 import pytest
 from apache_beam.coders import VarIntCoder
@@ -13,29 +14,36 @@ from grpc import insecure_channel
 
 from tests.engines import fetch, processes
 
-pytestmark = [pytest.mark.slow, pytest.mark.prism]
+pytestmark = pytest.mark.slow
+
+
+def start_server(*command, port, folder, environment=None):
+    """Starts a server; returns its process group once it listens."""
+    folder.mkdir()
+    group = processes.start(*command, log=folder / "log", folder=folder, environment=environment)
+    processes.wait_until(lambda: processes.listens(port), seconds=30, what=str(command[0]))
+    return group
 
 
 @pytest.fixture
-def prism(need, tmp_path):
-    """The address of a running Prism's job service."""
-    need("Prism")
-    job_port, page_port = processes.free_ports(2)
-    group = processes.start(
-        *(fetch.PRISM, f"-job_port={job_port}", f"-web_port={page_port}"),
-        log=tmp_path / "prism.log",
-        folder=tmp_path,
-    )
-    processes.wait_until(lambda: processes.listens(job_port), seconds=30, what="Prism")
-    yield f"localhost:{job_port}"
-    processes.stop(group)
+def worker_pool(tmp_path):
+    """Starts a pool of Python workers that import from a folder; returns its address and group."""
+    groups = []
 
+    def start(code):
+        (port,) = processes.free_ports(1)
+        command = (sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main")
+        group = start_server(
+            *(*command, f"--service_port={port}"),
+            port=port,
+            folder=tmp_path / f"pool-{port}",  # must not be one to import from
+            environment=processes.worker_environment(code),
+        )
+        groups.append(group)
+        return f"localhost:{port}", group
 
-def options(prism, pool):
-    return (
-        *("--runner=PortableRunner", f"--job_endpoint={prism}"),
-        *("--environment_type=EXTERNAL", f"--environment_config={pool}"),
-    )
+    yield start
+    processes.stop(*groups)
 
 
 def counters_of_the_last_job(prism):
@@ -45,41 +53,63 @@ def counters_of_the_last_job(prism):
         *_, job = service.GetJobs(beam_job_api_pb2.GetJobsRequest()).job_info
         request = beam_job_api_pb2.GetJobMetricsRequest(job_id=job.job_id)
         metrics = service.GetJobMetrics(request).metrics.committed
-    counters = {}
-    for metric in metrics:
-        if metric.urn == "beam:metric:user:sum_int64:v1":
-            assert metric.labels["NAMESPACE"] == "pairs"
-            counters[metric.labels["NAME"]] = VarIntCoder().decode(metric.payload)
-    return counters
+    return {
+        metric.labels["NAME"]: VarIntCoder().decode(metric.payload)
+        for metric in metrics
+        if metric.urn == "beam:metric:user:sum_int64:v1"
+    }
 
 
-def test_the_same_files_and_the_counters_in_the_engines_metrics(
-    prism, run_job, worker_pool, installed, tmp_path, contents, expected
+@pytest.mark.prism
+def test_the_same_files_and_counters_and_nothing_that_looks_finished_without_workers(
+    need, start_job, run_job, worker_pool, installed, tmp_path, contents, expected
 ):
-    pool, _ = worker_pool(installed)
-    output = tmp_path / "out"
-    status, said = run_job(output, *options(prism, pool))
+    need("Prism")
+    port, page_port = processes.free_ports(2)
+    ports = (f"-job_port={port}", f"-web_port={page_port}")
+    server = start_server(fetch.PRISM, *ports, port=port, folder=tmp_path / "prism")
+    try:
+        pool, group = worker_pool(installed)
+        options = (
+            *("--runner=PortableRunner", f"--job_endpoint=localhost:{port}"),
+            *("--environment_type=EXTERNAL", f"--environment_config={pool}"),
+        )
+        output = tmp_path / "out"
+        status, said = run_job(output, *options)
+        assert status == 0, said
+        assert contents(output) == expected
+        statistics = json.loads(expected["statistics.json"])
+        counters = counters_of_the_last_job(f"localhost:{port}")
+        for name in ("lines", "malformed", "duplicates", "comments", "kept", "pairs"):
+            assert counters[name] == statistics[name], name
+
+        lost = tmp_path / "lost"
+        job = start_job(lost, *options)
+        processes.wait_until(lambda: list(lost.glob("_incomplete/*")), seconds=60, what="a file")
+        processes.kill(group)
+        said, _ = job.communicate(timeout=60)
+        assert job.returncode == 1, said
+        assert said.splitlines()[-1].startswith("error: "), said
+        assert not (lost / "COMPLETED").exists()
+    finally:
+        processes.stop(server)
+    # Prism does not try again. On the local runner, every bundle is done three times over.
+    status, said = run_job(lost, "--direct_runner_bundle_repeat=2")
     assert status == 0, said
-    assert contents(output) == expected
-    statistics = json.loads(expected["statistics.json"])
-    counters = counters_of_the_last_job(prism)
-    for name in ("lines", "malformed", "duplicates", "comments", "kept", "pairs", "train_pairs"):
-        assert counters[name] == statistics[name], name
+    assert contents(lost) == expected
 
 
-def test_a_killed_worker_leaves_nothing_that_looks_finished(
-    prism, start_job, run_job, worker_pool, installed, tmp_path, contents, expected
-):
-    pool, group = worker_pool(installed)
+def test_workers_without_the_project_end_the_job_in_one_error(run_job, worker_pool, tmp_path):
+    (tmp_path / "empty").mkdir()
+    address, _ = worker_pool(tmp_path / "empty")
     output = tmp_path / "out"
-    job = start_job(output, *options(prism, pool))
-    processes.wait_until(lambda: list(output.glob("_incomplete/*")), seconds=60, what="a file")
-    processes.kill(group)
-    said, _ = job.communicate(timeout=60)
-    assert job.returncode == 1, said
-    assert said.splitlines()[-1].startswith("error: the job stopped: "), said
+    # Beam's own job service, in the command: all of the portable way but the engine.
+    status, said = run_job(
+        output,
+        *("--runner=PortableRunner", "--job_endpoint=embed"),
+        *("--environment_type=EXTERNAL", f"--environment_config={address}"),
+    )
+    assert status == 1
+    assert "Traceback" not in said
+    assert "ModuleNotFoundError" in said.splitlines()[-1]
     assert not (output / "COMPLETED").exists()
-    # Prism does not try again, and may wait for the lost worker for ever: run anew elsewhere.
-    status, said = run_job(output)
-    assert status == 0, said
-    assert contents(output) == expected

@@ -1,8 +1,8 @@
 """Reddit dumps, any conversations and NLI files in, TFRecords of pairs out.
 
-    from data_pipeline import RedditOptions, read_pairs, run_reddit, write_sample
+    from data_pipeline import RedditOptions, SampleOptions, read_pairs, run_reddit, write_sample
 
-    write_sample("world", comments=1000)
+    write_sample(SampleOptions(output="world", comments=1000))
     run_reddit(["world/reddit/RC_*"], "pairs", options=RedditOptions(test_fraction=0.2))
     for pair in read_pairs("pairs/train-*"):
         print(pair["input"], "->", pair["response"])
@@ -11,7 +11,9 @@ Each name below is what a command of `python -m data_pipeline` calls:
 
 >>> import data_pipeline, tempfile
 >>> folder = tempfile.mkdtemp()
->>> data_pipeline.write_sample(f"{folder}/world", comments=300, seed=1)
+>>> data_pipeline.write_sample(
+...     data_pipeline.SampleOptions(output=f"{folder}/world", comments=300, seed=1)
+... )
 >>> result = data_pipeline.run_reddit(
 ...     [f"{folder}/world/reddit/RC_*"],
 ...     f"{folder}/pairs",
@@ -36,10 +38,16 @@ Each name below is what a command of `python -m data_pipeline` calls:
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
 ['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']
->>> counted = data_pipeline.count_vocabulary([f"{folder}/pairs/train-*"], f"{folder}/words")
+>>> counted = data_pipeline.count_vocabulary(
+...     data_pipeline.VocabularyOptions(
+...         input=(f"{folder}/pairs/train-*",), output=f"{folder}/words"
+...     )
+... )
 >>> counted.statistics["texts"] == 2 * counted.statistics["records"]
 True
->>> nli = data_pipeline.run_snli([f"{folder}/world/nli/*dev*"], f"{folder}/nli")
+>>> nli = data_pipeline.run_snli(
+...     data_pipeline.SnliOptions(input=(f"{folder}/world/nli/*dev*",), output=f"{folder}/nli")
+... )
 >>> nli.statistics["labels"]["neutral"]
 100
 >>> data_pipeline.tokenize("It's 5 o'clock!")
@@ -50,7 +58,8 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "write_sample": "data_pipeline.sample",
+    "write_sample": "data_pipeline.sample.command",
+    "SampleOptions": "data_pipeline.sample.options",
     "run_reddit": "data_pipeline.sources.reddit.command",
     "RedditOptions": "data_pipeline.sources.reddit.options",
     "run_conversations": "data_pipeline.sources.conversations.command",
@@ -58,7 +67,9 @@ _MODULES = {
     "run_pairs": "data_pipeline.sources.conversations.command",
     "RowOptions": "data_pipeline.sources.conversations.options",
     "run_snli": "data_pipeline.snli.command",
+    "SnliOptions": "data_pipeline.snli.options",
     "count_vocabulary": "data_pipeline.vocabulary.command",
+    "VocabularyOptions": "data_pipeline.vocabulary.options",
     "tokenize": "data_pipeline.vocabulary.tokenizer",
     "read_pairs": "data_pipeline.pairs.reader",
     "InputError": "common.errors",

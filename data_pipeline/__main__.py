@@ -9,12 +9,14 @@ python -m data_pipeline sample --output DIR [--comments N] [--seed S]
 """
 
 import argparse
+import importlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from common.command_line import Options, add_options
 from common.errors import InputError
 from data_pipeline.execution.interrupts import run_until_interrupted
 
@@ -112,7 +114,7 @@ def _parsers(argv: Sequence[str]) -> dict[str, argparse.ArgumentParser]:
 
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
-    if name in _INPUTS:
+    if name in _PAIRING:
         _add_common_arguments(parser, name)
     # On import Beam warns of every cloud whose client is not installed.
     logging.disable(logging.WARNING)
@@ -128,18 +130,8 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
                 conversations.add_row_arguments(parser)
             else:
                 conversations.add_conversation_arguments(parser)
-        case "snli":
-            from data_pipeline.snli import command as snli
-
-            snli.add_arguments(parser)
-        case "vocabulary":
-            from data_pipeline.vocabulary import command as vocabulary
-
-            vocabulary.add_arguments(parser)
-        case "sample":
-            from data_pipeline import sample
-
-            _add_sample_arguments(parser, comments=sample.DEFAULT_COMMENTS)
+        case _:
+            add_options(parser, _options_of(name))
     logging.disable(logging.NOTSET)
 
 
@@ -176,18 +168,9 @@ def _add_common_arguments(parser: argparse.ArgumentParser, name: str) -> None:
         )
 
 
-def _add_sample_arguments(parser: argparse.ArgumentParser, *, comments: int) -> None:
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to write")
-    parser.add_argument(
-        "--comments",
-        type=int,
-        default=comments,
-        metavar="N",
-        help="comments in the dump, millions for load tests; default: %(default)s",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of all random draws; default: %(default)s"
-    )
+def _options_of(name: str) -> type[Options]:
+    module = importlib.import_module(f"data_pipeline.{name}.options")
+    return getattr(module, f"{name.capitalize()}Options")
 
 
 def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
@@ -234,24 +217,11 @@ def _make_pairs(arguments: argparse.Namespace, beam_arguments: list[str]) -> Non
 
 
 def _run(arguments: argparse.Namespace, beam_arguments: list[str]) -> None:
-    """Calls the command's function; its parameters have the names of the flags."""
-    import data_pipeline
-    from data_pipeline.execution.acceptance import Limits, limits_of
-
     given = vars(arguments)
-    output = given.pop("output")
-    match given.pop("command"):
-        case "sample":
-            data_pipeline.write_sample(output, **given)
-            folder = output.rstrip("/")
-            print(f"written to {folder}; {folder}/SAMPLE.txt describes it")
-        case "snli":
-            limits = limits_of(arguments)
-            rest = {name: value for name, value in given.items() if name not in Limits._fields}
-            data_pipeline.run_snli(rest.pop("input"), output, limits=limits, **rest).print()
-        case "vocabulary":
-            given["beam_arguments"] = beam_arguments
-            data_pipeline.count_vocabulary(given.pop("input"), output, **given).print()
+    name = given.pop("command")
+    options = _options_of(name)(**given)
+    main = importlib.import_module(f"data_pipeline.{name}.command").main
+    main(options) if name in _WITHOUT_BEAM else main(options, beam_arguments)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,13 @@ def bytes_of(strings: Any) -> np.ndarray:
     return np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
 
 
+def content_of(strings: Any) -> pa.Buffer:
+    """The bytes of all strings of an Arrow array of large_binary, one after the other."""
+    offsets = offsets_of(strings)
+    data = strings.buffers()[2] or pa.py_buffer(b"")
+    return data[int(offsets[0]) : int(offsets[-1])]
+
+
 def lengths_of(strings: Any) -> np.ndarray:
     """The bytes of each string [rows]; 0 for nulls."""
     return np.diff(offsets_of(strings))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList
 
-from data_pipeline.execution.columns import crc32_of, offsets_of
+from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.execution.report import ShardFile
 from data_pipeline.pairs.formats import Format
@@ -98,33 +98,13 @@ def write_shard(
     shard, blocks = element
     split, index = sharding.all_shards()[shard]
     form = sharding.format
-    rows = received(blocks, ROWS)
-    order = _order(rows)
-    for number, part in enumerate(sharding.cut(len(order))):
+    # By checksum, then by the row itself.
+    rows = received(blocks, ROWS).sort_by([("key", "ascending"), ("row", "ascending")])
+    for number, part in enumerate(sharding.cut(len(rows))):
         name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
-        in_file = rows.column("row").take(pa.array(order[part]))
-        file = write_file(FileSystems.join(folder, name), form.file(_joined(in_file)))
+        in_file = rows.column("row")[part]
+        file = write_file(FileSystems.join(folder, name), form.file(content_of(in_file)))
         yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
-
-
-def _order(rows: pa.RecordBatch) -> np.ndarray:
-    """The order of rows in their file: by checksum, then by the row itself."""
-    keys = rows.column("key").to_numpy()
-    order = np.argsort(keys, kind="stable")
-    in_order = keys[order]
-    (same,) = np.nonzero(in_order[1:] == in_order[:-1])
-    for start in same[np.diff(same, prepend=-2) > 1].tolist():
-        end = int(np.searchsorted(in_order, in_order[start], side="right"))
-        tied = order[start:end].tolist()
-        order[start:end] = sorted(tied, key=lambda row: rows.column("row")[row].as_py())
-    return order
-
-
-def _joined(rows: Any) -> pa.Buffer:
-    """All bytes of an Arrow array of large_binary."""
-    offsets = offsets_of(rows)
-    data = rows.buffers()[2] or pa.py_buffer(b"")
-    return data[int(offsets[0]) : int(offsets[-1])]
 
 
 def _in_order(batches: list[bytes]) -> list[bytes]:

@@ -1,20 +1,18 @@
 """The Beam graph that counts the words and bigrams of published pairs.
 
-    pair files ─▶ counts of a file ─▶ partitions by hash ─▶ summed, rare ones dropped, sorted
-                                                                       │
-                                     words.tsv, bigrams.tsv ◀── merged ┘
+    pair files ─▶ counts of a file ─▶ partitions by hash ─▶ summed, rare ones dropped
+                                                                      │
+                                     words.tsv, bigrams.tsv ◀── sorted ┘
 
-All counts of a token are in one partition; the last stage merges sorted files of
-`token TAB count`, and holds one line of each.
+All counts of a token are in one partition. The last stage holds all kept rows of a list, as whoever
+reads the list does.
 """
 
-import heapq
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 import apache_beam as beam
 import numpy as np
@@ -23,11 +21,11 @@ import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, TaggedOutput
 
-from data_pipeline.execution.columns import crc32_of
+from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.execution.report import COUNTS, TALLY, UNREADABLE, ShardFile, add_report
 from data_pipeline.pairs.reader import read_texts
-from data_pipeline.storage.filesystem import NewFile, Tap, open_stored, write_file
+from data_pipeline.storage.filesystem import Tap, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 
@@ -38,13 +36,12 @@ INPUTS = "inputs"
 SUFFIX = ".tsv"
 _MOST_BIGRAMS = 1_000_000
 """A worker holds no more distinct ones at once: some 150 MB."""
-_MERGED_BYTES = 1 << 20
 _LOG = logging.getLogger(__name__)
 
 TOKENS = pa.schema(
     [
         pa.field("kind", pa.int8()),
-        pa.field("token", pa.binary()),
+        pa.field("token", pa.large_binary()),
         pa.field("count", pa.int64()),
         pa.field("responses", pa.int64()),
     ]
@@ -81,20 +78,15 @@ def count_file(file: InputFile) -> Iterator[Any]:
 def _take(tokens: dict[str, Counter], in_responses: dict[str, Counter]) -> Iterator[pa.RecordBatch]:
     """The counts, which are empty afterwards."""
     for kind, (name, counter) in enumerate(tokens.items()):
-        responses = [in_responses[name][token] for token in counter]
-        columns = [[kind] * len(counter), list(counter), list(counter.values()), responses]
-        arrays = [
-            pa.array(column, field.type) for column, field in zip(columns, TOKENS, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, schema=TOKENS)
+        columns = {
+            "kind": [kind] * len(counter),
+            "token": list(counter),
+            "count": list(counter.values()),
+            "responses": [in_responses[name][token] for token in counter],
+        }
+        yield pa.RecordBatch.from_pydict(columns, schema=TOKENS)
         counter.clear()
         in_responses[name].clear()
-
-
-def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The counts, and their keys: a partition of a kind."""
-    partition = crc32_of(counts.column("token")).astype(np.int64) % partitions
-    return counts, partition * len(KINDS) + counts.column("kind").to_numpy()
 
 
 def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
@@ -109,63 +101,52 @@ def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
     return {WORDS: words, BIGRAMS: bigrams}
 
 
-def sum_partition(
-    element: tuple[int, Iterable[Block | None]],
-    *,
-    folder: str,
-    min_counts: dict[str, int],
-    min_responses: int,
-) -> Iterator[Any]:
-    """(key, blocks of counts) -> (kind, file of the kept rows, sorted).
+def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The counts, and their keys: a partition of a kind."""
+    partition = crc32_of(counts.column("token")).astype(np.int64) % partitions
+    return counts, partition * len(KINDS) + counts.column("kind").to_numpy()
 
-    A second try writes the same file.
-    """
+
+def by_kind(counts: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The counts, and their keys: the index of their kind."""
+    return counts, counts.column("kind").to_numpy().astype(np.int64)
+
+
+def sum_partition(
+    element: tuple[int, Iterable[Block]], *, min_counts: dict[str, int], min_responses: int
+) -> Iterator[Any]:
+    """(key, blocks of counts) -> a batch of the kept ones, summed; tagged, their tally."""
     key, blocks = element
-    partition, index = divmod(key, len(KINDS))
-    kind = KINDS[index]
+    kind = key % len(KINDS)
     counts = pa.Table.from_batches([received(blocks, TOKENS)])
     total = counts.group_by("token").aggregate([("count", "sum"), ("responses", "sum")])
-    kept = total.filter(
-        (pc.field("count_sum") >= min_counts[kind]) & (pc.field("responses_sum") >= min_responses)
-    ).sort_by([("count_sum", "descending"), ("token", "ascending")])
-    tokens, times = kept["token"].to_pylist(), kept["count_sum"].to_pylist()
-    path = FileSystems.join(folder, f"{kind}-{partition:05d}")
-    write_file(path, b"".join(map(b"%b\t%d\n".__mod__, zip(tokens, times, strict=True))))
-    yield kind, path
+    total = total.select(["token", "count_sum", "responses_sum"]).rename_columns(TOKENS.names[1:])
+    total = total.add_column(0, TOKENS.field("kind"), [pa.array([kind] * len(total), pa.int8())])
+    is_kept = (pc.field("count") >= min_counts[KINDS[kind]]) & (
+        pc.field("responses") >= min_responses
+    )
+    kept = total.filter(is_kept).combine_chunks()
+    yield from kept.to_batches()
     about = {
         "distinct": total.num_rows,
         "kept": kept.num_rows,
-        "occurrences": pc.sum(total["count_sum"], min_count=0).as_py(),
-        "occurrences_of_kept": sum(times),
+        "occurrences": pc.sum(total["count"], min_count=0).as_py(),
+        "occurrences_of_kept": pc.sum(kept["count"], min_count=0).as_py(),
     }
-    yield TaggedOutput(
-        TALLY, {COUNTS: Counter({f"{kind}/{name}": number for name, number in about.items()})}
-    )
+    counter = Counter({f"{KINDS[kind]}/{name}": number for name, number in about.items()})
+    yield TaggedOutput(TALLY, {COUNTS: counter})
 
 
-def merge(element: tuple[str, Iterable[str]], *, folder: str) -> ShardFile:
-    """(kind, files of its partitions) -> one file, by descending count, then by token."""
-    kind, paths = element
-    name = f"{kind}{SUFFIX}"
-    records = 0
-    with ExitStack() as stack:
-        file = stack.enter_context(NewFile(FileSystems.join(folder, name)))
-        parts = [stack.enter_context(open_stored(path)) for path in sorted(set(paths))]
-        waiting = bytearray()
-        for times, token in heapq.merge(*map(_rows, parts)):
-            waiting += b"%b\t%d\n" % (token, -times)
-            records += 1
-            if len(waiting) >= _MERGED_BYTES:
-                file.write(bytes(waiting))
-                waiting.clear()
-        file.write(bytes(waiting))
-    return ShardFile(name, "", file.size, file.crc32c, records)
-
-
-def _rows(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    for row in stream:
-        token, _, times = row.rpartition(b"\t")
-        yield -int(times), token
+def write_list(element: tuple[int, Iterable[Block | None]], *, folder: str) -> ShardFile:
+    """(kind, blocks of kept counts) -> a file of `token TAB count`, by descending count."""
+    kind, blocks = element
+    name = f"{KINDS[kind]}{SUFFIX}"
+    rows = received(blocks, TOKENS).sort_by([("count", "descending"), ("token", "ascending")])
+    tab, line_feed, nothing = (pa.scalar(part, pa.large_binary()) for part in (b"\t", b"\n", b""))
+    counts = rows.column("count").cast(pa.large_string()).cast(pa.large_binary())
+    lines = pc.binary_join_element_wise(rows.column("token"), tab, counts, line_feed, nothing)
+    file = write_file(FileSystems.join(folder, name), content_of(lines))
+    return ShardFile(name, "", file.size, file.crc32c, len(lines))
 
 
 def build(
@@ -187,7 +168,6 @@ def build(
       min_counts: kind -> least count to keep.
       min_responses: least number of responses that hold a kept token.
     """
-    folder = exchange.folder
     counts, read_tally, inputs, unreadable = (
         pipeline
         | "List the pair files"
@@ -198,28 +178,27 @@ def build(
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, INPUTS, UNREADABLE, main="counts")
     )
-    sent = counts | "Send counts by token" >> exchange.send(
-        partial(by_token, partitions=partitions)
-    )
-    nothing = [(key, None) for key in range(partitions * len(KINDS))]
-    every_partition = pipeline | "List the partitions" >> beam.Create(nothing, reshuffle=False)
-    sorted_files, sum_tally = (
-        (sent, every_partition)
-        | "Add empty partitions" >> beam.Flatten()
+    kept, sum_tally = (
+        counts
+        | "Send counts by token" >> exchange.send(partial(by_token, partitions=partitions))
         | "Group counts by partition" >> beam.GroupByKey()
-        | "Sum and sort each partition"
-        >> beam.FlatMap(
-            sum_partition, folder=folder, min_counts=min_counts, min_responses=min_responses
-        ).with_outputs(TALLY, main="files")
+        | "Sum each partition"
+        >> beam.FlatMap(sum_partition, min_counts=min_counts, min_responses=min_responses)
+        .with_output_types(pa.RecordBatch)
+        .with_outputs(TALLY, main="kept")
     )
+    sent = kept | "Send kept counts by kind" >> exchange.send(by_kind)
+    nothing = [(kind, None) for kind in range(len(KINDS))]
+    every_kind = pipeline | "List the kinds" >> beam.Create(nothing, reshuffle=False)
     written = (
-        sorted_files
-        | "Group files by kind" >> beam.GroupByKey()
-        | "Merge them" >> beam.Map(merge, folder=folder)
+        (sent, every_kind)
+        | "Add empty lists" >> beam.Flatten()
+        | "Group counts by kind" >> beam.GroupByKey()
+        | "Write each list" >> beam.Map(write_list, folder=exchange.folder)
     )
     add_report(
         pipeline,
-        folder,
+        exchange.folder,
         tallies=[read_tally, sum_tally],
         unreadable=unreadable,
         files=written,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from data_pipeline import sample
+from data_pipeline import SampleOptions, write_sample
 
 REPOSITORY = Path(__file__).parents[3]
 TOGETHER = ("--direct_num_workers", "2", "--direct_running_mode", "multi_processing")
@@ -29,7 +29,7 @@ def start(dump, output, *options):
 
 
 def test_ctrl_c_is_one_line_and_ends_every_process(tmp_path):
-    sample.write_sample(tmp_path, comments=60_000, seed=1)
+    write_sample(SampleOptions(output=str(tmp_path), comments=60_000, seed=1))
     with start(str(tmp_path / "reddit" / "RC_*"), tmp_path / "out", *TOGETHER) as process:
         while not list(tmp_path.glob("out/_incomplete/*/*.blocks*")):
             assert process.poll() is None

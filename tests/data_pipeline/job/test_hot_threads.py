@@ -9,7 +9,7 @@ import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline import sample
+from data_pipeline import SampleOptions, write_sample
 
 REPOSITORY = Path(__file__).parents[3]
 COMMENTS = 200_000
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def rows(tmp_path_factory):
     """A sample of the comments that no rule drops, each id once, as dicts."""
     folder = tmp_path_factory.mktemp("sample")
-    sample.write_sample(folder, comments=COMMENTS + COMMENTS // 10, seed=9)
+    write_sample(SampleOptions(output=str(folder), comments=COMMENTS + COMMENTS // 10, seed=9))
     found = {}
     for month in sorted((folder / "reddit").iterdir()):
         for line in zstd.decompress(month.read_bytes()).splitlines():

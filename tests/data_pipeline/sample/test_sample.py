@@ -13,7 +13,7 @@ import pytest
 from backports import zstd
 
 from common.errors import InputError
-from data_pipeline import sample
+from data_pipeline import SampleOptions, write_sample
 from data_pipeline.__main__ import main
 from data_pipeline.sample import dump
 from data_pipeline.sample.speech import Speaker
@@ -30,7 +30,7 @@ MONTHS = tuple(f"reddit/{name}" for name in dump.MONTHS)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     output = tmp_path_factory.mktemp("sample")
-    sample.write_sample(output, comments=COMMENTS, seed=3)
+    make(output, comments=COMMENTS, seed=3)
     return output
 
 
@@ -56,6 +56,10 @@ def unspoiled(world):
     """Comments as they are before the dump's noise."""
     forum = Forum(Speaker(world, Random(5)), comments=5_000)
     return list(itertools.islice(forum.stream(), 5_000))
+
+
+def make(output, **options):
+    write_sample(SampleOptions(output=str(output), **options))
 
 
 def comments_of(lines):
@@ -100,8 +104,8 @@ def joined(world, *parts):
 
 
 def test_same_seed_gives_same_bytes_and_another_seed_other_bytes(folder, tmp_path):
-    sample.write_sample(tmp_path / "again", comments=COMMENTS, seed=3)
-    sample.write_sample(tmp_path / "other", comments=37, seed=4)
+    make(tmp_path / "again", comments=COMMENTS, seed=3)
+    make(tmp_path / "other", comments=37, seed=4)
     first, other = contents(folder), contents(tmp_path / "other")
     assert first == contents(tmp_path / "again")
     assert sorted(first) == [
@@ -125,7 +129,7 @@ def test_real_data_is_not_overwritten_and_another_sample_is(tmp_path):
     (tmp_path / "stsb").mkdir()
     (tmp_path / "SAMPLE.txt").write_text("some samples of ours")
     with pytest.raises(InputError, match="stsb"):
-        sample.write_sample(tmp_path, comments=10)
+        make(tmp_path, comments=10)
     assert not (tmp_path / "reddit").exists()
     (tmp_path / "SAMPLE.txt").unlink()
     (tmp_path / "stsb").rmdir()
@@ -140,7 +144,7 @@ def test_real_data_is_not_overwritten_and_another_sample_is(tmp_path):
 def test_what_is_refused(tmp_path, monkeypatch, output, comments):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="--comments: 0" if not comments else output):
-        sample.write_sample(output, comments=comments)
+        make(output, comments=comments)
     assert list(tmp_path.iterdir()) == []
 
 

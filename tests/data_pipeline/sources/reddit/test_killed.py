@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from backports import zstd
 
-from data_pipeline import sample
+from data_pipeline import SampleOptions, write_sample
 
 REPOSITORY = Path(__file__).parents[4]
 COMMENTS = 150_000
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 def dumps(tmp_path_factory):
     """A sample dump in several files."""
     folder = tmp_path_factory.mktemp("dumps")
-    sample.write_sample(folder / "sample", comments=COMMENTS, seed=5)
+    write_sample(SampleOptions(output=str(folder / "sample"), comments=COMMENTS, seed=5))
     lines = [
         line
         for month in sorted((folder / "sample" / "reddit").iterdir())

@@ -1,0 +1,57 @@
+"""The sample world: generated questions, paraphrases and replies, in the layout of real data.
+
+It stands in for corpora that may not be redistributed: original text in the formats of a Pushshift
+dump, SNLI, the STS Benchmark and SemEval's community question answering. Two paraphrases share few
+or no content words and never reply to each other: only their replies show that they mean the same.
+
+    python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
+"""
+
+import logging
+from pathlib import Path
+
+from common.errors import InputError
+from common.files import claim
+from data_pipeline.sample import cqa, dump, nli, sts
+from data_pipeline.sample.options import SampleOptions
+from data_pipeline.sample.world import load
+from data_pipeline.storage.filesystem import is_remote
+from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
+
+_LOG = logging.getLogger(__name__)
+
+
+def main(options: SampleOptions) -> None:
+    """Runs the command."""
+    write_sample(options)
+    folder = options.output.rstrip("/")
+    print(f"written to {folder}; {folder}/{MARKER} describes it")
+
+
+def write_sample(options: SampleOptions) -> None:
+    """Writes the sample world into a folder; the same options give the same bytes.
+
+    Raises:
+      InputError: if the folder holds real data or is not local.
+      ClaimedError: if another process works in the folder.
+    """
+    if is_remote(options.output):
+        raise InputError(f"--output: {options.output!r}: accepted: a local folder")
+    output, comments, seed = Path(options.output), options.comments, options.seed
+    marker = output / MARKER
+    for name in ("stsb", "nli", "semeval_cqa", "reddit"):
+        if (output / name).exists() and not is_marker(marker):
+            raise InputError(
+                f"--output: {str(output / name)!r} already exists and is not a sample "
+                "world; name another folder"
+            )
+    with claim(output):
+        if is_marker(marker):
+            _LOG.info("replacing an earlier sample world in %s", output)
+        marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
+        world = load()
+        sts.write(world, output / "stsb", seed=seed)
+        nli.write(world, output / "nli", seed=seed)
+        cqa.write(world, output / "semeval_cqa", seed=seed)
+        dump.write(world, output / "reddit", comments=comments, seed=seed)
+        marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")

@@ -1,0 +1,18 @@
+"""The options of the snli command."""
+
+from dataclasses import dataclass
+
+from common.command_line import option
+from data_pipeline.execution.options import ExclusionOptions, FolderOptions, LimitOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnliOptions(LimitOptions, ExclusionOptions, FolderOptions):
+    """The files, which of their pairs are kept, and how they are stored."""
+
+    shards: int = option(1, help="how many files to write", minimum=1)
+    pair_ids: tuple[str, ...] = option(
+        ("*",),
+        help="keep only pairs whose pairID matches a pattern, such as 'cad-*'",
+        metavar="PATTERN",
+    )

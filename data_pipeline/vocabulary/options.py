@@ -1,0 +1,23 @@
+"""The options of the vocabulary command."""
+
+from dataclasses import dataclass
+
+from common.command_line import option
+from data_pipeline.execution.options import EmptyOptions, FolderOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class VocabularyOptions(EmptyOptions, FolderOptions):
+    """The files, and which words are kept."""
+
+    min_count: int = option(2, help="drop words seen fewer than N times", minimum=1)
+    min_bigram_count: int | None = option(
+        None,
+        help="drop bigrams (two words in a row) seen fewer than N times; default: as --min_count",
+        minimum=1,
+    )
+    min_responses: int = option(
+        0,
+        help="drop words and bigrams found in fewer than N responses, such as rare names",
+        minimum=0,
+    )

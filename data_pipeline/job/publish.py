@@ -110,13 +110,6 @@ def _accept(
     counts: dict[str, Any],
     dead_letters: list[bytes],
 ) -> None:
-    wrong = [
-        f"{file.path}: {fault}"
-        for file, read in inputs
-        for fault in source.faults(frozenset(read.groups))
-    ]
-    if wrong:
-        raise InputError("; ".join(wrong))
     groups: frozenset[str] = frozenset().union(*(read.groups for _, read in inputs))
     hints = [
         *source.hints(groups),

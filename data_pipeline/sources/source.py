@@ -8,7 +8,6 @@ Everything behind it, such as the join, the splits, the shards and the data card
         layout = Layout.LINKED
         wording = Wording(name="a chat")
         rule_names = ("empty",)
-        fields = ()
 
         def describe(self):
             return {"source": "lines"}
@@ -20,9 +19,6 @@ Everything behind it, such as the join, the splits, the shards and the data card
 
         def reads_parts(self, file):
             return True
-
-        def faults(self, groups):
-            return []
 
         def hints(self, groups):
             return []
@@ -109,7 +105,7 @@ class MessageBatch(NamedTuple):
     malformed: Sequence[MalformedLine] = ()
     """The lines that are no message, in order."""
     groups: frozenset[str] = frozenset()
-    """Those groups that `Source.hints` or `faults` asks about and that occur here."""
+    """Those groups that `Source.hints` asks about and that occur here."""
 
 
 class Source(Protocol):
@@ -126,10 +122,6 @@ class Source(Protocol):
     @property
     def wording(self) -> Wording:
         """What the data card calls it."""
-
-    @property
-    def fields(self) -> Sequence[str]:
-        """The fields that a line must have, to tell what a wrong file lacks."""
 
     def describe(self) -> Mapping[str, Any]:
         """What the messages of a file depend on besides the file, as JSON.
@@ -152,13 +144,6 @@ class Source(Protocol):
         """Whether `read` can begin at any line, so that several processes share a large file.
 
         Then it reads with `read_line_batches`, and its messages do not depend on line numbers.
-        """
-
-    def faults(self, groups: frozenset[str]) -> list[str]:
-        """What is wrong with one file as a whole; the job fails with it.
-
-        Args:
-          groups: the union of `MessageBatch.groups` over the file.
         """
 
     def hints(self, groups: frozenset[str]) -> list[str]:

@@ -11,8 +11,9 @@ import sys
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, BinaryIO, Self
 
 import google_crc32c
@@ -20,14 +21,25 @@ import pyarrow as pa
 from apache_beam.io.aws.clients.s3 import boto3_client
 from apache_beam.io.aws.clients.s3.messages import S3ClientError
 from apache_beam.io.aws.s3io import S3IO, parse_s3_path
-from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileMetadata
+from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from data_pipeline.storage.s3_client import share_client
 
-# Here, since workers import this module too.
-share_client()
+@cache
+def _client(**settings: Any) -> Any:
+    """boto3's client of S3: one for all accesses, where Beam would make one for each.
+
+    That would be most of the time of a job of small files; clients can be shared by threads.
+    """
+    return boto3.session.Session().client(**settings)
+
+
+boto3 = boto3_client.boto3
+"""None where it is not installed."""
+if boto3 is not None:
+    _session = SimpleNamespace(client=_client)
+    boto3_client.boto3 = SimpleNamespace(session=SimpleNamespace(Session=lambda: _session))
 
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
@@ -55,30 +67,20 @@ def require_reachable(path: str) -> None:
     Beam itself asks again for eight minutes.
 
     Raises:
-      OSError: if not; in one line.
+      OSError: if not.
     """
-    if not path.startswith("s3://") or boto3_client.boto3 is None:
+    if not path.startswith("s3://") or boto3 is None:
         return
     bucket, _ = parse_s3_path(path, object_optional=True)
     try:
         _s3_client(path).list_objects_v2(Bucket=bucket, MaxKeys=1)
     except Exception as error:  # botocore's have no base that is there without it
-        raise OSError(str(error)) from error
+        raise OSError(f"{path}: {error}") from error
 
 
 def _s3_client(path: str) -> Any:
     options = FileSystems.get_filesystem(path)._options  # type: ignore[attr-defined]
     return S3IO(options=options).client.client
-
-
-def reason_of(error: OSError) -> str:
-    """Why a filesystem failed, in one line: what the store's own library says, and what to do."""
-    details = error.exception_details if isinstance(error, BeamIOError) else None
-    causes = list((details or {}).values()) or [error]
-    reason = str(causes[0]).partition("\n")[0]
-    if "dependencies are not installed" in reason:
-        return f"{reason} Install apache-beam[aws] for s3://, apache-beam[gcp] for gs://"
-    return reason
 
 
 def is_remote(path: str) -> bool:

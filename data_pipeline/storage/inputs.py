@@ -4,17 +4,14 @@ Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://; the last
 """
 
 import glob
-import os
-import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 
-from common.errors import InputError
+from common.errors import InputError, reading
 from data_pipeline.storage.filesystem import (
     Tap,
     absolute_path,
@@ -22,7 +19,6 @@ from data_pipeline.storage.filesystem import (
     full_path,
     is_remote,
     open_stored,
-    reason_of,
     require_reachable,
 )
 
@@ -106,115 +102,67 @@ class InputFile(NamedTuple):
         )
 
 
-def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
-    """All files that the values of an option name, each once, sorted by path within a pattern.
+def find_inputs(values: Sequence[str]) -> list[InputFile]:
+    """All files that the values of `--input` name, each once, sorted by path within a pattern.
 
     A value is a file name or pattern, or several, separated by commas.
 
     Raises:
-      InputError: if a pattern matches nothing, matches a folder or a stream, or is on a filesystem
-        that Beam does not reach.
+      InputError: if a pattern matches nothing, or something else than files.
+      OSError: if a filesystem cannot be reached.
     """
     found: dict[str, InputFile] = {}
-    for value in values:
-        _require_reachable(option, value)
-        if not _patterns(value):
-            raise InputError(
-                f"{option}: {value!r} names no file; accepted: file names and patterns"
-            )
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
-        for file in sorted(_match(option, pattern), key=lambda file: file.path):
-            require_unicode(option, file.path)
-            modified = file.last_updated_in_seconds or 0.0
-            location = absolute_path(file.path)
-            stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
-            found.setdefault(file.path, stated)
-    if not found:
-        raise InputError(f"{option}: names no file; accepted: file names and patterns")
-    folder = next((path for path in found if Path(path).is_dir()), None)
-    if folder is not None:
-        raise InputError(
-            f"{option}: {folder!r} is a folder; name its files: '{folder.rstrip('/')}/*'"
-        )
-    _require_regular(option, found)
-    # Two names of one file: the first counts.
-    once: dict[str, InputFile] = {}
-    for each in found.values():
-        once.setdefault(each.full_path, each)
-    return list(once.values())
-
-
-def _require_regular(option: str, paths: Iterable[str]) -> None:
-    """Refuses pipes and devices: their bytes can be read once only, and a job reads them twice."""
-    for path in paths:
-        local = Path(path)
-        if not is_remote(path) and local.exists() and not local.is_file():
+        files = sorted(files_of(pattern), key=lambda file: file.path)
+        if not files:
             raise InputError(
-                f"{option}: {path!r} is not a regular file; write the stream into one first"
+                f"--input: {pattern!r} matches no file; accepted: file names and patterns, "
+                "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
-
-
-def _require_reachable(option: str, value: str) -> None:
-    for part in map(str.strip, value.split(",")):
-        try:
-            require_reachable(part)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{option}: {part!r}: {error}") from error
+        for file in files:
+            # A pipe can be read once only, and a job reads its input twice.
+            if not is_remote(file.path) and not Path(file.path).is_file():
+                raise InputError(f"--input: {file.path!r} is not a file; name the files in it")
+            modified, location = file.last_updated_in_seconds or 0.0, absolute_path(file.path)
+            stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
+            # Two names of one file: the first counts.
+            found.setdefault(stated.full_path, stated)
+    if not found:
+        raise InputError("--input: names no file; accepted: file names and patterns")
+    return list(found.values())
 
 
 def _patterns(value: str) -> list[str]:
     """A value of `--input` as a whole if it names files, else its parts between commas."""
-    if "," in value:
-        with suppress(ValueError):  # parts on different filesystems
-            if files_of(value):
-                return [value]
+    if "," in value and not is_remote(value) and files_of(value):
+        return [value]
     return list(filter(None, map(str.strip, value.split(","))))
-
-
-def _match(option: str, pattern: str) -> list[FileMetadata]:
-    try:
-        files = files_of(pattern)
-    except ValueError as error:  # no filesystem for such paths
-        raise InputError(f"{option}: {pattern!r}: {error}") from error
-    except OSError as error:
-        raise InputError(f"{option}: {pattern!r}: {reason_of(error)}") from error
-    if not files:
-        raise InputError(
-            f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
-            "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
-        )
-    return files
 
 
 def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names; a file of exactly this name comes before a pattern.
 
     Raises:
-      ValueError: if no filesystem has such paths.
-      OSError: if a file or folder that the pattern names cannot be read.
+      InputError: if no filesystem has such paths.
+      OSError: if a filesystem cannot be reached.
     """
-    if FileSystems.exists(pattern):
-        # Beam takes each name that it matches for a pattern.
-        return [FileSystems.get_filesystem(pattern).metadata(pattern)]
-    if not is_remote(pattern) and "**" not in pattern:
-        return _local_files_of(pattern)
-    # Beam finds nothing by a pattern without a folder, such as **.zst.
-    (match,) = FileSystems.match([pattern if "/" in pattern else f"./{pattern}"])
-    return match.metadata_list
-
-
-def _local_files_of(pattern: str) -> list[FileMetadata]:
-    """The files that a shell finds by this pattern: Beam passes by linked and closed folders."""
-    folder, _ = os.path.split(pattern)
-    for path in glob.iglob(folder) if folder else ():  # noqa: PTH207 (as below)
-        if Path(path).is_dir():
-            os.scandir(path).close()
-    files = []
-    for path in glob.iglob(pattern):  # noqa: PTH207 (names stay as they were given)
-        about = Path(path).stat()
-        if not stat.S_ISDIR(about.st_mode):
-            files.append(FileMetadata(path, about.st_size, about.st_mtime))
-    return files
+    if is_remote(pattern):
+        require_reachable(pattern)
+        with reading(f"--input: {pattern!r}"):
+            if FileSystems.exists(pattern):
+                # Beam takes each name that it matches for a pattern.
+                return [FileSystems.get_filesystem(pattern).metadata(pattern)]
+            (match,) = FileSystems.match([pattern])
+            return match.metadata_list
+    # Python's, since Beam passes by linked folders, and by `dir` itself in dir/**/x.
+    paths = [pattern] if Path(pattern).exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
+    about = [(path, Path(path).stat()) for path in paths]
+    is_pattern = paths != [pattern]
+    return [
+        FileMetadata(path, stat.st_size, stat.st_mtime)
+        for path, stat in about
+        if not (is_pattern and Path(path).is_dir())
+    ]
 
 
 def require_apart(folders: dict[str, str], files: Sequence[InputFile]) -> None:
@@ -247,35 +195,11 @@ def require_folder_name(option: str, path: str) -> None:
     Raises:
       InputError: if it cannot.
     """
-    if not path:
-        raise InputError(f"{option}: '' names no folder")
-    require_unicode(option, path)
-    # Beam takes every path that it lists or deletes for a pattern.
-    pattern = next((it for it in (path, absolute_path(path)) if set(it) & GLOB_CHARACTERS), None)
-    if pattern is not None:
-        raise InputError(f"{option}: {pattern!r} is a pattern; name a folder without *, ? and [")
-    if path.startswith("hdfs://"):
+    # Beam takes every path that it lists or deletes for a pattern, and replaces nothing on HDFS.
+    if not path or set(absolute_path(path)) & GLOB_CHARACTERS or path.startswith("hdfs://"):
         raise InputError(
-            f"{option}: {path!r}: Beam replaces no file on HDFS; accepted: local folders, also "
-            "mounted ones, and object stores"
+            f"{option}: {path!r}; accepted: a local folder or one of an object store, without any "
+            "of *?["
         )
-    if path.startswith("s3://") and not path.removeprefix("s3://").strip("/").count("/"):
-        raise InputError(f"{option}: {path!r} is a whole bucket; name a folder in it")
-    try:
+    with reading(f"{option}: {path!r}"):  # no filesystem for such paths
         FileSystems.join(path, "")
-    except ValueError as error:  # no filesystem for such paths
-        raise InputError(f"{option}: {path!r}: {error}") from error
-
-
-def require_unicode(option: str, path: str) -> None:
-    """Checks that a name can be written into manifests and sent to workers.
-
-    Raises:
-      InputError: if it is not UTF-8.
-    """
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            f"{option}: {path!r} is not UTF-8; rename it, or make a link with another name"
-        ) from None

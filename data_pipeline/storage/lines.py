@@ -12,7 +12,6 @@ import lzma
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from enum import IntEnum
 from functools import partial
 from itertools import groupby
 from pathlib import PurePath
@@ -35,14 +34,7 @@ _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
 LINE_FEED = ord("\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MAGIC = {
-    ".gz": b"\x1f\x8b",
-    ".bz2": b"BZh",
-    ".xz": b"\xfd7zXZ\x00",
-    ".zst": b"\x28\xb5\x2f\xfd",
-}
-"""The first bytes of each kind of compressed file."""
-COMPRESSIONS = tuple(_MAGIC)
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of the compressed files that can be read."""
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
@@ -76,7 +68,7 @@ class LineBatch(NamedTuple):
 
 def is_compressed(file: InputFile) -> bool:
     """Whether its name says that it is compressed."""
-    return PurePath(file.path).suffix.lower() in _MAGIC
+    return PurePath(file.path).suffix.lower() in COMPRESSIONS
 
 
 def read_line_batches(file: InputFile, tap: Tap | None = None) -> Iterator[LineBatch]:
@@ -102,7 +94,8 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
     """
     path = file.path
     try:
-        _require_kind(file)
+        if not file.size and is_compressed(file):
+            raise EOFError("it is empty")
         with closing(file.open()) as raw:
             if file.is_part:
                 yield from _read_part(file, raw, tap)
@@ -120,69 +113,43 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         raise
 
 
-class _Span(IntEnum):
-    """Where stored bytes are, seen from a part of a file."""
+class _Stored:
+    """The stored bytes of a part and of what must be read before and behind it.
 
-    BEFORE = 0
-    OWN = 1
-    BEHIND = 2
-
-
-def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
-    read = _inside_frame if file.in_frame else _from_its_start
-    begun = not file.start
-    for span, chunks in read(file, raw, tap):
-        if span is _Span.OWN:
-            for chunk in _behind_line_feed(chunks) if file.start else chunks:
-                begun = True
-                yield chunk
-        elif span is _Span.BEHIND:
-            # The last line goes on behind the part, to which it belongs.
-            yield from _to_line_feed(chunks) if begun else ()
-            return
-
-
-def _from_its_start(
-    file: InputFile, raw: BinaryIO, tap: Tap
-) -> Iterator[tuple[_Span, Iterator[bytes]]]:
-    """The decompressed contents of a part that can be read from its start, and what is behind."""
-    raw.seek(file.start)
-    yield _Span.OWN, _decompress(file.path, tap.on(raw, size=file.stored_bytes))
-    end = cast(int, file.end)
-    if end < file.size:
-        raw.seek(end)
-        yield _Span.BEHIND, _decompress(file.path, Tap().on(raw))
-
-
-def _inside_frame(
-    file: InputFile, raw: BinaryIO, tap: Tap
-) -> Iterator[tuple[_Span, Iterator[bytes]]]:
-    """The decompressed contents of a file from its start on, by span.
-
-    Zstandard hands out each block as soon as its last byte is there. So what a span gives does not
-    depend on how it is read.
+    No read crosses from one of the three spans to the next. Zstandard hands out each block as soon
+    as its last byte is there, so what a span gives does not depend on how it is read.
     """
-    stored = _BySpan(file, raw, tap)
-    return groupby(_decompress(file.path, stored), key=lambda _: stored.span)
-
-
-class _BySpan:
-    """Reads a file from its start on; no read crosses from one span to the next."""
 
     def __init__(self, file: InputFile, raw: BinaryIO, tap: Tap) -> None:
-        self.span = _Span.BEFORE
-        """Of what was read last."""
+        skipped = file.start if file.in_frame else 0
+        raw.seek(file.start - skipped)
+        self.span = 0
+        """Of what was read last: 0 before the part, 1 its own, 2 behind it."""
         self._taps = (
-            Tap().on(raw, size=file.start),
+            Tap().on(raw, size=skipped),
             tap.on(raw, size=file.stored_bytes),
             Tap().on(raw),
         )
 
     def read(self, size: int = -1) -> bytes:
         """Reads the next bytes."""
-        while not (data := self._taps[self.span].read(size)) and self.span < _Span.BEHIND:
-            self.span = _Span(self.span + 1)
+        while not (data := self._taps[self.span].read(size)) and self.span < 2:
+            self.span += 1
         return data
+
+
+def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
+    stored = _Stored(file, raw, tap)
+    begun = not file.start
+    for span, chunks in groupby(_decompress(file.path, stored), key=lambda _: stored.span):
+        if span == 1:
+            for chunk in _behind_line_feed(chunks) if file.start else chunks:
+                begun = True
+                yield chunk
+        elif span == 2:
+            # The last line goes on behind the part, to which it belongs.
+            yield from _to_line_feed(chunks) if begun else ()
+            return
 
 
 def _behind_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -202,7 +169,7 @@ def _to_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def _decompress(path: str, raw: Tap | _BySpan) -> Iterator[bytes]:
+def _decompress(path: str, raw: Tap | _Stored) -> Iterator[bytes]:
     match PurePath(path).suffix.lower():
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
@@ -222,31 +189,8 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
     return iter(partial(read, BATCH_BYTES), b"")
 
 
-def _require_kind(file: InputFile) -> None:
-    """Checks that a file is not obviously of another kind than its name says.
-
-    Raises:
-      UnreadableFileError: if it is compressed in another way, or, by its name compressed, is empty
-        or text.
-    """
-    path, suffix = file.path, PurePath(file.path).suffix.lower()
-    with closing(file.open()) as raw:
-        begin = raw.read(max(map(len, _MAGIC.values())))
-    for other, magic in _MAGIC.items():
-        if other != suffix and begin.startswith(magic):
-            raise UnreadableFileError(f"{path}: it is a {other} file; its name must end in {other}")
-    if suffix not in _MAGIC:
-        return
-    if not begin:
-        raise UnreadableFileError(f"{path}: the file is empty, which is not a valid {suffix} file")
-    if begin.startswith(b"{"):
-        raise UnreadableFileError(
-            f"{path}: it is not compressed; its name must not end in {suffix}"
-        )
-
-
 def _streams(
-    raw: Tap | _BySpan,
+    raw: Tap | _Stored,
     new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor | zstd.ZstdDecompressor],
     *,
     padding: bytes = b"",

@@ -15,14 +15,15 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import PurePath
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
 from typing import Any
 
+import msgspec
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
-from data_pipeline.storage.claim import CLAIM, ClaimedError, Held, claim
+from common.files import CLAIM, claim
 from data_pipeline.storage.filesystem import (
     PARTIAL,
     absolute_path,
@@ -33,14 +34,12 @@ from data_pipeline.storage.filesystem import (
     is_remote,
     names_in,
     read_bytes,
-    reason_of,
     remove_if_empty,
     require_reachable,
     write_file,
-    write_object,
 )
 from data_pipeline.storage.inputs import InputFile, require_folder_name
-from data_pipeline.storage.manifests import COMPLETED_SHAPE, differences_of, parse_manifest
+from data_pipeline.storage.object_claim import ObjectClaim
 
 COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
@@ -72,7 +71,7 @@ class OutputFolder:
         # Of its own: the workers of a killed job may go on writing for a moment. Absolute: the
         # workers of an engine run in a folder of theirs.
         self.incomplete = FileSystems.join(absolute_path(path), _INCOMPLETE, uuid.uuid4().hex)
-        self._held: Held | None = None
+        self._claim: ObjectClaim | None = None
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
@@ -80,36 +79,15 @@ class OutputFolder:
 
         Raises:
           ClaimedError: if another job works in it.
-          InputError: if it cannot be written.
+          OSError: if it cannot be written.
         """
-        try:
-            require_reachable(self.path)
-        except OSError as error:
-            raise self._unwritable(error) from error
-        is_new = not FileSystems.exists(self.path)
-        try:
-            with ExitStack() as stack:
-                try:
-                    if is_new:
-                        FileSystems.mkdirs(self.path)
-                    self._held = stack.enter_context(
-                        claim(
-                            self._file(CLAIM),
-                            what=f"--output: {self.path!r}",
-                            objects=_ObjectStore() if is_remote(self.path) else None,
-                        )
-                    )
-                except ClaimedError:
-                    raise
-                except OSError as error:
-                    raise self._unwritable(error) from error
+        if not is_remote(self.path):
+            with claim(Path(self.path)):
                 yield
-        finally:
-            if is_new:
-                remove_if_empty(self.path)
-
-    def _unwritable(self, error: OSError) -> InputError:
-        return InputError(f"--output: {self.path!r} cannot be written: {reason_of(error)}")
+            return
+        require_reachable(self.path)
+        with ObjectClaim(self._file(CLAIM)) as self._claim:
+            yield
 
     def is_done(
         self, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool = True
@@ -122,53 +100,35 @@ class OutputFolder:
         marker = self._read_marker()
         if marker is None:
             return False
-        differences = list(differences_of(marker, inputs, options, in_order=in_order))
+        differences = list(_differences(marker, inputs, options, in_order=in_order))
         way_out = "name another folder, or pass --overwrite to replace it"
         if differences:
             raise InputError(
                 f"--output: {self.path!r} holds the complete output of another job "
                 f"({'; '.join(differences)}); {way_out}"
             )
-        sizes, outputs = self._sizes(), marker["outputs"].items()
+        sizes, outputs = self._sizes(), marker.outputs.items()
         changed = [name for name, output in outputs if sizes.get(name) != output["bytes"]]
         if changed:
             raise InputError(
                 f"--output: {self.path!r} is not as the job left it: {changed[0]!r} "
                 f"({len(changed)} files in all) is missing or has another size; {way_out}"
             )
-        self._update_times(marker, inputs)
         return True
 
-    def _update_times(self, marker: dict[str, Any], inputs: Sequence[InputFile]) -> None:
-        """Writes new times of unchanged inputs into COMPLETED, so that they are hashed once."""
-        described = [(marker["inputs"][file.full_path], file) for file in inputs]
-        if any(before["modified"] != file.modified for before, file in described):
-            for before, file in described:
-                before["modified"] = file.modified
-            with suppress(OSError):  # a read-only folder
-                self._write_marker(marker)
-
     def statistics(self) -> dict[str, Any]:
-        """The published statistics.json; empty if it is missing or damaged."""
-        try:
-            statistics = json.loads(self._content(STATISTICS))
-        except ValueError:
-            return {}
-        return statistics if isinstance(statistics, dict) else {}
+        """The published statistics.json."""
+        return json.loads(self._content(STATISTICS))
 
     def start(self) -> None:
         """Makes room to write aside; published files stay until `publish`.
 
         Raises:
-          InputError: if the folder cannot be written, or files are in the way.
+          InputError: if files are in the way.
         """
         self._require_ours(_DOCUMENTS, self._listed())
-        try:
-            self._delete_aside()
-            FileSystems.mkdirs(self.incomplete)
-            write_file(FileSystems.join(self.incomplete, "probe"), b"")
-        except OSError as error:
-            raise self._unwritable(error) from error
+        self._delete_aside()
+        FileSystems.mkdirs(self.incomplete)
 
     def publish(
         self, *, files: dict[str, str], documents: dict[str, bytes], marker: dict[str, Any]
@@ -184,8 +144,8 @@ class OutputFolder:
           ClaimedError: if another job has taken the folder over.
           InputError: if a file that no job wrote has one of the names.
         """
-        assert self._held is not None, "a folder is claimed before it is published"
-        self._held.require()
+        if self._claim is not None:
+            self._claim.require()
         listed = self._listed()
         names = {*files.values(), *documents}
         self._require_ours(names, listed)
@@ -215,15 +175,14 @@ class OutputFolder:
         delete_folders([FileSystems.join(folder, name) for name in names])
         remove_if_empty(folder)
 
-    def _read_marker(self) -> dict[str, Any] | None:
-        path = self._file(COMPLETED)
-        if not FileSystems.exists(path):
-            return None
+    def _read_marker(self) -> "_Completed | None":
+        content = self._content(COMPLETED)
         try:
-            return parse_manifest(read_bytes(path), COMPLETED_SHAPE)
-        except ValueError as error:
+            return msgspec.json.decode(content, type=_Completed) if content else None
+        except (ValueError, RecursionError) as error:
             raise InputError(
-                f"--output: {path!r} is not what this program writes ({error}); name another folder"
+                f"--output: {self._file(COMPLETED)!r} is not what this program writes ({error}); "
+                "name another folder"
             ) from error
 
     def _write_marker(self, marker: dict[str, Any]) -> None:
@@ -234,17 +193,12 @@ class OutputFolder:
         names: set[str] = set()
         with suppress(InputError):
             if (marker := self._read_marker()) is not None:
-                names |= {COMPLETED, *marker["outputs"], STATISTICS}
-                if any(name.startswith(_PAIRS) for name in marker["outputs"]):
-                    names |= {*_DOCUMENTS}
-        # COMPLETED is missing if somebody removed it, or a job was killed while it published.
-        with suppress(ValueError, LookupError, TypeError):
-            card = json.loads(self._content(f"{DATA_CARD}.json"))
-            names |= {*(output["file"] for output in card["outputs"]), *_DOCUMENTS}
+                names |= {COMPLETED, *marker.outputs, *_DOCUMENTS}
+        # COMPLETED is missing if a job was killed while it published.
         with suppress(ValueError, TypeError):
             names |= {COMPLETED, *json.loads(self._content(_PUBLISHING))}
         # A manifest must not name files outside the folder.
-        return {name for name in names if isinstance(name, str) and name == PurePath(name).name}
+        return {name for name in names if name == PurePath(name).name}
 
     def _content(self, name: str) -> bytes:
         """The contents of a file; empty if it does not exist."""
@@ -283,15 +237,33 @@ class OutputFolder:
         )
 
 
-class _ObjectStore:
-    """Claims on an object store, through Beam's filesystems."""
+class _Completed(msgspec.Struct):
+    """What is read of COMPLETED."""
 
-    def read(self, path: str) -> bytes | None:
-        return read_bytes(path) if FileSystems.exists(path) else None
+    inputs: dict[str, dict[str, Any]]
+    options: dict[str, Any]
+    outputs: dict[str, dict[str, Any]]
 
-    def write(self, path: str, content: bytes) -> None:
-        # Not renamed: object stores replace an object whole.
-        write_object(path, content)
 
-    def delete(self, path: str) -> None:
-        FileSystems.delete([path])
+def _differences(
+    completed: _Completed, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool
+) -> Iterator[str]:
+    """How the job of a COMPLETED differs from one with these inputs and options.
+
+    The order of the inputs counts unless `in_order` is false: of messages with one id the first is
+    kept.
+    """
+    before, now = completed.inputs, {file.full_path: file for file in inputs}
+    changed = sorted(
+        path
+        for path in before | now
+        if path not in before or path not in now or not now[path].is_unchanged(before[path])
+    )
+    if changed:
+        yield f"other inputs, {len(changed)} in all: {', '.join(changed[:3])}"
+    elif in_order and list(before) != list(now):
+        yield "its inputs were in another order"
+    earlier = completed.options
+    for name in sorted(earlier | options):
+        if earlier.get(name) != options.get(name):
+            yield f"its {name} was {earlier.get(name)!r}, now {options.get(name)!r}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from reprlib import repr as short_repr
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,13 +23,11 @@ from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, MalformedLin
 
 EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
-_TEXTS = {"text", "input", "response"}
-"""Roles of fields that JSON may leave out where they are empty, but not in every row of a file."""
-_TRACKED = _TEXTS | {"author", "group", "thread"}
+_OPTIONAL = {"author", "group", "thread"}
 """Roles of fields that some row of the input must have."""
 _READ_BYTES = 4 << 20
-_HAS_ROWS, _HAS_TIME = "has rows", "has a time"
-"""Groups that tell so of a file; the roles in `_TRACKED` tell that some row has their field."""
+_HAS_TIME = "has a time"
+"""A group that tells so of a file; the roles in `_OPTIONAL` tell that some row has their field."""
 _NO_PARENTS = ("0", "-1", "null", "NULL", "None", "nan", "NaN", "N/A")
 """What some tables write where there is no parent. Each may also be the id of a message."""
 _NAMED, _THERE = "has the parent ", "has the id "
@@ -52,7 +49,7 @@ class TableSource(NamedTuple):
     @property
     def rule_names(self) -> Sequence[str]:
         """`empty`, and those that are on."""
-        return [EMPTY, *self.rules.predicates()]
+        return [EMPTY, *self.rules.names]
 
     @property
     def wording(self) -> Wording:
@@ -75,23 +72,12 @@ class TableSource(NamedTuple):
             "no_parent": self.no_parent,
         }
 
-    def faults(self, groups: frozenset[str]) -> list[str]:
-        """Fields of texts that no row has, if there are rows."""
-        missing = [
-            f"{name!r} (--{role}_field)"
-            for role, name in self.names.given().items()
-            if role in _TEXTS and role not in groups
-        ]
-        if not missing or _HAS_ROWS not in groups:
-            return []
-        return [f"no row has {' or '.join(missing)}"]
-
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Fields that no row has, a field without a time, and parents that seem to mean none."""
         found = [
             f"--{role}_field: no row has the field {name!r}"
             for role, name in self.names.given().items()
-            if role in _TRACKED - groups and _HAS_ROWS in groups
+            if role in _OPTIONAL - groups
         ]
         if self.names.time is not None and _HAS_TIME not in groups:
             found.append(
@@ -135,24 +121,19 @@ class _Reader:
         self._file = file
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
-        self._missing = _TRACKED & set(self._roles)
-        """Roles whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
         messages, malformed = [], list(rows.malformed)
+        groups: set[str] = set()
         for number, values in zip(rows.numbers, rows.values, strict=True):
+            row = dict(zip(self._roles, values, strict=True))
+            groups |= {role for role in _OPTIONAL & row.keys() if row[role] is not MISSING}
             try:
-                row = dict(zip(self._roles, values, strict=True))
-                if self._missing:
-                    self._missing = {role for role in self._missing if row[role] is MISSING}
                 messages.append(self._message(number, row))
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
-        groups = _TRACKED & set(self._roles) - self._missing
-        if rows.values:
-            groups.add(_HAS_ROWS)
         if any(message["created"] is not None for message in messages):
             groups.add(_HAS_TIME)
         for prefix, role in ((_NAMED, "parent"), (_THERE, "id")):
@@ -179,7 +160,7 @@ class _Reader:
                     "id": "",
                     "thread": self._required(row, "thread", as_id),
                     "order": str(self._field(row, "order", as_order)),
-                    "text": self._field(row, "text", as_text),
+                    "text": self._text(row, "text"),
                 }
             case layout:
                 has_threads = layout is Layout.LINKED
@@ -190,17 +171,17 @@ class _Reader:
                     # Slack names the first message of a thread as the parent of all, itself too.
                     "parent": None if parent in (message_id, self._source.no_parent) else parent,
                     "thread": self._required(row, "thread", as_id) if has_threads else "",
-                    "text": self._field(row, "text", as_text),
+                    "text": self._text(row, "text"),
                 }
 
     def _pair(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
-        question = self._field(row, "input", as_text)
+        question = self._text(row, "input")
         return {
             "id": f"{self._name}:{number}",
             # Rows with the same input are one thread, or the input could be in two splits.
             "thread": self._field(row, "thread", as_id) or stable_hash(question.encode()).hex(),
             "input": question,
-            "text": self._field(row, "response", as_text),
+            "text": self._text(row, "response"),
         }
 
     def _judged(self, messages: list[dict[str, Any]]) -> pa.RecordBatch:
@@ -232,6 +213,12 @@ class _Reader:
             raise ValueError(f"field {self._roles[role]!r} is {found}")
         return value
 
+    def _text(self, row: dict[str, Any], role: str) -> str:
+        """A text, which may be empty but not missing."""
+        if row[role] is MISSING:
+            raise ValueError(f"field {self._roles[role]!r} is missing")
+        return self._field(row, role, as_text)
+
     def _field(self, row: dict[str, Any], role: str, convert: Callable[[Any], Any]) -> Any:
         """The value of a field; None if the source has no field for this."""
         if role not in row:
@@ -246,11 +233,6 @@ class _Reader:
         shown = {n: v for n, v in zip(names, values, strict=True) if v is not MISSING}
         try:
             raw = orjson.dumps(shown, default=str, option=orjson.OPT_NON_STR_KEYS)
-        except orjson.JSONEncodeError:  # nested deeper than orjson writes, such as 300 lists
-            raw = orjson.dumps({name: _short(value) for name, value in shown.items()})
+        except orjson.JSONEncodeError:  # nested deeper than orjson writes
+            raw = repr(shown).encode()
         return MalformedLine(self._file.path, number, raw[:KEPT_OF_TOO_LONG], reason)
-
-
-def _short(value: Any) -> str:
-    """A text itself; of anything else the beginning, to a few levels."""
-    return value if isinstance(value, str) else short_repr(value)

@@ -1,4 +1,4 @@
-"""Lines of a dump -> columns, as `parse_comment` reads them one by one.
+"""Lines of a dump -> comments -> columns.
 
 What columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by
 row. A test holds both ways to the same answer on any line.
@@ -17,13 +17,12 @@ from data_pipeline.sources.reddit.comment import (
     COMMENT_PREFIX,
     DECODER,
     LAST_SECOND,
-    Fields,
-    parse_fields,
+    Comment,
     seconds,
     unescaped,
 )
 from data_pipeline.storage.lines import LINE_FEED, LineBatch
-from data_pipeline.storage.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.storage.malformed_lines import MalformedLine
 
 _SPACES = "".join(character for character in map(chr, range(0x3001)) if character.isspace())
 """All characters that `str.strip` strips."""
@@ -31,7 +30,7 @@ _DIGITS = 18
 """Decimal digits that fit into 64 bits."""
 
 
-def parse_batch(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
+def parse_batch(batch: LineBatch) -> tuple[list[Comment], list[MalformedLine]]:
     """The comments of some lines, and the lines that are none."""
     if _is_one_object_a_line(batch.content, batch.number_of_lines):
         try:
@@ -67,12 +66,15 @@ def _is_one_object_a_line(content: bytes, lines: int) -> bool:
     return True
 
 
-def _parse_one_by_one(batch: LineBatch) -> tuple[list[Fields], list[MalformedLine]]:
+def _parse_one_by_one(batch: LineBatch) -> tuple[list[Comment], list[MalformedLine]]:
     comments, malformed = [], []
     for index, line in enumerate(batch.lines):
         try:
-            comments.append(parse_fields(line))
-        except MalformedLineError as error:
+            line.decode()
+            comments.append(DECODER.decode(line))
+        except UnicodeDecodeError as error:
+            malformed.append(batch.malformed(index, line, f"not UTF-8: {error}"))
+        except (msgspec.MsgspecError, RecursionError) as error:
             malformed.append(batch.malformed(index, line, str(error)))
     return comments, malformed
 

@@ -1,6 +1,6 @@
-"""The rules on columns of messages: what `MessageRules.predicates` says of each row, all at once.
+"""The rules on columns of messages: which rule drops each.
 
-A test holds both to the same answer on any text.
+A test holds them to the same answer as rules on one message, on any text.
 """
 
 import unicodedata
@@ -34,7 +34,7 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
       authors: Arrow's string without nulls, [rows].
 
     Returns:
-      Name of the rule -> booleans [rows], in the order of `MessageRules.predicates`.
+      Name of the rule -> booleans [rows], in the order of `MessageRules.names`.
     """
     lengths = pc.utf8_length(texts).to_numpy()
     found: dict[str, np.ndarray] = {}

@@ -1,6 +1,8 @@
 """JSON lines: one object a line; a field of an object inside it has a dotted name."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -8,11 +10,11 @@ import orjson
 from data_pipeline.sources.tables.rows import MISSING, ROWS_A_BATCH, Rows
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.lines import MAX_LINE_BYTES, read_line_batches
-from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, NOT_JSON, MalformedLine
+from data_pipeline.storage.lines import read_line_batches
 
-_NAMED_LEVELS = 100
-"""Objects inside objects whose fields have names: Python calls no function 1,000 deep."""
+NAMED_ROWS = 10_000
+"""Rows at the start of a file whose fields are looked at."""
+_NAMED_LEVELS = 20
 
 
 def read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
@@ -24,34 +26,22 @@ def read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator
     getters = [getter(name) for name in names]
     rows = Rows([], [], [])
     for batch in read_line_batches(file, tap):
-        for number, line in enumerate(batch.lines, start=batch.first_line):
+        for index, line in enumerate(batch.lines):
             if not line or line.isspace():
                 continue
-            size = batch.too_long.get(number - batch.first_line, 0)
             try:
-                record = _object(line, size)
+                record = orjson.loads(line)
+                if not isinstance(record, dict):
+                    raise ValueError(f"not a JSON object but {type(record).__name__}")
             except ValueError as error:
-                kept = line[:KEPT_OF_TOO_LONG] if size else line
-                rows.malformed.append(MalformedLine(file.path, number, kept, str(error)))
+                rows.malformed.append(batch.malformed(index, line, str(error)))
             else:
-                rows.numbers.append(number)
+                rows.numbers.append(batch.first_line + index)
                 rows.values.append(tuple([get(record) for get in getters]))
             if rows.total == ROWS_A_BATCH:
                 yield rows
                 rows = Rows([], [], [])
     yield rows
-
-
-def _object(line: bytes, size: int) -> dict[str, Any]:
-    if size:  # it was cut
-        raise ValueError(f"a line of {size} bytes; at most {MAX_LINE_BYTES} are read")
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise ValueError(f"{NOT_JSON}: {error}") from None
-    if not isinstance(record, dict):
-        raise ValueError(f"not a JSON object but {type(record).__name__}")
-    return record
 
 
 def getter(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -76,14 +66,23 @@ def getter(name: str) -> Callable[[dict[str, Any]], Any]:
     return get
 
 
-def field_names(
-    record: dict[str, Any], prefix: str = "", *, levels: int = _NAMED_LEVELS
-) -> list[str]:
-    """The names of an object's fields, dotted for those of inner objects, to so many levels."""
-    names = []
-    for name, value in record.items():
-        if isinstance(value, dict) and value and levels > 1:
-            names += field_names(value, f"{prefix}{name}.", levels=levels - 1)
-        else:
-            names.append(f"{prefix}{name}")
-    return names
+def read_names(file: InputFile) -> list[str]:
+    """The names of the fields of the first records, dotted for those of inner objects.
+
+    Raises:
+      UnreadableFileError: if the file cannot be opened or is truncated or corrupt.
+    """
+    names: dict[str, None] = {}
+    lines = (line for batch in read_line_batches(file) for line in batch.lines)
+    for line in islice(lines, NAMED_ROWS):
+        with suppress(orjson.JSONDecodeError):
+            names |= dict.fromkeys(_names(orjson.loads(line), ""))
+    return list(names)
+
+
+def _names(value: Any, prefix: str) -> Iterator[str]:
+    if not isinstance(value, dict) or prefix.count(".") == _NAMED_LEVELS:
+        return
+    for name, inner in value.items():
+        yield f"{prefix}{name}"
+        yield from _names(inner, f"{prefix}{name}.")

@@ -34,9 +34,8 @@ def suffix_of(path: str, form: TableFormat = _FORM) -> str:
     if form.delimiter is not None and suffix != [*PARQUET]:
         return ".csv"
     raise InputError(
-        f"--input: {path!r} does not say by its name how to read it; accepted: names that end "
-        f"in {', '.join(JSON_LINES + DELIMITED)}, and then in {', '.join(COMPRESSIONS)} or "
-        "nothing, and in .parquet"
+        f"--input: {path!r}; accepted: names that end in {', '.join(JSON_LINES + DELIMITED)}, "
+        f"plain or with {', '.join(COMPRESSIONS)} behind it, or in .parquet"
     )
 
 

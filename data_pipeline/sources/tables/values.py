@@ -13,8 +13,6 @@ from typing import Any
 from data_pipeline.sources.tables.rows import MISSING, Missing
 
 _ORDERS = "must be a number or an ISO 8601 time"
-_NANOSECONDS = re.compile(r"(?<=:\d\d)[.,](\d{7,})")
-"""A part of a second that `datetime`, of microseconds, would cut."""
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
@@ -117,16 +115,12 @@ def _simplest(value: Decimal) -> float | int | Decimal:
     return nearest if Decimal(repr(nearest)) == value else value
 
 
-def _time_of(text: str) -> float | int | Decimal:
-    """Of a time as text, to the last digit of its seconds."""
-    text = text.strip()
-    digits = _NANOSECONDS.search(text)
-    whole = text[: digits.start()] + text[digits.end() :] if digits else text
+def _time_of(text: str) -> float | int:
+    """Of a time as text, to the microsecond."""
     try:
-        seconds = _timestamp(datetime.fromisoformat(whole))
+        return _timestamp(datetime.fromisoformat(text.strip()))
     except ValueError:
         raise ValueError(f"{_ORDERS}, but is text: {text[:60]!r}") from None
-    return _simplest(Decimal(seconds) + Decimal(f"0.{digits[1]}")) if digits else seconds
 
 
 def _timestamp(value: date) -> float | int:

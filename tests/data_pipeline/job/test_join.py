@@ -9,10 +9,10 @@ from data_pipeline.execution.exchange import Exchange, divided
 from data_pipeline.job import join
 from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, OwnMessages, partitions_of
 from data_pipeline.job.read import POSITION, without_dropped_texts
-from data_pipeline.sources.reddit.filters import Rules, Selection
+from data_pipeline.sources.reddit.filters import Selection
 from data_pipeline.sources.source import MESSAGES
 
-NAMES = Rules(Selection()).names
+NAMES = Selection().rule_names
 
 
 def blocks_of(*batches, partitions=1):

@@ -19,11 +19,10 @@ from data_pipeline.sample import dump
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum
 from data_pipeline.sample.world import DUMP, LABELLED_PARTS, load
-from data_pipeline.sources.reddit.comment import MalformedLineError, parse_comment
-from data_pipeline.sources.reddit.filters import Rules, Selection
+from data_pipeline.sources.reddit.filters import Selection
+from tests.data_pipeline.sources.one_by_one import parse_comment, rule_that_drops
 
 COMMENTS = 6_000
-RULES = Rules(Selection())
 MONTHS = tuple(f"reddit/{name}" for name in dump.MONTHS)
 
 
@@ -65,11 +64,8 @@ def make(output, **options):
 def comments_of(lines):
     comments = {}
     for line in lines:
-        try:
-            comment = parse_comment(line)
-        except MalformedLineError:
-            continue
-        comments[comment.id] = comment
+        if (comment := parse_comment(line)) is not None:
+            comments[comment.id] = comment
     return comments
 
 
@@ -161,27 +157,22 @@ def test_the_dump_has_what_real_dumps_have(lines, months):
     assert len(january) + len(february) == COMMENTS
     assert 0.9 < len(january) / len(february) < 1.1
     every = january | february
-    dropped = Counter(map(RULES.that_drops, every.values()))
+    dropped = Counter(rule_that_drops(Selection(), comment) for comment in every.values())
     for rule, rate in dump.RATES.items():
-        assert 0.5 < dropped[RULES.names.index(rule)] / (COMMENTS * rate) < 2, rule
+        assert 0.5 < dropped[rule] / (COMMENTS * rate) < 2, rule
 
-    reasons = []
-    for line in itertools.chain(*lines):
-        try:
-            parse_comment(line)
-        except MalformedLineError as error:
-            reasons.append(str(error))
-    assert any("not JSON" in reason for reason in reasons)
-    assert any("body" in reason for reason in reasons)
-    assert len(reasons) == COMMENTS // dump.MALFORMED_EVERY
-    assert sum(map(len, lines)) - len(reasons) - COMMENTS > 5  # duplicates
+    malformed = [line for line in itertools.chain(*lines) if parse_comment(line) is None]
+    assert any(line.endswith(b"}") for line in malformed)
+    assert not all(line.endswith(b"}") for line in malformed)
+    assert len(malformed) == COMMENTS // dump.MALFORMED_EVERY
+    assert sum(map(len, lines)) - len(malformed) - COMMENTS > 5  # duplicates
 
-    replies = [c for c in every.values() if c.parent_comment in every]
-    assert len([c for c in february.values() if c.parent_comment in january]) > 5
-    assert all(c.thread == every[c.parent_comment].thread for c in replies)
-    assert any(every[c.parent_comment].parent_comment in every for c in replies)  # chains
-    assert any(c.parent_comment is None for c in every.values())  # under posts
-    assert any(c.parent_comment and c.parent_comment not in every for c in every.values())
+    replies = [c for c in every.values() if c.parent in every]
+    assert len([c for c in february.values() if c.parent in january]) > 5
+    assert all(c.thread == every[c.parent].thread for c in replies)
+    assert any(every[c.parent].parent in every for c in replies)  # chains
+    assert any(c.parent is None for c in every.values())  # under posts
+    assert any(c.parent and c.parent not in every for c in every.values())
 
     text = b"\n".join(itertools.chain(*lines))
     for entity in (b"&amp;", b"&gt;", b"&lt;"):
@@ -192,7 +183,8 @@ def test_the_dump_has_what_real_dumps_have(lines, months):
 def test_ordinary_comments_pass_the_rules_are_answered_and_rarely_repeat(months, unspoiled):
     template = next(iter(months[0].values()))
     for body in (comment["body"] for comment in unspoiled):
-        assert RULES.that_drops(template._replace(text=body, author="x")) is None, body
+        comment = template._replace(text=body, author="x")
+        assert rule_that_drops(Selection(), comment) is None, body
         assert html.unescape(body) == body
     authors = {comment["author"] for comment in unspoiled}
     assert len(authors) > 4_000

@@ -9,7 +9,6 @@ import pytest
 from backports import zstd
 
 from common.errors import InputError
-from data_pipeline.sources.reddit.comment import parse_comment
 from data_pipeline.storage import lines as reading
 from data_pipeline.storage.filesystem import file_crc32c
 from data_pipeline.storage.inputs import (
@@ -109,32 +108,8 @@ def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, 
     path.write_bytes(compress[suffix](b""))
     assert lines_of(path) == []
     path.write_bytes(b"")
-    with pytest.raises(UnreadableFileError, match=f"is empty, which is not a valid {suffix} file"):
+    with pytest.raises(UnreadableFileError, match="is empty"):
         lines_of(path)
-
-
-@pytest.mark.parametrize("name", ["RC.gz", "RC.bz2", "RC.xz", "RC.zst", "RC"])
-@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
-def test_a_file_under_the_name_of_another_kind_is_told_its_own(tmp_path, compress, name, suffix):
-    if name == f"RC{suffix}":
-        return
-    path = tmp_path / name
-    path.write_bytes(compress[suffix](b'{"id": "c1"}\n'))
-    expected = f"it is a {suffix} file; its name must end in {suffix}"
-    if not suffix:
-        expected = f"it is not compressed; its name must not end in {path.suffix}"
-    with pytest.raises(UnreadableFileError, match=f": {expected}$"):
-        lines_of(path)
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_the_name_may_shout_but_must_tell_the_compression(tmp_path, compress, suffix):
-    shouting, silent = tmp_path / f"RC{suffix.upper()}", tmp_path / "RC.part"
-    for path in (shouting, silent):
-        path.write_bytes(compress[suffix](b"one\n"))
-    assert lines_of(shouting) == [b"one"]
-    with pytest.raises(UnreadableFileError, match=rf"its name must end in \{suffix}"):
-        lines_of(silent)
 
 
 @pytest.mark.parametrize("suffix", [".bz2", ".xz"])
@@ -149,7 +124,7 @@ def test_streams_with_much_padding_between_them_are_read(tmp_path, compress, suf
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_dump, comment):
     first = b"\xef\xbb\xbf" + orjson.dumps(comment("c1")) + b"\r"
     path = write_dump("RC.gz", [first, orjson.dumps(comment("c2")) + b"\r"])
-    assert [parse_comment(line).id for line in lines_of(path)] == ["c1", "c2"]
+    assert [orjson.loads(line)["id"] for line in lines_of(path)] == ["c1", "c2"]
 
 
 def test_a_zstd_window_of_2_to_the_31(tmp_path):
@@ -182,67 +157,59 @@ def test_finds_each_file_once_in_order(write_dump, tmp_path):
     assert found[1].size == (tmp_path / "RC_1.zst").stat().st_size
 
 
-def test_a_pattern_without_a_file_and_a_folder_are_errors(tmp_path):
-    with pytest.raises(InputError, match=r"'.*/RC_x' matches no file"):
-        find_inputs([f"{tmp_path}/RC_x"])
-    with pytest.raises(InputError, match="is a folder"):
-        find_inputs([str(tmp_path)])
+def test_what_is_no_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # its first byte would be lost
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    for name in ("RC_x", "", "pipe", "p*", "/dev/null"):
+        with pytest.raises(InputError, match="--input"):
+            find_inputs([str(tmp_path / name)])
+    with pytest.raises(InputError, match="--input"):
+        find_inputs([","])
+    with pytest.raises(OSError, match="gone"):
+        find_inputs([f"{tmp_path}/g*"])
+    with pytest.raises(InputError, match="nosuch"):
+        find_inputs(["nosuch://bucket/RC_*"])
 
 
-def test_a_pattern_finds_what_a_shell_finds(write_dump, tmp_path):
+def test_a_pattern_finds_what_a_shell_finds(tmp_path):
     for name in ("dumps/2014/RC_1", "elsewhere/RC_2", "dumps/2014/folder/RC_3"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"{}\n")
     (tmp_path / "dumps/2015").symlink_to(tmp_path / "elsewhere")
-    found = find_inputs([f"{tmp_path}/dumps/*/*"])
-    assert [file.path for file in found] == [
-        f"{tmp_path}/dumps/2014/RC_1",
-        f"{tmp_path}/dumps/2015/RC_2",
-    ]
-    found = find_inputs([f"{tmp_path}/dumps/**"])
+    found = find_inputs([f"{tmp_path}/dumps/*/RC*"])
+    assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_2"]
+    found = find_inputs([f"{tmp_path}/dumps/2014/**"])
     assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_3"]
 
 
-def test_a_link_to_nowhere_is_an_error(tmp_path):
-    (tmp_path / "RC_1").write_bytes(b"{}\n")
-    (tmp_path / "RC_2").symlink_to(tmp_path / "gone")
-    with pytest.raises(InputError, match=r"--input: '.*/RC_\*': .*No such file .*RC_2'"):
-        find_inputs([f"{tmp_path}/RC_*"])
-
-
-def test_a_closed_folder_is_an_error(tmp_path, monkeypatch):
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open/RC_1").write_bytes(b"{}\n")
-    (tmp_path / "closed").mkdir()
-    scandir = os.scandir
-
-    def refuse(path):
-        if str(path).endswith("closed"):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refuse)  # root may read everything
-    with pytest.raises(InputError, match=r"Permission denied: '.*/closed'"):
-        find_inputs([f"{tmp_path}/*/RC_*"])
-
-
 @pytest.mark.parametrize(
-    ("path", "reason"),
+    ("given", "found"),
     [
-        ("hdfs://host/out", "Beam replaces no file on HDFS; accepted: local folders, also mounted"),
-        ("s3://bucket", "is a whole bucket; name a folder in it"),
-        ("s3://bucket/", "is a whole bucket; name a folder in it"),
+        (["RC_a,b.json"], ["RC_a,b.json"]),
+        (["RC_*,b.json"], ["RC_a,b.json"]),
+        (["RC_1.json, RC_2.json"], ["RC_1.json", "RC_2.json"]),
+        (["RC_1.json", "RC_a,b.json"], ["RC_1.json", "RC_a,b.json"]),
+        (["RC_[1].json"], ["RC_[1].json"]),
+        (["RC_[12].json"], ["RC_1.json", "RC_2.json"]),
     ],
 )
-def test_folders_that_cannot_be_written_are_refused(path, reason):
-    with pytest.raises(InputError, match=f"--output: '{path}':? {reason}"):
+def test_a_value_that_names_files_is_taken_whole(tmp_path, monkeypatch, given, found):
+    monkeypatch.chdir(tmp_path)
+    for name in ("RC_a,b.json", "RC_1.json", "RC_2.json", "RC_[1].json"):
+        (tmp_path / name).write_bytes(b"{}\n")
+    assert [file.path for file in find_inputs(given)] == found
+
+
+@pytest.mark.parametrize("path", ["", "hdfs://host/out", "out/a*", "nosuch://bucket/out"])
+def test_folders_that_cannot_be_written_are_refused(path):
+    with pytest.raises(InputError, match="--output"):
         require_folder_name("--output", path)
 
 
 def test_a_folder_below_one_that_is_a_pattern_is_refused(tmp_path, monkeypatch):
     (tmp_path / "a[1]").mkdir()
     monkeypatch.chdir(tmp_path / "a[1]")
-    with pytest.raises(InputError, match=r"--output: '.*/a\[1\]/out' is a pattern; name a folder"):
+    with pytest.raises(InputError, match="--output"):
         require_folder_name("--output", "out")
 
 
@@ -255,24 +222,6 @@ def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
     assert file.full_path == str(tmp_path / "RC_1")
     (batch,) = read_line_batches(file)
     assert batch.lines == [b"{}"]
-
-
-@pytest.mark.parametrize("named", [str, "{}*".format])
-def test_a_pipe_is_refused_before_its_first_byte_is_lost(tmp_path, named):
-    pipe = tmp_path / "RC"
-    os.mkfifo(pipe)
-    with pytest.raises(InputError) as raised:
-        find_inputs([named(pipe)])
-    assert str(raised.value) == (
-        f"--input: {str(pipe)!r} is not a regular file; write the stream into one first"
-    )
-
-
-def test_a_device_is_refused_and_a_link_to_a_file_is_not(write_dump, tmp_path):
-    with pytest.raises(InputError, match="'/dev/null' is not a regular file"):
-        find_inputs(["/dev/null"])
-    (tmp_path / "link").symlink_to(write_dump("RC", [b"x"]))
-    assert [file.path for file in find_inputs([f"{tmp_path}/link"])] == [f"{tmp_path}/link"]
 
 
 def test_a_file_is_unchanged_wherever_it_is_asked(tmp_path, monkeypatch):

@@ -1,17 +1,19 @@
 """Files on an object store: moto's S3 in this process, reached as Beam reaches a real one."""
 
+import json
+import time
+
 import boto3
 import pytest
-from apache_beam.io.aws.clients.s3 import boto3_client
 from moto import mock_aws
 
 from common.errors import InputError
-from data_pipeline.execution.runner import pipeline_options
-from data_pipeline.storage import filesystem
+from common.files import ClaimedError
+from data_pipeline.storage import filesystem, object_claim
 from data_pipeline.storage.filesystem import NewFile, names_in, read_bytes, write_file, write_object
 from data_pipeline.storage.inputs import find_inputs
+from data_pipeline.storage.object_claim import ObjectClaim
 from data_pipeline.storage.output_folder import OutputFolder
-from data_pipeline.storage.s3_client import share_client
 
 FOLDER = "s3://bucket/folder"
 
@@ -22,9 +24,8 @@ def store(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    # A client that another test made knows nothing of moto.
-    monkeypatch.setattr(boto3_client, "boto3", boto3)
-    share_client()
+    monkeypatch.setattr(object_claim, "SETTLE_SECONDS", 0.0)
+    filesystem._client.cache_clear()  # one that another test made knows nothing of moto
     with mock_aws():
         filesystem.reach_object_stores()
         client = boto3.client("s3")
@@ -65,38 +66,49 @@ def test_files_and_folders_below_a_folder_are_listed_and_deleted(store):
 def test_inputs_are_found_by_pattern_and_by_name(store):
     for name in ("RC_2", "RC_1", "RS_1"):
         write_object(f"{FOLDER}/{name}", b"12")
-    assert [file.path for file in find_inputs([f"{FOLDER}/RC_*"])] == [
-        f"{FOLDER}/RC_1",
-        f"{FOLDER}/RC_2",
-    ]
+    found = find_inputs([f"{FOLDER}/RC_*"])
+    assert [file.path for file in found] == [f"{FOLDER}/RC_1", f"{FOLDER}/RC_2"]
     (file,) = find_inputs([f"{FOLDER}/RS_1"])
-    assert file.size == 2
-    assert file.modified > 0
+    assert (file.size, file.modified > 0) == (2, True)
 
 
-def test_what_the_store_refuses_is_an_error_of_one_line(store, caplog):
-    with pytest.raises(OSError, match=r"NoSuchBucket.*The specified bucket does not exist$"):
-        write_object("s3://no-bucket/file", b"1")
-    assert not caplog.records
-    with pytest.raises(InputError, match=r"^--input: 's3://no-bucket/\*': [^\n]+ does not exist$"):
-        find_inputs(["s3://no-bucket/*"])
-    folder = OutputFolder("s3://no-bucket/out")
-    reason = r"^--output: 's3://no-bucket/out' cannot be written: [^\n]+ does not exist$"
-    with pytest.raises(InputError, match=reason), folder.claimed():
-        pass
+def test_an_output_is_published_and_one_job_at_a_time_holds_the_claim(store):
+    folder = OutputFolder(FOLDER)
+    with folder.claimed():
+        with pytest.raises(ClaimedError, match=FOLDER), OutputFolder(FOLDER).claimed():
+            pass
+        folder.start()
+        write_file(f"{folder.incomplete}/aside", b"")
+        marker = {"inputs": {}, "options": {}, "outputs": {"train-0": {"bytes": 0}}}
+        folder.publish(files={"aside": "train-0"}, documents={}, marker=marker)
+    assert keys(store) == ["folder/COMPLETED", "folder/train-0"]
+    assert folder.is_done([], {})
 
 
-def test_one_client_serves_all_accesses(store, monkeypatch):
-    write_object(f"{FOLDER}/a", b"0")
-    made = []
-    monkeypatch.setattr(boto3.session.Session, "client", lambda *_, **__: made.append(1))
-    write_object(f"{FOLDER}/a", b"1")
-    assert read_bytes(f"{FOLDER}/a") == b"1"
-    assert not made
+def test_a_claim_is_renewed_and_one_that_is_not_is_taken_over(store, monkeypatch):
+    path = f"{FOLDER}/_claim"
+    with monkeypatch.context() as patched:
+        patched.setattr(object_claim, "RENEW_SECONDS", 0.01)
+        with ObjectClaim(path):
+            first = json.loads(read_bytes(path))
+            while (now := json.loads(read_bytes(path)))["renewed"] == first["renewed"]:
+                time.sleep(0.01)
+            assert now["token"] == first["token"]
+    with ObjectClaim(path) as held:
+        stale = first | {"renewed": time.time() - object_claim.EXPIRE_SECONDS - 1}
+        write_object(path, json.dumps(stale).encode())
+        with pytest.raises(ClaimedError):
+            held.require()
+        with ObjectClaim(path):
+            pass
+    assert keys(store) == []
 
 
-@pytest.mark.parametrize("name", ["access_key_id", "secret_access_key", "session_token"])
-def test_credentials_are_not_accepted_on_the_command_line(name):
-    for given in ([f"--s3_{name}=abc"], [f"--s3_{name}", "abc"]):
-        with pytest.raises(InputError, match=rf"^--s3_{name}: credentials are not accepted"):
-            pipeline_options(given)
+def test_what_the_store_refuses_is_an_error_of_one_line(store):
+    for refused in (
+        lambda: write_object("s3://no-bucket/file", b"1"),
+        lambda: find_inputs(["s3://no-bucket/*"]),
+        lambda: OutputFolder("s3://no-bucket/out").claimed().__enter__(),
+    ):
+        with pytest.raises((OSError, InputError), match=r"^[^\n]*bucket does not exist[^\n]*$"):
+            refused()

@@ -90,50 +90,6 @@ def test_halves_are_in_the_split_of_the_replies_of_their_thread(make, write_tabl
         assert halves[f"{split}_pairs"] == 2 * replies[f"{split}_pairs"] > 0
 
 
-def test_the_dumps_give_halves_too(make, tmp_path):
-    body = f"{FIRST} &amp; more. {SECOND}"
-    line = {"id": "x", "parent_id": "t3_p", "link_id": "t3_p", "subreddit": "s", "author": "a"}
-    path = tmp_path / "RC_2015-01"
-    path.write_text(json.dumps(line | {"body": body}) + "\n")
-    _, pairs = make("reddit", "--input", path, "--pairs_of", "halves")
-    assert [(pair["input"], pair["response"]) for pair in pairs] == [(f"{FIRST} & more.", SECOND)]
-
-
-@pytest.mark.parametrize(
-    ("command", "options", "message"),
-    [
-        (
-            "conversations",
-            LINKED,
-            "--pairs_of: 'halves' needs --thread_field: the halves of a message belong in the "
-            "split of its thread",
-        ),
-        (
-            "conversations",
-            (*TURNS, "--split_by", "pair"),
-            "--pairs_of: 'halves' with --split_by pair would train on messages that are held out "
-            "as replies; accepted: --split_by thread",
-        ),
-        (
-            "conversations",
-            (*TURNS, "--context_turns", "2"),
-            "--context_turns: 2 with --pairs_of halves; accepted: 0, as the first half of a "
-            "message has no turn before it",
-        ),
-        (
-            "pairs",
-            ("--input_field", "n", "--response_field", "said"),
-            "--pairs_of: 'halves' is for messages, and a row is a pair already; accepted by "
-            "reddit and conversations",
-        ),
-    ],
-)
-def test_what_has_no_halves_is_refused(refused, write_table, command, options, message):
-    rows = [{"n": n, "to": n - 1, "said": "words", "talk": 1, "turn": n} for n in range(9)]
-    path = write_table("c.jsonl", rows)
-    assert refused(command, "--input", path, *options, "--pairs_of", "halves") == message
-
-
 def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp_path, caplog):
     rows = [{"talk": n, "turn": 1, "said": f"{FIRST}\n{SECOND} {n}."} for n in range(4)]
     (tmp_path / "sts.txt").write_text(f"{FIRST} {SECOND} 2.\n")

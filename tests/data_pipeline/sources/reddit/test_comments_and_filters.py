@@ -3,10 +3,12 @@
 import orjson
 import pytest
 
-from data_pipeline.sources.reddit.comment import Comment, parse_comment, seconds, whole_number
-from data_pipeline.sources.reddit.filters import Rules, Selection
+from data_pipeline.sources.reddit.comment import seconds, whole_number
+from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.sources.rules.message_rules import PAPER
-from data_pipeline.storage.malformed_lines import MalformedLine, MalformedLineError
+from data_pipeline.storage.lines import LineBatch
+from data_pipeline.storage.malformed_lines import MalformedLine
 
 FIELDS = {
     "id": "c2",
@@ -18,26 +20,29 @@ FIELDS = {
 }
 
 
-def comment(text="long enough to be kept", author="a"):
-    return Comment("c", None, "t3_p", "s", author, text)
+def judge(line, selection=Selection()):  # noqa: B008
+    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1, {}))
+
+
+def message(**fields):
+    (row,) = judge(orjson.dumps(FIELDS | fields)).messages.to_pylist()
+    return row
 
 
 def test_reads_the_fields_and_cleans_the_body():
-    assert parse_comment(orjson.dumps(FIELDS)) == Comment(
-        id="c2",
-        parent_comment="c1",
-        thread="t3_p",
-        subreddit="s",
-        author="a",
-        text="fish & chips",
-    )
-    more = {"created_utc": "1422835200", "score": 7, "over_18": True}
-    assert parse_comment(orjson.dumps(FIELDS | more))[6:] == ("1422835200", 7, True)
-
-
-@pytest.mark.parametrize("created", [[1422835200], {"$date": 1422835200}])
-def test_a_time_that_is_a_list_or_an_object_is_none(created):
-    assert parse_comment(orjson.dumps(FIELDS | {"created_utc": created})).created is None
+    assert message(created_utc="1422835200") == {
+        "id": "c2",
+        "parent": "c1",
+        "thread": "t3_p",
+        "group": "s",
+        "text": "fish & chips",
+        "created": 1422835200,
+        "dropped_by": None,
+    }
+    assert message(created_utc={"$date": 1422835200})["created"] is None
+    assert message(parent_id="t3_p")["parent"] is None
+    assert message(id="t1_c2")["id"] == "c2"
+    assert message(body="&nbsp;a &amp;lt; b&#32;")["text"] == "a &lt; b"
 
 
 def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
@@ -49,37 +54,23 @@ def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
     )
 
 
-def test_a_reply_to_the_post_has_no_parent_comment():
-    assert parse_comment(orjson.dumps(FIELDS | {"parent_id": "t3_p"})).parent_comment is None
-
-
-def test_an_id_may_carry_the_prefix_that_parents_have():
-    assert parse_comment(orjson.dumps(FIELDS | {"id": "t1_c2"})).id == "c2"
-
-
-def test_entities_are_unescaped_once_and_before_stripping():
-    body = "&nbsp;a &amp;lt; b&#32;"
-    assert parse_comment(orjson.dumps(FIELDS | {"body": body})).text == "a &lt; b"
-
-
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    "line",
     [
-        (b'{"id": "c2", "bo', "not JSON"),
-        (b"", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b"[1]", "not a JSON object but list"),
-        *[
-            (orjson.dumps({k: v for k, v in FIELDS.items() if k != name}), f"'{name}' .* missing")
-            for name in FIELDS
-        ],
-        (orjson.dumps(FIELDS | {"body": None}), "'body' .* NoneType"),
-        (orjson.dumps(FIELDS | {"id": 7}), "'id' .* int"),
+        b'{"id": "c2", "bo',
+        b"",
+        b"\xff\xfe",
+        b"[1]",
+        *[orjson.dumps({k: v for k, v in FIELDS.items() if k != name}) for name in FIELDS],
+        orjson.dumps(FIELDS | {"body": None}),
+        orjson.dumps(FIELDS | {"id": 7}),
     ],
 )
-def test_what_is_no_comment_says_why(line, reason):
-    with pytest.raises(MalformedLineError, match=reason):
-        parse_comment(line)
+def test_what_is_no_comment_is_malformed(line):
+    judged = judge(line)
+    assert (judged.lines, judged.messages.num_rows) == (1, 0)
+    assert judged.malformed[0].line == line
+    assert judged.malformed[0].reason
 
 
 @pytest.mark.parametrize(
@@ -108,20 +99,21 @@ def test_what_is_no_comment_says_why(line, reason):
     ],
 )
 def test_the_first_rule_that_holds_drops(text, author, rule):
-    assert dropped_by(comment(text, author)) == rule
+    assert dropped_by({"body": text, "author": author}) == rule
 
 
-def dropped_by(comment, min_characters=0, **asked):
-    rules = Rules(Selection(PAPER._replace(min_characters=min_characters), **asked))
-    index = rules.that_drops(comment)
-    return None if index is None else rules.names[index]
+def dropped_by(fields, min_characters=0, **asked):
+    selection = Selection(PAPER._replace(min_characters=min_characters), **asked)
+    line = orjson.dumps(FIELDS | {"body": "long enough to be kept"} | fields)
+    (rule,) = judge(line, selection).messages.column("dropped_by").to_pylist()
+    return None if rule is None else selection.rule_names[rule]
 
 
 @pytest.mark.parametrize(
     ("asked", "fields", "rule"),
     [
-        ({"min_characters": 5}, {"text": "four"}, "min_characters"),
-        ({"min_characters": 4}, {"text": "four"}, None),
+        ({"min_characters": 5}, {"body": "four"}, "min_characters"),
+        ({"min_characters": 4}, {"body": "four"}, None),
         ({"min_score": 2}, {"score": 1}, "min_score"),
         ({"min_score": 2}, {"score": 2}, None),
         ({"min_score": 2}, {"score": "2"}, None),
@@ -143,9 +135,8 @@ def dropped_by(comment, min_characters=0, **asked):
     ],
 )
 def test_optional_rules_drop_only_when_asked(asked, fields, rule):
-    given = comment()._replace(**fields)
-    assert dropped_by(given, **asked) == rule
-    assert dropped_by(given) == (rule if rule == "bot" else None)
+    assert dropped_by(fields, **asked) == rule
+    assert dropped_by(fields) == (rule if rule == "bot" else None)
 
 
 @pytest.mark.parametrize(

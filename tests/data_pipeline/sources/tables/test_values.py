@@ -77,8 +77,6 @@ def test_orders_that_no_float_tells_apart_are_told_apart():
     assert as_order("1448467200.0000001") < as_order("1448467200.0000002")
     assert as_order("18446744073709551616.5") - 18446744073709551616 == Decimal("0.5")
     assert as_order("9007199254740993.0") == 2**53 + 1
-    assert as_order("2015-11-25T16:00:00.000000001Z") == Decimal("1448467200.000000001")
-    assert as_order("2015-11-25 17:00:00.000000001+01:00") == Decimal("1448467200.000000001")
     assert as_order("1970-01-01T00:01:00.5000000") == 60.5
     # What a float tells apart is written as a float is: it is a part of ids.
     assert [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), "1e-7")] == [

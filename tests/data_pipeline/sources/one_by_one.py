@@ -1,0 +1,76 @@
+"""Comments and rules one by one, in plain Python: what the columns must agree with."""
+
+import unicodedata
+from typing import Any, NamedTuple
+
+import msgspec
+
+from data_pipeline.sources.reddit.comment import DECODER, seconds, unescaped, whole_number
+
+
+class Comment(NamedTuple):
+    """A comment as the rules and the join see it."""
+
+    id: str
+    parent: str | None
+    thread: str
+    subreddit: str
+    author: str
+    text: str
+    created: int | None = None
+    score: Any = None
+    over_18: Any = None
+
+
+def parse_comment(line):
+    """The comment of a line, or None if it is none."""
+    try:
+        line.decode()
+        fields = DECODER.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return Comment(
+        fields.id.removeprefix("t1_"),
+        fields.parent_id.removeprefix("t1_") if fields.parent_id.startswith("t1_") else None,
+        fields.link_id,
+        fields.subreddit,
+        fields.author,
+        unescaped(fields.body).strip(),
+        seconds(fields.created_utc),
+        fields.score,
+        fields.over_18,
+    )
+
+
+def count_letters(text, *, with_marks=False):
+    categories = [unicodedata.category(character)[0] for character in text]
+    return categories.count("L") + with_marks * categories.count("M")
+
+
+def message_rules(rules, text, author=""):
+    """Rule -> whether it drops a message, of `MessageRules` that are on."""
+    share, letters = rules.min_letter_share, count_letters(text, with_marks=rules.letters_and_marks)
+    holds = {
+        "length": rules.max_characters is not None and len(text) > rules.max_characters,
+        "alphabetic": share is not None
+        and share.denominator * letters <= share.numerator * len(text),
+        "prefix": text.startswith(rules.drop_prefixes),
+        "bot": any(part in author.lower() for part in rules.drop_authors_containing),
+        "min_characters": len(text) < rules.min_characters,
+    }
+    return {name: holds[name] for name in rules.names}
+
+
+def rule_that_drops(selection, comment):
+    """The first rule of a `Selection` that drops a comment, or None."""
+    score, subreddit = whole_number(comment.score), comment.subreddit.lower()
+    holds = {
+        "deleted": comment.text in ("", "[deleted]", "[removed]"),
+        **message_rules(selection.messages, comment.text, comment.author),
+        "min_score": score is None or score < (selection.min_score or 0),
+        "subreddits": subreddit not in selection.subreddits,
+        "exclude_subreddits": subreddit in selection.exclude_subreddits,
+        "bots": comment.author.lower() in selection.bots,
+        "over_18": comment.over_18 in (True, "true"),
+    }
+    return next((name for name in selection.rule_names if holds[name]), None)

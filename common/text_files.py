@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from common.errors import InputError, message_of
 
@@ -103,7 +103,7 @@ def parse_rows(
       InputError: if the header lacks a column, a row has another number of fields, a quote is not
         closed, or `parse` raises a ValueError; names the line.
     """
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     number = 1
     try:
         opened = gzip.open if path.suffix == ".gz" else open

@@ -106,19 +106,16 @@ def _p(differences: np.ndarray, *, units: int) -> float | None:
     return float(min(1.0, max(2 * (wrong + 1) / (len(defined) + 1), 2.0 ** (1 - units))))
 
 
-def _has(result: Result, system: str | None) -> bool:
+def has(result: Result, system: str | None) -> bool:
+    """Return whether every item has the score of a system."""
     return system is None or all(system in item.get("baselines", {}) for item in result.items)
 
 
 def _check_system(result: Result, system: str | None, *, option: str) -> None:
     """Raise InputError unless every item has the system's score."""
-    if _has(result, system):
-        return
-    there = ", ".join(sorted(measure.systems(result))) or "none"
-    raise InputError(
-        f"{option} is {system!r}; {result.name} has the baselines {there}, and its {result.system} "
-        f"without {option}"
-    )
+    if not has(result, system):
+        there = ", ".join(sorted(measure.systems(result))) or "none"
+        raise InputError(f"{option}: {system!r}; the baselines of {result.name}: {there}")
 
 
 def _check_same_items(a: Result, b: Result) -> None:
@@ -129,55 +126,15 @@ def _check_same_items(a: Result, b: Result) -> None:
             f"same, of {', '.join(IDENTITY)}"
         )
     if a.data.get("sha256") != b.data.get("sha256"):
-        raise InputError(
-            f"{a.name} and {b.name}: computed on different data: {_data(a)} and {_data(b)}"
-        )
+        files = " and ".join(str(one.data.get("file", "a file")) for one in (a, b))
+        raise InputError(f"{a.name} and {b.name}: computed on different data: {files}")
     keys = IDENTITY[a.task]
     ids_a, ids_b = ([[item.get(key) for key in keys] for item in r.items] for r in (a, b))
-    if ids_a != ids_b:
+    if ids_a != ids_b or not ids_a:
         raise InputError(
-            f"{a.name} and {b.name}: their items differ; were they computed with other settings?"
+            f"{a.name} and {b.name}: the same items, in the same order, are needed; were they "
+            "computed with other settings?"
         )
-    if not a.items:
-        raise InputError(f"{a.name} and {b.name}: no items are stored, which the test needs")
-
-
-def _data(result: Result) -> str:
-    """Return the data of a result in words."""
-    data = result.data
-    return f"{data.get('file', 'a file')} (SHA-256 {str(data.get('sha256', 'unknown'))[:12]})"
-
-
-def learned_elsewhere(pairs: list[tuple[Result, Result]]) -> list[str]:
-    """Return the names of results whose two sides were learned or chosen on different data."""
-    found = []
-    for a, b in pairs:
-        digests = {one.data.get("learned_from", {}).get("sha256") for one in (a, b)} - {None}
-        found += [a.name] if len(digests) == 2 else []
-    return found
-
-
-def with_systems(
-    pairs: list[tuple[Result, Result]], *, system_a: str | None, system_b: str | None
-) -> tuple[list[tuple[Result, Result]], list[str]]:
-    """Return the pairs whose results have the systems, and the names of the others.
-
-    Where no pair has them, all are returned: `compare` then says what the first one lacks.
-    """
-    found = [(a, b) for a, b in pairs if _has(a, system_a) and _has(b, system_b)]
-    left_out = [a.name for a, b in pairs if (a, b) not in found]
-    return (found, left_out) if found else (pairs, [])
-
-
-def only_in_one(a: list[Result], b: list[Result]) -> tuple[list[str], list[str]]:
-    """Return the names of results that the first alone has, and of those of the second alone.
-
-    Two single results are a pair by any name.
-    """
-    if len(a) == len(b) == 1:
-        return [], []
-    of_a, of_b = ([one.name for one in some if one.task in IDENTITY] for some in (a, b))
-    return [name for name in of_a if name not in of_b], [name for name in of_b if name not in of_a]
 
 
 def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:

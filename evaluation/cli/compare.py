@@ -12,6 +12,7 @@ from evaluation.analysis.paired_test import Difference
 from evaluation.cli import claimed
 from evaluation.cli.options import CompareOptions, command
 from evaluation.results import measure, store
+from evaluation.results.result import Result
 from evaluation.results.text import figure, label
 
 
@@ -29,24 +30,34 @@ def _run(options: CompareOptions) -> None:
         for path in (options.a, options.b)
     )
     systems = {"system_a": options.system_a, "system_b": options.system_b}
-    pairs, left_out = paired_test.with_systems(paired_test.pairs_of(a, b), **systems)
+    all_pairs = paired_test.pairs_of(a, b)
+    pairs = [
+        (of_a, of_b)
+        for of_a, of_b in all_pairs
+        if paired_test.has(of_a, options.system_a) and paired_test.has(of_b, options.system_b)
+    ] or all_pairs[:1]  # of which the test says what it lacks
     found = [
         row
         for of_a, of_b in pairs
         for row in paired_test.compare(of_a, of_b, seed=options.seed, **systems)
     ]
     print(_table(found))
-    only_a, only_b = paired_test.only_in_one(a, b)
-    few = dict.fromkeys(row.name for row in found if row.n < measure.FEW_UNITS)
     for said, names in (
-        ("only in A, so not compared", only_a),
-        ("only in B, so not compared", only_b),
-        (f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow", few),
+        ("only in A, so not compared", _others(a, _firsts(all_pairs))),
+        ("only in B, so not compared", _others(b, [of_b for _, of_b in all_pairs])),
+        ("not compared, because they lack the system", _others(*map(_firsts, (all_pairs, pairs)))),
+        (
+            f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow",
+            dict.fromkeys(row.name for row in found if row.n < measure.FEW_UNITS),
+        ),
         (
             "learned or chosen on other data in A than in B",
-            paired_test.learned_elsewhere(pairs),
+            [
+                of_a.name
+                for of_a, of_b in pairs
+                if len(_learned_from(of_a) | _learned_from(of_b)) > 1
+            ],
         ),
-        ("not compared, because they lack the system", left_out),
     ):
         if names:
             print(f"{said}: {', '.join(names)}")
@@ -68,6 +79,22 @@ def _run(options: CompareOptions) -> None:
         }
         write_json(options.output, store.defined(stored))
         print(f"-> {options.output}")
+
+
+def _firsts(pairs: list[tuple[Result, Result]]) -> list[Result]:
+    return [of_a for of_a, _ in pairs]
+
+
+def _others(results: list[Result], some: list[Result]) -> list[str]:
+    """Return the names of results that can be compared and are not among some."""
+    names = {one.name for one in some}
+    comparable = (one.name for one in results if one.task in paired_test.IDENTITY)
+    return [name for name in comparable if name not in names]
+
+
+def _learned_from(result: Result) -> set[str]:
+    """Return the hash of the data that something was learned or chosen on, if there are any."""
+    return {result.data.get("learned_from", {}).get("sha256")} - {None}
 
 
 def _table(found: list[Difference]) -> str:

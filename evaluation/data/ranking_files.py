@@ -70,14 +70,12 @@ def _pair(features: Features) -> Pair:
     context = [
         tfrecords.text(features, name) for name in itertools.takewhile(features.__contains__, names)
     ]
-    has_ids = "input_id" in features or "response_id" in features
-    ids = [tfrecords.text(features, name) for name in ("input_id", "response_id") if has_ids]
-    return Pair(
-        tfrecords.text(features, "input"),
-        tfrecords.text(features, "response"),
-        *(ids or ("", "")),
-        context=" ".join(context).strip(),
-    )
+    ids = ("input_id", "response_id")
+    has_ids = any(name in features for name in ids)
+    names = ("input", "response", *(ids if has_ids else ()))
+    found = {"input_id": "", "response_id": ""}
+    found |= {name: tfrecords.text(features, name) for name in names}
+    return Pair(**found, context=" ".join(context).strip())
 
 
 def _ids(place: str) -> dict[str, str]:

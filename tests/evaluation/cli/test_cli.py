@@ -1,8 +1,6 @@
 """The commands that score, from files to results and the report."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -203,23 +201,3 @@ def test_a_question_file_needs_a_module_and_a_dev_file_with_text(
     assert "--module" in fails(*data)
     labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
     assert "--dev" in fails(*data, "--dev", labels)
-
-
-def test_help_report_and_imports_leave_tensorflow_alone(tmp_path):
-    """In a process of their own: this one has imported it."""
-    code = (
-        "import sys\n"
-        "from evaluation.__main__ import main\n"
-        "from evaluation.tasks import cqa, response_ranking, retrieval, sts\n"
-        "import evaluation.cli.baselines, evaluation.cli.contamination, evaluation.cli.mistakes\n"
-        f"for argv in (['report', '--results', {str(tmp_path)!r}, '--output', 'x.html'], ['-h']):\n"
-        "    try:\n"
-        "        main(argv)\n"
-        "    except SystemExit as stop:\n"
-        "        print(stop.code)\n"
-        "assert 'tensorflow' not in sys.modules\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("error: ")
-    assert ran.stdout.endswith("0\n")

@@ -43,7 +43,10 @@ def test_the_map_finds_what_turns_inputs_into_responses():
     assert np.mean(plain.argmax(axis=1) == right) < 0.1
 
 
-def test_without_a_gain_on_validation_pairs_the_map_changes_nothing():
+def test_without_a_gain_on_validation_pairs_the_map_changes_nothing(monkeypatch):
+    monkeypatch.setattr(linear_map, "LEARNING_RATES", (1e-2,))
+    monkeypatch.setattr(linear_map, "PENALTIES", (0.0,))
+
     class Same(Turned):
         encode_responses = Turned.encode_inputs
 

@@ -179,6 +179,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
         learn(dataclasses.replace(train, pairs=neutral), dev)
 
 
+@pytest.mark.slow
 def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):
     from evaluation.tasks import nli_classifier
 

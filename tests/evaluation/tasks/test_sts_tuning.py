@@ -147,14 +147,6 @@ def test_it_is_the_same_each_time(world, tuned):
     assert again.scores["train"] > 0.9
 
 
-def test_tuned_scores_are_equation_2(world):
-    encoder, _, _, test = world
-    found = sts.evaluate_tuned(encoder, test, matrix=np.eye(DIM, dtype=np.float32), name="x")
-    for item in found.items:
-        angle = -item["baselines"]["untuned"]
-        assert item["score"] == pytest.approx(5 * (1 - angle / np.pi), abs=1e-6)
-
-
 def test_the_gradient_is_the_slope():
     random = np.random.default_rng(1)
     left, right = random.normal(size=(2, 30, 4))
@@ -183,13 +175,6 @@ def test_the_loss_by_hand():
     loss, slope = sts_tuning._loss(2 * np.eye(2), pairs, penalty=0.1)
     assert loss == pytest.approx(untuned + 0.1 * 2)
     assert slope.dtype == np.float64  # as SciPy's L-BFGS takes it
-
-
-def test_pearson_and_its_slope_do_not_depend_on_the_size():
-    score, gold = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 4.0])
-    correlation, slope = sts_tuning._pearson_and_slope(score / 100, gold / 100)
-    assert correlation == pytest.approx(3 / 12**0.5)
-    assert slope == pytest.approx(100 * sts_tuning._pearson_and_slope(score, gold)[1])
 
 
 def test_identical_sentences_do_no_harm():

@@ -1,0 +1,77 @@
+import pytest
+
+from common.errors import InputError
+from evaluation.data import ranking_files
+
+
+def pair(number, *, text=None):
+    texts = f"question {number}", text or f"answer {number}"
+    return ranking_files.Pair(*texts, f"i{number}", f"r{number}")
+
+
+def example(pair, **replaced):
+    values = {key: getattr(pair, key) for key in ("input", "response", "input_id", "response_id")}
+    return {key: value for key, value in (values | replaced).items() if value is not None}
+
+
+def read(path):
+    (source,) = ranking_files.find(path)
+    return ranking_files.read(source)
+
+
+def test_reads_every_test_shard(write_records, tmp_path):
+    first = write_records("test-00000-of-00003.tfrecord", [example(pair(0)), example(pair(1))])
+    write_records("test-00001-of-00003.tfrecord", [])
+    write_records("test-00002-of-00003.tfrecord.gz", [example(pair(2, text="caf\u00e9"))])
+    write_records("train-00000-of-00001.tfrecord", [example(pair(3))])
+    found = read(tmp_path)
+    assert found.name == "response_ranking"
+    assert found.pairs == [pair(0), pair(1), pair(2, text="caf\u00e9")]
+    assert read(first).pairs == [pair(0), pair(1)]
+
+
+def test_records_without_ids_get_them_from_their_place(write_records):
+    none = {"input_id": None, "response_id": None}
+    path = write_records("test-0.tfrecord", [example(pair(n), **none) for n in range(2)])
+    ids = [(found.input_id, found.response_id) for found in read(path).pairs]
+    assert ids == [
+        ("test-0.tfrecord:1:input", "test-0.tfrecord:1:response"),
+        ("test-0.tfrecord:2:input", "test-0.tfrecord:2:response"),
+    ]
+
+
+def test_the_context_is_one_text_the_nearest_message_first(write_records):
+    turns = [("near", "far"), ("near", ""), ("", "")]
+    records = [
+        example(pair(n), **{f"context/{k}": turn for k, turn in enumerate(of_pair)})
+        for n, of_pair in enumerate(turns)
+    ]
+    contexts = [pair.context for pair in read(write_records("test-0.tfrecord", records)).pairs]
+    assert contexts == ["near far", "near", ""]
+
+
+@pytest.mark.parametrize(
+    ("replaced", "named"),
+    [({"response_id": None}, "response_id"), ({"response": b"\xff"}, "utf-8")],
+)
+def test_records_that_are_no_pairs_are_named(write_records, replaced, named):
+    path = write_records("test-0.tfrecord", [example(pair(0)), example(pair(1), **replaced)])
+    with pytest.raises(InputError, match=rf"test-0\.tfrecord: record 2: .*{named}"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_file_cut_off_anywhere_is_damaged(write_records, tmp_path, suffix):
+    path = write_records(f"test-0.tfrecord{suffix}", [example(pair(n)) for n in range(4)])
+    stored = path.read_bytes()
+    assert len(read(path).pairs) == 4
+    ends = {len(stored) // 4 * n for n in range(5)} if not suffix else set()  # whole records
+    for end in set(range(1, len(stored))) - ends:
+        path.write_bytes(stored[:end])
+        with pytest.raises(InputError, match=r"test-0\.tfrecord"):
+            read(path)
+    flipped = bytes([*stored[:-9], stored[-9] ^ 1, *stored[-8:]])
+    for wrong in (flipped, b"this is not a TFRecord file at all\n", b""):
+        path.write_bytes(wrong)
+        with pytest.raises(InputError, match=r"test-0\.tfrecord"):
+            read(path)

@@ -102,38 +102,39 @@ class InputFile(NamedTuple):
         )
 
 
-def find_inputs(values: Sequence[str]) -> list[InputFile]:
-    """All files that the values of `--input` name, each once, sorted by path within a pattern.
+def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
+    """All files that the values of an option name, each once, sorted by path within a pattern.
 
     A value is a file name or pattern, or several, separated by commas.
 
     Raises:
-      InputError: if a pattern matches nothing, or something else than files.
-      OSError: if a filesystem cannot be reached.
+      InputError: if a pattern matches nothing, or something else than files, or a filesystem cannot
+        be reached.
     """
     found: dict[str, InputFile] = {}
     for pattern in [pattern for value in values for pattern in _patterns(value)]:
-        files = sorted(files_of(pattern), key=lambda file: file.path)
+        with reading(f"{option}: {pattern!r}"):
+            files = sorted(files_of(pattern), key=lambda file: file.path)
         if not files:
             raise InputError(
-                f"--input: {pattern!r} matches no file; accepted: file names and patterns, "
+                f"{option}: {pattern!r} matches no file; accepted: file names and patterns, "
                 "separated by commas, such as 'dumps/RC_2015-*.zst,more/RC_2016-01.bz2'"
             )
         for file in files:
             # A pipe can be read once only, and a job reads its input twice.
             if not is_remote(file.path) and not Path(file.path).is_file():
-                raise InputError(f"--input: {file.path!r} is not a file; name the files in it")
+                raise InputError(f"{option}: {file.path!r} is not a file; name the files in it")
             modified, location = file.last_updated_in_seconds or 0.0, absolute_path(file.path)
             stated = InputFile(file.path, file.size_in_bytes, modified, location=location)
             # Two names of one file: the first counts.
             found.setdefault(stated.full_path, stated)
     if not found:
-        raise InputError("--input: names no file; accepted: file names and patterns")
+        raise InputError(f"{option}: names no file; accepted: file names and patterns")
     return list(found.values())
 
 
 def _patterns(value: str) -> list[str]:
-    """A value of `--input` as a whole if it names files, else its parts between commas."""
+    """A value as a whole if it names files, else its parts between commas."""
     if "," in value and not is_remote(value) and files_of(value):
         return [value]
     return list(filter(None, map(str.strip, value.split(","))))
@@ -143,17 +144,16 @@ def files_of(pattern: str) -> list[FileMetadata]:
     """The files that a pattern names; a file of exactly this name comes before a pattern.
 
     Raises:
-      InputError: if no filesystem has such paths.
+      ValueError: if no filesystem has such paths.
       OSError: if a filesystem cannot be reached.
     """
     if is_remote(pattern):
         require_reachable(pattern)
-        with reading(f"--input: {pattern!r}"):
-            if FileSystems.exists(pattern):
-                # Beam takes each name that it matches for a pattern.
-                return [FileSystems.get_filesystem(pattern).metadata(pattern)]
-            (match,) = FileSystems.match([pattern])
-            return match.metadata_list
+        if FileSystems.exists(pattern):
+            # Beam takes each name that it matches for a pattern.
+            return [FileSystems.get_filesystem(pattern).metadata(pattern)]
+        (match,) = FileSystems.match([pattern])
+        return match.metadata_list
     # Python's, since Beam passes by linked folders, and by `dir` itself in dir/**/x.
     paths = [pattern] if Path(pattern).exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
     about = [(path, Path(path).stat()) for path in paths]

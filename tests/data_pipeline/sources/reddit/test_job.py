@@ -4,7 +4,6 @@ import itertools
 import json
 
 import apache_beam as beam
-import orjson
 import pytest
 import tensorflow as tf
 
@@ -74,31 +73,9 @@ def test_one_of_everything(run, world, tmp_path, capsys, statistics_of):
         (f"{tmp_path}/RC_2.bz2", 7),
     ]
     assert letters[0]["raw"] == '{"id": "broken'
-    assert letters[0]["reason"].startswith("not JSON")
     assert "parent_id" in letters[1]["reason"]
     assert not (output / "_incomplete").exists()
     assert "pairs" in capsys.readouterr().out
-
-
-def test_shards_are_named_and_counted_as_asked(run, world, tmp_path):
-    output = tmp_path / "out"
-    run(
-        *("--input", f"{tmp_path}/RC_*", "--output", output),
-        *("--train_shards", 3, "--test_shards", 2, "--test_fraction", 0.5, "--split_by", "pair"),
-        "--allow_empty",
-    )
-    assert sorted(path.name for path in output.iterdir()) == [
-        "COMPLETED",
-        "data_card.html",
-        "data_card.json",
-        "dead_letters-00000-of-00001.jsonl",
-        "statistics.json",
-        "test-00000-of-00002.tfrecord",
-        "test-00001-of-00002.tfrecord",
-        "train-00000-of-00003.tfrecord",
-        "train-00001-of-00003.tfrecord",
-        "train-00002-of-00003.tfrecord",
-    ]
 
 
 @pytest.mark.slow
@@ -124,25 +101,17 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
             assert (tmp_path / "one" / name).read_bytes() == (tmp_path / other / name).read_bytes()
 
 
-def test_the_thread_split_keeps_threads_whole_and_the_pair_split_does_not(
-    run, many_pairs, tmp_path
-):
-    for split_by, shared in (("thread", False), ("pair", True)):
-        output = tmp_path / split_by
-        source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.4)
-        run(*source, "--output", output, "--split_by", split_by)
-        train, test = pairs_in(output, "train"), pairs_in(output, "test")
-        assert len(train) + len(test) == 300
-        assert 60 < len(test) < 180
-        assert bool({row[4] for row in train} & {row[4] for row in test}) == shared
-
-
-def test_records_are_shuffled(run, many_pairs, tmp_path):
+def test_the_thread_split_keeps_threads_whole_and_records_are_shuffled(run, many_pairs, tmp_path):
     output = tmp_path / "out"
-    run("--input", f"{tmp_path}/RC_*", "--output", output, "--train_shards", 1)
-    threads = [row[4] for row in pairs_in(output, "train")]
+    source = ("--input", f"{tmp_path}/RC_*", "--test_fraction", 0.4)
+    run(*source, "--output", output, "--train_shards", 1)
+    train, test = pairs_in(output, "train"), pairs_in(output, "test")
+    assert len(train) + len(test) == 300
+    assert 60 < len(test) < 180
+    assert not {row[4] for row in train} & {row[4] for row in test}
+    threads = [row[4] for row in train]
     neighbours = sum(a == b for a, b in itertools.pairwise(threads))
-    assert neighbours < 30  # sorted by thread there would be 2 of 3: 180
+    assert neighbours < len(train) / 10  # sorted by thread there would be 2 of 3
 
 
 def test_a_complete_folder_is_left_alone(run, world, tmp_path, capsys):
@@ -154,35 +123,6 @@ def test_a_complete_folder_is_left_alone(run, world, tmp_path, capsys):
     run(*command)
     assert "complete already" in capsys.readouterr().out
     assert {path.name: path.stat().st_mtime_ns for path in output.rglob("*")} == before
-
-
-def test_a_pattern_that_the_shell_expanded_is_read_whole(run, world, tmp_path, statistics_of):
-    run("--input", tmp_path / "RC_1.zst", tmp_path / "RC_2.bz2", "--output", tmp_path / "out")
-    assert statistics_of(tmp_path / "out")["lines"] == 13
-
-
-def test_the_default_split_is_by_thread(run, many_pairs, tmp_path):
-    output = tmp_path / "out"
-    run("--input", f"{tmp_path}/RC_*", "--output", output)
-    options = json.loads((output / "COMPLETED").read_text())["options"]
-    assert (options["split_by"], options["test_fraction"]) == ("thread", 0.1)
-    splits = [{row[4] for row in pairs_in(output, side)} for side in ("train", "test")]
-    assert not splits[0] & splits[1]
-    assert all(splits)
-
-
-def test_an_empty_month_gives_empty_shards(run, write_dump, tmp_path, statistics_of):
-    path = write_dump("RC.gz", [])
-    run("--input", path, "--output", tmp_path / "out", "--allow_empty")
-    assert statistics_of(tmp_path / "out")["lines"] == 0
-    assert pairs_in(tmp_path / "out", "train") == []
-
-
-def test_invalid_utf8_is_kept_in_the_dead_letter(run, write_dump, tmp_path):
-    path = write_dump("RC", [b'{"id": "\xff"}'])
-    run("--input", path, "--output", tmp_path / "out", "--allow_empty", "--max_malformed", 1)
-    (letters,) = (tmp_path / "out").glob("dead_letters-*")
-    assert orjson.loads(letters.read_bytes())["raw"] == '{"id": "\\xff"}'
 
 
 @pytest.mark.parametrize(

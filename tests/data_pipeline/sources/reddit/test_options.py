@@ -1,0 +1,115 @@
+"""Options of the Reddit job: what they drop, and which values are refused."""
+
+import pytest
+
+from data_pipeline.sources.reddit.options import RedditOptions, check
+from data_pipeline.storage.inputs import InputFile
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *[["--test_fraction", value] for value in ("-0.1", "1.01", "nan")],
+        *[["--validation_fraction", value] for value in ("-0.1", "1", "nan")],
+        ["--validation_fraction", "0.5", "--test_fraction", "0.5"],
+        *[["--validation_shards", "0"], ["--test_shards", "0"], ["--train_shards", "-1"]],
+        *[["--records_per_file", "0"], ["--gzip", "--format", "parquet"]],
+        *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
+        *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
+        *[["--drop_prefixes", ","], ["--subreddits", ", ,"], ["--exclude_subreddits", ""]],
+        ["--letters_and_marks", "--rules", "none"],
+        *[["--bots", "nowhere"], ["--bots", "."], ["--exclude_texts", "nowhere.txt"]],
+        *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],
+        *[["--output", "nosuch://bucket/out"], ["--output", ""]],
+        *[["--test_fractoin", "0.2"], ["--runner", "NoSuch"]],
+    ],
+    ids=" ".join,
+)
+def test_a_value_that_cannot_be_is_one_line(fails, world, tmp_path, options):
+    output = tmp_path / "out"
+    source = () if "--input" in options else ("--input", f"{tmp_path}/RC_*")
+    assert options[0] in fails(*source, "--output", output, *options)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    "options", [["--split_by", "comment"], ["--train_shards", "1.5"], ["--exclude_texts"]]
+)
+def test_a_value_of_another_kind_is_named(run, world, tmp_path, capsys, options):
+    with pytest.raises(SystemExit) as raised:
+        run("--input", f"{tmp_path}/RC_1.zst", "--output", tmp_path / "out", *options)
+    assert raised.value.code
+    assert options[0] in f"{raised.value.code} {capsys.readouterr().err.splitlines()[-1:]}"
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xff"])
+def test_a_list_of_bots_that_names_nobody_is_one_line(fails, world, tmp_path, content):
+    bots = tmp_path / "bots.txt"
+    bots.write_bytes(content)
+    source = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
+    assert f"--bots: '{bots}'" in fails(*source, "--bots", bots)
+
+
+@pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats/,", "r/cats,r/cats,fish"])
+def test_subreddits_however_they_are_written(given):
+    for name in ("subreddits", "exclude_subreddits"):
+        source, _ = check(RedditOptions(**{name: given}), [InputFile("RC", 1)])
+        assert getattr(source.selection, name) == {"fish", "cats"}
+
+
+def test_rules_are_counted_in_their_order_each_comment_once(
+    run, write_dump, comment, tmp_path, statistics_of
+):
+    fine = {"score": 3, "subreddit": "fish"}
+    rows = [
+        comment("c1", body="kept as it is", **fine),
+        comment("c2", "t1_c1", body="a reply that stays", **fine),
+        comment("c3", body="[removed]", author="a_bot", score=0),
+        comment("c4", body="short", score=0, subreddit="dogs"),
+        comment("c5", body="long enough", score=1, subreddit="dogs"),
+        comment("c6", body="long enough", score=3, subreddit="dogs", author="listed"),
+        comment("c7", body="long enough", over_18=True, author="Listed", **fine),
+        comment("c8", body="long enough", over_18=True, **fine),
+        comment("c9", body="long enough", subreddit="fish"),
+    ]
+    bots = tmp_path / "bots.txt"
+    bots.write_bytes("\ufefflisted\r\n\r\nSECOND \r\n".encode())
+    run(
+        *("--input", write_dump("RC", rows), "--output", tmp_path / "out", "--bots", bots),
+        *("--min_characters", 6, "--min_score", 2, "--subreddits", "fish", "--drop_over_18"),
+    )
+    statistics = statistics_of(tmp_path / "out")
+    assert statistics["dropped"] == {
+        "deleted": 1,
+        "length": 0,
+        "alphabetic": 0,
+        "prefix": 0,
+        "bot": 0,
+        "min_characters": 1,
+        "min_score": 2,
+        "subreddits": 1,
+        "bots": 1,
+        "over_18": 1,
+    }
+    assert (statistics["kept"], statistics["pairs"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, ["deleted", "length", "alphabetic", "prefix", "bot"]),
+        ({"rules": "none"}, ["deleted"]),
+        ({"rules": "none", "max_characters": 13}, ["deleted", "length"]),
+    ],
+)
+def test_the_papers_rules_are_options(options, names):
+    source, _ = check(RedditOptions(**options), [InputFile("RC", 1)])
+    assert source.rule_names == names
+
+
+@pytest.mark.parametrize(
+    ("gibibytes", "partitions"), [(0, 16), (0.5, 16), (1, 32), (20, 640), (2000, 1024)]
+)
+def test_partitions_follow_the_size_of_the_input(gibibytes, partitions):
+    _, settings = check(RedditOptions(), [InputFile("RC.zst", int(gibibytes * 2**30))])
+    assert settings.partitions == partitions

@@ -1,41 +1,35 @@
 """The report, made of nothing but the result files: an HTML page, a Markdown table, a JSON file."""
 
-import dataclasses
+import base64
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 import jinja2
 import numpy as np
-from tabulate import tabulate
 
 from common.errors import InputError
 from common.files import write_text
 from evaluation.metrics import correlation
-from evaluation.report import (
-    diagnostics,
-    paper,
-    paper_tables,
-    pictures,
-    regressors,
-    retrieval,
-    svg,
-    verdict,
-)
-from evaluation.report.cells import PAPER, Table
+from evaluation.report import comparison, figures, tables
+from evaluation.report.paper import PAPER, Example
 from evaluation.report.systems import System, left_out, read_module
+from evaluation.report.table import Table, pipes
 from evaluation.results.result import Result
 from evaluation.results.store import check_replaceable
 from evaluation.results.text import figure
 
-TEMPLATE = Path(__file__).with_name("report.html.jinja")
+TEMPLATES = Path(__file__).parent
 FIELDS = (
     *("task", "name", "n", "metrics", "intervals", "groups", "counts", "settings", "notes"),
     *("data", "module", "versions", "command", "seconds"),
 )
 """What the JSON file has of each result: all but the items."""
+ALIKE, UNLIKE = 0.8, 0.2
+"""From which share of the range of gold scores on, and up to which, a pair is clear."""
+EXAMPLES = 3
+"""Of each kind."""
 
 
 def check_output(path: Path) -> None:
@@ -43,16 +37,9 @@ def check_output(path: Path) -> None:
     if path.suffix in (".md", ".json"):
         raise InputError(f"--output is {path}; the name of an HTML file is accepted")
     check_replaceable(path.with_suffix(".json"), "report")
-    table = path.with_suffix(".md")
-    if table.exists() and table.stat().st_size:
-        with table.open("rb") as file:
-            if not file.readline().startswith(b"| table "):
-                raise InputError(f"{table}: there already, and not written by report; it is kept")
-
-
-# From which share of the range of gold scores on, and up to which, a pair is clear.
-ALIKE, UNLIKE = 0.8, 0.2
-EXAMPLES = 3  # of each kind
+    beside = path.with_suffix(".md")
+    if beside.exists() and not path.with_suffix(".json").exists():
+        raise InputError(f"{beside}: there already, and not written by report; it is kept")
 
 
 def write_report(
@@ -78,7 +65,7 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
     made = all_tables(systems)
     files = {
         path: render(systems, made),
-        path.with_suffix(".md"): markdown(made),
+        path.with_suffix(".md"): every_figure(made),
         path.with_suffix(".json"): as_json(systems, made),
     }
     for file, content in files.items():
@@ -88,87 +75,53 @@ def write(systems: Sequence[System], path: Path) -> list[Path]:
 
 def all_tables(systems: Sequence[System]) -> list[Table]:
     """Return every table that there is something for."""
-    overlaps = (r for r in systems[0].results() if r.task == "contamination")
-    made = [
-        *paper_tables.tables(systems),
-        retrieval.table(systems),
-        *_regressors(systems),
-        diagnostics.contamination(overlaps),
-    ]
-    return [table for table in made if table is not None]
+    results = [result for system in systems for result in system.results()]
+    more = (
+        tables.regressors(one for one in results if one.task == "sts_regression"),
+        tables.contamination(one for one in systems[0].results() if one.task == "contamination"),
+    )
+    return [*tables.of_paper(systems), *(table for table in more if table)]
 
 
-def _regressors(systems: Sequence[System]) -> list[Table]:
-    """Return the tables of regressors, those of each system for itself: folds may differ."""
-    found = {one.label: [r for r in one.results() if r.task == regressors.TASK] for one in systems}
-    some = {name: results for name, results in found.items() if results}
-    return [
-        table
-        for name, results in some.items()
-        for table in regressors.tables(results, of=name if len(some) > 1 else "")
-    ]
+def environment() -> jinja2.Environment:
+    """Return the environment of both templates; undefined names are errors."""
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=jinja2.select_autoescape(["html.jinja"]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["figure"] = figure
+    return found
 
 
 def render(systems: Sequence[System], made: Sequence[Table]) -> str:
     """Return the page, with these tables. All texts are escaped: they are other people's."""
     results = list(systems[0].results())
-    shown = _shown(results)
-    sweep = next((result for result in results if result.task == "snli_sweep"), None)
-    drawn = {
-        "bars": pictures.genre_bars(systems, shown.name) if shown and _genres(shown) else None,
-        "scatter": pictures.scatter(shown) if shown else None,
-        "curves": pictures.nli_share(sweep.items) if sweep and sweep.items else None,
-    }
-    tiles = verdict.tiles(systems)
-    return _template().render(
-        name=systems[0].label,
-        verdict=verdict.sentence(systems[0].label, tiles),
-        tiles=tiles,
-        systems=systems,
-        results=results,
-        modules=sorted({result.module["fingerprint"] for result in results if result.module}),
-        tables=made,
-        shown=shown,
-        are_angles=shown is not None and pictures.are_angles(shown),
-        examples=examples(shown) if shown else [],
-        papers=any(row.kind == PAPER for table in made for row in table.rows),
-        papers_examples=paper.TABLE_5 if shown and paper_tables.is_papers(shown) else (),
-        left_out=left_out(systems),
-        synthetic=[result.name for result in results if paper_tables.is_synthetic(result)],
-        sweep=sweep,
-        **{name: svg.data_uri(text) if text else None for name, text in drawn.items()},
-    )
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["figure"] = figure
-    return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-
-
-def _shown(results: list[Result]) -> Result | None:
-    """Return the STS result for figure 7 and table 5: the test set if there, else another."""
     sts = {result.name: result for result in results if result.task == "sts"}
-    return sts.get("sts-test") or sts.get("sts-dev") or next(iter(sts.values()), None)
-
-
-def _genres(result: Result) -> bool:
-    """Say whether a result has the genres of table 4."""
-    return any(f"main-{genre}" in result.groups for genre in paper.GENRES)
-
-
-@dataclasses.dataclass(frozen=True)
-class Example:
-    """A pair, its score and label, and in what way the score is good or bad."""
-
-    verdict: str
-    score: float
-    gold: float
-    sentence1: str
-    sentence2: str
+    shown = sts.get("sts-test") or sts.get("sts-dev") or next(iter(sts.values()), None)
+    drawn = figures.scatter(shown) if shown else ""
+    return (
+        environment()
+        .get_template("report.html.jinja")
+        .render(
+            name=systems[0].label,
+            tiles=comparison.tiles(systems),
+            standings=comparison.STANDINGS,
+            systems=systems,
+            results=results,
+            modules=sorted({result.module["fingerprint"] for result in results if result.module}),
+            tables=made,
+            shown=shown,
+            scatter=base64.b64encode(drawn.encode()).decode(),
+            are_angles=shown is not None and figures.are_angles(shown),
+            examples=examples(shown) if shown else [],
+            papers_examples=PAPER.examples if shown and tables.is_papers(shown) else (),
+            left_out=left_out(systems),
+            synthetic=[result.name for result in results if tables.is_synthetic(result)],
+        )
+    )
 
 
 def examples(result: Result, *, each: int = EXAMPLES) -> list[Example]:
@@ -186,46 +139,39 @@ def examples(result: Result, *, each: int = EXAMPLES) -> list[Example]:
     closest = np.argsort(np.abs(error), kind="stable")
     by_error = np.argsort(error, kind="stable")
     chosen: dict[str, Sequence[int]] = {
-        "good, alike": [i for i in closest if share[i] >= ALIKE],
-        "good, unlike": [i for i in closest if share[i] <= UNLIKE],
-        "bad, too high": list(by_error[::-1]),
-        "bad, too low": list(by_error),
+        "good, alike": closest[share[closest] >= ALIKE],
+        "good, unlike": closest[share[closest] <= UNLIKE],
+        "bad, too high": by_error[::-1],
+        "bad, too low": by_error,
     }
-    keys = ("score", "gold", "sentence1", "sentence2")
     return [
-        Example(verdict, *(result.items[i][key] for key in keys))
-        for verdict, rows in chosen.items()
+        Example(kind, *(result.items[i][key] for key in Example.__struct_fields__[1:]))
+        for kind, rows in chosen.items()
         for i in rows[:each]
     ]
 
 
-def markdown(made: Sequence[Table]) -> str:
+def every_figure(made: Sequence[Table]) -> str:
     """Return every figure of every table in one Markdown table, a row each."""
     body = [
         [table.title, row.group, row.label, row.kind, header, cell.text, cell.interval_text]
         for table in made
-        for row in table.rows
-        for header, cell in zip(table.headers, row.cells, strict=True)
-        if cell.value is not None
+        for row, header, cell in table.figures()
     ]
-    escaped = [[value.replace("|", "\\|") for value in row] for row in body]
     headers = ["table", "data", "system", "kind", "figure", "score", "95% interval"]
-    aligned = ["left"] * 5 + ["right"] * 2
-    return tabulate(escaped, headers, "pipe", disable_numparse=True, colalign=aligned) + "\n"
+    return pipes(body, headers) + "\n"
 
 
 def as_json(systems: Sequence[System], made: Sequence[Table]) -> str:
     """Return tables (numbers and intervals as fractions), and where the numbers come from."""
-    results = [(system, result) for system in systems for result in system.results()]
     content = {
         "tables": [asdict(table) for table in made],
-        "snli_sweep": [found.items for _, found in results if found.task == "snli_sweep"],
         "results": [
             {"system": system.label, "kind": system.kind}
             | {field: getattr(result, field) for field in FIELDS}
-            for system, result in results
+            for system in systems
+            for result in system.results()
         ],
+        "left_out": left_out(systems),
     }
-    if sentences := left_out(systems):
-        content["left_out"] = sentences
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

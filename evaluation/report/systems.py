@@ -8,20 +8,21 @@ its name, or one learned or chosen on other data, is left out when results are r
 says so.
 """
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common.errors import InputError
-from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, mean
+from evaluation.report.table import BASELINE, OTHER, OURS, Cell, mean
 from evaluation.results import store
 from evaluation.results.result import RETRIEVAL, TASKS, VARIANTS, Result, data_name
 from evaluation.results.text import SYSTEMS, module_name
 
 BASELINES = "baselines"
 """The folder in a folder of results that the command `baselines` writes to."""
+ALL = "all"
+"""The group that all items of a result are in."""
 NOT_SHOWN = ("untuned",)  # a row of its own elsewhere
 ITEMS_BY = {"response_ranking": ("candidates", "seed"), "sts": ("columns", "quotes")}
 """Settings of a task on which its items depend."""
@@ -69,22 +70,20 @@ class Scored:
     column: str | None = None
     pretrained: bool = False
 
-    def cell(
-        self, key: str, *, group: str | None = None, percent: bool = False, decimals: int = 3
-    ) -> Cell:
-        """Return one metric, of all items or of a group."""
+    def cell(self, key: str, *, group: str = ALL, percent: bool = False, decimals: int = 3) -> Cell:
+        """Return one metric, of all items or of a group of them."""
         found = [self._figures(one, group) for one in self.results]
         found = [(of, ends) for of, ends in found if of.get(key) is not None]
         values = [of[key] for of, _ in found]
         intervals = [ends.get(key) for _, ends in found]
         return mean(values, intervals=intervals, percent=percent, decimals=decimals)
 
-    def _figures(self, result: Result, group: str | None) -> tuple[Mapping, Mapping]:
+    def _figures(self, result: Result, group: str) -> tuple[Mapping, Mapping]:
         """Return metrics and intervals."""
         if self.column is not None:
             of, ends = result.baselines, result.baseline_intervals
             return of.get(self.column, {}), ends.get(self.column, {})
-        if group is None:
+        if group == ALL:
             return result.metrics, result.intervals
         found = result.groups.get(group, {})
         return found.get("metrics", {}), found.get("intervals", {})
@@ -93,42 +92,28 @@ class Scored:
 def read_module(folder: Path, others: Sequence[Path] = ()) -> list[System]:
     """Read the results of a module and of its baselines, and those of other modules.
 
-    The module has its folder's name, another the name of its folder of results, behind those of
-    its parents where that is not enough to tell it from the others.
+    The module has its folder's name, another the name of its folder of results, or the whole path
+    where that name is taken.
 
     Raises:
-      InputError: if a folder has no results, or a file is none, or another is given twice.
+      InputError: if a folder has no results, or a file is none.
     """
     own = _by_name(folder)
     of_module = next((found for found in own.values() if found.module), None)
-    name = module_name(of_module) if of_module else SYSTEMS["module"]
-    systems = [System(name, OURS, (own,))]
-    systems += [
-        System(_end_of(others, position, taken=name), OTHER, (_by_name(other),))
-        for position, other in enumerate(others)
-    ]
+    systems = [System(module_name(of_module) if of_module else SYSTEMS["module"], OURS, (own,))]
+    for other in dict.fromkeys(others):
+        label = other.name
+        if label == systems[0].label or [path.name for path in others].count(label) > 1:
+            label = str(other)
+        systems.append(System(label, OTHER, (_by_name(other),)))
     for path in _baselines(folder):
         results = _by_name(path)
-        modules = [found.module for found in results.values() if found.module]
-        name = _short(modules[0]["path"]) if modules else path.name
+        module = next((found.module for found in results.values() if found.module), None)
+        # The last two parts of a long path.
+        label = "/".join(module["path"].split("/")[-2:]) if module else path.name
         taken = {system.label for system in systems if system.kind == BASELINE}
-        systems.append(System(path.name if name in taken else name, BASELINE, (results,)))
+        systems.append(System(path.name if label in taken else label, BASELINE, (results,)))
     return _on_the_same_items(systems)
-
-
-def _end_of(folders: Sequence[Path], position: int, *, taken: str) -> str:
-    """Return the shortest end of a folder's path that no other folder has, and that is not taken.
-
-    Raises:
-      InputError: if the folder is there twice.
-    """
-    paths = [folder.resolve().parts for folder in folders]
-    own = paths.pop(position)
-    for count in range(1, len(own) + 1):
-        name = "/".join(own[-count:])
-        if name != taken and all(path[-count:] != own[-count:] for path in paths):
-            return name
-    raise InputError(f"--beside: {folders[position]}: twice; accepted: each folder once")
 
 
 def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
@@ -139,19 +124,15 @@ def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
       runs: those to read, as NAME-SEED; all that have results if none is named.
 
     Raises:
-      InputError: if there is no such folder, or a file in it is not a result.
+      InputError: if a folder has no results, or a file in it is none.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder of results")
-    for run in runs:
-        if not _RUN.fullmatch(run) or not (folder / run).is_dir():
-            names = sorted(path.name for path in folder.iterdir() if _RUN.fullmatch(path.name))
-            there = ", ".join(names) or "none"
-            raise InputError(f"--runs {run}: no such folder of results; {folder} has {there}")
+    there = sorted(path.name for path in folder.glob("*") if any(path.glob("*.json")))
     found: dict[str, dict[int, Mapping[str, Result]]] = {}
-    for path in [folder / run for run in runs] or sorted(folder.iterdir()):
-        if (match := _RUN.fullmatch(path.name)) and (runs or any(path.glob("*.json"))):
-            found.setdefault(match["name"], {})[int(match["seed"])] = _by_name(path)
+    for run in runs or there:
+        if match := _RUN.fullmatch(run):
+            found.setdefault(match["name"], {})[int(match["seed"])] = _by_name(folder / run)
+        elif runs:
+            raise InputError(f"--runs: {run}; accepted: NAME-SEED, such as {', '.join(there)}")
     if not found:
         raise InputError(f"{folder}: no results here (folders NAME-SEED of *.json are needed)")
     trained = [
@@ -159,8 +140,7 @@ def read_runs(folder: Path, runs: Sequence[str] = ()) -> list[System]:
         for name, by_seed in found.items()
     ]
     baselines = [
-        System(path.name.replace("_", " "), BASELINE, (_by_name(path),))
-        for path in _baselines(folder)
+        System(row_label(path.name), BASELINE, (_by_name(path),)) for path in _baselines(folder)
     ]
     return _on_the_same_items([*trained, *baselines])
 
@@ -172,51 +152,47 @@ def left_out(systems: Sequence[System]) -> list[str]:
 
 def _on_the_same_items(systems: Sequence[System]) -> list[System]:
     """Return the systems without the results of other items than the first of the same name."""
-    first: dict[str, tuple[str, Result]] = {}
-    learned: dict[str, tuple[str, str]] = {}
+    first: dict[tuple[str, str], tuple[str, Mapping]] = {}
     found = []
     for system in systems:
         runs, sentences = [], []
         for run in system.runs:
             kept = {}
             for name, result in run.items():
-                of, other = first.setdefault(data_name(name), (system.label, result))
-                difference = _difference(result, other)
-                if not difference and (digest := learned_from(result)):
-                    of, known = learned.setdefault(name, (system.label, digest))
-                    if digest != known:
-                        difference = f"learned or chosen on data of SHA-256 {digest}, but {known}"
-                if difference:
-                    sentences.append(f"{system.label}, {name} is left out: {difference} in {of}.")
+                for kind, known in (("items", data_name(name)), ("learned", name)):
+                    facts = _facts(result, kind)
+                    own = system.label, facts
+                    of, others = first.setdefault((kind, known), own) if facts else own
+                    if difference := _difference(facts, others):
+                        sentences.append(
+                            f"{system.label}, {name} is left out: {difference} in {of}."
+                        )
+                        break
                 else:
                     kept[name] = result
             runs.append(kept)
-        found.append(dataclasses.replace(system, runs=tuple(runs), left_out=tuple(sentences)))
+        found.append(replace(system, runs=tuple(runs), left_out=tuple(sentences)))
     return found
 
 
-def _difference(result: Result, other: Result) -> str:
-    """Return in what the items of two results differ, as far as both tell; else empty."""
-    if result.task not in (*TASKS, RETRIEVAL):
-        return ""
-    ours, others = _items(result), _items(other)
-    for name, value in ours.items():
-        if None not in (value, others.get(name)) and value != others[name]:
-            return f"{name} {value}, but {others[name]}"
-    return ""
-
-
-def learned_from(result: Result) -> str | None:
-    """Return what tells the data that a result was learned or chosen on; None without any."""
+def _facts(result: Result, kind: str) -> Mapping[str, object]:
+    """Return what tells the items of results apart, or the data that they learned from."""
     digest = result.data.get("learned_from", {}).get("sha256")
-    return digest and digest[:12]
-
-
-def _items(result: Result) -> dict:
-    """Return what tells the items of one result from those of another."""
+    if kind == "learned":
+        return {"learned or chosen on data of SHA-256": digest[:12]} if digest else {}
+    if result.task not in (*TASKS, RETRIEVAL):
+        return {}
     settings = {name: result.settings.get(name) for name in ITEMS_BY.get(result.task, ())}
-    digest = result.data.get("sha256")
-    return {"n": result.n} | settings | {"SHA-256 of the data": digest and digest[:12]}
+    return {"n": result.n, **settings, "SHA-256 of the data": result.data.get("sha256", "")[:12]}
+
+
+def _difference(facts: Mapping, others: Mapping) -> str:
+    """Return in what two results differ, as far as both tell; else empty."""
+    for name, value in facts.items():
+        known = others.get(name)
+        if value and known and value != known:
+            return f"{name} {value}, but {known}"
+    return ""
 
 
 def row_label(name: str) -> str:
@@ -240,11 +216,6 @@ def _baselines(folder: Path) -> list[Path]:
 
 def _by_name(folder: Path) -> dict[str, Result]:
     return {found.name: found for found in store.read_results(folder)}
-
-
-def _short(path: str) -> str:
-    """Return the last two parts of a long path."""
-    return path if len(path) < 40 else "/".join(Path(path).parts[-2:])
 
 
 def names(systems: Sequence[System], task: str) -> list[str]:

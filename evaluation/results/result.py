@@ -1,17 +1,14 @@
-"""The result of one task on one data set, with what is needed to reproduce it.
-
-Below it, the schema of its JSON file: which keys there are, and the type of each.
-"""
+"""The result of one task on one data set, with what is needed to reproduce it."""
 
 import dataclasses
-import json
-import math
 import platform
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+from msgspec import Meta
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
@@ -22,10 +19,20 @@ VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
 MAIN = ("ndcg_at_10", "map", "pearson", "accuracy")
 """The main metrics of retrieval, cqa, sts and snli; a result with an earlier one may have more."""
-Metrics = Mapping[str, float | None]
-Intervals = Mapping[str, list[float]]
+Figure = float | None
+Metrics = Mapping[str, Figure]
+Intervals = Mapping[str, Annotated[list[float], Meta(min_length=2, max_length=2)]]
+Count = Annotated[int, Meta(ge=0)]
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
+
+
+class Group(TypedDict):
+    """The scores of a part of the items, such as a genre."""
+
+    n: Count
+    metrics: Metrics
+    intervals: NotRequired[Intervals]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +50,13 @@ class Result:
     name: str
     system: str  # "module"; or search_engine, where the data hold no text
     metrics: Metrics
-    n: int  # pairs; queries for cqa and retrieval
+    n: Count  # pairs; queries for cqa and retrieval
     intervals: Intervals = field(default_factory=dict)
-    groups: dict[str, dict] = field(default_factory=dict)  # name -> n, metrics, intervals
+    groups: Mapping[str, Group] = field(default_factory=dict)
     baselines: Mapping[str, Metrics] = field(default_factory=dict)
     baseline_intervals: Mapping[str, Intervals] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    counts: dict[str, Count] = field(default_factory=dict)
+    settings: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # sentences: what must be known to read it
     items: list[dict] = field(default_factory=list)
 
@@ -93,226 +100,59 @@ def stamped(
     )
 
 
-@dataclass(frozen=True)
-class Value:
-    """A JSON value without parts, and its type in words."""
+def checked(content: Any) -> Result:
+    """Return what a result file holds.
 
-    words: str
-    fits: Callable[[Any], bool]
-
-    def wrong(self, value: Any) -> "Wrong | None":
-        """Return what is wrong with a value; None where it fits."""
-        return None if self.fits(value) else _needed(self.words, value)
-
-
-@dataclass(frozen=True)
-class Each:
-    """A JSON object or list whose values are all of one kind."""
-
-    of: "Kind"
-    container: type[dict] | type[list] = dict
-
-    def wrong(self, value: Any) -> "Wrong | None":
-        """Return what is wrong with the first value that does not fit; None where all fit."""
-        if not isinstance(value, self.container):
-            return _needed("an object" if self.container is dict else "a list", value)
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-            if wrong := self.of.wrong(one):
-                return wrong.below(key)
-        return None
+    Raises:
+      msgspec.ValidationError: if a key that the report or a comparison reads is missing or has
+        another type; the message says where.
+    """
+    result = msgspec.convert(content, Result)
+    msgspec.convert(content, _Task)
+    msgspec.convert(content, _OF_TASK.get(result.task, Any))
+    return result
 
 
-@dataclass(frozen=True)
-class Record:
-    """A JSON object with named keys; other keys are ignored."""
-
-    needed: Mapping[str, "Kind"] = field(default_factory=dict)
-    optional: Mapping[str, "Kind"] = field(default_factory=dict)
-
-    def wrong(self, value: Any) -> "Wrong | None":
-        """Return what is wrong with the first key that does not fit; None where all fit."""
-        if not isinstance(value, dict):
-            return _needed("an object", value)
-        for kinds in (self.needed, self.optional):
-            for key, kind in kinds.items():
-                if key not in value:
-                    if kinds is self.needed:
-                        return Wrong([key], "is missing")
-                elif wrong := kind.wrong(value[key]):
-                    return wrong.below(key)
-        return None
+def _record(needed: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> Any:
+    """Return the type of a JSON object with these keys; others are ignored."""
+    of = [*needed.items(), *((name, kind, None) for name, kind in (optional or {}).items())]
+    return msgspec.defstruct("Record", of)
 
 
-Kind = Value | Each | Record
+def _scored(metrics: Any, item: Mapping[str, Any], baseline: Any, **more: Any) -> Any:
+    items = list[_record(item, {"baselines": dict[str, baseline]})]  # type: ignore[misc, valid-type]
+    return _record({"metrics": metrics, **more}, {"items": items})
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """The keys that lead to a value, and what is wrong with it."""
-
-    keys: list[str]
-    why: str
-
-    def below(self, key: str | int) -> "Wrong":
-        """Return the same, where the value is a part of another."""
-        return Wrong([str(key), *self.keys], self.why)
-
-
-def _needed(words: str, value: Any) -> Wrong:
-    return Wrong([], f"is {_shown(value)}; {words} is needed")
-
-
-def _shown(value: Any) -> str:
-    """Return a value as an error names it: short."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:40]}..."
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and math.isfinite(value))
-
-
-def _are_precisions(value: Any) -> bool:
-    return bool(value) and all(re.fullmatch(r"p_at_[1-9]\d*", name) for name in value)
-
-
-TEXT = Value("text", lambda value: isinstance(value, str))
-NUMBER = Value("a number", _is_number)
-COUNT = Value("a whole number of at least 0", lambda value: type(value) is int and value >= 0)
-FIGURE = Value("a number or null", lambda value: value is None or _is_number(value))
-SETTING = Value(
-    "a number or text", lambda value: isinstance(value, bool | str) or _is_number(value)
-)
-TRUTH = Value("true or false", lambda value: isinstance(value, bool))
-INTERVAL = Value(
-    "a list of two numbers",
-    lambda value: isinstance(value, list) and len(value) == 2 and all(map(_is_number, value)),
-)
-MAYBE_INTERVAL = Value(
-    "a list of two numbers or null", lambda value: value is None or INTERVAL.fits(value)
-)
-PRECISIONS = Value("one figure or more, each called p_at_N,", _are_precisions)
-INTERVALS, METRICS = Each(INTERVAL), Each(FIGURE)
-GROUP = Record({"n": COUNT, "metrics": METRICS}, {"intervals": INTERVALS})
-
-RESULT = Record(
-    {"task": TEXT, "name": TEXT, "system": TEXT, "metrics": METRICS, "n": COUNT},
-    {
-        "intervals": INTERVALS,
-        "groups": Each(GROUP),
-        "baselines": Each(METRICS),
-        "baseline_intervals": Each(INTERVALS),
-        "counts": Each(COUNT),
-        "settings": Each(SETTING),
-        "notes": Each(TEXT, list),
-        "items": Each(Record(), list),
-        "data": Record(optional={"file": TEXT, "sha256": TEXT, "learned_from": Record()}),
-        "versions": Each(TEXT),
-        "command": TEXT,
-        "seconds": NUMBER,
-    },
-)
-MODULE = Record({"path": TEXT, "fingerprint": TEXT})
-
-
-def _items(item: Kind) -> Record:
-    return Record(optional={"items": Each(item, list)})
-
-
-def _scored(*figures: str) -> Record:
-    return Record({"metrics": Record(dict.fromkeys(figures, FIGURE))})
-
-
-_POINT = Record(
-    {
-        "pearson": FIGURE,
-        "interval": MAYBE_INTERVAL,
-        "captions": FIGURE,
-        "captions_interval": MAYBE_INTERVAL,
-    }
-)
-_STS_ITEM = Record(
-    {"gold": NUMBER, "score": NUMBER, "genre": TEXT, "sentence1": TEXT, "sentence2": TEXT},
-    {"baselines": Each(NUMBER)},
-)
-_NLI_ITEM = Record({"gold": TEXT, "predicted": TEXT}, {"baselines": Each(TEXT)})
-_RANKING_ITEM = Record({"rank": COUNT}, {"baselines": Each(COUNT)})
-_CQA_ITEM = Record(
-    {"query_id": TEXT, "candidate_id": TEXT, "relevant": TRUTH, "score": NUMBER},
-    {"baselines": Each(NUMBER)},
-)
-_RETRIEVAL_ITEM = Record({"query_id": TEXT, "metrics": METRICS}, {"baselines": Each(METRICS)})
-_OF_TRAINING: dict[str, Kind] = {
-    "epoch_share": NUMBER,
-    "learning_rate": NUMBER,
-    "units": COUNT,
-    "clip_norm": NUMBER,
-    "gates": TEXT,
-}
-"""Settings of a regressor that was trained, for so many `epochs`."""
-OF_TASK: dict[str, tuple[Record, ...]] = {
-    "sts": (_scored("pearson"), _items(_STS_ITEM)),
-    "snli": (_scored("accuracy"), _items(_NLI_ITEM)),
-    "response_ranking": (Record({"metrics": PRECISIONS}), _items(_RANKING_ITEM)),
-    "cqa": (_scored("map"), _items(_CQA_ITEM)),
-    RETRIEVAL: (
-        _scored("ndcg_at_10"),
-        Record({"counts": Record({"documents": COUNT})}),
-        _items(_RETRIEVAL_ITEM),
+_SCORE = {"gold": float, "score": float, "genre": str, "sentence1": str, "sentence2": str}
+_PRECISION = Annotated[str, Meta(pattern=r"^p_at_[1-9]\d*$")]
+_OF_TASK: dict[str, Any] = {
+    "sts": _scored(_record({"pearson": Figure}), _SCORE, float),
+    "snli": _scored(_record({"accuracy": Figure}), {"gold": str, "predicted": str}, str),
+    "response_ranking": _scored(
+        Annotated[dict[_PRECISION, Figure], Meta(min_length=1)], {"rank": int, "block": int}, int
     ),
-    "snli_sweep": (_items(Record({"share": NUMBER, "dev": _POINT, "test": _POINT})),),
-    "contamination": (
-        Record({"counts": Record({"pairs_in_training": COUNT, "texts_in_training": COUNT})}),
+    "cqa": _scored(
+        _record({"map": Figure}),
+        {"query_id": str, "candidate_id": str, "relevant": bool, "score": float},
+        float,
     ),
-    "mistakes": (),
-    "sts_regression": (
-        Record(
-            {
-                "settings": Record(
-                    {"row": TEXT, "label": TEXT, "folds_by": TEXT, "folds": COUNT}, _OF_TRAINING
-                ),
-                "counts": Record(
-                    {
-                        "pairs_held_out_with_a_sentence_that_trains": COUNT,
-                        "folds_that_diverged": COUNT,
-                        "folds_without_a_correlation": COUNT,
-                    }
-                ),
-                "data": Record(
-                    {"word_vectors": TEXT, "word_dim": COUNT},
-                    {
-                        "tests": Each(
-                            Record({"pairs": COUNT, "pairs_with_a_sentence_that_trains": COUNT})
-                        )
-                    },
-                ),
-            }
-        ),
+    RETRIEVAL: _scored(
+        _record({"ndcg_at_10": Figure}),
+        {"query_id": str, "metrics": dict[str, Figure]},
+        dict[str, Figure],
+        counts=_record({"documents": int}),
+    ),
+    "contamination": _record(
+        {"counts": _record({"pairs_in_training": int, "texts_in_training": int})}
+    ),
+    "mistakes": Any,
+    "sts_regression": _record(
+        {"settings": _record({"row": str, "label": str, "folds_by": str, "folds": int})}
     ),
 }
-"""What the results of each task hold besides `RESULT`."""
-
-
-def problem(result: Any) -> str | None:
-    """Return the first thing that is wrong with what a result file holds: the key, and why."""
-    wrong = RESULT.wrong(result)
-    if wrong is None and result["task"] not in OF_TASK:
-        wrong = Wrong(["task"], f"is {_shown(result['task'])}; {', '.join(OF_TASK)} are accepted")
-    if wrong is None:
-        wrong = next(filter(None, (kind.wrong(result) for kind in _kinds(result))), None)
-    return f"{'.'.join(wrong.keys) or 'all of it'} {wrong.why}" if wrong else None
-
-
-def _kinds(result: dict) -> Iterator[Record]:
-    """Yield what this result must be besides `RESULT`."""
-    yield from OF_TASK[result["task"]]
-    if result.get("module") is not None:
-        yield Record({"module": MODULE})
-    thresholds = [name for name in result.get("settings", {}) if name.endswith("threshold")]
-    if thresholds:
-        yield Record({"settings": Record(dict.fromkeys(thresholds, NUMBER))})
-    if "epochs" in result.get("settings", {}):
-        yield Record({"settings": Record(_OF_TRAINING)})
-    if result["task"] == "mistakes":
-        figures = Record(dict.fromkeys(result["metrics"], FIGURE))
-        yield Record(optional={"groups": Each(Record({"metrics": figures}))})
+"""What the results of each task hold besides the fields of `Result`."""
+_Task = _record(
+    {"task": Literal[tuple(_OF_TASK)]},  # type: ignore[valid-type]
+    {"module": _record({"path": str, "fingerprint": str}) | None},
+)

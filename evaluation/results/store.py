@@ -1,13 +1,14 @@
 """Results as JSON files, read and checked, written whole or not at all."""
 
 import dataclasses
-import json
 import math
 from pathlib import Path
 
+import msgspec
+
 from common.errors import InputError
-from common.files import write_text
-from evaluation.results.result import RETRIEVAL, TASKS, Result, problem
+from common.files import write_json
+from evaluation.results.result import RETRIEVAL, TASKS, Result, checked
 
 # What other commands write as JSON, by keys that no result has: it may lie among results.
 NO_RESULTS = {"report": {"tables", "results"}, "compare": {"a", "b", "differences"}}
@@ -21,10 +22,7 @@ def path_of(name: str, folder: Path) -> Path:
 def write(result: Result, folder: Path) -> Path:
     """Write `<name>.json` into the folder and return its path."""
     path = path_of(result.name, folder)
-    content = json.dumps(
-        defined(dataclasses.asdict(result)), indent=1, ensure_ascii=False, allow_nan=False
-    )
-    write_text(path, content + "\n")
+    write_json(path, defined(dataclasses.asdict(result)))
     return path
 
 
@@ -53,31 +51,24 @@ def read_results(folder: str | Path) -> list[Result]:
     folder too. Every other file must be a result, each of its own name.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder of results")
-    loaded = {path: _loaded(path) for path in sorted(folder.glob("*.json"))}
-    found: dict[str, tuple[Path, Result]] = {}
-    for path, content in loaded.items():
-        if written_by(content):
-            continue
-        result = _parsed(content, path)
-        if result.name in found:
-            other, _ = found[result.name]
-            raise InputError(f"{path}: a result named {result.name}, as {other.name} is; keep one")
-        found[result.name] = path, result
+    found: dict[str, Result] = {}
+    for path in sorted(folder.glob("*.json")):
+        content = _loaded(path)
+        if not _written_by(content):
+            result = _parsed(content, path)
+            if result.name in found:
+                raise InputError(f"{path}: a second result named {result.name}; keep one")
+            found[result.name] = result
     if not found:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
     order = {task: position for position, task in enumerate((*TASKS, RETRIEVAL))}
-    results = (result for _, result in found.values())
-    return sorted(results, key=lambda result: (order.get(result.task, len(order)), result.name))
+    return sorted(found.values(), key=lambda one: (order.get(one.task, len(order)), one.name))
 
 
-def written_by(content: object) -> str | None:
+def _written_by(content: object) -> str | None:
     """Return which command writes such JSON files, where they are no results."""
-    if not isinstance(content, dict):
-        return None
-    found = (command for command, keys in NO_RESULTS.items() if keys <= content.keys())
-    return next(found, None)
+    keys = content.keys() if isinstance(content, dict) else set()
+    return next((command for command, own in NO_RESULTS.items() if own <= keys), None)
 
 
 def check_replaceable(path: Path, command: str) -> None:
@@ -85,27 +76,23 @@ def check_replaceable(path: Path, command: str) -> None:
 
     A result, what another command wrote, and a file of somebody else are kept.
     """
-    if not path.exists() or not path.stat().st_size:
-        return
     try:
-        own = written_by(_loaded(path)) == command
+        own = not path.exists() or _written_by(_loaded(path)) == command
     except InputError:
-        own = False
+        own = not path.stat().st_size
     if not own:
         raise InputError(f"{path}: there already, and not written by {command}; it is kept")
 
 
 def _loaded(path: Path) -> object:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        return msgspec.json.decode(path.read_bytes())
+    except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"{path}: not a result of this program ({error})") from error
 
 
 def _parsed(content: object, path: Path) -> Result:
-    if wrong := problem(content):
-        raise InputError(f"{path}: not a result of this program: {wrong}")
     try:
-        return Result(**content)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise InputError(f"{path}: not a result of this program ({error})") from error
+        return checked(content)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: not a result of this program: {error}") from error

@@ -37,6 +37,7 @@ def main(argv):
         write(output / "mistakes.md", words)
     elif output.suffix:
         write(output, words)
+        write(output.parent / "results" / "table_1.csv", words)
     else:
         write(output / f"{rest[0]}.json", words)
     return 0

@@ -45,8 +45,7 @@ class Workplace:
             self.write(f"data/{name}", name)
         shutil.copytree(REPOSITORY / rows.PRESETS, folder / rows.PRESETS)
         shutil.copy(rows.TABLE, folder / "rows.yaml")
-        for name in ("results/learned.md", "results/protocol.md", "benchmarks/ablations.md"):
-            self.write(name, "")
+        self.write("results/protocol.md", "")
         stub = folder / "python"
         script = Path(__file__).with_name("stub_python.py")
         stub.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')

@@ -200,7 +200,9 @@ class Tile(NamedTuple):
     def line(self) -> str:
         """Return the tile as a line of text."""
         found = self.found
-        said = f"{', '.join(filter(None, (self.task, self.data)))}: {self.metric} {found.score.text}"
+        said = (
+            f"{', '.join(filter(None, (self.task, self.data)))}: {self.metric} {found.score.text}"
+        )
         if found.baseline:
             of = f"{found.baseline.label} {found.baseline_score.text}"
             said += f"; best simple baseline: {of}"

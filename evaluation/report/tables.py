@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evaluation.data.sts_files import OFFICIAL_COUNTS
 from evaluation.data import overlap
 from evaluation.data.files import REDDIT, SYNTHETIC
 from evaluation.report import paper
@@ -27,9 +26,10 @@ def of_paper(systems: Sequence[System]) -> list[Table]:
     shown: set[str] = set()
     for file, spec in paper.PAPER.tables.items():
         there = dict.fromkeys(map(data_name, names(systems, spec.task)))
-        data = [name for name in spec.data or there.keys() - shown if name in there]
+        others = [name for name in there if name not in shown]
+        data = [name for name in spec.data or others if name in there]
         if data:
-            made.append(_table(systems, file, spec, sorted(data, key=[*there].index)))
+            made.append(_table(systems, file, spec, data))
             shown.update(data)
     return made
 
@@ -120,7 +120,7 @@ def is_papers(result: Result) -> bool:
     if is_synthetic(result) or result.n != paper.SIZES.get(name):
         return False
     genres = {genre: of["n"] for genre, of in result.groups.items()}
-    return name not in OFFICIAL_COUNTS or not genres or genres == OFFICIAL_COUNTS[name]
+    return name not in paper.OFFICIAL_COUNTS or not genres or genres == paper.OFFICIAL_COUNTS[name]
 
 
 def is_synthetic(result: Result) -> bool:

@@ -1,48 +1,26 @@
+"""Which rows, columns and figures the tables have."""
+
 import dataclasses
-import json
-import re
 
 import pytest
 
-from evaluation.__main__ import main
-from evaluation.report import html_page, paper_tables, pictures
-from evaluation.report.cells import BASELINE, OTHER, OURS, Cell, Row, Table, markdown, mean
-from evaluation.report.systems import System, left_out, read_module, read_runs, scored
-from evaluation.results import store
-from evaluation.results.result import Result
+from evaluation.report import html_page, tables
+from evaluation.report.paper import PAPER as YANG_2018
+from evaluation.report.table import BASELINE, OTHER, PAPER, Cell, Row, Table, as_csv, markdown, mean
+from model.sts_regression.experiments import TABLE_2
+from tests.evaluation.report.results_of import (
+    TEST_2017,
+    official,
+    ranking,
+    result,
+    rows_of,
+    sts,
+    system,
+)
 
 
-def sts(name="sts-test", *, r=0.5, n=4, groups=None, **fields):
-    return Result(
-        task="sts",
-        name=name,
-        system="module",
-        metrics={"pearson": r, "spearman": r},
-        intervals={"pearson": [r - 0.1, r + 0.1]},
-        n=n,
-        groups=groups
-        or {
-            "main-captions": {
-                "n": 2,
-                "metrics": {"pearson": r + 0.2},
-                "intervals": {"pearson": [r, r + 0.3]},
-            }
-        },
-        items=[
-            {"gold": g, "score": -s, "genre": "main-captions", "sentence1": "a|b", "sentence2": "c"}
-            for g, s in ((0.0, 1.5), (1.0, 1.2), (4.0, 0.4), (5.0, 0.2))
-        ],
-        data={"file": "sts-test.csv", "sha256": "ab"},
-        module={"path": "m", "fingerprint": "1"},
-        **fields,
-    )
-
-
-def systems_of(**named):
-    return [
-        System(label, OURS if label == "ours" else BASELINE, ({found.name: found},))
-        for label, found in named.items()
-    ]
+def of_paper(*results):
+    return {table.file: table for table in tables.of_paper([system(*results)])}
 
 
 @pytest.mark.parametrize(
@@ -50,11 +28,11 @@ def systems_of(**named):
     [
         (Cell(0.12345, [0.1, 0.2]), "0.123", "[0.100, 0.200]"),
         (Cell(0.12345, [0.1, 0.2], percent=True, decimals=1), "12.3", "[10.0, 20.0]"),
-        (Cell(0.5), "0.500", ""),
         (Cell(), "-", ""),
         (Cell(1.0, [1.0, 1.0]), "1.000", ""),
         (Cell(-1e-9), "0.000", ""),
         (Cell(12345, decimals=0), "12,345", ""),
+        # By hand: the deviation, with n - 1, is 0.04 / sqrt(2).
         (mean([0.70, 0.74]), "0.720 ± 0.028", ""),
         (mean([0.7, 0.8], intervals=[[0.5, 0.8], [0.7, 1.0]]), "0.750 ± 0.071", "[0.600, 0.900]"),
         (mean([0.7, 0.8], intervals=[[0.5, 0.8], None]), "0.750 ± 0.071", ""),
@@ -64,242 +42,173 @@ def test_a_figure_and_its_interval(cell, text, interval):
     assert (cell.text, cell.interval_text) == (text, interval)
 
 
-def test_a_wide_table_becomes_several_with_the_rows_that_have_figures_there():
-    headers = [f"h{number}" for number in range(7)]
-    whole = Row("whole", [Cell(number / 10, [0.0, 1.0]) for number in range(7)], OURS)
-    papers = Row("known", [Cell(0.5), *[Cell()] * 6], "paper")
-    text = markdown(Table("Wide", headers, [whole, papers], ["One note.", "Another."]))
-    title, first, second, notes = text.split("\n\n")
-    assert title == "**Wide**"
-    assert [line.count("|") for line in first.splitlines()] == [5] * 4
-    assert "| known (paper) " in first
-    assert [line.count("|") for line in second.splitlines()] == [6] * 3
-    assert "0.600 [0.000, 1.000]" in second
-    assert notes == "One note. Another."
-
-
-def test_markdown_is_one_table_of_every_figure():
-    made = paper_tables.tables(systems_of(ours=sts(n=1379), rival=sts(r=0.25, n=1379)))
-    lines = html_page.markdown(made).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0] == ["table", "data", "system", "kind", "figure", "score", "95% interval"]
-    assert {len(row) for row in cells} == {7}
-    title = "Table 3: Pearson's r on the STS Benchmark"
-    assert [title, "", "ours", "ours", "test", "0.500", "[0.400, 0.600]"] in cells
-    assert [title, "", "rival", "baseline", "test", "0.250", "[0.150, 0.350]"] in cells
-    # By hand: tanh(artanh(0.731) ± 1.96 / sqrt(1379 - 3)).
-    assert [title, "", "Reddit", "paper", "test", "0.731", "[0.705, 0.755]"] in cells
-    by_genre = "Table 4: Pearson's r by genre"
-    assert [by_genre, "", "ours", "ours", "test captions", "0.700", "[0.500, 0.800]"] in cells
-
-
-def test_the_command_writes_page_table_and_json(tmp_path, capsys):
-    store.write(sts(), tmp_path / "results")
-    store.write(sts(r=0.4), tmp_path / "older")
-    named = dataclasses.replace(sts(r=0.3), module={"path": "TF-IDF", "fingerprint": "2"})
-    store.write(named, tmp_path / "results" / "baselines" / "TF-IDF")
-    argv = ["report", "--results", str(tmp_path / "results"), "--beside", str(tmp_path / "older")]
-    main([*argv, "--output", str(tmp_path / "site" / "page.html")])
-    names = sorted(path.name for path in (tmp_path / "site").iterdir())
-    assert names == ["page.html", "page.json", "page.md"]
-    page = (tmp_path / "site" / "page.html").read_text()
-    for expected in ("<title>Scores of m<", "older", "TF-IDF", "[0.400, 0.600]"):
-        assert expected in page
-    found = json.loads((tmp_path / "site" / "page.json").read_text())
-    (table_3,) = [table for table in found["tables"] if table["title"].startswith("Table 3")]
-    assert [row["label"] for row in table_3["rows"][:3]] == ["m", "older", "TF-IDF"]
-    assert table_3["rows"][0]["cells"][1]["value"] == 0.5
-    assert table_3["rows"][0]["cells"][1]["interval"] == [0.4, 0.6]
-    assert "items" not in found["results"][0]
-    assert len(found["results"]) == 3
-    assert main([*argv, "--output", str(tmp_path / "page.md")]) == 1
-    assert "the name of an HTML file is accepted" in capsys.readouterr().err
-
-
-def test_bars_show_ours_the_best_baseline_and_the_papers_models_on_its_own_data():
-    found = systems_of(ours=sts(n=1379), worst=sts(r=0.1, n=1379), best=sts(r=0.3, n=1379))
-    drawn = pictures.genre_bars(found, "sts-test")
-    for label in ("ours", "best", "Reddit (paper)", "Reddit+SNLI (paper)", "captions", "news"):
-        assert label in drawn
-    assert "worst" not in drawn
-    assert "Reddit" not in pictures.genre_bars(systems_of(ours=sts()), "sts-test")
-
-
-def test_tuned_rows_stand_below_the_untuned():
-    tuned = dataclasses.replace(sts("sts-test-tuned", r=0.6), system="module_tuned")
-    system = System("this module", OURS, ({one.name: one for one in (sts(), tuned)},))
-    table_3, table_4 = paper_tables.tables([system])
-    for table in (table_3, table_4):
-        assert [row.label for row in table.rows[:2]] == ["this module", "this module, tuned"]
-    assert table_3.rows[1].cells[1].value == 0.6
-
-
-def test_rows_of_one_file_stand_under_its_name():
-    cqa = Result(task="cqa", name="cqa-x", system="module", metrics={"map": 0.5, "f1": 0.25}, n=3)
-    (table,) = paper_tables.tables(systems_of(ours=cqa))
-    row = table.rows[0]
-    assert (row.group, row.label) == ("x", "ours")
-    assert [cell.text for cell in row.cells] == ["50.00", "-", "-", "-", "-", "25.00", "-"]
-    official = dataclasses.replace(cqa, name="cqa-SemEval2017-Task3-CQA-QL-test", n=88)
-    (table,) = paper_tables.tables(systems_of(ours=official))
-    assert table.rows[-1].group == "SemEval-2017 test, in the paper"
-
-
-def test_other_similarity_data_has_a_table_of_its_own():
-    (table,) = paper_tables.tables(systems_of(ours=sts("sts-2016")))
-    assert table.title.startswith("Other similarity data")
-    assert table.headers == ["2016"]
-    assert table.rows[0].cells == [Cell(0.5, [0.4, 0.6])]
-
-
-def test_inference_has_the_papers_rows_in_the_column_of_the_test_set():
-    def snli(name, accuracy):
-        return Result(
-            task="snli", name=name, system="module", metrics={"accuracy": accuracy}, n=9824
-        )
-
-    both = [snli("snli-dev", 0.5), snli("snli-test", 0.6)]
-    (table,) = paper_tables.tables([System("ours", OURS, ({one.name: one for one in both},))])
-    texts = {row.label: [cell.text for cell in row.cells] for row in table.rows}
-    assert texts["ours"] == ["50.0", "60.0"]
-    assert texts["InferSent"] == ["-", "84.5"]
-    assert re.match(r"snli-dev: 9,824 pairs, snli-test: 9,824", table.notes[0])
-
-
-def test_systems_come_from_folders(tmp_path):
-    ours = sts()
-    store.write(ours, tmp_path / "results")
-    store.write(dataclasses.replace(ours, baselines={"word_overlap": {}}), tmp_path / "older")
-    named = dataclasses.replace(ours, module={"path": "TF-IDF", "fingerprint": "2"})
-    store.write(named, tmp_path / "results" / "baselines" / "a")
-    engine = dataclasses.replace(ours, task="cqa", name="cqa-x", system="search_engine")
-    engine = dataclasses.replace(engine, metrics={"map": 0.5}, intervals={}, items=[])
-    engine = dataclasses.replace(engine, baselines={"word_overlap": {}})
-    store.write(engine, tmp_path / "results")
-    store.write(engine, tmp_path / "results" / "baselines" / "a")
-    found = read_module(tmp_path / "results", [tmp_path / "older"])
-    assert [(one.label, one.kind) for one in found] == [
-        ("m", OURS),
-        ("older", OTHER),
-        ("TF-IDF", BASELINE),
+def test_a_table_as_markdown_and_as_csv():
+    rows = [
+        Row("a|b", [Cell(0.5, [0.25, 0.75], percent=True, decimals=1), Cell()], "ours", "x"),
+        Row("known", [Cell(0.25, decimals=2, deviation=0.1), Cell(1.0)], PAPER, "y"),
     ]
-    labels = [one.label for one in scored(found, "sts-test")]
-    assert labels == ["m", "older", "TF-IDF", "word overlap"]
-    labels = [one.label for one in scored(found, "cqa-x")]
-    assert labels == ["search engine", "word overlap"]
+    table = Table("t", "A table", ["one", "two"], rows)
+    first, second = markdown(table).split("\n\n")
+    assert first.splitlines()[-1] == r"| a\|b |     50.0 [25.0, 75.0] |".replace("    50", "50")
+    assert "| known (paper) |" in second
+    assert as_csv(table).splitlines() == [
+        "data,row,kind,figure,value,deviation,low,high",
+        "x,a|b,ours,one,50.0,,25.0,75.0",
+        "y,known,paper,one,0.25,0.10,,",
+        "y,known,paper,two,1.000,,,",
+    ]
+    wide = dataclasses.replace(rows[0], cells=rows[0].cells[:1] * 5)
+    assert "[" not in markdown(Table("t", "Wide", list("abcde"), [wide]))
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"data": {"sha256": "cd"}}, "SHA-256 of the data cd, but ab in m."),
-        ({"n": 5}, "n 5, but 4 in m."),
-        ({"settings": {"candidates": 10}}, "candidates 10, but 100 in m."),
-    ],
-)
-def test_results_of_other_items_are_left_out_and_named(tmp_path, changed, said, capsys):
-    ours = sts("response_ranking", settings={"candidates": 100, "seed": 0})
-    ours = dataclasses.replace(ours, task="response_ranking", metrics={"p_at_1": 0.5})
-    ours = dataclasses.replace(ours, intervals={}, groups={}, items=[])
-    other = dataclasses.replace(ours, metrics={"p_at_1": 0.9}, **changed)
-    named = {"path": "TF-IDF", "fingerprint": "2"}
-    store.write(ours, tmp_path / "results")
-    store.write(other, tmp_path / "older")
-    store.write(dataclasses.replace(other, module=named), tmp_path / "results/baselines/a")
-    asked = ["report", "--results", tmp_path / "results", "--beside", tmp_path / "older"]
-    page = tmp_path / "page.html"
-    main([*map(str, asked), "--output", str(page)])
-    out = capsys.readouterr().out
-    for label in ("older", "TF-IDF"):
-        assert f"{label}, response_ranking is left out: {said}\n" in out
-        assert f"{label}, response_ranking is left out: {said}" in page.read_text()
-    assert "best simple baseline" not in out
-    (table,) = json.loads(page.with_suffix(".json").read_text())["tables"]
-    assert [row["label"] for row in table["rows"]] == ["m"]
+def test_tables_are_in_the_order_a_newcomer_asks():
+    snli, cqa = result("snli", "snli-test", accuracy=0.5), result("cqa", "cqa-x", map=0.5)
+    found = of_paper(snli, cqa, ranking(1, 2), sts(), sts("sts-2016"))
+    assert list(found) == ["table_3", "table_4", "similarity", "table_1", "table_6", "table_2"]
+    assert rows_of(found["similarity"])["", "this module"] == ["0.500"]
+    assert rows_of(found["table_6"]) == {("x", "this module"): ["50.00"]}
 
 
-def test_rows_of_other_items_are_left_out_and_named(tmp_path):
-    store.write(sts(), tmp_path / "a-0")
-    store.write(dataclasses.replace(sts(), n=5), tmp_path / "b-0")
-    found = read_runs(tmp_path)
-    assert [one.label for one in scored(found, "sts-test")] == ["a"]
-    assert left_out(found) == ["b, sts-test is left out: n 5, but 4 in a."]
+def test_the_papers_rows_are_there_on_its_data_alone():
+    papers = [
+        official(sts()),
+        ranking(1, 2),
+        result("cqa", TEST_2017, n=88, map=0.4),
+        result("snli", "snli-test", n=9824, accuracy=0.5),
+    ]
+    synthetic = [
+        dataclasses.replace(one, data=one.data | {"origin": "synthetic sample"}) for one in papers
+    ]
+    own = [
+        dataclasses.replace(official(sts()), groups={"main-news": {"n": 1379, "metrics": {}}}),
+        ranking(1, 2, settings={"candidates": 20}),
+        *(dataclasses.replace(one, n=9) for one in papers[2:]),
+    ]
+    for results, counts in ((papers, [12, 4, 2, 5, 4]), (synthetic, [0] * 5), (own, [0] * 5)):
+        found = of_paper(*results)
+        kinds = [[row.kind for row in table.rows].count(PAPER) for table in found.values()]
+        assert kinds == counts
 
 
-def test_modules_in_folders_of_one_name_keep_rows_of_their_own(tmp_path, fails):
-    folders = [tmp_path / name for name in ("a/results", "b/results", "c/m", "d/older")]
-    for folder in (tmp_path / "main", *folders):
-        store.write(sts(), folder)
-    found = read_module(tmp_path / "main", folders)
-    labels = ["m", "a/results", "b/results", "c/m", "older"]
-    assert [one.label for one in found] == labels
-    line = fails(
-        *("report", "--results", tmp_path / "main", "--beside", folders[0], folders[0]),
-        *("--output", tmp_path / "page.html"),
+def test_our_figures_and_the_papers_stand_in_the_columns_of_their_data():
+    tuned = dataclasses.replace(official(sts(r=0.625)), name="sts-test-tuned")
+    found = of_paper(
+        official(sts()),
+        tuned,
+        sts("sts-dev", r=0.4),
+        ranking(1, 2),
+        result("cqa", TEST_2017, system="search_engine", n=88, map=0.4185),
+        result("snli", "snli-dev", accuracy=0.5),
+        result("snli", "snli-test", n=9824, accuracy=0.6),
     )
-    assert "a/results: twice; accepted: each folder once" in line
+    table_3 = rows_of(found["table_3"])
+    assert table_3["", "this module"] == ["0.400", "0.500"]
+    assert table_3["", "this module, tuned"] == ["-", "0.625"]
+    assert table_3["", "Reddit (paper)"] == ["-", "0.731"]
+    # By hand: tanh(artanh(0.731) ± 1.96 / sqrt(1379 - 3)).
+    assert [
+        row.cells[1].interval_text for row in found["table_3"].rows if row.name == "Reddit (paper)"
+    ] == ["[0.705, 0.755]"]
+    assert found["table_4"].headers == [
+        "dev all",
+        *(f"test {g}" for g in ("all", "captions", "forums", "news")),
+    ]
+    assert rows_of(found["table_4"])["", "this module"] == ["0.400", "0.500", *["0.250"] * 3]
+    papers = rows_of(found["table_4"])["", "Reddit+SNLI (paper)"]
+    assert papers == ["-", "0.782", "0.891", "0.764", "0.585"]
+    assert rows_of(found["table_1"])["", "DAN (paper)"] == ["56.1", "70.2", "83.6"]
+    six = rows_of(found["table_6"])
+    assert six["SemEval2017-Task3-CQA-QL-test", "search engine"] == ["41.85"]
+    assert six["SemEval2017-Task3-CQA-QL-test", "Reddit (paper)"] == ["47.07"]
+    assert rows_of(found["table_2"])["", "this module"] == ["50.0", "60.0"]
+    assert rows_of(found["table_2"])["", "InferSent (paper)"] == ["-", "84.5"]
 
 
-def test_overlaps_have_a_table_with_scores_without_them():
+def test_the_papers_tables_agree_with_each_other():
+    three, four = (YANG_2018.tables[name].paper for name in ("table_3", "table_4"))
+    assert all(of[data][0] == three[model][data][0] for model, of in four.items() for data in of)
+    main = {one.data: one for one in YANG_2018.main}
+    assert main["sts-test"].reddit == three["Reddit"]["sts-test"][0]
+    assert main["sts-test-tuned"].nli == three["Reddit+SNLI tuned"]["sts-test"][0]
+
+
+def test_overlaps_and_mistakes_have_tables_with_the_scores_of_groups():
+    groups = {"without texts in training": {"n": 3, "metrics": {"pearson": 0.25}}}
     overlaps = dataclasses.replace(
-        sts(),
+        sts(groups=groups),
         task="contamination",
         name="contamination-sts-test",
-        counts={"training_records": 9, "pairs_in_training": 3, "texts_in_training": 7},
-        groups={
-            "without texts in training": {
-                "n": 193,
-                "metrics": {"pearson": 0.5},
-                "intervals": {"pearson": [0.4, 0.6]},
-            }
-        },
+        counts={"pairs_in_training": 3, "texts_in_training": 7},
     )
-    systems = systems_of(ours=overlaps)
-    (table,) = html_page.all_tables(systems)
-    (row,) = table.rows
-    assert row.label == "sts-test, Pearson"
-    assert [cell.text for cell in row.cells] == ["4", "3", "7", "0.500", "-", "0.500"]
-    assert row.cells[-1].interval_text == "[0.400, 0.600]"
-    assert "[0.400, 0.600]" in html_page.render(systems, [table])
-
-
-@pytest.mark.parametrize("name", ["snli-test", "sts-test-tuned"])
-def test_what_was_learned_on_other_data_is_left_out_and_named(tmp_path, name):
-    for row, digest in (("a", "1" * 64), ("b", "2" * 64), ("c", "1" * 64)):
-        data = {"file": "x", "sha256": "ab", "learned_from": {"sha256": digest}}
-        one = dataclasses.replace(sts(name), task=name.split("-")[0], data=data, items=[])
-        store.write(
-            dataclasses.replace(one, metrics={"accuracy": 0.5, "pearson": 0.5}),
-            tmp_path / f"{row}-0",
-        )
-        store.write(sts(), tmp_path / f"{row}-0")
-    found = read_runs(tmp_path)
-    assert [one.label for one in found if one.named(name)] == ["a", "c"]
-    assert left_out(found) == [
-        f"b, {name} is left out: learned or chosen on data of SHA-256 222222222222, but "
-        "111111111111 in a."
-    ]
-
-
-def test_baselines_of_one_short_name_keep_rows_of_their_own(tmp_path):
-    store.write(sts(), tmp_path)
-    for name in ("nnlm", "use"):
-        module = {"path": f"https://example.org/models/some/{name}/versions/1", "fingerprint": "2"}
-        store.write(dataclasses.replace(sts(), module=module), tmp_path / "baselines" / name)
-    assert [one.label for one in read_module(tmp_path)] == ["m", "versions/1", "use"]
-
-
-def test_data_with_the_benchmarks_name_and_size_alone_are_not_the_benchmark():
-    other = sts(n=1379, groups={"main-news": {"n": 1379, "metrics": {"pearson": 0.5}}})
-    official = {
-        genre: {"n": n, "metrics": {"pearson": 0.5}}
-        for genre, n in (("main-captions", 625), ("main-forums", 254), ("main-news", 500))
+    (table,) = html_page.all_tables([system(overlaps)])
+    assert rows_of(table) == {
+        ("", "sts-test, Pearson"): ["4", "3", "7", "0.500", "-", "0.250"],
     }
-    assert paper_tables.is_papers(sts(n=1379, groups=official))
-    assert not paper_tables.is_papers(other)
-    table_3, _ = paper_tables.tables(systems_of(ours=other))
-    assert table_3.title == "Table 3: Pearson's r of similarity"
-    assert table_3.notes == [
-        "sts-test has as many pairs here as in the STS Benchmark, but not of the same genres: "
-        "these are other data, without the paper's figures."
+    wrong = dataclasses.replace(overlaps, task="mistakes", name="mistakes-sts-test")
+    assert rows_of(tables.mistakes(wrong)) == {
+        ("", "all"): ["4", "0.500", "0.500"],
+        ("", "without texts in training"): ["3", "0.250", "-"],
+    }
+
+
+def regressor(row, label, r, *, way="random"):
+    found = result("sts_regression", f"sts_regression-sts2016-{way}-{row}", n=1186)
+    return dataclasses.replace(
+        found,
+        system="module" if row == "cosine" else row,
+        metrics={"pearson": r, "pearson_in_sample": 0.9, "mse": 1.5},
+        intervals={"pearson": [r - 0.1, r + 0.1]},
+        settings={"folds": 3, "folds_by": way, "row": row, "label": label},
+    )
+
+
+def test_regressors_come_in_the_papers_order_and_the_papers_behind_them():
+    systems = [
+        system(
+            regressor("cosine", "Cosine of the module", 0.75),
+            regressor("sif_perceptron", "SIF and Perceptron", 0.2),
+            regressor("lstm2_lstm2", "2 LSTM Stack and 2 LSTM Stack", 0.6),
+            regressor("lstm2_lstm2", "2 LSTM Stack and 2 LSTM Stack", 0.45, way="sentences"),
+        )
+    ]
+    (table,) = html_page.all_tables(systems)
+    assert table.headers == ["pearson", "in sample"]
+    assert [(row.group, row.label, row.cells[0].text) for row in table.rows[:5]] == [
+        ("sts2016-random", "2 LSTM Stack and 2 LSTM Stack", "0.600"),
+        ("sts2016-random", "SIF and Perceptron", "0.200"),
+        ("sts2016-random", "Cosine of the module", "0.750"),
+        ("sts2016-sentences", "2 LSTM Stack and 2 LSTM Stack", "0.450"),
+        ("sts2016, in the paper", "2 LSTM Stack and 2 LSTM Stack", "0.861"),
+    ]
+    assert {row.label: row.paper for row in TABLE_2.values()} == YANG_2018.regressors
+
+
+def test_the_papers_examples_are_found_by_their_texts():
+    pair = {
+        "sentence1": "Microwave would be your best bet!",
+        "sentence2": "Your best bet is research",
+    }
+    runs = tuple(
+        {"sts-test": sts(items=[pair | {"gold": 0.0, "genre": "main-forums", "score": score}])}
+        for score in (-1.0, -1.2)
+    )
+    table = tables.table_5([dataclasses.replace(system(), runs=runs)])
+    # By hand: the deviation of -1.0 and -1.2 is 0.2 / sqrt(2).
+    assert [cell.text for cell in table.rows[0].cells] == ["0.0", "-1.23", "-1.100 ± 0.141"]
+
+
+def test_other_systems_have_rows_of_their_own():
+    found = tables.of_paper(
+        [
+            system(sts(), label="m"),
+            system(sts(r=0.4), label="older", kind=OTHER),
+            system(sts(r=0.3), label="TF-IDF", kind=BASELINE),
+        ]
+    )
+    rows = [(row.label, row.kind, row.cells[0].text) for row in found[0].rows]
+    assert rows == [
+        ("m", "ours", "0.500"),
+        ("older", "other", "0.400"),
+        ("TF-IDF", "baseline", "0.300"),
+        ("word overlap", "baseline", "0.247"),
     ]

@@ -87,7 +87,7 @@ COMMANDS = (
         "rows",
         options.RowsOptions,
         run="evaluation.cli.pages:rows",
-        summary="tables 1 to 6 with means over seeds, growth and mistakes, as one Markdown page",
+        summary="the main figures and the paper's tables with means over seeds; every row as CSV",
         example="--results runs/results/ --pairs pairs/ --output RESULTS.md",
     ),
 )

@@ -9,7 +9,7 @@ from evaluation.cli import claimed
 from evaluation.cli.options import MistakesOptions, command
 from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
-from evaluation.report import markdown_page
+from evaluation.report import mistakes_page
 from evaluation.results import store
 from evaluation.results.result import stamped
 from evaluation.results.text import printed
@@ -56,5 +56,5 @@ def _run(options: MistakesOptions) -> None:
         store.write(found, options.output)
         print(f"{printed(found)}\n")
         results.append(found)
-    write_text(options.output / TEXTS, markdown_page.mistakes(results))
+    write_text(options.output / TEXTS, mistakes_page.page(results))
     print(f"-> {options.output / TEXTS}")

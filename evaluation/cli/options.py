@@ -317,16 +317,6 @@ class RowsOptions(Options):
         None, help="folder of `evaluation contamination`", metavar="DIR"
     )
     mistakes: Path | None = option(None, help="folder of `evaluation mistakes`", metavar="DIR")
-    protocol: Path | None = option(
-        None, help="text to put after the first table", metavar="FILE.md"
-    )
-    ablations: Path | None = option(
-        None, help="text to put before what was learned", metavar="FILE.md"
-    )
-    learned: Path | None = option(
-        None, help="text to put at the end of the page", metavar="FILE.md"
-    )
     machine: str = option("", help="the machine, named at the top of the page")
     made_by: str = option("", help="the command that trained and scored it all")
-    data_dir: str = option("", help="shown as DIR in the commands on the page")
     output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)

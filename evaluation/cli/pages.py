@@ -3,14 +3,9 @@
 from common.errors import InputError
 from evaluation.cli import claimed
 from evaluation.cli.options import ReportOptions, RowsOptions
-from evaluation.report import html_page, markdown_page, verdict
+from evaluation.report import comparison, html_page, results_page
 from evaluation.report.systems import left_out, read_module
 from evaluation.results import store, text
-
-_AS_GIVEN = (
-    *("pairs", "models", "contamination", "mistakes"),
-    *("protocol", "ablations", "learned", "data_dir"),
-)
 
 
 def report(options: ReportOptions) -> None:
@@ -20,23 +15,26 @@ def report(options: ReportOptions) -> None:
         systems = read_module(options.results, options.beside)
         paths = html_page.write(systems, options.output)
         print(text.overview(store.read_results(options.results)))
-        for tile in verdict.tiles(systems):
-            print(verdict.line(tile))
+        for tile in comparison.tiles(systems):
+            print(tile.line())
         for sentence in left_out(systems):
             print(sentence)
         print(f"-> {', '.join(map(str, paths))}")
 
 
 def rows(options: RowsOptions) -> None:
-    """Write the page of all rows."""
+    """Write the page of all rows, and its CSV files."""
     if wrong := [given for given in options.outside if not all(given.partition("="))]:
-        raise InputError(f"--outside {wrong[0]}: NAME=WHAT is accepted")
+        raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")
     said = (options.made_by and f"`{options.made_by}`", options.machine)
-    contents = markdown_page.Contents(
+    contents = results_page.Contents(
+        pairs=options.pairs,
+        models=options.models,
+        contamination=options.contamination,
+        mistakes=options.mistakes,
         outside=dict(given.split("=", 1) for given in options.outside),
         about=", ".join(filter(None, said)),
-        **{name: getattr(options, name) for name in _AS_GIVEN},
     )
     with claimed.file(options.output):
-        markdown_page.write(options.results, options.output, contents, runs=options.runs)
+        results_page.write(options.results, options.output, contents, runs=options.runs)
     print(f"-> {options.output}")

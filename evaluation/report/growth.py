@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from common import statistics
 from common.errors import InputError
-from evaluation.metrics import bootstrap
-from evaluation.metrics.bootstrap import Sample
+from common.statistics import Sample
 from evaluation.report.systems import ALL, Scored, System
 from evaluation.report.table import OURS, Cell, Row, Table
 from evaluation.results import measure
@@ -89,7 +89,7 @@ def slope(pairs: Sequence[int], results: Sequence[Sequence[Result]], key: str) -
             each = [sample.metrics(units)[key] for sample in samples]
             return {key: np.tensordot(weights, np.stack(each), axes=1)}
 
-        ends = bootstrap.intervals(Sample(samples[0].units, total), seed=0).get(key)
+        ends = statistics.intervals(Sample(samples[0].units, total), seed=0).get(key)
     return Cell(float(weights @ [value for *_, value in known]), ends)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from evaluation.data.sts_files import OFFICIAL_COUNTS
+from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 from evaluation.metrics import from_size
 from evaluation.report.table import Cell
 

@@ -159,17 +159,17 @@ def training_pairs(folders: Sequence[Path]) -> list[int]:
     Raises:
       InputError: if a folder has no manifest of training files, or fewer of them than another.
     """
-    found = []
-    for folder in folders:
-        with reading(folder / "COMPLETED"):
-            outputs = json.loads((folder / "COMPLETED").read_text(encoding="utf-8"))["outputs"]
+    found: list[list[int]] = []
+    for manifest in (folder / "COMPLETED" for folder in folders):
+        with reading(manifest):
+            outputs = json.loads(manifest.read_text(encoding="utf-8"))["outputs"]
             files = sorted(name for name in outputs if name.startswith("train-"))
             found.append([int(outputs[name]["records"]) for name in files])
-            if not sum(found[-1]) or len(found[-1]) != len(found[0]):
-                raise InputError(
-                    f"{folder}: {sum(found[-1])} records in {len(found[-1])} files train-*; "
-                    f"accepted: {len(found[0])} files with records"
-                )
+        if not sum(found[-1]) or len(found[-1]) != len(found[0]):
+            raise InputError(
+                f"{manifest}: {sum(found[-1])} records in {len(found[-1])} files train-*; "
+                f"accepted: {len(found[0])} files with records"
+            )
     return [sum(of_all) for of_all in zip(*found, strict=True)]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evaluation.data import overlap
-from evaluation.data.files import REDDIT, SYNTHETIC
+from evaluation.data.origin import REDDIT, SYNTHETIC
 from evaluation.report import paper
 from evaluation.report.systems import ALL, Scored, System, names, scored
 from evaluation.report.table import BASELINE, OURS, PAPER, Cell, Row, Table, mean

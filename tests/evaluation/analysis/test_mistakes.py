@@ -7,7 +7,7 @@ import pytest
 from common.sts import Pair, SimilarityData
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
-from evaluation.report import markdown_page
+from evaluation.report import mistakes_page
 from evaluation.tasks import response_ranking, sts
 
 
@@ -97,7 +97,7 @@ def test_texts_are_on_one_line_cut_off_and_no_markup():
             (2.0, 0.9, "main-news", "e", "f"),
         )
     )
-    text = markdown_page.mistakes([found])
+    text = mistakes_page.page([found])
     assert r"- sentence1: a b \<b\>\*a\*\</b\>" in text
     assert f"- sentence2: {'x' * 200}...\n" in text
     assert "| news " in text

@@ -10,7 +10,6 @@ import tensorflow as tf
 from common.errors import InputError
 from common.saved_model import fingerprint, sentence_encoder
 from common.sts import Pair, SimilarityData
-from evaluation.encoders import batching
 from evaluation.encoders.saved_model import Encoder, load_encoder
 from evaluation.tasks import sts
 
@@ -169,22 +168,20 @@ def test_foreign_module_keeps_order_and_repeats(lengths):
     assert rows.tolist() == [[1, 4], [1, 1], [1, 0], [1, 4], [1, 5]]
 
 
-def test_module_with_signatures_alone(save):
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ([], (1, 1, 1)),
+        (["encode_response"], (1, 1, 2)),
+        (["encode_input"], (1, 2, 1)),
+    ],
+)
+def test_signatures_encode_inputs_and_responses(save, names, rows):
     module = SignatureOnly()
-    one_side = Encoder(save(module, serving_default=module.left))
-    assert one_side.encode(["a", "b"]).tolist() == [[1, 1, 1], [1, 1, 1]]
-    assert one_side.encode_responses(["a"]).tolist() == [[1, 1, 1]]
-    both = Encoder(save(module, serving_default=module.left, encode_response=module.right))
-    assert both.encode(["a"]).tolist() == [[1, 1, 1]]
-    assert both.encode_responses(["a"]).tolist() == [[2, 2, 2]]
-
-
-def test_input_side_has_a_signature_of_its_own(save):
-    module = SignatureOnly()
-    tuned = Encoder(save(module, serving_default=module.left, encode_input=module.right))
-    assert tuned.encode(["a"]).tolist() == [[1, 1, 1]]
-    assert tuned.encode_inputs(["a"]).tolist() == [[2, 2, 2]]
-    assert tuned.encode_responses(["a"]).tolist() == [[1, 1, 1]]
+    signatures = {"serving_default": module.left} | dict.fromkeys(names, module.right)
+    encoder = Encoder(save(module, **signatures))
+    found = (encoder.encode(["a"]), encoder.encode_inputs(["a"]), encoder.encode_responses(["a"]))
+    assert tuple(int(each[0, 0]) for each in found) == rows
 
 
 def test_word_vectors_may_be_zero(save, lengths):
@@ -205,23 +202,6 @@ def test_a_module_that_only_scores_pairs_is_scored_on_sts(save):
     found = sts.evaluate(Encoder(path), SimilarityData("x", pairs))
     assert [item["score"] for item in found.items] == [1, 2, 5]
     assert found.metrics["pearson"] == pytest.approx(1.0)
-
-
-def test_encodes_each_text_once_in_length_sorted_batches(lengths, monkeypatch):
-    monkeypatch.setattr(batching, "SENTENCES", 3)
-    encoder, seen = Encoder(lengths), []
-
-    def spy(texts, encode=encoder._embeddings._encode):
-        seen.append(list(texts))
-        return encode(texts)
-
-    encoder._embeddings._encode = spy
-    texts = ["ccccc", "a", "dd", "a", "bbbb", "dd", "eee"]
-    assert encoder.encode(texts)[:, 1].tolist() == [len(text) for text in texts]
-    assert seen == [["a", "dd", "eee"], ["bbbb", "ccccc"]]
-    assert encoder.encode(["new", "a", "dd"])[:, 1].tolist() == [3, 1, 2]
-    assert encoder.encode_inputs(["dd"])[:, 1].tolist() == [2]  # the same side here
-    assert seen[2:] == [["new"]]
 
 
 @pytest.mark.parametrize("text", ["nan", "zero", "crash", "drops a row"])
@@ -299,14 +279,16 @@ def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
     assert theirs == provenance | {"pretrained": True}
 
 
-@pytest.mark.parametrize("part", ["saved_model.pb", "variables/variables.data-*", "assets/words"])
-def test_without_a_fingerprint_all_files_of_a_module_count(save, tmp_path, part):
+def test_without_a_fingerprint_all_files_of_a_module_count(save, tmp_path):
     (tmp_path / "words").write_text("a\nb\n")
-    copy = shutil.copytree(save(Weighted(str(tmp_path / "words"))), tmp_path / "copy")
-    (copy / "fingerprint.pb").unlink()
-    found = fingerprint(copy)
-    assert fingerprint(shutil.copytree(copy, tmp_path / "again")) == found
-    (changed,) = copy.glob(part)
-    content = changed.read_bytes()
-    changed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert fingerprint(copy) != found
+    whole = save(Weighted(str(tmp_path / "words")))
+    (whole / "fingerprint.pb").unlink()
+    found = {fingerprint(whole), fingerprint(shutil.copytree(whole, tmp_path / "again"))}
+    assert len(found) == 1
+    for part in ("saved_model.pb", "variables/variables.data-*", "assets/words"):
+        copy = shutil.copytree(whole, tmp_path / part[:3])
+        (changed,) = copy.glob(part)
+        content = changed.read_bytes()
+        changed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        found.add(fingerprint(copy))
+    assert len(found) == 4

@@ -5,7 +5,7 @@ import pytest
 
 from common.errors import InputError
 from evaluation.data import cqa_files
-from evaluation.metrics import classification, ranking
+from evaluation.metrics import classification
 from evaluation.tasks import cqa
 from evaluation.tasks.evaluate import evaluate
 
@@ -71,11 +71,8 @@ def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
     assert found.baselines["ceiling"]["f1"] == 1.0
     assert found.settings["threshold"] == pytest.approx(0.4, abs=1e-6)
     assert any("chosen by F1 on cqa-dev" in note for note in found.notes)
-    own = cqa.classified(dev, cqa.thresholds(dev), dev=dev.name)
-    assert own.notes == [
-        "P, R, F1 and accuracy are at thresholds that were chosen by F1 on the same data, so they "
-        "are optimistic."
-    ]
+    (note,) = cqa.classified(dev, cqa.thresholds(dev), dev=dev.name).notes
+    assert "optimistic" in note
 
 
 def test_predictions_are_the_organisers_format(xml_file, encoder):
@@ -108,18 +105,6 @@ def test_classification_agrees_with_scikit_learn():
     assert found["recall"] == pytest.approx(learn.recall_score(relevant, predicted))
     assert found["f1"] == pytest.approx(learn.f1_score(relevant, predicted))
     assert found["accuracy"] == pytest.approx(learn.accuracy_score(relevant, predicted))
-
-
-def test_average_precision_agrees_with_scikit_learn():
-    learn = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(1)
-    for _ in range(20):  # ten candidates, so that the scorer's cut at 10 cuts nothing off
-        scores, relevant = random.permutation(10), random.random(10) < 0.4
-        relevant[0] = True
-        labels = ranking.ranked(scores, relevant)
-        assert ranking.average_precision(labels) == pytest.approx(
-            learn.average_precision_score(relevant, scores)
-        )
 
 
 def test_the_scorers_labels_to_the_last_printed_digit(real_data):

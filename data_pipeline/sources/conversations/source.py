@@ -23,7 +23,7 @@ from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, MalformedLin
 
 EMPTY = "empty"
 """The rule that drops messages without a text; it is always on."""
-_OPTIONAL = {"author", "group", "thread"}
+_OPTIONAL = {"author", "group", "parent", "thread"}
 """Roles of fields that some row of the input must have."""
 _READ_BYTES = 4 << 20
 _HAS_TIME = "has a time"

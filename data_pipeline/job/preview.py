@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,6 @@ class FirstMessages(Wrapped):
     """A source that ends after the first messages of each file."""
 
     messages: int
-
-    def describe(self) -> Mapping[str, Any]:
-        """The source, and how many messages."""
-        return {**self.source.describe(), "first_messages": self.messages}
 
     def reads_parts(self, file: InputFile) -> bool:
         """False: the first messages are in one place."""

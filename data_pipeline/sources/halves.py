@@ -7,9 +7,8 @@ section 3) learn from.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any
 
 import pyarrow as pa
 
@@ -40,10 +39,6 @@ class Halves(Wrapped):
     def rule_names(self) -> Sequence[str]:
         """Those of the source, then `ONE_SENTENCE`."""
         return [*self.source.rule_names, ONE_SENTENCE]
-
-    def describe(self) -> Mapping[str, Any]:
-        """The source, and that its messages are cut."""
-        return {**self.source.describe(), "pairs_of": "halves"}
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields a row for each message; those that cannot be cut are dropped."""

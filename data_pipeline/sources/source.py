@@ -9,9 +9,6 @@ Everything behind it, such as the join, the splits, the shards and the data card
         wording = Wording(name="a chat")
         rule_names = ("empty",)
 
-        def describe(self):
-            return {"source": "lines"}
-
         def read(self, file, tap):
             for batch in read_line_batches(file, tap):
                 ...
@@ -24,9 +21,9 @@ Everything behind it, such as the join, the splits, the shards and the data card
             return []
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -122,13 +119,6 @@ class Source(Protocol):
     @property
     def wording(self) -> Wording:
         """What the data card calls it."""
-
-    def describe(self) -> Mapping[str, Any]:
-        """What the messages of a file depend on besides the file, as JSON.
-
-        It keys the cache of read inputs: two sources with equal descriptions must yield equal
-        messages of equal files.
-        """
 
     def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
         """Yields the messages of a file, some thousands a batch, in order.

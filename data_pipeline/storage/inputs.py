@@ -58,11 +58,6 @@ class InputFile(NamedTuple):
         return (self.size if self.end is None else self.end) - self.start
 
     @property
-    def shown(self) -> str:
-        """Its path, and for a part its bytes."""
-        return f"{self.path}, bytes {self.start:,} to {self.end:,}" if self.is_part else self.path
-
-    @property
     def full_path(self) -> str:
         """The absolute path, with links resolved."""
         return full_path(self.location or self.path)

@@ -1,4 +1,4 @@
-"""Lines that could not be parsed: the error and the dead letter."""
+"""Lines that could not be parsed, and how they are stored."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,6 @@ import orjson
 
 KEPT_OF_TOO_LONG = 1000
 """Bytes of a line, or characters of an example, that are kept where the whole is too long."""
-
-
-class MalformedLineError(ValueError):
-    """A line cannot be parsed; the message says why and becomes the dead letter's reason."""
 
 
 class MalformedLine(NamedTuple):

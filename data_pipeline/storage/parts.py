@@ -2,9 +2,7 @@
 
 Plain text is cut anywhere, since a reader finds the next line by itself (`lines.read_chunks`). A
 Zstandard file is cut between frames, if it has several: pzstd, t2sz and `cat a.zst b.zst` write
-such files, while zstd writes one frame, with any number of threads. The parts depend on the file
-alone, so that jobs on different machines can share a cache. (Where there is none, `shares` cuts
-frames too.)
+such files, while zstd writes one frame, with any number of threads (`shares` cuts frames, too).
 """
 
 import mmap
@@ -36,30 +34,21 @@ class Parts(NamedTuple):
 
     files: list[InputFile]
     """Its parts in reading order; the file itself if it is read as a whole."""
-    why_whole: str = ""
-    """Why a large file is read as a whole."""
     by_line: bool = True
     """Whether reading can begin at any line."""
 
 
 def parts_of(file: InputFile) -> Parts:
     """Cuts a file into parts, if it is large and its format allows it."""
-    suffix = PurePath(file.path).suffix.lower()
     if not is_compressed(file):
         return _cut(file, _evenly(file.size, PLAIN_BYTES))
     wanted = _evenly(file.size, ZSTD_BYTES)
-    if len(wanted) == 1:
+    # Only a local file is looked through for frames.
+    if len(wanted) == 1 or PurePath(file.path).suffix.lower() != ZSTD or is_remote(file.path):
         return Parts([file])
-    if suffix != ZSTD:
-        return Parts([file], f"a {suffix} file can be read only from its start")
-    if is_remote(file.path):
-        return Parts([file], "the frames of a file that is not local are not looked for")
     starts = np.fromiter(frame_starts(file.path), np.int64)
-    places = np.searchsorted(starts, wanted)
-    parts = _cut(file, np.unique(starts[places[places < len(starts)]]).tolist())
-    if len(parts.files) == 1:
-        return Parts([file], "it is one Zstandard frame, or its frames are too long")
-    return parts
+    positions = np.searchsorted(starts, wanted)
+    return _cut(file, np.unique(starts[positions[positions < len(starts)]]).tolist())
 
 
 def _evenly(size: int, most: int) -> list[int]:

@@ -61,17 +61,6 @@ class TableSource(NamedTuple):
         """The names of the fields asked for."""
         return list(self.names.given().values())
 
-    def describe(self) -> dict[str, Any]:
-        """Everything but the files."""
-        return {
-            "source": self.layout.value,
-            "fields": self.names.given(),
-            "rules": self.rules.describe_all(),
-            "form": self.form._asdict(),
-            "same_names": self.same_names,
-            "no_parent": self.no_parent,
-        }
-
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Fields that no row has, a field without a time, and parents that seem to mean none."""
         found = [

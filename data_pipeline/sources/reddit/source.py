@@ -31,10 +31,6 @@ class RedditSource:
         """The paper's rules and the optional ones that are on."""
         return self.selection.rule_names
 
-    def describe(self) -> dict[str, Any]:
-        """The selection."""
-        return {"source": "reddit", **self.selection.describe()}
-
     def hints(self, groups: frozenset[str]) -> list[str]:
         """Subreddits that were asked for and have no comment."""
         unmatched = sorted(self.selection.subreddits - groups)

@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import google_crc32c
 import numpy as np
@@ -204,23 +203,6 @@ def test_parts_are_about_equal_and_small_files_whole(tmp_path, monkeypatch):
     wanted = -(-12 * len(frame) // 40)
     assert len(starts) == wanted
     assert all(start % len(frame) == 0 for start in starts)
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("RC.gz", "only from its start"),
-        ("RC.zst", "one Zstandard frame"),
-        ("s3://dumps/RC.zst", "not local"),
-    ],
-)
-def test_says_why_a_large_file_is_read_as_a_whole(tmp_path, name, reason):
-    path = name if "://" in name else str(tmp_path / name)
-    if "://" not in name:
-        Path(path).write_bytes(zstd.compress(b"abc\n"))
-    file = InputFile(path, 10**10)
-    assert parts_of(file).files == [file]
-    assert reason in parts_of(file).why_whole
 
 
 def dump_of(comment):

@@ -65,24 +65,17 @@ class Sharding(NamedTuple):
         # As a number that sorts as the stored bytes do.
         keys = pa.array(checksums.astype("<u4").view(">u4").astype(np.uint32))
         batch = pa.RecordBatch.from_arrays([keys, rows], schema=ROWS)
-        shards = np.array(list(self.shards_by_split().values()))
-        first = np.cumsum(shards) - shards
-        splits = self._splits(pairs)
-        hashes = crc32_of(pairs.column(RESPONSE_ID)).astype(np.int64)
-        return batch, first[splits] + hashes % np.maximum(shards, 1)[splits]
-
-    def _splits(self, pairs: pa.RecordBatch) -> np.ndarray:
-        """The index of each pair's split in `shards_by_split`, [rows]."""
-        written = list(self.shards_by_split())
-        # Without a validation set no pair is in that split.
-        index = np.array([written.index(split) if split in written else -1 for split in SPLITS])
-        keys = split_keys(pairs, self.split_by).dictionary_encode()
+        split_by = split_keys(pairs, self.split_by).dictionary_encode()
         splits = splits_of(
-            keys.dictionary,
+            split_by.dictionary,
             test_fraction=self.test_fraction,
             validation_fraction=self.validation_fraction,
-        )
-        return index[splits][keys.indices.to_numpy()]
+        )[split_by.indices.to_numpy()]
+        written = self.shards_by_split()
+        shards = np.array([written.get(split, 0) for split in SPLITS])
+        first = np.cumsum(shards) - shards
+        hashes = crc32_of(pairs.column(RESPONSE_ID)).astype(np.int64)
+        return batch, first[splits] + hashes % np.maximum(shards, 1)[splits]
 
     def cut(self, records: int) -> Iterator[slice]:
         """The records of each file of a shard; a shard without records is one file."""

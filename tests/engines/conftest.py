@@ -12,7 +12,7 @@ from tests.engines import fetch, processes
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGES = ("common", "data_pipeline", "model", "export", "evaluation")
-COMMENTS = 60_000
+COMMENTS = 40_000
 DUMP_FILES = 8
 """More than an engine has workers, so that each of them reads some."""
 _SECONDS_A_JOB = 120

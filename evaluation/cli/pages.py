@@ -15,8 +15,8 @@ def report(options: ReportOptions) -> None:
         systems = read_module(options.results, options.beside)
         paths = html_page.write(systems, options.output)
         print(text.overview(store.read_results(options.results)))
-        for tile in comparison.tiles(systems):
-            print(tile.line())
+        for task, figure in comparison.of_each_task(systems).items():
+            print(figure.line(task))
         for sentence in left_out(systems):
             print(sentence)
         print(f"-> {', '.join(map(str, paths))}")

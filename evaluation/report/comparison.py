@@ -6,17 +6,16 @@ simple if it needs no pretrained model.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import msgspec
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
-from evaluation.report.paper import PAPER, Main, cell
+from evaluation.report.paper import PAPER, SIZES, Main, published
 from evaluation.report.systems import Scored, System, names, scored
 from evaluation.report.table import BASELINE, OURS, Cell, Row, Table, mean
-from evaluation.report.tables import candidates, is_papers, is_synthetic
+from evaluation.report.tables import candidates, is_papers
 from evaluation.results.result import RETRIEVAL, Result, data_name, main_metric
 from evaluation.results.text import label
 
@@ -36,26 +35,43 @@ TASKS = {
 
 @dataclass(frozen=True)
 class Compared:
-    """A main figure of a row, beside the best simple baseline on the same items.
+    """A main figure of a row, beside the best simple baseline on the same items, if there is one.
 
-    `difference` is how far the row is above the baseline, and `standing` on which side; empty
-    where the difference has no interval. `baseline` is None where no simple one was scored.
+    `difference` is how far the row is above the baseline.
     """
 
-    label: str
+    main: Main
     row: Scored
-    score: Cell
     baseline: Scored | None
-    baseline_score: Cell
     difference: Cell
 
     @property
+    def score(self) -> Cell:
+        """The row's figure."""
+        return self.row.cell(self.main.metric)
+
+    @property
+    def baseline_score(self) -> Cell:
+        """The baseline's figure."""
+        return self.baseline.cell(self.main.metric) if self.baseline else Cell()
+
+    @property
     def standing(self) -> str:
-        """On which side of the baseline the row is; level where the interval includes 0."""
+        """On which side of the baseline the row is; level where the interval includes 0.
+
+        Empty where the difference has no interval.
+        """
         if self.difference.value is None or not self.difference.interval:
             return ""
         low, high = self.difference.interval
         return LEVEL if low <= 0 <= high else AHEAD if low > 0 else BEHIND
+
+    def line(self, task: str) -> str:
+        """Return the figure as a line of text."""
+        said = f"{task}, {self.main.data}: {self.main.label} {self.score.text}"
+        if self.baseline:
+            said += f"; best simple baseline: {self.baseline.label} {self.baseline_score.text}"
+        return f"{said}; {self.standing.removesuffix(' on')}" if self.standing else said
 
 
 def compared(systems: Sequence[System], system: System, main: Main) -> Compared | None:
@@ -65,12 +81,7 @@ def compared(systems: Sequence[System], system: System, main: Main) -> Compared 
         return None
     baseline = best_baseline(systems, main)
     return Compared(
-        main.label,
-        row,
-        row.cell(main.metric),
-        baseline,
-        baseline.cell(main.metric) if baseline else Cell(),
-        difference(row, baseline, main.metric) if baseline else Cell(),
+        main, row, baseline, difference(row, baseline, main.metric) if baseline else Cell()
     )
 
 
@@ -103,17 +114,9 @@ def difference(one: Scored, baseline: Scored, metric: str) -> Cell:
 
     Without a number where the items were not the same, or are not stored.
     """
+    of = {"system_a": baseline.column, "metrics": [metric]}
     try:
-        found = [
-            next(
-                iter(
-                    paired_test.compare(
-                        baseline.results[0], run, system_a=baseline.column, metrics=[metric]
-                    )
-                )
-            )
-            for run in one.results
-        ]
+        found = [paired_test.compare(baseline.results[0], run, **of)[0] for run in one.results]
     except InputError:
         return Cell()
     return mean([of.difference for of in found], intervals=[of.interval for of in found])
@@ -149,13 +152,9 @@ def data_label(name: str) -> str:
 
 def papers(main: Main) -> tuple[Cell, Cell]:
     """Return the paper's figures, of its Reddit and its Reddit+SNLI model."""
-    table = {"sts": "table_3", "snli": "table_2"}.get(main.data.split("-")[0])
-    spec = PAPER.tables[table] if table else None
-    of = (main.reddit, main.nli)
-    if spec is None:
-        return Cell(of[0]), Cell(of[1])
-    first, second = (cell(value, spec, data_name(main.data)) for value in of)
-    return replace(first, percent=False, decimals=3), replace(second, percent=False, decimals=3)
+    kind = {"pearson": "correlation", "accuracy": "proportion"}.get(main.metric, "")
+    n = SIZES.get(data_name(main.data), 0)
+    return published(main.reddit, kind, n), published(main.nli, kind, n)
 
 
 def best_rows(systems: Sequence[System], outside: Mapping[str, str]) -> dict[str, System]:
@@ -187,56 +186,21 @@ def differences(systems: Sequence[System]) -> Table | None:
     return Table("differences", title, headers, rows) if rows else None
 
 
-class Tile(NamedTuple):
-    """The main figure of a task on one data set; `items` says how many, and of what kind."""
-
-    task: str
-    data: str
-    metric: str
-    items: str
-    is_synthetic: bool
-    found: Compared
-
-    def line(self) -> str:
-        """Return the tile as a line of text."""
-        found = self.found
-        said = (
-            f"{', '.join(filter(None, (self.task, self.data)))}: {self.metric} {found.score.text}"
-        )
-        if found.baseline:
-            of = f"{found.baseline.label} {found.baseline_score.text}"
-            said += f"; best simple baseline: {of}"
-        return f"{said}; {found.standing.removesuffix(' on')}" if found.standing else said
-
-
-def tiles(systems: Sequence[System]) -> list[Tile]:
-    """Return a tile for each task that the first system was scored on, on its test set if any."""
-    return [tile for task in TASKS if (tile := _tile(systems, task))]
-
-
-def _tile(systems: Sequence[System], task: str) -> Tile | None:
-    possible = [
-        (result, found)
-        for result in systems[0].results()
-        if result.task == task and result.name == data_name(result.name)
-        if (found := compared(systems, systems[0], _of(result)))
-    ]
-    if not possible:
-        return None
-    result, found = min(possible, key=lambda one: _preference(one[0].name))
-    metric = _of(result).metric
-    name = result.name.removeprefix(task).removeprefix("-")
-    if task == "cqa":
-        name = data_label(result.name).removeprefix("CQA ")
-    if task == "sts" and is_papers(result):
-        name = f"STS-B {name}"
-    kind = "queries" if task in ("cqa", RETRIEVAL) else "pairs"
-    shown = "Pearson's r" if metric == "pearson" else label(metric)
-    return Tile(TASKS[task], name, shown, f"{result.n:,} {kind}", is_synthetic(result), found)
-
-
-def _of(result: Result) -> Main:
-    return Main(result.name, result.name, main_metric(result.metrics) or "")
+def of_each_task(systems: Sequence[System]) -> dict[str, Compared]:
+    """Return the first system's main figure of each task, on its test set if it has one."""
+    found = {}
+    for task, name in TASKS.items():
+        possible = [
+            Main(label(key), result.name, key)
+            for result in systems[0].results()
+            if result.task == task and result.name == data_name(result.name)
+            if (key := main_metric(result.metrics)) and result.metrics[key] is not None
+        ]
+        scored_on = [one for one in possible if row_of(systems[0], one)]
+        if scored_on:
+            best = min(scored_on, key=lambda one: _preference(one.data))
+            found[name] = compared(systems, systems[0], best)
+    return {name: one for name, one in found.items() if one}
 
 
 def _preference(name: str) -> int:

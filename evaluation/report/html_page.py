@@ -107,7 +107,7 @@ def render(systems: Sequence[System], made: Sequence[Table]) -> str:
         .get_template("report.html.jinja")
         .render(
             name=systems[0].label,
-            tiles=comparison.tiles(systems),
+            tiles=comparison.of_each_task(systems),
             standings=comparison.STANDINGS,
             systems=systems,
             results=results,

@@ -67,11 +67,15 @@ PAPER = msgspec.convert(
 SIZES = PAPER.sizes | {name: sum(of.values()) for name, of in OFFICIAL_COUNTS.items()}
 
 
-def cell(value: float | None, spec: Spec, data: str, group: str = "all") -> Cell:
-    """Return a figure of the paper, with the interval that follows from the number of items."""
+def published(
+    value: float | None, kind: str, n: int, *, percent: bool = False, decimals: int = 3
+) -> Cell:
+    """Return a published figure, with the interval that follows from the number of items.
+
+    `kind` is correlation, proportion, or empty for a figure without an interval.
+    """
     ends = None
-    if value is not None and spec.interval:
-        n = SIZES[data] if group == "all" else OFFICIAL_COUNTS[data][group]
-        of = from_size.of_correlation if spec.interval == "correlation" else from_size.of_proportion
+    if value is not None and kind:
+        of = from_size.of_correlation if kind == "correlation" else from_size.of_proportion
         ends = of(value, n)
-    return Cell(value, ends, spec.percent, spec.decimals)
+    return Cell(value, ends, percent, decimals)

@@ -153,9 +153,10 @@ def left_out(systems: Sequence[System]) -> list[str]:
 def _on_the_same_items(systems: Sequence[System]) -> list[System]:
     """Return the systems without the results of other items than the first of the same name."""
     first: dict[tuple[str, str], tuple[str, Mapping]] = {}
-    found = []
+    found: list[System] = []
     for system in systems:
-        runs, sentences = [], []
+        runs: list[Mapping[str, Result]] = []
+        sentences: list[str] = []
         for run in system.runs:
             kept = {}
             for name, result in run.items():

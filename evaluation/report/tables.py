@@ -7,6 +7,7 @@ Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Redd
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evaluation.data import overlap
 from evaluation.data.origin import REDDIT, SYNTHETIC
@@ -40,7 +41,7 @@ def _table(systems: Sequence[System], file: str, spec: paper.Spec, data: list[st
     metrics = list(spec.metrics)
     if spec.task == "response_ranking":  # whatever --at named
         metrics = sorted({*metrics, *first[data[0]].metrics}, key=lambda key: int(key[5:]))
-    empty = Cell(percent=spec.percent, decimals=spec.decimals)
+    how: dict[str, Any] = {"percent": spec.percent, "decimals": spec.decimals}
     rows: list[Row] = []
     for part in [[name] for name in data] if spec.stacked else [data]:
         group = part[0].removeprefix(spec.task).removeprefix("-") if spec.stacked else ""
@@ -50,11 +51,9 @@ def _table(systems: Sequence[System], file: str, spec: paper.Spec, data: list[st
             for one in on[name]:
                 if len(spec.groups) > 1 and one.column:
                     continue  # results hold no genres of their baselines
-                new = Row(one.label, [empty] * len(columns), one.kind, group)
+                new = Row(one.label, [Cell(**how)] * len(columns), one.kind, group)
                 row = found.setdefault((one.label, one.kind), new)
-                row.cells[at] = one.cell(
-                    key, group=genre, percent=spec.percent, decimals=spec.decimals
-                )
+                row.cells[at] = one.cell(key, group=genre, **how)
         rows += found.values()
         papers = [name for name in part if is_papers(first[name])]
         for of, figures in spec.paper.items():
@@ -68,7 +67,10 @@ def _table(systems: Sequence[System], file: str, spec: paper.Spec, data: list[st
                 )
             }
             if known:
-                cells = [paper.cell(known.get(one), spec, one[0], one[1]) for one in columns]
+                cells = [
+                    paper.published(known.get(one), spec.interval, _size(*one[:2]), **how)
+                    for one in columns
+                ]
                 rows.append(Row(of, cells, PAPER, group))
     headers = [
         label(key)
@@ -91,6 +93,11 @@ def _table(systems: Sequence[System], file: str, spec: paper.Spec, data: list[st
     return without_empty_columns(
         Table(file, spec.title, headers, rows, n, [note for note in notes if note])
     )
+
+
+def _size(name: str, genre: str) -> int:
+    """Return how many items the paper has."""
+    return paper.SIZES.get(name, 0) if genre == ALL else paper.OFFICIAL_COUNTS[name][genre]
 
 
 def without_empty_columns(table: Table) -> Table:

@@ -115,7 +115,10 @@ def checked(content: Any) -> Result:
 
 def _record(needed: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> Any:
     """Return the type of a JSON object with these keys; others are ignored."""
-    of = [*needed.items(), *((name, kind, None) for name, kind in (optional or {}).items())]
+    of: list[Any] = [
+        *needed.items(),
+        *((name, kind, None) for name, kind in (optional or {}).items()),
+    ]
     return msgspec.defstruct("Record", of)
 
 

@@ -82,23 +82,23 @@ def test_other_data_have_neither_the_papers_figures_nor_their_names():
     assert (reddit.whole_text, nli.text) == ("0.731 [0.705, 0.755]", "0.782")
 
 
-def test_a_tile_has_the_best_simple_baseline_and_the_difference():
+def test_each_task_has_the_best_simple_baseline_and_the_difference():
     rival = system(ranking(2, 2, 1, 2), label="TF-IDF", kind=BASELINE)
     older = system(ranking(1, 1, 1, 1), label="older", kind=OTHER)
-    (tile,) = comparison.tiles([system(ranking(1, 1, 1, 2)), rival, older])
-    assert (tile.task, tile.data, tile.metric) == ("response ranking", "", "P@1")
-    assert (tile.items, tile.found.score) == ("4 pairs", Cell(0.75, [0.25, 0.75]))
+    found = comparison.of_each_task([system(ranking(1, 1, 1, 2)), rival, older])
+    (one,) = found.values()
+    assert one.score == Cell(0.75, [0.25, 0.75])
     # By hand: 1 better in the first block, 0 in the second, of two pairs each.
-    assert tile.found.difference.value == pytest.approx(0.5)
-    assert tile.found.difference.interval == pytest.approx([0.0, 1.0])
-    said = "response ranking: P@1 0.750; best simple baseline: TF-IDF 0.250; level"
-    assert tile.line() == said
-    (alone,) = comparison.tiles([system(ranking(1, 1, 1, 2)), older])
-    assert (alone.found.baseline, alone.line()) == (None, "response ranking: P@1 0.750")
+    assert one.difference.value == pytest.approx(0.5)
+    assert one.difference.interval == pytest.approx([0.0, 1.0])
+    said = "x, response_ranking: P@1 0.750; best simple baseline: TF-IDF 0.250; level"
+    assert one.line("x") == said
+    (alone,) = comparison.of_each_task([system(ranking(1, 1, 1, 2)), older]).values()
+    assert (alone.baseline, alone.line("x")) == (None, "x, response_ranking: P@1 0.750")
 
 
-def test_tiles_are_in_the_order_of_a_newcomer_on_the_test_set_first():
-    found = comparison.tiles(
+def test_tasks_are_in_the_order_of_a_newcomer_on_the_test_set_first():
+    found = comparison.of_each_task(
         [
             system(
                 result("snli", "snli-dev", accuracy=0.5),
@@ -106,16 +106,16 @@ def test_tiles_are_in_the_order_of_a_newcomer_on_the_test_set_first():
                 result("cqa", "cqa-latest", map=0.6),
                 result("response_ranking", "response_ranking", p_at_10=0.9, p_at_3=0.8),
                 result("sts", "sts-2016", pearson=0.8),
-                result("sts", "sts-dev", n=1500, pearson=0.7),
+                result("sts", "sts-dev", pearson=0.7),
                 result("sts", "sts-dev-tuned", pearson=0.9),
             )
         ]
     )
-    assert [(tile.task, tile.data, tile.metric, tile.found.score.value) for tile in found] == [
-        ("similarity", "STS-B dev", "Pearson's r", 0.7),
-        ("response ranking", "", "P@3", 0.8),
-        ("question answering", "2016 dev", "MAP", 0.5),
-        ("NLI", "dev", "accuracy", 0.5),
+    assert [(task, of.main.label, of.score.value) for task, of in found.items()] == [
+        ("similarity", "Pearson", 0.7),
+        ("response ranking", "P@3", 0.8),
+        ("question answering", "MAP", 0.5),
+        ("NLI", "accuracy", 0.5),
     ]
 
 

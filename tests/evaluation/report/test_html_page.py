@@ -30,7 +30,7 @@ def test_the_page_opens_with_the_verdict_and_has_provenance_and_no_scripts():
     text = " ".join(body.split())
     for expected in (
         "Scores of small small beside the best simple baseline: ahead on response ranking.",
-        "Similarity STS-B test, 1,379 pairs 0.500 Pearson's r [0.400, 0.600]",
+        "Similarity sts-test, n = 1,379 0.500 Pearson [0.400, 0.600]",
         "0.750 P@1 [0.250, 0.750] TF-IDF: 0.000 [0.250, 0.750] difference: 0.750 [0.500, 1.000]",
         "Figure 7: scores against human judgement, sts-test",
         "Reddit (paper) 0.731 [0.705, 0.755]",

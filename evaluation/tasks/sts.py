@@ -28,18 +28,21 @@ METRICS = ("pearson", "spearman")
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
+    path: Path, load: Callable, *, seed: int = 0, columns: Sequence | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `load` gives the encoder, after reading.
 
-    `columns` are those of a CSV or TSV file with a header.
+    `columns` are those of a CSV or TSV file with a header, as in `Columns`.
     """
-    sources = sts.sources(path)
-    data = [sts.read(source, columns) for source in sources]
-    encoder = load()
+    named = Columns(*columns) if columns else None
     settings: dict = {}
-    if columns:
-        settings = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes}
+    if named:
+        settings = {"columns": ", ".join(named[:3]), "quotes": named.quotes}
+        if len(set(named[:3])) < len(named[:3]):
+            raise InputError(f"--columns: {settings['columns']}; three different ones are needed")
+    sources = sts.sources(path)
+    data = [sts.read(source, named) for source in sources]
+    encoder = load()
     return [
         Evaluation(
             source=source,

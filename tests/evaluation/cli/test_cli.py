@@ -177,6 +177,7 @@ def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails
 
 
 OPTIONS = [
+    ("sts --data d --columns a a s", "--columns"),
     ("sts --data d --columns a b c --tune", "--tune"),
     ("sts --data d --no_quotes", "--no_quotes"),
     ("sts --data d --seed -1", "--seed"),

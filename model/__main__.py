@@ -33,6 +33,6 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 if __name__ == "__main__":
     main()
-    from model.distribute import cluster
+    from model import cluster
 
     cluster.leave(0)

@@ -80,7 +80,7 @@ TRAIN = Command(
 
 def train(options: TrainOptions) -> None:
     """Trains, validates or prints the parameters."""
-    from model.distribute import cluster
+    from model import cluster
     from model.errors import StoppedError, TrainingError
 
     try:

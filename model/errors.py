@@ -1,9 +1,7 @@
-"""Errors that end a command with one line."""
-
-import re
-from typing import Any
+"""Errors that end training with one line."""
 
 from common.errors import InputError as InputError
+from common.errors import message_of as message_of
 
 
 class TrainingError(Exception):
@@ -17,8 +15,3 @@ class StoppedError(Exception):
         super().__init__(message)
         self.status = status
         """Exit status: 128 plus the number of the signal, as in shells."""
-
-
-def message_of(error: Any) -> str:
-    """The message of a `tf.errors.OpError` without names of operations in the graph."""
-    return re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", error.message).strip()

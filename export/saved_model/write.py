@@ -74,7 +74,7 @@ def export(
         scores.read(Path(results))  # an error now rather than after the work
     with output_folder.claimed(output):
         checkpoint = trained.last_checkpoint(model_dir)
-        model, text = trained.load_checkpoint("--model_dir", str(model_dir), checkpoint)
+        model, text = trained.load_checkpoint(model_dir, checkpoint)
         matrix: np.ndarray | None = None
         components: np.ndarray | None = None
         removed = tuned = None

@@ -11,6 +11,8 @@ import tensorflow as tf
 from model.configs import schema
 from model.layers import nli_head
 
+LOSS = "training_loss"
+"""The log entry of the loss, as Orbit and the Model Garden name it."""
 GRADIENT_NORM = "norm/gradient"
 """A step's log entry beside the loss: the global norm of the gradient, before clipping."""
 
@@ -160,10 +162,10 @@ class Classified(NamedTuple):
 
 
 def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0) -> Classified:
-    """Mean cross-entropy of each member's, and the accuracy of what they say together.
+    """Mean cross-entropy of the members, and the accuracy of their averaged probabilities.
 
-    Members with one loss for all would share the work; each with its own learns all of it, and
-    their mean forgets what only one of them found in the noise.
+    Each member has its own loss and learns the whole task; averaging cancels individual
+    overfitting.
 
     Args:
       logits: float32 [batch, members, 3].
@@ -175,8 +177,8 @@ def nli_softmax(logits: tf.Tensor, labels: tf.Tensor, *, smoothing: float = 0.0)
     of_gold = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     of_all = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
     smoothed = (1 - smoothing) * of_gold + smoothing * of_all
-    found = tf.argmax(nli_head.probabilities(logits), axis=-1)
-    right = tf.equal(found, tf.cast(labels[:, 0], tf.int64))
+    predicted = tf.argmax(nli_head.probabilities(logits), axis=-1)
+    right = tf.equal(predicted, tf.cast(labels[:, 0], tf.int64))
     return Classified(
         loss=tf.reduce_mean(smoothed), accuracy=tf.reduce_mean(tf.cast(right, tf.float32))
     )

@@ -2,16 +2,14 @@
 
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
 from model.dual_encoder import Compared, DualEncoder
-from model.layers import nli_head
 from model.tasks import losses
-from model.tasks.pair_task import PairTask, strings
+from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
 _PAIR = {
@@ -19,7 +17,6 @@ _PAIR = {
     tfrecord.HYPOTHESIS: _STRING,
     tfrecord.LABEL: tf.io.FixedLenFeature([], tf.int64),
 }
-_MISTAKES = 10
 
 
 @task_factory.register_task_cls(schema.NliClassification)
@@ -29,12 +26,10 @@ class NliTask(PairTask):
     A batch has the ids of `premise` and `hypothesis`, and `label`: int64 [batch].
     """
 
+    default_name = schema.NLI
     id_feature = tfrecord.PAIR_ID
     metrics = ("nli_loss", "nli_accuracy")
     """The loss once more, so that a multitask run reports it by a name of its own."""
-
-    def __init__(self, params: schema.NliClassification, *args: Any, **kwargs: Any):
-        super().__init__(params, *args, **{"name": schema.NLI} | kwargs)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """NLI pairs, string [batch] -> a batch."""
@@ -76,16 +71,3 @@ class NliTask(PairTask):
             )
             loss += objective.entailment_weight * ranked.loss
         return {self.loss: loss} | dict(zip(self.metrics, classified, strict=True))
-
-    def mistakes(
-        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
-    ) -> list[str]:
-        """The first pairs that the model labels wrongly."""
-        logits = self.forward(model, batch, training=False).logits
-        predicted = np.argmax(nli_head.probabilities(logits), axis=1)
-        gold, texts = batch[tfrecord.LABEL].numpy(), strings(serialized, _PAIR)
-        return [
-            f"**{texts[tfrecord.PREMISE][row]}**  \n{texts[tfrecord.HYPOTHESIS][row]}  \n"
-            f"{tfrecord.LABELS[gold[row]]}, labelled {tfrecord.LABELS[predicted[row]]}"
-            for row in np.flatnonzero(predicted != gold)[:_MISTAKES]
-        ]

@@ -25,6 +25,8 @@ class PairTask(base_task.Task):
     `validation_step`.
     """
 
+    default_name: str
+    """Names the task in logs, unless another name is given."""
     id_feature: str
     """The feature of a record that identifies it."""
     metrics: tuple[str, ...]
@@ -48,7 +50,7 @@ class PairTask(base_task.Task):
           section: of its data in the parameters: `task` or, of a multitask run, `task.nli`.
           text: the preprocessing, if another task has made it already.
         """
-        super().__init__(params, logging_dir, name)
+        super().__init__(params, logging_dir, name or self.default_name)
         self.section = section
         self.text = text or TextToIds(**params.model.text.as_dict())
 
@@ -79,12 +81,6 @@ class PairTask(base_task.Task):
     @abc.abstractmethod
     def measure(self, batch: dict[str, Any], outputs: Any, *, training: bool) -> dict[str, Any]:
         """`loss` and `metrics` of a batch: float32 scalars, means over this replica's records."""
-
-    @abc.abstractmethod
-    def mistakes(
-        self, model: tf_keras.Model, serialized: tf.Tensor, batch: dict[str, Any]
-    ) -> list[str]:
-        """Some records of a batch that the model gets wrong, a line of Markdown each."""
 
     def build_inputs(
         self, params: schema.Data, input_context: tf.distribute.InputContext | None = None
@@ -200,13 +196,3 @@ class PairTask(base_task.Task):
 def _update(metrics: list[tf_keras.metrics.Metric] | None, logs: dict[str, tf.Tensor]) -> None:
     for metric in metrics or []:
         metric.update_state(logs[metric.name])
-
-
-def strings(serialized: tf.Tensor, spec: dict[str, tf.io.FixedLenFeature]) -> dict[str, list[str]]:
-    """The text features of serialized records, for people."""
-    features = tf.io.parse_example(serialized, spec)
-    return {
-        name: [value.decode(errors="replace") for value in features[name].numpy()]
-        for name, kind in spec.items()
-        if kind.dtype == tf.string
-    }

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from official.core import task_factory
 
+from common.errors import InputError
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.errors import InputError
 from model.tasks import losses
-from model.tasks.pair_task import PairTask, strings
+from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
 _PAIR = {tfrecord.INPUT: _STRING, tfrecord.RESPONSE: _STRING}
@@ -25,7 +24,6 @@ _LOOKED_AT = 1000
 _HASHES = 2**62
 """Equal texts are found by hashes below this."""
 _AT = (1, 3, 10)
-_MISTAKES = 10
 
 
 @task_factory.register_task_cls(schema.ResponseSelection)
@@ -37,12 +35,13 @@ class ResponseSelectionTask(PairTask):
     before the input in one text, the nearest first.
     """
 
+    default_name = schema.RESPONSE_SELECTION
     id_feature = tfrecord.RESPONSE_ID
     metrics = ("p_at_1", "p_at_3", "p_at_10")
     """Precision at N: how often the true response is among the N with the highest scores."""
 
     def __init__(self, params: schema.ResponseSelection, *args: Any, **kwargs: Any):
-        super().__init__(params, *args, **{"name": schema.RESPONSE_SELECTION} | kwargs)
+        super().__init__(params, *args, **kwargs)
         turns = range(params.model.context_turns)
         self._context = {tfrecord.CONTEXT.format(turn): _EMPTY for turn in turns}
 
@@ -53,17 +52,17 @@ class ResponseSelectionTask(PairTask):
           InputError: also if none of the first 1,000 records of any file has one.
         """
         super().check_data(name, params)
-        if not self._context:
-            return
-        files = tfrecords.find_files(name, params)
-        firsts = (tfrecords.read_records([file]).take(_LOOKED_AT) for file in files)
-        batches = (some for records in firsts for some in records.batch(_LOOKED_AT))
-        parsed = (tf.io.parse_example(some, self._context) for some in batches)
-        if not any(tf.reduce_any(self._joined(turns) != "") for turns in parsed):
+        files = tfrecords.find_files(name, params) if self._context else []
+        for file in files:
+            for records in tfrecords.read_records([file]).batch(_LOOKED_AT).take(1):
+                turns = tf.io.parse_example(records, self._context)
+                if tf.reduce_any(self._joined(turns) != ""):
+                    return
+        if files:
             raise InputError(
-                f"{name}.input_path: no record from {files[0]!r} on has a context; "
-                "task.model.context_turns needs pairs that `python -m data_pipeline` has written "
-                "with --context_turns"
+                f"{name}.input_path: no record from {files[0]!r} on has a context, which "
+                "task.model.context_turns needs; `python -m data_pipeline` writes it with "
+                "--context_turns"
             )
 
     def _joined(self, turns: dict[str, tf.Tensor]) -> tf.Tensor:
@@ -98,18 +97,3 @@ class ResponseSelectionTask(PairTask):
         ranks = losses.ranks(scored)
         precisions = [tf.reduce_mean(tf.cast(ranks < at, tf.float32)) for at in _AT]
         return {self.loss: scored.loss} | dict(zip(self.metrics, precisions, strict=True))
-
-    def mistakes(
-        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
-    ) -> list[str]:
-        """The inputs whose true response has the worst ranks."""
-        scored = losses.in_batch_softmax(model(batch), schema.Objective())
-        ranks, preferred = losses.ranks(scored).numpy(), np.argmax(scored.scores, axis=1)
-        texts = strings(serialized, _PAIR)
-        return [
-            f"**{texts[tfrecord.INPUT][row]}**  \n"
-            f"true, rank {ranks[row] + 1}: {texts[tfrecord.RESPONSE][row]}  \n"
-            f"preferred: {texts[tfrecord.RESPONSE][preferred[row]]}"
-            for row in np.argsort(-ranks, kind="stable")[:_MISTAKES]
-            if ranks[row]
-        ]

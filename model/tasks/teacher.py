@@ -2,22 +2,19 @@
 
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from official.core import task_factory
 
+from common.errors import InputError
 from model.configs import schema
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.errors import InputError
 from model.tasks import losses
-from model.tasks.pair_task import PairTask, strings
+from model.tasks.pair_task import PairTask
 from model.teacher import targets
 
 _STRING = tf.io.FixedLenFeature([], tf.string)
 _TARGET = {targets.TEXT: _STRING, targets.EMBEDDING: _STRING}
-_TEXT = {targets.TEXT: _STRING}
-_MISTAKES = 10
 
 
 @task_factory.register_task_cls(schema.Distillation)
@@ -27,13 +24,11 @@ class TeacherTask(PairTask):
     A batch has the ids of `text`, and `embedding`, the teacher's: float32 [batch, teacher's dim].
     """
 
+    default_name = schema.TEACHER
     id_feature = targets.TEXT_ID
     metrics = ("teacher_loss", "teacher_cosine")
     """The loss once more, so that a multitask run reports it by a name of its own, and the mean
     cosine of the student's and the teacher's embedding of a text."""
-
-    def __init__(self, params: schema.Distillation, *args: Any, **kwargs: Any):
-        super().__init__(params, *args, **{"name": schema.TEACHER} | kwargs)
 
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Texts with their targets, string [batch] -> a batch."""
@@ -51,19 +46,14 @@ class TeacherTask(PairTask):
           InputError: if not.
         """
         super().check_data(name, params)
-        files = tfrecords.find_files(name, params)
-        width_of: dict[int, str] = {}
-        try:
-            for file in files:
-                for record in tfrecords.read_records([file]).batch(1).take(1):
-                    width_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
-        except tf.errors.OpError as error:
-            raise tfrecords.find_damage(name, files, self.parse) or error from error
-        if len(width_of) > 1:
-            (one, first), (other, second), *_ = width_of.items()
+        file_of: dict[int, str] = {}
+        for file in tfrecords.find_files(name, params):
+            for record in tfrecords.read_records([file]).batch(1).take(1):
+                file_of.setdefault(self.parse(record)[targets.EMBEDDING].shape[1], file)
+        if len(file_of) > 1:
+            found = " and ".join(f"{width} numbers in {file!r}" for width, file in file_of.items())
             raise InputError(
-                f"{name}.input_path: {first!r} holds embeddings of {one} numbers, {second!r} of "
-                f"{other}; accepted: the output of one encoder"
+                f"{name}.input_path: embeddings of {found}; accepted: the output of one encoder"
             )
 
     def forward(self, model: DualEncoder, batch: dict[str, Any], *, training: bool) -> tf.Tensor:
@@ -84,27 +74,12 @@ class TeacherTask(PairTask):
         loss = scored.loss + objective.cosine_weight * (1 - cosine)
         return {self.loss: loss} | dict(zip(self.metrics, (loss, cosine), strict=True))
 
-    def mistakes(
-        self, model: DualEncoder, serialized: tf.Tensor, batch: dict[str, Any]
-    ) -> list[str]:
-        """The texts whose embedding is farthest from the teacher's."""
-        student = self.forward(model, batch, training=False)
-        teacher = fitted(batch[targets.EMBEDDING], dim=student.shape[-1])
-        cosines = tf.reduce_sum(student * teacher, axis=1).numpy()
-        texts = strings(serialized, _TEXT)[targets.TEXT]
-        return [
-            f"**{texts[row]}**  \ncosine {cosines[row]:.2f}"
-            for row in np.argsort(cosines, kind="stable")[:_MISTAKES]
-        ]
-
 
 def fitted(embeddings: tf.Tensor, *, dim: int) -> tf.Tensor:
     """A teacher's embeddings in the student's width, so that the student learns them as they are.
 
     A wider student gets zeros behind them, which change no cosine. A narrower one gets their first
-    numbers, whose cosines are nearly those of all: of all-MiniLM-L6-v2's 384 numbers the first 300
-    score 0.8705 on STS-B dev, 256 score 0.869 and 128 score 0.861, where all score 0.871
-    (Takeshita et al. 2025, arXiv 2508.17744, find the same of many encoders).
+    numbers, whose cosines are nearly those of all (Takeshita et al. 2025, arXiv 2508.17744).
 
     Args:
       embeddings: float32 [batch, teacher's dim].

@@ -1,7 +1,7 @@
 """Signals that stop a run: TERM, which schedulers send first, and INT (Ctrl-C)."""
 
 import signal
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from model.errors import StoppedError
@@ -20,20 +20,13 @@ class Signals:
         self._before = {number: signal.signal(number, self._note) for number in _STOP}
         return self
 
-    def raise_if_stopped(self) -> None:
-        """Raises a StoppedError if a signal to stop has arrived."""
-        if self.stop is not None:
-            raise stopped_by(self.stop)
-
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self.stop is not None:
             raise KeyboardInterrupt  # the second signal stops at once
         self.stop = signal.Signals(number)
 
-    def __exit__(
-        self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -1,6 +1,6 @@
-"""All that training changes: the weights, and what is saved beside them."""
+"""One run: its parameters and tasks, all that training changes, and what watches it."""
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import orbit
@@ -8,8 +8,14 @@ import tensorflow as tf
 import tf_keras
 from official.core import base_task, config_definitions
 
-from model.training import optimizer
-from model.training.ema import WeightAverage
+from model import optimizer
+from model.checkpoints import files
+from model.checkpoints.manager import BestCheckpoint, Checkpoints
+from model.checkpoints.record import Record
+from model.data.task_sampler import TaskSampler
+from model.ema import WeightAverage
+from model.training.monitoring import LearningCheck
+from model.training.signals import Signals
 
 
 class State(NamedTuple):
@@ -22,16 +28,45 @@ class State(NamedTuple):
     task_steps: list[tf.Variable]
     """Steps of each task with parameter servers, otherwise 0."""
 
+
+class Run(NamedTuple):
+    """One run and its parts."""
+
+    params: config_definitions.ExperimentConfig
+    mode: str
+    folder: Path
+    """`--model_dir`."""
+    strategy: tf.distribute.Strategy
+    tasks: list[base_task.Task]
+    record: Record
+    """What the run knows of itself."""
+    sampler: TaskSampler
+    state: State
+    checkpoints: Checkpoints
+    best: BestCheckpoint
+    check: LearningCheck
+    signals: Signals
+
     @property
     def step(self) -> int:
         """Number of steps done."""
-        return int(self.global_step.numpy())
+        return int(self.state.global_step.numpy())
+
+    @property
+    def last_checkpoint(self) -> str | None:
+        """The one to resume from; workers other than the chief keep none of their own."""
+        return files.last(self.folder)
+
+    def close(self) -> None:
+        """Removes temporary checkpoints."""
+        self.checkpoints.close()
+        self.best.close()
 
 
 def make_state(
     params: config_definitions.ExperimentConfig,
     strategy: tf.distribute.Strategy,
-    tasks: Sequence[base_task.Task],
+    tasks: list[base_task.Task],
     *,
     initialize: bool,
 ) -> State:

@@ -3,9 +3,8 @@
 Each worker validates on one replica, outside the strategy: no worker waits for another.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple, Self
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import orbit
@@ -13,43 +12,34 @@ import tensorflow as tf
 from official.core import base_task
 from scipy import stats
 
-from model.data import input_pipeline, tfrecords
+from common import sts
+from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.errors import InputError
-from model.tasks.pair_task import strings
-from model.text.preprocessing import TextToIds
-from model.training.ema import WeightAverage
-from model.training.monitoring import LearningCheck
-from model.training.signals import Signals
+from model.training.signals import stopped_by
+from model.training.state import Run
 
-_SCORE, _FIRST, _SECOND = 4, 5, 6
-"""Tab-separated columns; quotes are text (the readme of the STS Benchmark)."""
 _AT_ONCE = 500
 
 
 class Validator(orbit.AbstractEvaluator):
     """Validates the tasks of a run, and STS if a file is given."""
 
-    def __init__(
-        self,
-        tasks: Sequence[base_task.Task],
-        *,
-        model: DualEncoder,
-        average: WeightAverage,
-        sts: "StsPairs | None",
-        check: LearningCheck,
-        then: Callable[[dict[str, float]], None] | None,
-        signals: Signals | None,
-    ):
-        self._model = model
-        self._average = average
-        self._sts = sts
-        self._check = check
-        self._then = then
-        self._signals = signals
-        self._tasks = tasks
-        self._datasets = [task.build_inputs(task.task_config.validation_data) for task in tasks]
-        self._steps = [self._make_step(task) for task in tasks]
+    def __init__(self, run: Run, *, then: Callable[[dict[str, float]], None] | None):
+        """Makes the validator of a run.
+
+        Args:
+          run: what is validated.
+          then: called with what a validation returns.
+
+        Raises:
+          InputError: if `task.sts_dev` cannot be read.
+        """
+        self._run, self._model, self._then = run, run.state.model, then
+        self._batches = [task.build_inputs(task.task_config.validation_data) for task in run.tasks]
+        self._steps = [self._make_step(task) for task in run.tasks]
+        self._sts: Sequence[sts.Pair] = ()
+        if path := run.params.task.sts_dev:
+            self._sts = sts.read(sts.sources(Path(path))[0]).pairs
 
     def evaluate(self, num_steps: tf.Tensor) -> dict[str, float]:
         """Validates the average of the weights if one is kept, otherwise the weights.
@@ -66,50 +56,42 @@ class Validator(orbit.AbstractEvaluator):
           InputError: if a record cannot be read.
         """
         logs: dict[str, float] = {}
-        self._check.begin_validation()
-        with self._average.in_place():
-            for task, dataset, step in zip(self._tasks, self._datasets, self._steps, strict=True):
-                with _damage_named(task):
-                    values = []
-                    for batch in dataset.take(int(num_steps)):
-                        values.append(step(batch).numpy())
-                        if self._signals is not None:
-                            self._signals.raise_if_stopped()
+        self._run.check.begin_validation()
+        with self._run.state.average.in_place():
+            for task, batches, step in zip(
+                self._run.tasks, self._batches, self._steps, strict=True
+            ):
+                values = self._measured(task, batches.take(int(num_steps)), step)
                 names = ["validation_loss", *task.metrics]
-                means = dict(zip(names, map(float, np.mean(values, axis=0)), strict=True))
-                logs = means | logs
-                self._look_at_one_batch(task)
-            if self._sts is not None:
-                logs["sts_dev_pearson"] = self._sts.pearson(self._model)
-        values_of_logs = ", ".join(f"{name} {value:.4f}" for name, value in logs.items())
-        print(f"validation: {values_of_logs}")
+                logs = dict(zip(names, np.mean(values, axis=0).tolist(), strict=True)) | logs
+            if self._sts:
+                logs["sts_dev_pearson"] = pearson(self._model, self._sts)
+        print(f"validation: {', '.join(f'{name} {value:.4f}' for name, value in logs.items())}")
         if self._then is not None:
             self._then(logs)
         return logs
 
-    def embed(self, most: int) -> tuple[list[str], np.ndarray]:
-        """The first different sentences of the validation records, and their embeddings.
-
-        Args:
-          most: as many sentences, or all if there are fewer.
-
-        Returns:
-          The sentences, and float32 [sentences, dim].
-        """
-        task, found = self._tasks[0], dict[str, np.ndarray]()
-        data = task.task_config.validation_data
-        with self._average.in_place():
-            for serialized in input_pipeline.validation_records(
-                task, data, tf.distribute.InputContext()
-            ):
-                batch = input_pipeline.parse(task, data, serialized)
-                name = next(name for name, ids in batch.items() if isinstance(ids, dict))
-                texts = strings(serialized, {name: tf.io.FixedLenFeature([], tf.string)})[name]
-                embeddings = self._model.encode_inputs(batch[name]).numpy()
-                found |= zip(texts, embeddings, strict=True)
-                if len(found) >= most:
-                    break
-        return list(found)[:most], np.stack(list(found.values())[:most])
+    def _measured(
+        self, task: base_task.Task, batches: tf.data.Dataset, step: Callable[[dict], tf.Tensor]
+    ) -> list[np.ndarray]:
+        """Loss and metrics of each batch: float32 [1 + metrics]."""
+        values: list[np.ndarray] = []
+        # Several workers save together: those stop at a step that they agree on.
+        in_cluster = self._run.strategy.extended._in_multi_worker_mode()
+        try:
+            for batch in batches:
+                if not values:
+                    sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
+                    embeddings = self._model.encode_inputs(sentences).numpy()
+                    self._run.check.validated(sentences, embeddings)
+                values.append(step(batch).numpy())
+                if self._run.signals.stop is not None and not in_cluster:
+                    raise stopped_by(self._run.signals.stop)
+        except tf.errors.OpError as error:
+            name = f"{task.section}.validation_data"
+            files = tfrecords.find_files(name, task.task_config.validation_data)
+            raise tfrecords.find_damage(name, files, task.parse) or error from error
+        return values
 
     def _make_step(self, task: base_task.Task) -> Callable[[dict], tf.Tensor]:
         @tf.function(autograph=False, reduce_retracing=True)
@@ -119,82 +101,17 @@ class Validator(orbit.AbstractEvaluator):
 
         return step
 
-    def _look_at_one_batch(self, task: base_task.Task) -> None:
-        """Checks for equal embeddings, and shows the task's mistakes in TensorBoard."""
-        data = task.task_config.validation_data
-        records = input_pipeline.validation_records(task, data, tf.distribute.InputContext())
-        for serialized in records.take(1):
-            batch = input_pipeline.parse(task, data, serialized)
-            sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
-            self._check.validated(sentences, self._model.encode_inputs(sentences).numpy())
-            lines = task.mistakes(self._model, serialized, batch)
-            tf.summary.text(f"mistakes/{task.name}", "\n\n".join(lines))
 
+def pearson(model: DualEncoder, pairs: Sequence[sts.Pair]) -> float:
+    """Pearson's r between -arccos(cosine) and the gold scores (section 4.3).
 
-@contextmanager
-def _damage_named(task: base_task.Task) -> Iterator[None]:
-    """Names the validation record that cannot be read, if that is what fails."""
-    try:
-        yield
-    except tf.errors.OpError as error:
-        name = f"{task.section}.validation_data"
-        files = tfrecords.find_files(name, task.task_config.validation_data)
-        raise tfrecords.find_damage(name, files, task.parse) or error from error
-
-
-class StsPairs(NamedTuple):
-    """Pairs of sentences with human similarity scores, such as the STS Benchmark's `sts-dev.csv`.
-
-    They are scored while training goes on; `python -m evaluation sts` is the full evaluation.
+    `python -m evaluation sts` is the full evaluation.
     """
-
-    first: list[str]
-    second: list[str]
-    gold: list[float]
-    """0 to 5."""
-    text: TextToIds
-
-    @classmethod
-    def read(cls, path: str, text: TextToIds) -> Self:
-        """Reads a file of the STS Benchmark.
-
-        Raises:
-          InputError: if it cannot be read, or a line is malformed.
-        """
-        pairs = cls([], [], [], text)
-        try:
-            with tf.io.gfile.GFile(path) as file:
-                for line in file:
-                    columns = line.rstrip("\n").split("\t")
-                    pairs.first.append(columns[_FIRST])
-                    pairs.second.append(columns[_SECOND])
-                    gold = float(columns[_SCORE])
-                    if not 0 <= gold <= 5:
-                        raise ValueError(f"{columns[_SCORE]!r} is no score from 0 to 5")
-                    pairs.gold.append(gold)
-        except (tf.errors.OpError, UnicodeDecodeError, ValueError, IndexError) as error:
-            raise InputError(
-                f"task.sts_dev: {path!r}, line {len(pairs.gold) + 1}: {error}; accepted: files "
-                "of the STS Benchmark, such as sts-dev.csv"
-            ) from error
-        if len(pairs.gold) < 2:
-            raise InputError(f"task.sts_dev: {path!r} has {len(pairs.gold)} pairs; at least 2")
-        if len(set(pairs.gold)) < 2:
-            raise InputError(
-                f"task.sts_dev: all scores of {path!r} are {pairs.gold[0]:g}; a correlation needs "
-                "two"
-            )
-        return pairs
-
-    def pearson(self, model: DualEncoder) -> float:
-        """Pearson's r between -arccos(cosine) and the gold scores (section 4.3)."""
-        first, second = (self._embed(model, each) for each in (self.first, self.second))
-        cosines = np.clip(np.sum(first * second, axis=1), -1, 1)
-        return float(stats.pearsonr(-np.arccos(cosines), self.gold)[0])
-
-    def _embed(self, model: DualEncoder, sentences: list[str]) -> np.ndarray:
-        """Embeddings: float32 [sentences, dim]."""
+    texts = [(pair.sentence1, pair.sentence2) for pair in pairs]
+    sides = []
+    for sentences in zip(*texts, strict=True):
         chunks = [sentences[i : i + _AT_ONCE] for i in range(0, len(sentences), _AT_ONCE)]
-        return np.concatenate(
-            [model.encode_inputs(self.text(tf.constant(chunk))).numpy() for chunk in chunks]
-        )
+        ids = (model.text(tf.constant(chunk)) for chunk in chunks)
+        sides.append(np.concatenate([model.encode_inputs(each).numpy() for each in ids]))
+    cosines = np.clip(np.sum(sides[0] * sides[1], axis=1), -1, 1)
+    return float(stats.pearsonr(-np.arccos(cosines), [pair.gold for pair in pairs])[0])

@@ -1,4 +1,4 @@
-"""Clusters of real processes on one machine, as `model.distribute.local_cluster` starts them."""
+"""Clusters of real processes of `python -m model` on one machine."""
 
 import json
 import os
@@ -9,30 +9,28 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from data_pipeline.pairs import tfrecord
-from tests.engines.processes import wait_until
+from tests.engines.processes import free_ports, wait_until
 
 REPOSITORY = Path(__file__).parents[2]
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
 BATCH = 32
-WORD_START = {"task__word_cooccurrence_records": 64, "task__word_frequency_records": 64}
 _PATIENCE = 180
 """Seconds that a cluster may take; it needs 15 where nothing else runs."""
 _SHARDS = 4
 _TINY = """\
 task:
   model:
-    text: {{max_tokens: 6, word_buckets: 5000, bigram_buckets: 50}}
-    encoder: {{type: averaging, averaging: {{word_dim: 8, hidden: [], embedding_dim: 8}}}}
-    response_network: {{hidden: [], normalize: true}}
+    text: {max_tokens: 6, word_buckets: 5000, bigram_buckets: 50}
+    encoder: {type: averaging, averaging: {word_dim: 8, hidden: [], embedding_dim: 8}}
+    response_network: {hidden: [], normalize: true}
     score_scale: 20.0
-{further}
-  train_data: {{input_path: "{data}/pairs-*", {sizes}}}
-  validation_data: {{input_path: "{data}/validation-pairs-*", global_batch_size: {batch}}}
+    nli: {hidden: [8]}
+  word_cooccurrence_records: 64
+  word_frequency_records: 64
 trainer:
   train_steps: 40
   steps_per_loop: 10
@@ -41,21 +39,8 @@ trainer:
   validation_interval: 40
   validation_steps: 2
   optimizer_config:
-    optimizer: {{type: adagrad, adagrad: {{initial_accumulator_value: 1.0e-6}}}}
-    learning_rate: {{type: constant, constant: {{learning_rate: 0.05}}}}
-"""
-_NLI = """\
-    nli: {{hidden: [8]}}
-  nli:
-    share: 0.3
-    train_data: {{input_path: "{data}/nli-*", {sizes}}}
-    validation_data: {{input_path: "{data}/validation-nli-*", global_batch_size: {batch}}}
-"""
-_TEACHER = """\
-  teacher:
-    share: 0.3
-    train_data: {{input_path: "{data}/teacher-*", {sizes}}}
-    validation_data: {{input_path: "{data}/validation-teacher-*", global_batch_size: {batch}}}
+    optimizer: {type: adagrad, adagrad: {initial_accumulator_value: 1.0e-6}}
+    learning_rate: {type: constant, constant: {learning_rate: 0.05}}
 """
 
 
@@ -69,8 +54,8 @@ def data(tmp_path_factory):
     for name, example in (("pairs", _pair), ("nli", _nli_pair), ("teacher", _target)):
         frames = [tfrecord.frame(tfrecord.encode_example(example(number))) for number in range(128)]
         for shard in range(_SHARDS):
-            for start in ("", "validation-"):
-                path = folder / f"{start}{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
+            for start in ("train", "validation"):
+                path = folder / f"{start}-{name}-{shard:05d}-of-{_SHARDS:05d}.tfrecord"
                 path.write_bytes(b"".join(frames[shard::_SHARDS]))
     return folder
 
@@ -95,118 +80,124 @@ def _target(number):
     return {"text": f"question{number}", "embedding": struct.pack("<7e", *embedding)}
 
 
-class Launched:
-    """A launcher, its processes and what they say."""
+class Cluster:
+    """The processes of one cluster and what they say; the first one trains and reports."""
 
-    def __init__(self, command, logs):
-        self.logs = logs
-        logs.mkdir()
-        self._said = logs / "launcher.txt"
-        with self._said.open("wb") as said:
-            self.process = subprocess.Popen(
-                [str(part) for part in command],
+    def __init__(self, command, jobs, logs):
+        self._command, self._logs = command, logs
+        ports = iter(free_ports(sum(jobs.values())))
+        self._addresses = {
+            job: [f"127.0.0.1:{next(ports)}" for _ in range(count)] for job, count in jobs.items()
+        }
+        self._processes = {}
+        for job, addresses in self._addresses.items():
+            for index in range(len(addresses)):
+                self.start(job, index)
+        self.chief = next(iter(self._processes))
+
+    def start(self, job, index):
+        """Starts a process, also in place of one that has ended."""
+        role = {"cluster": self._addresses, "task": {"type": job, "index": index}}
+        with (self._logs / f"{job}-{index}.log").open("ab") as log:
+            self._processes[job, index] = subprocess.Popen(
+                [str(part) for part in self._command],
                 cwd=REPOSITORY,
-                env={
-                    **os.environ,
+                env=os.environ
+                | {
                     "CUDA_VISIBLE_DEVICES": "-1",
-                    "TMPDIR": str(_made(logs.parent / "scratch")),
+                    "PYTHONUNBUFFERED": "1",
+                    "TF_CONFIG": json.dumps(role),
+                    "TMPDIR": str(self._logs),
                 },
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                stdout=log,
+                stderr=log,
             )
 
-    @property
-    def said(self):
-        """What the user sees, without the progress bar."""
-        lines = self.shown.split("\n")
+    def send(self, number, job=None, index=0):
+        """Sends a signal to one process, by default to the first."""
+        self._processes[(job, index) if job else self.chief].send_signal(number)
+
+    def log(self, job=None, index=0):
+        """What a process has said, without its progress bar."""
+        name = "{}-{}.log".format(*((job, index) if job else self.chief))
+        lines = (self._logs / name).read_text().split("\n")
         return "\n".join(line.rpartition("\r")[2] for line in lines)
 
-    @property
-    def shown(self):
-        """All that the user sees, the progress bar at every moment."""
-        return self._said.read_text()
+    def error(self, job=None, index=0):
+        """The line that tells an error; there is no more than that line."""
+        said = self.log(job, index)
+        assert "Traceback" not in said
+        (line,) = [line for line in said.splitlines() if line.startswith("error:")]
+        return line
 
-    @property
-    def errors(self):
-        """The lines that tell an error."""
-        return [line for line in self.said.splitlines() if line.startswith("error:")]
+    def fact(self, name):
+        """What the summary of a run says of something."""
+        (line,) = [line for line in self.log().splitlines() if line.startswith(f"{name}  ")]
+        return line.removeprefix(name).split()
 
-    def log(self, job, index):
-        """What another process said."""
-        return (self.logs / f"{job}-{index}.log").read_text()
-
-    def family(self):
-        """The processes of the cluster."""
-        return psutil.Process(self.process.pid).children(recursive=True)
-
-    def member(self, job, index):
-        """One process of the cluster."""
-        for process in self.family():
-            with suppress(psutil.Error):
-                config = process.environ().get("TF_CONFIG", "{}")
-                if json.loads(config).get("task") == {"type": job, "index": index}:
-                    return process
-        raise LookupError(f"no {job} {index}")
-
-    def wait(self):
-        """The exit status."""
-        return self.process.wait(timeout=_PATIENCE)
+    def wait(self, job=None, index=0):
+        """The exit status of a process; if it is the first one, the others end, too."""
+        process = self._processes[(job, index) if job else self.chief]
+        status = process.wait(timeout=_PATIENCE)
+        return 128 - status if status < 0 else status
 
     def wait_for(self, condition, what):
         """Waits while the cluster runs."""
 
         def holds():
-            assert self.process.poll() is None, f"ended before: {what}\n{self.said}"
+            assert self._processes[self.chief].poll() is None, f"{what}\n{self.log()}"
             return condition()
 
         wait_until(holds, seconds=_PATIENCE, what=what)
 
     def end(self):
         """Ends what still runs."""
-        with suppress(psutil.Error):
-            for process in self.family():
+        for process in self._processes.values():
+            with suppress(ProcessLookupError):
                 process.kill()
-        self.process.kill()
-        self.process.wait()
-
-
-def _made(folder):
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-@pytest.fixture
-def launch(data, tmp_path):
-    """Starts a cluster that trains in `tmp_path/run`: its strategy, and overrides."""
-    launched = []
-
-    def start(strategy, *, workers=2, experiment="reddit", mode="train", **overrides):
-        sizes = f"global_batch_size: {BATCH}, shuffle_buffer_size: 64"
-        values = {"data": data, "sizes": sizes, "batch": BATCH}
-        tasks = {"nli": _NLI, "teacher": _TEACHER}
-        further = "".join(tasks[name].format(**values) for name in experiment.split("_")[1:])
-        config = tmp_path / "tiny.yaml"
-        config.write_text(_TINY.format(further=further, **values))
-        logs = tmp_path / f"logs-{len(launched)}"
-        command = [sys.executable, "-m", "model.distribute.local_cluster", "--strategy", strategy]
-        command += ["--workers", workers, "--logs", logs, "--", "--experiment", experiment]
-        command += ["--mode", mode, "--model_dir", tmp_path / "run", "--config_file", config]
-        for name, value in overrides.items():
-            command += ["--params_override", f"{name.replace('__', '.')}={value}"]
-        launched.append(Launched(command, logs))
-        return launched[-1]
-
-    yield start
-    for each in launched:
-        each.end()
+            process.wait()
 
 
 @pytest.fixture
 def run_folder(tmp_path):
     """The model folder of `launch`."""
     return tmp_path / "run"
+
+
+@pytest.fixture
+def launch(data, tmp_path, run_folder):
+    """Starts a cluster that trains in `run_folder`: its strategy, and overrides."""
+    config = tmp_path / "tiny.yaml"
+    config.write_text(_TINY)
+    launched = []
+
+    def start(strategy, *, workers=2, experiment="reddit", mode="train", **overrides):
+        jobs = {"worker": workers}
+        if strategy == PARAMETER_SERVER:
+            jobs = {"chief": 1, "worker": workers, "ps": 1}
+        given = {"runtime.distribution_strategy": strategy}
+        for name in experiment.split("_"):
+            task = "task" if name == "reddit" else f"task.{name}"
+            records = "pairs" if name == "reddit" else name
+            for use in ("train", "validation"):
+                given[f"{task}.{use}_data.input_path"] = f"{data}/{use}-{records}-*"
+                given[f"{task}.{use}_data.global_batch_size"] = BATCH
+            given[f"{task}.train_data.shuffle_buffer_size"] = 64
+            if task != "task":
+                given[f"{task}.share"] = 0.3
+        given |= {name.replace("__", "."): value for name, value in overrides.items()}
+        command = [sys.executable, "-m", "model", "--experiment", experiment, "--mode", mode]
+        command += ["--model_dir", run_folder, "--config_file", config, "--params_override"]
+        command += [",".join(f"{name}={value}" for name, value in given.items())]
+        logs = tmp_path / f"logs-{len(launched)}"
+        logs.mkdir()
+        launched.append(Cluster(command, jobs, logs))
+        return launched[-1]
+
+    yield start
+    for cluster in launched:
+        cluster.end()
 
 
 @pytest.fixture
@@ -219,17 +210,5 @@ def saved(run_folder):
     return steps
 
 
-@pytest.fixture
-def fact():
-    """A line of the summary that a run prints at its end."""
-
-    def find(launched, name):
-        lines = [line for line in launched.said.splitlines() if line.startswith(f"{name}  ")]
-        return lines[0].removeprefix(name).split() if lines else None
-
-    return find
-
-
-def kill(process):
-    """As a machine that loses power."""
-    os.kill(process.pid, signal.SIGKILL)
+KILL = signal.SIGKILL
+"""As a machine that loses power."""

@@ -18,7 +18,6 @@ from evaluation import __main__ as evaluation
 from export import __main__ as export
 from model.commands import TRAIN
 from model.configs import parsing
-from model.distribute import local_cluster
 from model.sts_regression import __main__ as sts_regression
 from model.teacher import command as teacher
 from tests.commands.documents import (
@@ -42,7 +41,7 @@ MODULE = "runs/module"
 # bad_input.md has a test of its own.
 COMMANDS = [one for path in DOCUMENTS if path.stem != "bad_input" for one in commands(path)]
 NOT_RUN = {
-    r"^(model|model\.sts_regression|model\.distribute\.local_cluster) ": "trains for minutes",
+    r"^(model|model\.sts_regression) ": "trains for minutes",
     r"^model\.configs\.reference": "tests/model/configs/test_reference.py",
     r"--runner=|s3://|^tests\.": "needs an engine or a store: tests/engines",
     r"^benchmarks\.|glove": "needs real data",
@@ -123,10 +122,6 @@ def options(parser, arguments):
 
 def check(command):
     program, *arguments = command.words
-    if program == "model.distribute.local_cluster":
-        own, arguments = local_cluster._split(arguments)
-        local_cluster._parser().parse_args(own)
-        program = "model"
     if program.startswith("examples/"):
         assert program == "examples/NAME.py" or (REPOSITORY / program).exists()
         return

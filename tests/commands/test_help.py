@@ -7,7 +7,6 @@ import pytest
 
 from evaluation.__main__ import parser as of_evaluation
 from export.__main__ import parser as of_export
-from model.distribute import local_cluster
 from model.sts_regression.__main__ import parser as of_regressors
 from model.teacher import command as teacher
 
@@ -44,7 +43,7 @@ def test_the_example_can_be_parsed(package, parser):
 
 @pytest.mark.parametrize(
     "parser",
-    [local_cluster._parser(), teacher.parser(), *(parser for _, parser in inner(of_regressors()))],
+    [teacher.parser(), *(parser for _, parser in inner(of_regressors()))],
     ids=lambda parser: parser.prog,
 )
 def test_the_other_programs_of_the_model_explain_theirs(parser):

@@ -1,6 +1,5 @@
 """The tasks and experiments are those of the Model Garden, whose own trainers run them."""
 
-import json
 from functools import cache
 
 import numpy as np
@@ -101,18 +100,3 @@ def test_the_model_gardens_multitask_trainer_runs_both(parse):
     for name in both.tasks:
         assert last[name]["training_loss"] < first[name]["training_loss"]
         assert int(trainer.task_step_counter(name)) > 10
-
-
-@pytest.mark.slow
-def test_the_model_gardens_exporter_keeps_its_best(parse, tmp_path):
-    params = parse(trainer__best_checkpoint_eval_metric="p_at_1", trainer__train_steps=20).replace(
-        trainer={"best_checkpoint_export_subdir": "best"}
-    )
-    train_lib.run_experiment(
-        distribution_strategy=tf.distribute.get_strategy(),
-        task=task_factory.get_task(params.task),
-        mode="train_and_eval",
-        params=params,
-        model_dir=str(tmp_path),
-    )
-    assert json.loads((tmp_path / "best" / "info.json").read_text())["best_ckpt_global_step"] == 20

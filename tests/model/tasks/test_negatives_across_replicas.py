@@ -17,23 +17,13 @@ LEARNING_RATE = 100.0
 """Large, so that a step is large beside the rounding of the weights that it is measured on."""
 KEY_BASES = itertools.count(1_000_000, 1_000)
 EVERYTHING = {"both_directions": True, "margin": 0.3, "mask_duplicates": True}
-VARIANTS = {
-    "paper": ({}, False),
-    "both_directions": ({"both_directions": True}, False),
-    "margin": ({"margin": 0.3}, False),
-    "mask_duplicates": ({"mask_duplicates": True}, False),
-    "learned_scale": ({}, True),
-    "everything": (EVERYTHING, True),
-}
-
-
-def parametrize(names):
-    """The options and whether the scale is learned; all but the paper's are slow."""
-    cases = [
-        pytest.param(*VARIANTS[name], id=name, marks=[] if name == "paper" else pytest.mark.slow)
-        for name in names
-    ]
-    return pytest.mark.parametrize(("options", "learned"), cases)
+OBJECTIVES = pytest.mark.parametrize(
+    ("options", "learned"),
+    [
+        pytest.param({}, False, id="paper"),
+        pytest.param(EVERYTHING, True, id="everything", marks=pytest.mark.slow),
+    ],
+)
 
 
 class World:
@@ -109,7 +99,7 @@ def assert_gradients_match(changes, expected):
         assert np.abs(change - other).max() < 1e-4 * np.abs(other).max()
 
 
-@parametrize(VARIANTS)
+@OBJECTIVES
 def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, options, learned):
     objective = schema.Objective(negatives_across_replicas=True, **options)
     world = World(objective, learned_score_scale=learned)
@@ -121,7 +111,7 @@ def test_two_replicas_learn_as_one_device_with_all_the_pairs(two_replicas, optio
 
 
 @pytest.mark.slow
-@parametrize(["paper", "everything"])
+@OBJECTIVES
 def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, options, learned):
     world = World(schema.Objective(**options), learned_score_scale=learned)
     batch = world.batch()
@@ -161,19 +151,3 @@ def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
     copies = np.isneginf(scores)
     assert copies[:64, 64:].any()
     assert copies[64:, :64].any()
-
-
-@pytest.mark.parametrize(
-    "strategy", [one_device, lambda: tf.distribute.MirroredStrategy(["CPU:0"])]
-)
-def test_with_one_replica_the_option_changes_nothing(strategy):
-    (plain, plain_changes), (loss, changes) = (
-        train(world, strategy(), world.batch())
-        for world in (
-            World(schema.Objective(**EVERYTHING)),
-            World(schema.Objective(negatives_across_replicas=True, **EVERYTHING)),
-        )
-    )
-    assert loss == plain
-    for change, other in zip(changes, plain_changes, strict=True):
-        np.testing.assert_array_equal(change, other)

@@ -59,13 +59,6 @@ def test_a_side_has_the_vectors_of_its_words_row_by_row():
     assert found.of_row.numpy().tolist() == [0, 0, 1]
 
 
-def test_one_hidden_layer_of_512_units_and_a_logit_for_each_label():
-    head = nli_head.NliHead()
-    logits = head(*ENCODED)
-    assert logits.shape == (2, 1, len(tfrecord.LABELS))
-    assert [tuple(weight.shape) for weight in head.weights] == [(8, 512), (512,), (512, 3), (3,)]
-
-
 @pytest.mark.parametrize(
     ("activation", "function"), [("tanh", np.tanh), ("relu", lambda x: np.maximum(x, 0))]
 )
@@ -77,14 +70,6 @@ def test_the_logits_are_the_layers_of_the_features(activation, function):
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
     np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-5)
-
-
-def test_without_a_hidden_layer_it_is_linear():
-    head = nli_head.NliHead(hidden=[])
-    logits = head(*ENCODED)[:, 0]
-    kernel, bias = head.weights
-    # The weights are drawn: what they sum to may come near 0.
-    np.testing.assert_allclose(logits, FEATURES @ kernel + bias, rtol=1e-5, atol=1e-5)
 
 
 def test_members_have_layers_of_their_own_behind_one_pooling():
@@ -150,14 +135,3 @@ def test_smoothing_gives_a_part_to_all_labels():
     ]
     classified = losses.nli_softmax(DISAGREEING, tf.constant([1]), smoothing=0.3)
     np.testing.assert_allclose(classified.loss, -np.mean(of_members), rtol=1e-6)
-
-
-def test_both_sentences_get_a_gradient():
-    head = nli_head.NliHead()
-    with tf.GradientTape() as tape:
-        tape.watch([U1, U2])
-        loss = losses.nli_softmax(
-            head(nli_head.Side(U1, *WORDS), nli_head.Side(U2, *WORDS)), tf.constant([0, 2])
-        ).loss
-    for gradient in tape.gradient(loss, [U1, U2]):
-        assert np.abs(gradient).min() > 0

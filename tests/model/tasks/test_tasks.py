@@ -1,4 +1,4 @@
-"""Loss, metrics and mistakes of both tasks by hand; both are learned."""
+"""Loss and metrics of both tasks by hand; both are learned."""
 
 from types import SimpleNamespace
 
@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.configs import parsing, schema
 from model.data.input_pipeline import ids_of
 from model.dual_encoder import Compared
-from model.errors import InputError
 from model.tasks.losses import Encoded
-from model.tasks.multitask import tasks_of
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
 from model.training import run as training
@@ -92,13 +91,8 @@ def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
     task = ResponseSelectionTask(schema.ResponseSelection(model=MODEL.replace(context_turns=1)))
     params = schema.Data(input_path=f"{tmp_path}/*", global_batch_size=2)
     (tmp_path / "a").write_bytes(frame(in_context()) + frame(in_context("")))
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(InputError, match=rf"'{tmp_path}/a' .*context_turns"):
         task.check_data("task.train_data", params)
-    assert str(raised.value) == (
-        f"task.train_data.input_path: no record from '{tmp_path}/a' on has a context; "
-        "task.model.context_turns needs pairs that `python -m data_pipeline` has written with "
-        "--context_turns"
-    )
     # Halves of messages, without a context, may stand beside replies.
     (tmp_path / "b").write_bytes(frame(in_context("near")))
     task.check_data("task.train_data", params)
@@ -162,20 +156,9 @@ def test_what_makes_training_harder_is_no_part_of_a_validation():
     np.testing.assert_allclose(training, np.log(1 + np.exp(-0.5)), rtol=1e-6)
 
 
-def test_mistakes_say_what_was_preferred_to_the_true_response():
-    serialized = pairs(("hello", "hi"), ("bye", "see you"), ("what?", "nothing"))
-    task = response_selection()
-    model = scoring([[3, 1, 2], [5, 4, 1], [2, 3, 1]])
-    assert task.mistakes(model, serialized, task.parse(serialized)) == [
-        "**what?**  \ntrue, rank 3: nothing  \npreferred: see you",
-        "**bye**  \ntrue, rank 2: see you  \npreferred: hi",
-    ]
-
-
-def test_accuracy_and_mistakes_of_nli():
-    serialized = nli_pairs(2, 0, 1)
+def test_loss_and_accuracy_of_nli():
     task = NliTask(schema.NliClassification(model=MODEL))
-    batch = task.parse(serialized)
+    batch = task.parse(nli_pairs(2, 0, 1))
     model = classifying([[[0, 0, 9]], [[0, 6, 0]], [[6, 0, 0]]])
     logs = task.validation_step(batch, model)
     # One of three is right, the others cost 6. Smoothed, in training, it costs 0.3 * 9 * 2 / 3 and
@@ -186,10 +169,6 @@ def test_accuracy_and_mistakes_of_nli():
     assert logs.keys() == {"loss", *task.metrics}
     np.testing.assert_allclose(logs["nli_accuracy"], 1 / 3, rtol=1e-6)
     assert logs["nli_loss"] == logs["loss"]
-    assert task.mistakes(model, serialized, batch) == [
-        "**premise 1**  \nhypothesis 1  \nentailment, labelled neutral",
-        "**premise 2**  \nhypothesis 2  \nneutral, labelled entailment",
-    ]
 
 
 def test_what_is_entailed_is_ranked_in_training_only():
@@ -215,24 +194,16 @@ def test_records_say_their_ids_and_none_is_empty_text():
     assert ids_of(task, tf.constant([pair])).numpy().tolist() == [b"123.jpg#1r1n"]
 
 
-def test_a_task_that_is_none_of_these_is_refused():
-    with pytest.raises(LookupError, match=r"Training.* is never registered"):
-        tasks_of(schema.Training())
-
-
 def test_a_label_that_is_none_is_named_with_its_record(parse, nli_folder, tmp_path):
     pair = {"premise": "a", "hypothesis": "b", "pair_id": "1"}
     records = [frame(encode_example(pair | {"label": label})) for label in [0, 2] * 32 + [3]]
     (tmp_path / "train-0.tfrecord").write_bytes(b"".join(records))
     params = parse("nli", task__train_data__input_path=str(tmp_path / "train-*"))
-    with pytest.raises(InputError, match=r"record 65 of .*a label is not one of 0 to 2"):
+    with pytest.raises(InputError, match="record 65 of "):
         training.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
 
 
-def test_labels_are_learned(parse, tmp_path, capfd):
+def test_labels_are_learned(parse, tmp_path):
     params = parse("nli", trainer__train_steps=100, trainer__validation_interval=100)
-    training.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
-    (said,) = [
-        line for line in capfd.readouterr().out.splitlines() if line.startswith("validation: ")
-    ]
-    assert float(said.split("nli_accuracy ")[1].split(",")[0]) > 0.9  # by chance 1 of 3
+    metrics = training.run_experiment(params, mode="train_and_eval", folder=tmp_path / "run")
+    assert metrics["nli_accuracy"] > 0.9  # by chance 1 of 3

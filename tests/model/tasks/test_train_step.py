@@ -13,7 +13,8 @@ from model.configs import schema
 from model.dual_encoder import build
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
-from model.training import monitoring
+from model.training import trainer
+from model.training.trainer import Step
 
 PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
 
@@ -158,9 +159,7 @@ def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, m
     @tf.function
     def on_replicas():
         return strategy.run(
-            lambda: monitoring.stacked(
-                task, task.train_step(batch, copies, rate_1, measure_norm=True)
-            )
+            lambda: trainer.stacked(task, task.train_step(batch, copies, rate_1, measure_norm=True))
         )
 
     both = [values.numpy() for values in strategy.experimental_local_results(on_replicas())]
@@ -187,7 +186,8 @@ def test_means_are_of_the_steps_of_each_task():
         np.array([1.0, 0.5, 0.75, np.nan]),
         np.array([2.0, 0.75, 3.0, 99.0]),
     ]
-    assert monitoring.means(both, [0, 1, 0], values) == pytest.approx(
+    steps = [Step(*step) for step in zip([0, 1, 0], values, strict=True)]
+    assert trainer.means(both, steps) == pytest.approx(
         {
             "training_loss": 7 / 3,
             "p_at_1": 0.5,
@@ -197,16 +197,14 @@ def test_means_are_of_the_steps_of_each_task():
             "nli_share": 1 / 3,
         }
     )
-    one = monitoring.means([both[0]], [0, 0], [values[0], values[2]])
-    assert one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
-    with pytest.raises(ValueError, match="zip"):
-        monitoring.means(both, [0, 1], values)
+    of_one = trainer.means([both[0]], [steps[0], steps[2]])
+    assert of_one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
 
 
 def test_the_learning_rate_is_the_schedules_at_the_steps_that_were_taken():
     sgd = tf_keras.optimizers.legacy.SGD
-    assert monitoring.learning_rate(sgd(0.25)) == 0.25
+    assert trainer.learning_rate(sgd(0.25)) == 0.25
     falling = sgd(tf_keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0))
-    assert monitoring.learning_rate(falling) == 1.0
+    assert trainer.learning_rate(falling) == 1.0
     falling.iterations.assign(4)
-    assert monitoring.learning_rate(falling) == pytest.approx(0.6)
+    assert trainer.learning_rate(falling) == pytest.approx(0.6)

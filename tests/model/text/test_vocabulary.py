@@ -205,15 +205,11 @@ def require_its_vocabulary(params, model_dir, folder, pairs_folder):
     again = ["vocabulary", "--input", f"{pairs_folder}/test-*", "--output", str(folder)]
     main([*again, "--overwrite"])
     for of_run in (model_dir, model_dir / "best"):
-        said = f"--model_dir: '{of_run}' holds a run with other tokens than the vocabulary"
-        with pytest.raises(InputError, match=f"^{said} '{folder}' has now; accepted"):
+        with pytest.raises(InputError, match=f"{of_run} holds a run with other tokens"):
             trained.load(of_run)
     for mode in ("eval", "train"):
         with pytest.raises(InputError, match="holds a run with other tokens"):
             run.run_experiment(params, mode=mode, folder=str(model_dir))
-    (model_dir / "vocabulary.json").write_text("{")
-    with pytest.raises(InputError, match=r"vocabulary\.json' is damaged: "):
-        trained.load(model_dir)
 
 
 def test_a_model_does_not_begin_with_vectors_of_other_words(write_vocabulary, tmp_path):
@@ -229,5 +225,5 @@ def test_a_model_does_not_begin_with_vectors_of_other_words(write_vocabulary, tm
     shutil.copytree(folder, tmp_path / "other")
     (tmp_path / "other" / "words.tsv").write_text("</s>\t7\nred\t7\nfish\t7\n")
     config.text.vocabulary = str(tmp_path / "other")
-    with pytest.raises(InputError, match=r"task\.model\.text\.vocabulary has other tokens"):
+    with pytest.raises(InputError, match="vocabulary has other tokens"):
         trained.initialize(build(config), str(model_dir))

@@ -5,12 +5,9 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model.checkpoints import trained
+from model import ema
 from model.configs import schema
-from model.training import ema
-from model.training.ema import WeightAverage
-
-TWO_CPUS = ["CPU:0", "CPU:1"]
+from model.ema import WeightAverage
 
 
 @pytest.fixture
@@ -49,9 +46,10 @@ def test_it_moves_once_in_every_few_steps(model):
     np.testing.assert_allclose(found, [1, first, first, second], rtol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 4, 5, 8])
+@pytest.mark.parametrize("rows", [2, 5])
 @pytest.mark.parametrize(
-    "strategy", [tf.distribute.get_strategy, lambda: tf.distribute.MirroredStrategy(TWO_CPUS)]
+    "strategy",
+    [tf.distribute.get_strategy, lambda: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])],
 )
 def test_a_table_that_is_moved_in_parts_is_moved_alike(strategy, rows, monkeypatch):
     monkeypatch.setattr(ema, "_ROWS_AT_ONCE", rows)
@@ -74,32 +72,17 @@ def test_a_table_that_is_moved_in_parts_is_moved_alike(strategy, rows, monkeypat
     np.testing.assert_array_equal(layer.embeddings, later)
 
 
-def test_without_a_decay_there_is_none(model):
-    average = WeightAverage(model, schema.Trainer())
-    average.step(1)
-    with average.in_place():
-        assert average.values == []
-        assert float(model.weights[0].numpy().item()) == 1
-
-
 def test_the_weights_come_back_bit_for_bit(model):
     average = WeightAverage(model, schema.Trainer(average_decay=0.5))
     (weight,) = model.trainable_variables
     own = np.array([[0.1]], np.float32)
     weight.assign(own)
-    with average.in_place():
-        np.testing.assert_array_equal(weight, [[1]])
-    np.testing.assert_array_equal(weight, own)
     with pytest.raises(RuntimeError, match="of validation"), average.in_place():
+        np.testing.assert_array_equal(weight, [[1]])
         raise RuntimeError("of validation")
     np.testing.assert_array_equal(weight, own)
-
-
-def test_what_is_exported_is_the_average(reddit_run):
-    model, _ = trained.load(reddit_run)
-    saved = tf.train.load_checkpoint(str(reddit_run))
-    value = "/.ATTRIBUTES/VARIABLE_VALUE"
-    for index, weight in enumerate(model.trainable_variables):
-        np.testing.assert_array_equal(weight, saved.get_tensor(f"average/values/{index}{value}"))
-    table = model.encoder.get_weights()[0]
-    assert np.abs(table - saved.get_tensor(f"model/encoder/_words/table{value}")).max() > 1e-3
+    none = WeightAverage(model, schema.Trainer())
+    none.step(1)
+    with none.in_place():
+        assert none.values == []
+        np.testing.assert_array_equal(weight, own)

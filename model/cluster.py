@@ -20,21 +20,18 @@ from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import performance
 
-from model.errors import InputError
+from common.errors import InputError, message_of
 
 PARAMETER_SERVER = "parameter_server"
-_SERVERS = ("worker", "ps")
-_CONFIG = "TF_CONFIG"
-_END_SECONDS = 5.0
-_NO_REASON = re.compile(r" *$|Graph execution error:|Detected at |  File ")
-"""Lines before the reason in TensorFlow's errors."""
 _MULTI_WORKER = "multi_worker_mirrored"
 _OF_ONE_MACHINE = ("one_device", "mirrored")
+_END_SECONDS = 5.0
 
 
 def serves(runtime: config_definitions.RuntimeConfig) -> bool:
     """Whether this process only serves the chief's job."""
-    return runtime.distribution_strategy == PARAMETER_SERVER and _resolver().task_type in _SERVERS
+    role = _resolver().task_type
+    return runtime.distribution_strategy == PARAMETER_SERVER and role in ("worker", "ps")
 
 
 def serve(runtime: config_definitions.RuntimeConfig) -> None:
@@ -48,6 +45,7 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    name = f"{resolver.task_type} {resolver.task_id}"
     # It runs in its own threads; its join() would block signals.
     try:
         tf.distribute.Server(
@@ -57,10 +55,8 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
             protocol=resolver.rpc_layer or "grpc",
         )
     except tf.errors.OpError as error:
-        raise InputError(
-            f"TF_CONFIG: {resolver.task_type} {resolver.task_id} cannot serve: {error.message}"
-        ) from error
-    print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
+        raise InputError(f"TF_CONFIG: {name} cannot serve: {error.message}") from error
+    print(f"{name} serves", flush=True)
     while not stop.wait(0.5):
         pass
 
@@ -83,54 +79,45 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
       InputError: if TF_CONFIG does not fit the strategy, or the machine has too few GPUs.
       ValueError: if there is no such strategy.
     """
-    require_whole(runtime)
+    _require_cluster(runtime.distribution_strategy)
     # With parameter servers, the workers have the GPUs, and this is the chief.
     _show_gpus(0 if runtime.distribution_strategy == PARAMETER_SERVER else runtime.num_gpus)
     if runtime.enable_xla:
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    with _term_stays_ours():
+    # TensorFlow installs a handler of TERM when it joins a cluster, which would not stop training.
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
         return distribute_utils.get_distribution_strategy(
             distribution_strategy=runtime.distribution_strategy,
             num_gpus=runtime.num_gpus,
             all_reduce_alg=runtime.all_reduce_alg,
             tpu_address=runtime.tpu,
         )
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
-def require_whole(runtime: config_definitions.RuntimeConfig) -> None:
-    """Checks that the cluster has what the strategy needs.
-
-    Raises:
-      InputError: if TF_CONFIG names no cluster for parameter servers, one without servers, or
-        several processes that this strategy does not bring together.
-    """
-    name = runtime.distribution_strategy
-    spec = _resolver().cluster_spec()
-    processes = sum(len(tasks) for tasks in spec.as_dict().values())
-    if name == _MULTI_WORKER and processes < 2:
+def _require_cluster(strategy: str) -> None:
+    """Raises InputError unless TF_CONFIG has what the strategy needs."""
+    jobs = _resolver().cluster_spec().as_dict()
+    role, processes = _resolver().task_type, sum(map(len, jobs.values()))
+    if strategy == _MULTI_WORKER and processes < 2:
         print(
-            f"runtime.distribution_strategy: {name} without a TF_CONFIG of several processes: this "
-            "one trains alone"
+            f"runtime.distribution_strategy: {strategy} without a TF_CONFIG of several processes: "
+            "this one trains alone"
         )
-    if name in _OF_ONE_MACHINE and processes > 1 and _resolver().task_type != "evaluator":
+    if strategy in _OF_ONE_MACHINE and processes > 1 and role != "evaluator":
         raise InputError(
-            f"runtime.distribution_strategy: {name!r} trains on one machine, and TF_CONFIG names "
-            f"{processes} processes; accepted with it: {_MULTI_WORKER}, {PARAMETER_SERVER}"
+            f"runtime.distribution_strategy: {strategy!r} trains on one machine, and TF_CONFIG "
+            f"names {processes} processes; accepted with it: {_MULTI_WORKER}, {PARAMETER_SERVER}"
         )
-    if name != PARAMETER_SERVER:
-        return
-    if _resolver().task_type == "evaluator":
+    is_chief = role == "chief" and {"chief", "worker", "ps"} <= jobs.keys()
+    if strategy == PARAMETER_SERVER and not is_chief:
         raise InputError(
-            "TF_CONFIG: parameter servers have no evaluator; accepted: chief, worker and ps, and "
-            "--mode continuous_eval without TF_CONFIG"
-        )
-    missing = {"chief", "worker", "ps"} - set(spec.jobs)
-    if missing:
-        raise InputError(
-            "runtime.distribution_strategy: parameter_server needs a TF_CONFIG that names chief, "
-            f"worker and ps; {', '.join(sorted(missing))} missing"
+            f"TF_CONFIG: {role!r} of {', '.join(jobs) or 'no cluster'}; accepted with "
+            f"runtime.distribution_strategy={strategy}: chief, worker and ps"
         )
 
 
@@ -150,23 +137,7 @@ def _show_gpus(number: int) -> None:
     try:
         tf.config.set_visible_devices(gpus[:number], "GPU")
     except RuntimeError as error:
-        raise InputError(
-            f"runtime.num_gpus: {number}; this process already uses another number of GPUs: start "
-            "a new one"
-        ) from error
-
-
-@contextmanager
-def _term_stays_ours() -> Iterator[None]:
-    """Removes the handler of TERM that TensorFlow installs when it joins a cluster.
-
-    It would not stop training. A signal that arrives while others are waited for is lost.
-    """
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, handler)
+        raise InputError(f"runtime.num_gpus: {number}: {message_of(error)}") from error
 
 
 def named_in(message: str) -> str | None:
@@ -182,16 +153,16 @@ def reason(error: tf.errors.OpError) -> str:
     name, peer = type(error).__name__, named_in(error.message)
     if peer and isinstance(error, tf.errors.UnavailableError | tf.errors.AbortedError):
         return f"{peer} does not answer ({name})"
-    root = re.search(r"\(0\) *(.*)", error.message)
-    if root:
-        return f"a step failed: {name}: {root[1]}"
-    lines = [line for line in error.message.splitlines() if not _NO_REASON.match(line)]
-    return f"a step failed: {name}: {' '.join(lines[:1])}"
+    # The reason comes after "(0)" or, without that, after a traceback of the graph's operations.
+    found = re.search(r"\(0\) *(.*)", error.message) or re.search(
+        r"^(?! *$|Graph execution error:|Detected at |  File )(.*)", error.message, re.MULTILINE
+    )
+    return f"a step failed: {name}: {found[1] if found else ''}"
 
 
 def leave(status: int) -> NoReturn:
     """Ends the process; in a cluster without TensorFlow's shutdown, which waits for dead peers."""
-    if not os.environ.get(_CONFIG):
+    if not os.environ.get("TF_CONFIG"):
         sys.exit(status)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -207,5 +178,5 @@ def _resolver() -> tf.distribute.cluster_resolver.TFConfigClusterResolver:
     try:
         _ = resolver.cluster_spec(), resolver.task_type, resolver.task_id
     except (TypeError, ValueError) as error:
-        raise InputError(f"{_CONFIG} describes no cluster: {error}") from error
+        raise InputError(f"TF_CONFIG describes no cluster: {error}") from error
     return resolver

@@ -1,4 +1,4 @@
-"""The loop of asynchronous training: variables on parameter servers, each worker steps alone.
+"""Asynchronous training: variables on parameter servers, each worker steps alone.
 
 As in the paper (section 3.1), a share of the workers trains NLI and the others response selection;
 likewise with a teacher.
@@ -6,113 +6,77 @@ Each worker reads its own files; a step is one worker's batch.
 """
 
 import logging
-import time
+import signal
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import orbit
 import tensorflow as tf
-import tf_keras
 from official.core import base_task
 
+from common.errors import InputError
+from model import cluster
 from model.data import input_pipeline
-from model.data.task_sampler import Phase, TaskSampler
-from model.distribute import cluster
-from model.errors import InputError, TrainingError
-from model.training import monitoring
-from model.training.signals import Signals
+from model.data.task_sampler import Phase
+from model.training.state import Run
+from model.training.trainer import Step, Trainer, stacked
 
 _STEPS_AHEAD = 10
 """Steps queued for each worker; a signal to stop waits for them."""
 
 
-class AsynchronousTrainer(orbit.AbstractTrainer):
-    """Schedules steps on the workers and waits for them once a loop."""
+class AsynchronousTrainer(Trainer):
+    """Schedules steps on the workers and waits for them once a loop.
 
-    def __init__(
-        self,
-        tasks: Sequence[base_task.Task],
-        *,
-        sampler: TaskSampler,
-        strategy: tf.distribute.ParameterServerStrategy,
-        model: tf_keras.Model,
-        optimizer: tf_keras.optimizers.legacy.Optimizer,
-        global_step: tf.Variable,
-        task_steps: list[tf.Variable],
-        signals: Signals,
-    ):
-        self._tasks = tasks
-        self._sampler = sampler
-        self._strategy = strategy
-        self._model = model
-        self._optimizer = optimizer
-        self._global_step = global_step
-        self._task_steps = task_steps
-        self._signals = signals
-        self._sources = input_pipeline.make_sources(tasks, seed=sampler.seed)
+    Steps are numbered in the order in which they were scheduled.
+    """
+
+    def __init__(self, run: Run):
+        """Makes the trainer of a run.
+
+        Raises:
+          InputError: if there are fewer workers than tasks, or fewer files than workers of a task.
+        """
+        super().__init__(run)
         tf.get_logger().addFilter(_print_in_a_line)
-        self._coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        self._coordinator = tf.distribute.coordinator.ClusterCoordinator(self._strategy)
         # No public API gives workers different data.
         self._workers = self._coordinator._cluster.workers
-        self._task_of = tasks_of_workers(len(self._workers), sampler.shares)
-        counts = [self._task_of.count(index) for index in range(len(tasks))]
+        self._task_of = tasks_of_workers(len(self._workers), self._sampler.shares)
+        counts = [self._task_of.count(index) for index in range(len(self._tasks))]
         input_pipeline.require_enough_files(self._sources, counts)
         self._batch_sizes: list[int] = []
         self._iterator: Any = None
         self._step = self._make_step()
 
-    def train(self, num_steps: tf.Tensor) -> dict[str, float]:
-        """Trains some steps, each on any worker that is free.
-
-        Returns:
-          As `SynchronousTrainer.train`; shares such as `nli_share` are the actual ones.
-
-        Raises:
-          StoppedError: if a signal to stop has arrived; the queued steps are done.
-          TrainingError: if a loss is not finite.
-          InputError: if a record cannot be read.
-        """
-        start = int(self._global_step.numpy())
+    def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:
         self._make_iterators_if_batches_grow(start)
-        began = time.monotonic()
-        try:
-            fetched = self._run_steps(int(num_steps))
-        except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            raise input_pipeline.find_damage(self._sources, self._tasks) or error from error
-        trained = [int(index) for index, _, _ in fetched]
+        results = self._results(count)
+        steps = [Step(int(index), values, ids.decode()) for index, values, ids in results]
         # Counted here: the step of a worker that dies may be done twice.
-        self._global_step.assign(start + len(trained))
-        for index, count in enumerate(self._task_steps):
-            count.assign_add(trained.count(index))
-        for index, values, ids in fetched:
-            if not np.isfinite(values[0]):
-                raise TrainingError(
-                    f"the loss of a step from {start + 1} to {start + len(trained)} is {values[0]};"
-                    f" its batch of {self._tasks[index].name} has the records {ids.decode()}"
-                )
-        self._signals.raise_if_stopped()
-        return monitoring.means(self._tasks, trained, [values for _, values, _ in fetched]) | {
-            "learning_rate": monitoring.learning_rate(self._optimizer),
-            "pairs_per_second": sum(self._batch_sizes[index] for index in trained)
-            / (time.monotonic() - began),
-        }
+        self._state.global_step.assign(start + len(steps))
+        trained = [step.task for step in steps]
+        for index, counted in enumerate(self._state.task_steps):
+            counted.assign_add(trained.count(index))
+        return steps, self._signals.stop
 
-    def _run_steps(self, steps: int) -> list[tuple[Any, ...]]:
+    def _results(self, count: int) -> list[tuple[Any, ...]]:
         """The results of the steps; fewer than asked for if a signal to stop arrives."""
         ahead = _STEPS_AHEAD * len(self._workers)
         pending: deque[Any] = deque()
         fetched = []
-        for number in range(1, steps + 1):
+        for number in range(1, count + 1):
             if self._signals.stop is not None:
                 break
             if len(pending) == ahead:
                 fetched.append(pending.popleft().fetch())
-            is_last = tf.constant(number == steps)
+            is_last = tf.constant(number == count)
             pending.append(self._coordinator.schedule(self._step, args=(self._iterator, is_last)))
         self._coordinator.join()
         return fetched + [result.fetch() for result in pending]
+
+    def _ids(self, step: Step, before: int) -> str:
+        return step.ids
 
     def _make_iterators_if_batches_grow(self, start: int) -> None:
         sizes = [self._sampler.batch_size(index, start) for index in range(len(self._tasks))]
@@ -127,7 +91,7 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
         peers = [number for number, other in enumerate(self._task_of) if other == index]
         # Each worker's own number of steps is not known: take an equal part of all.
         steps = self._steps_of(index) // len(peers)
-        size = self._sampler.mean_batch_size(index, before=int(self._global_step.numpy()))
+        size = self._sampler.mean_batch_size(index, before=self._run.step)
         context = tf.distribute.InputContext(
             len(peers), peers.index(worker.worker_index), len(peers)
         )
@@ -140,8 +104,8 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
 
     def _steps_of(self, index: int) -> int:
         """The steps of a task so far: those counted here, and those of synchronous training."""
-        counted = [int(steps.numpy()) for steps in self._task_steps]
-        before = int(self._global_step.numpy()) - sum(counted)
+        counted = [int(steps.numpy()) for steps in self._state.task_steps]
+        before = self._run.step - sum(counted)
         return counted[index] + self._sampler.steps(index, 0, max(0, before))
 
     def _dataset(
@@ -170,11 +134,12 @@ class AsynchronousTrainer(orbit.AbstractTrainer):
 
     def _make_step(self) -> Any:
         most = max(len(task.metrics) for task in self._tasks)
+        state = self._state
 
         def train(task: base_task.Task, batch: dict, is_last: tf.Tensor) -> tf.Tensor:
             def on_worker(batch: dict) -> tf.Tensor:
-                logs = task.train_step(batch, self._model, self._optimizer, measure_norm=is_last)
-                return monitoring.stacked(task, logs)
+                logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
+                return stacked(task, logs)
 
             values = self._strategy.run(on_worker, args=(batch,))
             return tf.pad(values, [[0, most - len(task.metrics)]])
@@ -226,7 +191,7 @@ def tasks_of_workers(workers: int, shares: Sequence[float]) -> list[int]:
     """
     tasks = 1 + len(shares)
     if workers < tasks:
-        raise InputError(f"{tasks} tasks need {tasks} workers at least; TF_CONFIG names {workers}")
+        raise InputError(f"TF_CONFIG names {workers} workers; accepted: one for each task, {tasks}")
     counts = [max(1, round(share * workers)) for share in shares]
     while sum(counts) >= workers:
         counts[counts.index(max(counts))] -= 1

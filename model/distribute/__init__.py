@@ -1,1 +1,0 @@
-"""`TF_CONFIG` in, the role of this process out; and a cluster on one machine."""

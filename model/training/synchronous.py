@@ -1,0 +1,106 @@
+"""Synchronous training: all replicas step together."""
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from official.core import base_task
+
+from model.data import input_pipeline
+from model.data.task_sampler import Phase
+from model.training.state import Run
+from model.training.trainer import Step, Trainer, stacked
+
+_STEPS_BETWEEN_AGREEMENTS = 10
+"""Workers exchange once in this many steps whether one of them was told to stop."""
+
+
+class SynchronousTrainer(Trainer):
+    """Trains one task a step.
+
+    Not an `orbit.StandardTrainer`: which task a step trains, and which records a step reads, must
+    follow from the step alone for a resumed run to end with the same weights.
+    """
+
+    def __init__(self, run: Run):
+        """Makes the trainer of a run.
+
+        Raises:
+          InputError: if there are fewer files than workers.
+        """
+        super().__init__(run)
+        self._in_cluster = self._strategy.extended._in_multi_worker_mode()
+        workers = self._strategy.extended._num_workers if self._in_cluster else 1
+        input_pipeline.require_enough_files(self._sources, [workers] * len(self._tasks))
+        self._iterators: list[Any] = []
+        self._steps = [self._make_step(task) for task in self._tasks]
+
+    def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:
+        if not self._iterators:
+            self._iterators = [self._iterator(index, start) for index in range(len(self._tasks))]
+        drawn = self._sampler.tasks(start, start + count).tolist()
+        values, is_stopped = [], False
+        for number, index in enumerate(drawn, start + 1):
+            is_last = tf.constant(number == start + count)
+            values.append(self._steps[index](self._iterators[index], is_last))
+            self._state.average.step(number)
+            is_stopped = self._is_told_to_stop(number)
+            if is_stopped:
+                break
+        # The steps run asynchronously; this waits for them.
+        steps = [Step(index, value.numpy()) for index, value in zip(drawn, values, strict=False)]
+        # Another worker may have got the signal.
+        return steps, (self._signals.stop or signal.SIGTERM) if is_stopped else None
+
+    def _make_step(self, task: base_task.Task) -> Callable[[Any, tf.Tensor], tf.Tensor]:
+        state = self._state
+
+        @tf.function(autograph=False)
+        def train_step(iterator: Any, is_last: tf.Tensor) -> tf.Tensor:
+            def on_replica(batch: dict) -> tf.Tensor:
+                logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
+                return stacked(task, logs)
+
+            values = self._strategy.run(on_replica, args=(next(iterator),))
+            state.global_step.assign_add(1)
+            return self._strategy.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None)
+
+        return train_step
+
+    def _iterator(self, index: int, start: int) -> Any:
+        def dataset_of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
+            self._context = context
+            return input_pipeline.training_batches(
+                self._sources[index],
+                self._tasks[index],
+                sampler=self._sampler,
+                index=index,
+                start=start,
+                context=context,
+            )
+
+        return iter(self._strategy.distribute_datasets_from_function(dataset_of_worker))
+
+    def _is_told_to_stop(self, number: int) -> bool:
+        """Whether any worker was; all workers get the same answer at the same step."""
+        if not self._in_cluster:
+            return self._signals.stop is not None
+        if number % _STEPS_BETWEEN_AGREEMENTS:
+            return False
+        return bool(self._any(tf.constant(self._signals.stop is not None)))
+
+    @tf.function(autograph=False)
+    def _any(self, here: tf.Tensor) -> tf.Tensor:
+        flags = self._strategy.run(lambda: tf.cast(here, tf.int32))
+        return self._strategy.reduce(tf.distribute.ReduceOp.SUM, flags, axis=None) > 0
+
+    def _ids(self, step: Step, before: int) -> str:
+        """Ids of this worker's part of the batch, read once more."""
+        workers = self._context.num_input_pipelines
+        position = self._sampler.records(step.task, before=before) // workers
+        size = self._sampler.batch_size(step.task, before) // workers
+        source = self._sources[step.task].shard(self._context)
+        (serialized,) = source.batches(position, [Phase(None, size)]).take(1)
+        ids = input_pipeline.ids_of(self._tasks[step.task], serialized).numpy()
+        return ", ".join(own_id.decode(errors="backslashreplace") for own_id in ids)

@@ -1,0 +1,172 @@
+"""What each process of a cluster does, and what a cluster must have."""
+
+import json
+import signal
+
+import pytest
+import tensorflow as tf
+from official.core import config_definitions
+
+from common.errors import InputError
+from model import cluster
+from model.training.asynchronous import tasks_of_workers
+
+
+@pytest.fixture
+def cluster_of(monkeypatch):
+    """Sets TF_CONFIG: the jobs, and the part of this process."""
+
+    def set_config(job, **jobs):
+        addresses = {name: [f"{name}{i}:1" for i in range(count)] for name, count in jobs.items()}
+        config = {"cluster": addresses, "task": {"type": job, "index": 0}}
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+
+    return set_config
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """What the Model Garden is asked for, on a machine that has three GPUs, and those shown."""
+    asked, shown = [], []
+    config = cluster.tf.config
+    monkeypatch.setattr(config, "list_physical_devices", lambda _: ["a", "b", "c"])
+    monkeypatch.setattr(config, "set_visible_devices", lambda gpus, _: shown.append(gpus))
+    monkeypatch.setattr(
+        cluster.distribute_utils, "get_distribution_strategy", lambda **given: asked.append(given)
+    )
+    return asked, shown
+
+
+def runtime(strategy="parameter_server", **changes):
+    return config_definitions.RuntimeConfig(distribution_strategy=strategy, **changes)
+
+
+@pytest.mark.parametrize(
+    ("workers", "shares", "of_each"),
+    [
+        (1, [], [1]),
+        (20, [0.05], [19, 1]),
+        (2, [0.05], [1, 1]),
+        (2, [1.0], [1, 1]),
+        (3, [0.3], [2, 1]),
+        (4, [0.5], [2, 2]),
+        (3, [0.05, 0.5], [1, 1, 1]),
+        (10, [0.3, 0.4], [3, 3, 4]),
+        (4, [0.3, 0.6], [1, 1, 2]),
+    ],
+)
+def test_each_task_has_its_share_of_the_workers_but_one_at_least(workers, shares, of_each):
+    tasks = tasks_of_workers(workers, shares)
+    assert tasks == sorted(tasks)
+    assert [tasks.count(task) for task in range(len(of_each))] == of_each
+
+
+def test_two_tasks_need_two_workers():
+    with pytest.raises(InputError, match="TF_CONFIG"):
+        tasks_of_workers(1, [0.05])
+
+
+@pytest.mark.parametrize(
+    ("job", "serves"), [("chief", False), ("worker", True), ("ps", True), ("evaluator", False)]
+)
+def test_only_workers_and_parameter_servers_serve(cluster_of, job, serves):
+    cluster_of(job, chief=1, worker=2, ps=1)
+    assert cluster.serves(runtime()) is serves
+    assert not cluster.serves(runtime("mirrored"))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "job", "jobs"),
+    [
+        ("parameter_server", "chief", {"chief": 1, "worker": 2}),
+        ("parameter_server", "worker", {"worker": 2}),
+        ("parameter_server", "chief", {}),
+        ("parameter_server", "evaluator", {"chief": 1, "worker": 1, "ps": 1}),
+        ("one_device", "worker", {"worker": 2}),
+        ("mirrored", "worker", {"worker": 2}),
+    ],
+)
+def test_a_cluster_that_does_not_fit_the_strategy_is_refused(made, cluster_of, strategy, job, jobs):
+    cluster_of(job, **jobs)
+    with pytest.raises(InputError, match=strategy):
+        cluster.strategy(runtime(strategy))
+    assert made == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "job", "jobs"),
+    [
+        ("parameter_server", "chief", {"chief": 1, "worker": 1, "ps": 1}),
+        ("one_device", "worker", {"worker": 1}),
+        ("mirrored", "evaluator", {"worker": 2}),
+        ("multi_worker_mirrored", "worker", {"worker": 2}),
+    ],
+)
+def test_as_many_gpus_are_shown_as_asked_for(made, cluster_of, capsys, strategy, job, jobs):
+    cluster_of(job, **jobs)
+    cluster.strategy(runtime(strategy, num_gpus=2))
+    (asked,), shown = made
+    assert asked["num_gpus"] == 2
+    # The chief's workers have them.
+    assert shown == [[] if strategy == "parameter_server" else ["a", "b"]]
+    assert capsys.readouterr().out == ""
+
+
+def test_several_workers_that_are_one_are_told_of(made, cluster_of, capsys):
+    cluster_of("worker", worker=1)
+    cluster.strategy(runtime("multi_worker_mirrored"))
+    assert "trains alone" in capsys.readouterr().out
+
+
+def test_gpus_that_cannot_be_had_are_refused(made, monkeypatch):
+    with pytest.raises(InputError, match=r"runtime\.num_gpus: 4"):
+        cluster.strategy(runtime("one_device", num_gpus=4))
+
+    def refuse(*_):
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+
+    monkeypatch.setattr(cluster.tf.config, "set_visible_devices", refuse)
+    with pytest.raises(InputError, match=r"runtime\.num_gpus: 1: Visible devices cannot"):
+        cluster.strategy(runtime("one_device", num_gpus=1))
+
+
+def test_a_server_without_a_place_is_refused(monkeypatch, cluster_of):
+    def refuse(*_, **__):
+        raise tf.errors.InternalError(None, None, 'Task 3 was not defined in job "ps"')
+
+    cluster_of("ps", chief=1, worker=1, ps=1)
+    monkeypatch.setattr(tf.distribute, "Server", refuse)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(InputError, match="ps 0 cannot serve: Task 3 was not defined"):
+        cluster.serve(runtime())
+
+
+@pytest.mark.parametrize("config", ["{", '{"cluster": {"worker": 3}}', '{"task": 3}'])
+def test_a_tf_config_that_is_none_is_refused(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(InputError, match="TF_CONFIG"):
+        cluster.serves(runtime())
+
+
+def test_an_error_names_a_peer_and_not_the_process_itself(cluster_of):
+    message = "Graph execution error:\n\n from remote target /job:ps/replica:0/task:3/device:CPU:0"
+    assert cluster.named_in(message) == "ps 3"
+    assert cluster.named_in("reported from /job:worker/task:1: unhealthy") == "worker 1"
+    assert cluster.named_in("disk full") is None
+    cluster_of("chief", chief=1, worker=1, ps=1)
+    itself = "/job:chief/replica:0/task:0/device:CPU:0"
+    assert cluster.named_in(f"from {itself}: /job:ps/replica:0/task:0 is gone") == "ps 0"
+    assert cluster.named_in(f"from {itself}: cancelled") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Graph execution error:\n\nDetected at node x\n  File y\nno room", "no room"),
+        ("2 root error(s) found.\n  (0) INTERNAL: bad\n  (1) INTERNAL: worse", "INTERNAL: bad"),
+        ("", ""),
+    ],
+)
+def test_the_reason_of_an_error_is_one_line(message, said):
+    error = tf.errors.InternalError(None, None, message)
+    assert cluster.reason(error) == f"a step failed: InternalError: {said}"

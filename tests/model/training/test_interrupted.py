@@ -1,0 +1,211 @@
+"""What ends a run early: a signal, a full disk, a loss that is not finite. It can go on."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from model.__main__ import main
+from model.checkpoints import record
+from model.data import input_pipeline
+from model.data.task_sampler import Phase, TaskSampler
+from model.ema import WeightAverage
+from model.tasks.multitask import tasks_of
+from model.tasks.response_selection import ResponseSelectionTask
+
+REPOSITORY = Path(__file__).parents[3]
+# No checkpoint but that of the end, and that of a step at which the run is stopped.
+LONG = {"trainer__train_steps": 60, "trainer__checkpoint_interval": 100_000}
+STEP = 30  # within the second loop
+
+
+def saved(folder):
+    return sorted(int(path.stem[5:]) for path in folder.glob("ckpt-*.index"))
+
+
+def the_error(output):
+    """The last line, which tells the error; all above it is the bar."""
+    assert "Traceback" not in output.err
+    (line,) = [line for line in output.err.splitlines() if line.startswith("error: ")]
+    assert output.err.endswith(f"{line}\n")
+    return line
+
+
+@contextmanager
+def survived(number):
+    """Checks that afterwards who listened to a signal before does so again."""
+
+    # Where training does not listen, this process must not die of it.
+    def survive(*_):
+        pass
+
+    before = signal.signal(number, survive)
+    try:
+        yield
+        assert signal.getsignal(number) == survive
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
+    ],
+)
+def test_a_signal_saves_where_the_run_stands_and_the_same_command_goes_on(
+    ends, arguments, tmp_path, monkeypatch, capfd, number, status
+):
+    folder, step_of_average = tmp_path / "run", WeightAverage.step
+
+    def step(average, global_step):
+        step_of_average(average, global_step)
+        if global_step == STEP:
+            signal.raise_signal(number)
+
+    with monkeypatch.context() as patched, survived(number):
+        patched.setattr(WeightAverage, "step", step)
+        found, output = ends(folder, **LONG)
+    assert found == status
+    name = signal.Signals(number).name
+    assert f"stopped by {name} at step {STEP}, which is saved" in output.err.splitlines()[-1]
+    assert saved(folder) == [STEP]
+    stands = tf.train.load_variable(str(folder), "global_step/.ATTRIBUTES/VARIABLE_VALUE")
+    assert stands == STEP
+    main(arguments(folder, **LONG))
+    assert f"restored model from {folder}/ckpt-{STEP}." in capfd.readouterr().out
+    assert saved(folder) == [STEP, 60]
+
+
+@pytest.mark.slow
+def test_a_signal_ends_a_validation_too(ends, arguments, tmp_path, monkeypatch, capfd):
+    folder, number = tmp_path / "run", signal.SIGTERM
+    changes = LONG | {"mode": "train_and_eval", "trainer__validation_interval": STEP}
+    validation_step = ResponseSelectionTask.validation_step
+
+    def step(task, batch, model):
+        signal.raise_signal(number)
+        return validation_step(task, batch, model)
+
+    with monkeypatch.context() as patched, survived(number):
+        patched.setattr(ResponseSelectionTask, "validation_step", step)
+        status, _ = ends(folder, **changes)
+    assert (status, saved(folder)) == (143, [STEP])
+    assert not (folder / "best").exists()
+    main(arguments(folder, **changes))
+    assert capfd.readouterr().out.count("validation: ") == 2
+    assert record.read(folder / "best").best
+
+
+@contextmanager
+def files_up_to(size):
+    """No file of this process becomes larger; Python ignores the signal that would end it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def variables(folder):
+    reader = tf.train.load_checkpoint(str(folder))
+    names = set(reader.get_variable_to_shape_map()) - {"_CHECKPOINTABLE_OBJECT_GRAPH"}
+    return {name: reader.get_tensor(name) for name in names}
+
+
+def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_path):
+    before, changes = variables(begun), {"trainer__checkpoint_interval": 40}
+    with files_up_to(200_000):  # a checkpoint of the tiny model has twice as many
+        status, output = ends(begun, **changes)
+        assert status == 1
+        assert the_error(output).endswith(f"The last checkpoint is {begun}/ckpt-20")
+        best = {"trainer__validation_interval": 20, "trainer__checkpoint_interval": 1000}
+        assert ends(tmp_path / "other", mode="train_and_eval", **best)[0] == 1
+    assert record.read(tmp_path / "other/best") is None
+    assert saved(begun) == [20]
+    for name, value in variables(begun).items():
+        np.testing.assert_array_equal(value, before[name], err_msg=name)
+    with files_up_to(100):
+        status, output = ends(tmp_path / "third")
+    assert status == 1
+    assert "run.json" in the_error(output)
+    main(arguments(begun, **changes))
+    assert saved(begun) == [20, 40, 60]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_in_a_process_of_its_own(arguments, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", small]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount")
+    try:
+        command = [sys.executable, "-m", "model", *arguments(small / "run")]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("error: ")
+        assert last.endswith("/run/ckpt-40")
+        assert saved(small / "run") == [20, 40]
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+# Layers that are multiplied by each other: a rate that is too high squares their size each step.
+LAST_GOOD = 27
+BLOWN_UP = {
+    "task__model__response_network__hidden": "[8,8]",
+    "task__model__response_network__activation": "linear",
+    "task__model__response_network__normalize": False,
+    "task__model__score_scale": 1.0,
+    "task__nli__share": 0.2,
+    "task__seed": 3,
+    "trainer__optimizer_config__optimizer__type": "sgd",
+    "trainer__optimizer_config__learning_rate__type": "stepwise",
+    "trainer__optimizer_config__learning_rate__stepwise__boundaries": f"[{LAST_GOOD}]",
+    "trainer__optimizer_config__learning_rate__stepwise__values": "[0.05,100.0]",
+}
+
+
+def batch_ids(params, step):
+    """The ids of the batch of a step, by reading all that come before it."""
+    tasks = tasks_of(params.task)
+    data = [task.task_config.train_data for task in tasks]
+    drawn = TaskSampler(data, [params.task.nli.share], params.task.seed).tasks(0, step)
+    task, before = tasks[drawn[-1]], int(np.sum(drawn[:-1] == drawn[-1]))
+    source = input_pipeline.make_source("any", data[drawn[-1]], seed=params.task.seed)
+    phase = Phase(before + 1, data[drawn[-1]].global_batch_size)
+    *_, batch = source.shard(tf.distribute.InputContext()).batches(0, [phase])
+    return task.name, [own.decode() for own in input_pipeline.ids_of(task, batch).numpy()]
+
+
+def test_a_loss_that_is_not_finite_names_its_step_its_records_and_the_checkpoint(
+    ends, parse, tmp_path
+):
+    folder = tmp_path / "run"
+    status, output = ends(folder, "reddit_nli", **BLOWN_UP)
+    assert status == 1
+    found = re.fullmatch(
+        r"error: the loss of step (\d+) is (?:nan|inf); its batch of (\w+) has the records (.+)\. "
+        rf"The last checkpoint is {folder}/ckpt-20",
+        the_error(output),
+    )
+    step = int(found[1])
+    assert LAST_GOOD + 2 <= step <= 40
+    name, ids = batch_ids(parse("reddit_nli", **BLOWN_UP), step)
+    assert (found[2], found[3].split(", ")) == (name, ids)
+    assert len(set(ids)) == (32 if name == "response_selection" else 16)
+    assert saved(folder) == [20]

@@ -21,8 +21,8 @@ from official.core import config_definitions
 from official.modeling import performance
 
 from common.errors import InputError, message_of
+from model.configs.schema import PARAMETER_SERVER
 
-PARAMETER_SERVER = "parameter_server"
 _MULTI_WORKER = "multi_worker_mirrored"
 _OF_ONE_MACHINE = ("one_device", "mirrored")
 _END_SECONDS = 5.0
@@ -93,7 +93,6 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
             distribution_strategy=runtime.distribution_strategy,
             num_gpus=runtime.num_gpus,
             all_reduce_alg=runtime.all_reduce_alg,
-            tpu_address=runtime.tpu,
         )
     finally:
         signal.signal(signal.SIGTERM, handler)

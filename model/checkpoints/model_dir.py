@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from official.core import config_definitions
 
-from common.errors import InputError, message_of
+from common.errors import InputError, message_of, reading
 from common.files import write_text
 from model.checkpoints import files, record
 from model.checkpoints.files import BEST
@@ -130,9 +130,10 @@ def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 def write(params: config_definitions.ExperimentConfig, folder: Path, of_run: record.Record) -> None:
     """Writes, when a run begins or goes on, its parameters and record."""
-    record.write(folder, of_run)
     text = yaml.safe_dump(params.as_dict(), default_flow_style=False)
-    write_text(folder / PARAMS_FILE, text)
+    with reading(folder):  # a full disk
+        record.write(folder, of_run)
+        write_text(folder / PARAMS_FILE, text)
 
 
 def read_params(folder: str | Path) -> dict[str, Any]:

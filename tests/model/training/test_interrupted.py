@@ -138,7 +138,7 @@ def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_
     with files_up_to(100):
         status, output = ends(tmp_path / "third")
     assert status == 1
-    assert "run.json" in the_error(output)
+    assert "third" in the_error(output)
     main(arguments(begun, **changes))
     assert saved(begun) == [20, 40, 60]
 

@@ -1,9 +1,9 @@
 """Reddit dumps, any conversations and NLI files in, TFRecords of pairs out.
 
-    from data_pipeline import RedditOptions, SampleOptions, read_pairs, run_reddit, write_sample
+    from data_pipeline import RedditOptions, SampleOptions, make_pairs, read_pairs, write_sample
 
     write_sample(SampleOptions(output="world", comments=1000))
-    run_reddit(["world/reddit/RC_*"], "pairs", options=RedditOptions(test_fraction=0.2))
+    make_pairs(RedditOptions(input=("world/reddit/RC_*",), output="pairs", test_fraction=0.2))
     for pair in read_pairs("pairs/train-*"):
         print(pair["input"], "->", pair["response"])
 
@@ -14,26 +14,26 @@ Each name below is what a command of `python -m data_pipeline` calls:
 >>> data_pipeline.write_sample(
 ...     data_pipeline.SampleOptions(output=f"{folder}/world", comments=300, seed=1)
 ... )
->>> result = data_pipeline.run_reddit(
-...     [f"{folder}/world/reddit/RC_*"],
-...     f"{folder}/pairs",
-...     options=data_pipeline.RedditOptions(train_shards=1),
+>>> result = data_pipeline.make_pairs(
+...     data_pipeline.RedditOptions(
+...         input=(f"{folder}/world/reddit/RC_*",), output=f"{folder}/pairs", train_shards=1
+...     )
 ... )
 >>> result.statistics["lines"], result.statistics["pairs"]
 (300, 165)
 >>> with open(f"{folder}/talk.csv", "w") as file:
 ...     _ = file.write("day,turn,text\\nmonday,1,Hello?\\nmonday,2,Hi!\\nmonday,3,Bye.\\n")
 >>> options = data_pipeline.ConversationOptions(
-...     thread_field="day", order_field="turn", text_field="text", test_fraction=0
+...     input=(f"{folder}/talk.csv",), output=f"{folder}/talk", test_fraction=0,
+...     thread_field="day", order_field="turn", text_field="text",
 ... )
->>> data_pipeline.run_conversations(
-...     [f"{folder}/talk.csv"], f"{folder}/talk", options=options
-... ).statistics["train_pairs"]
+>>> data_pipeline.make_pairs(options).statistics["train_pairs"]
 2
->>> options = data_pipeline.RowOptions(input_field="day", response_field="text", test_fraction=0)
->>> data_pipeline.run_pairs(
-...     [f"{folder}/talk.csv"], f"{folder}/rows", options=options
-... ).statistics["train_pairs"]
+>>> options = data_pipeline.RowOptions(
+...     input=(f"{folder}/talk.csv",), output=f"{folder}/rows", test_fraction=0,
+...     input_field="day", response_field="text",
+... )
+>>> data_pipeline.make_pairs(options).statistics["train_pairs"]
 3
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
@@ -60,11 +60,9 @@ from typing import Any
 _MODULES = {
     "write_sample": "data_pipeline.sample.command",
     "SampleOptions": "data_pipeline.sample.options",
-    "run_reddit": "data_pipeline.sources.reddit.command",
+    "make_pairs": "data_pipeline.job.run",
     "RedditOptions": "data_pipeline.sources.reddit.options",
-    "run_conversations": "data_pipeline.sources.conversations.command",
     "ConversationOptions": "data_pipeline.sources.conversations.options",
-    "run_pairs": "data_pipeline.sources.conversations.command",
     "RowOptions": "data_pipeline.sources.conversations.options",
     "run_snli": "data_pipeline.snli.command",
     "SnliOptions": "data_pipeline.snli.options",

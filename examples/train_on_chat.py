@@ -30,13 +30,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--steps", type=int, default=400, help="default: %(default)s")
     given = parser.parse_args(argv)
 
-    options = data_pipeline.ConversationOptions(
-        id_field=given.fields[0], parent_field=given.fields[1], text_field=given.fields[2]
-    )
     pairs, words, run, module, results = (
         f"{given.output}/{name}" for name in ("pairs", "vocabulary", "run", "module", "results")
     )
-    made = data_pipeline.run_conversations([given.messages], pairs, options=options)
+    made = data_pipeline.make_pairs(
+        data_pipeline.ConversationOptions(
+            input=(given.messages,),
+            output=pairs,
+            id_field=given.fields[0],
+            parent_field=given.fields[1],
+            text_field=given.fields[2],
+        )
+    )
     candidates = min(100, made.statistics["test_pairs"])
     if candidates < 2:
         raise SystemExit(f"{given.messages} has too few messages: {candidates} test pairs")

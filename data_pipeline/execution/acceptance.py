@@ -4,15 +4,14 @@ A job on the wrong file (an archive, another kind of dump) finds only malformed 
 shows the first of them.
 """
 
-import argparse
 import logging
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from common.errors import InputError
+from data_pipeline.execution.options import LimitOptions
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 
 _LOG = logging.getLogger(__name__)
@@ -25,78 +24,9 @@ _FEW_PAIRS = 0.1
 """In all our dumps together, 0.97 of the replies find their parent."""
 
 
-class Limits(NamedTuple):
-    """What the input may hold for the result to be published."""
-
-    max_malformed: float = 0.5
-    """The share of malformed lines among all lines."""
-    max_dead_letters: int = 100_000
-    """Malformed lines that are stored; all are counted."""
-    allow_empty: bool = False
-    """Whether the result may have no pairs."""
-
-
-def add_limits(parser: argparse._ActionsContainer) -> None:
-    """Declares the options of `Limits`."""
-    add = partial(add_option, parser, Limits())
-    add(
-        "max_malformed",
-        "fail if a larger share of the lines is malformed, in [0, 1]; default: %(default)s",
-        float,
-        metavar="F",
-    )
-    add(
-        "max_dead_letters",
-        "store at most N malformed lines; all are counted; default: %(default)s",
-        int,
-        metavar="N",
-    )
-    add_allow_empty(parser)
-
-
-def add_option(
-    parser: argparse._ActionsContainer,
-    options: Any,
-    name: str,
-    text: str,
-    kind: type | None = None,
-    **settings: Any,
-) -> None:
-    """Declares the flag of a field of `options`, whose value there is the default."""
-    if kind is not None:
-        settings = {"type": kind, "metavar": "N" if kind is int else "F"} | settings
-    parser.add_argument(f"--{name}", help=text, default=getattr(options, name), **settings)
-
-
-def add_allow_empty(parser: argparse._ActionsContainer) -> None:
-    """Declares `--allow_empty`."""
-    parser.add_argument(
-        "--allow_empty", action="store_true", help="publish the result even if it is empty"
-    )
-
-
-def limits_of(arguments: argparse.Namespace) -> Limits:
-    """The limits asked for.
-
-    Raises:
-      InputError: if one is out of its range.
-    """
-    if not 0 <= arguments.max_malformed <= 1:
-        raise InputError(f"--max_malformed: {arguments.max_malformed} is not in [0, 1]")
-    if arguments.max_dead_letters < 0:
-        raise InputError(f"--max_dead_letters: {arguments.max_dead_letters} is not 0 or more")
-    return Limits(arguments.max_malformed, arguments.max_dead_letters, arguments.allow_empty)
-
-
-def describe_limits(limits: Limits) -> dict[str, Any]:
-    """The limits that change the output's bytes; empty by default."""
-    most = limits.max_dead_letters
-    return {"max_dead_letters": most} if most != Limits().max_dead_letters else {}
-
-
 def require_acceptable(
     statistics: dict[str, Any],
-    limits: Limits,
+    limits: LimitOptions,
     *,
     pairs: int,
     dead_letters: Sequence[bytes] = (),

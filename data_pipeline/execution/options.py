@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from common.command_line import Options, option
 
@@ -34,6 +35,11 @@ class LimitOptions(EmptyOptions):
     max_dead_letters: int = option(
         100_000, help="store at most N malformed lines; all are counted", minimum=0
     )
+
+    def describe_limits(self) -> dict[str, Any]:
+        """The limits that change the output's bytes; empty by default."""
+        most = self.max_dead_letters
+        return {} if most == LimitOptions.max_dead_letters else {"max_dead_letters": most}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,16 @@ all in the engine's logs; the command shows the line that names the cause.
 import logging
 import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 import apache_beam as beam
+import psutil
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
 from common.errors import InputError
@@ -169,18 +171,42 @@ def _log_states_only() -> None:
 
 @contextmanager
 def quiet_processes(workers: int) -> Iterator[TextIO]:
-    """Silences the stderr of Beam's processes; yields a stream for the progress bar.
+    """Silences the stderr of Beam's processes, and ends them on a signal; yields the terminal.
 
     They write about each channel that they open to the stderr that they inherit, and no option
     stops them. Their errors come with the failure of the job.
     """
-    if workers <= 1:
-        yield sys.stderr
-        return
     sys.stderr.flush()
     with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
-        os.dup2(nowhere.fileno(), _STDERR)
+        if workers > 1:
+            os.dup2(nowhere.fileno(), _STDERR)
         try:
-            yield terminal
+            with _ended_by_signals(terminal):
+                yield terminal
         finally:
             os.dup2(terminal.fileno(), _STDERR)
+
+
+@contextmanager
+def _ended_by_signals(terminal: TextIO) -> Iterator[None]:
+    """Ends this process and its children at once: Beam's cleanup would wait for its workers."""
+
+    def end(number: int, _: object) -> None:
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        print("interrupted; run the same command again to complete it", file=terminal, flush=True)
+        os._exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A shell ignores Ctrl-C for what runs in the background.
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

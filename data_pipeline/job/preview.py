@@ -4,14 +4,12 @@ The job is the whole one, in a temporary folder, so that what is printed is what
 """
 
 import json
-import math
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tabulate import tabulate
 
@@ -19,11 +17,8 @@ from common.errors import InputError
 from data_pipeline.card.data_card import cut
 from data_pipeline.execution.job import as_table
 from data_pipeline.execution.runner import LOCAL_RUNNER
-from data_pipeline.job.run import Prepare, make_pairs
-from data_pipeline.sources.source import MessageBatch, Source
-from data_pipeline.sources.wrapped import Wrapped
-from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile
+from data_pipeline.job.run import make_pairs
+from data_pipeline.pairs.options import PairOptions
 from data_pipeline.storage.output_folder import DATA_CARD, DEAD_LETTERS
 
 SHOWN = 3
@@ -31,72 +26,23 @@ SHOWN = 3
 _SHOWN_CHARACTERS = 300
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys, or that turn the direction of what follows."""
-_MALFORMED_LINES = 10_000
-"""How many end the search for messages, at least."""
-_BYTES_A_MESSAGE = 1000
-"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
 
-@dataclass(frozen=True)
-class FirstMessages(Wrapped):
-    """A source that ends after the first messages of each file."""
-
-    messages: int
-
-    def reads_parts(self, file: InputFile) -> bool:
-        """False: the first messages are in one place."""
-        return False
-
-    def read(self, file: InputFile, tap: Tap) -> Iterator[MessageBatch]:
-        """Yields the first messages, and of their batches' malformed lines the same share."""
-        left, malformed_left = self.messages, max(self.messages, _MALFORMED_LINES)
-        for batch in self.source.read(file, tap):
-            messages = batch.messages.slice(0, left)
-            left -= messages.num_rows
-            malformed = batch.malformed
-            if rows := batch.messages.num_rows:
-                malformed = malformed[: math.ceil(len(malformed) * messages.num_rows / rows)]
-            lines = messages.num_rows + len(malformed)
-            yield batch._replace(messages=messages, lines=lines, malformed=malformed)
-            malformed_left -= len(batch.malformed)
-            if not left or malformed_left <= 0:
-                return
-
-
-def preview(
-    inputs: Sequence[str],
-    *,
-    messages: int,
-    prepare: Prepare,
-    beam_arguments: Sequence[str] = (),
-) -> None:
+def preview(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> None:
     """Prints what the first messages of each file give: counts, pairs, and what is left out.
 
     Args:
-      inputs: file names or patterns.
-      messages: of each file, at least 1.
-      prepare: as for `make_pairs`.
-      beam_arguments: Beam's pipeline options.
+      options: `sample` is how many messages of each file are read.
+      beam_arguments: Beam's pipeline options; the local runner is used whatever they say.
 
     Raises:
       InputError: if an input or an option is invalid, or there is no pair.
     """
-    if messages < 1:
-        raise InputError(f"--sample: {messages} is not 1 or more")
-
-    def of_first(files: list[InputFile]) -> tuple[Source, Any]:
-        source, settings = prepare(files)
-        limits = settings.limits._replace(allow_empty=True, max_malformed=1.0)
-        return FirstMessages(source, messages), settings._replace(limits=limits)
-
     with tempfile.TemporaryDirectory(prefix="sample-") as folder:
         output = Path(folder) / "pairs"
         result = make_pairs(
-            inputs,
-            str(output),
-            prepare=of_first,
+            replace(options, output=str(output), allow_empty=True, max_malformed=1.0),
             beam_arguments=[*beam_arguments, f"--runner={LOCAL_RUNNER}", "--direct_num_workers=1"],
-            bytes_a_file=messages * _BYTES_A_MESSAGE,
         )
         card = json.loads((output / f"{DATA_CARD}.json").read_text())
         with (output / DEAD_LETTERS).open("rb") as stream:
@@ -113,9 +59,11 @@ def preview(
     _say()
     for reason, text in left_out:
         _say(f"{reason}: {_shown(text)}")
-    _say(f"\nnothing written: the first {messages:,} messages of each file")
+    _say(f"\nnothing written: the first {options.sample:,} messages of each file")
     if not card["example_pairs"]:
-        raise InputError(f"--sample: no pairs among the first {messages:,} messages of each file")
+        raise InputError(
+            f"--sample: no pairs among the first {options.sample:,} messages of each file"
+        )
 
 
 def _shown(text: str) -> str:

@@ -1,7 +1,7 @@
 """Any source's job: check the folders, run the Beam graph, publish the pairs."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -24,7 +24,10 @@ from data_pipeline.execution.runner import (
 from data_pipeline.job.graph import Plan, build
 from data_pipeline.job.publish import Inputs, publish, wanted_pairs
 from data_pipeline.job.read import INPUTS, FileRead, merged
-from data_pipeline.job.settings import Settings
+from data_pipeline.job.settings import settings_of
+from data_pipeline.pairs.options import HALVES, PairOptions
+from data_pipeline.sources.first_messages import FirstMessages
+from data_pipeline.sources.halves import Halves
 from data_pipeline.sources.source import Source
 from data_pipeline.storage.inputs import InputFile, find_inputs, require_apart
 from data_pipeline.storage.output_folder import OutputFolder
@@ -33,41 +36,35 @@ from data_pipeline.storage.shares import Shares, share_out
 
 _LOG = logging.getLogger(__name__)
 
-Prepare = Callable[[list[InputFile]], tuple[Source, Settings]]
-"""Checks a command's options; makes the source of the files, and the settings."""
+_BYTES_A_MESSAGE = 1000
+"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
 
-def make_pairs(
-    inputs: Sequence[str],
-    output: str,
-    *,
-    prepare: Prepare,
-    overwrite: bool = False,
-    beam_arguments: Sequence[str] = (),
-    bytes_a_file: int | None = None,
-) -> JobResult:
+def make_pairs(options: PairOptions, *, beam_arguments: Sequence[str] = ()) -> JobResult:
     """Makes input-response pairs of the messages of some files, with an Apache Beam job.
 
     Args:
-      inputs: file names or patterns.
-      output: the folder to write.
-      prepare: makes the source of the files, and the settings.
-      overwrite: whether to replace the output of another job.
+      options: `RedditOptions`, `ConversationOptions` or `RowOptions`; `sample` makes pairs of the
+        first messages of each file only.
       beam_arguments: Beam's pipeline options, such as "--runner=FlinkRunner".
-      bytes_a_file: about as much of each file is read; None for all of it.
 
     Raises:
       InputError: if an input, the output or an option is invalid, or no pair is found.
       ClaimedError: if another job works in the output folder.
     """
     beam_options = pipeline_options(beam_arguments)
-    files = find_inputs(inputs)
-    most = bytes_a_file
-    begins = [file if most is None else file._replace(size=min(file.size, most)) for file in files]
-    stored_bytes = sum(file.size for file in begins)
-    source, settings = prepare(begins)
-    folder = OutputFolder(output)
-    require_apart({"--output": output}, files)
+    files = find_inputs(options.input)
+    stored_bytes = sum(file.size for file in files)
+    source = options.source(files)
+    if options.pairs_of == HALVES:
+        source = Halves(source)
+    if options.sample is not None:
+        source = FirstMessages(source, options.sample)
+        most = options.sample * _BYTES_A_MESSAGE
+        stored_bytes = sum(min(file.size, most) for file in files)
+    settings = settings_of(options, stored_bytes=stored_bytes)
+    folder = OutputFolder(options.output)
+    require_apart({"--output": options.output}, files)
 
     def work() -> dict[str, Any]:
         workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
@@ -94,7 +91,10 @@ def make_pairs(
         require_acceptable(statistics, settings.limits, pairs=pairs)
 
     return run_job(
-        *(folder, files, settings.description), overwrite=overwrite, work=work, accept=accept
+        *(folder, files, settings.description),
+        overwrite=options.overwrite,
+        work=work,
+        accept=accept,
     )
 
 

@@ -19,7 +19,7 @@ import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
-from data_pipeline.execution.acceptance import Limits, describe_limits, require_acceptable
+from data_pipeline.execution.acceptance import require_acceptable
 from data_pipeline.execution.job import JobResult, run_job
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (
@@ -60,8 +60,7 @@ def run_snli(options: SnliOptions) -> JobResult:
       InputError: if an input, the output or an option is invalid, or no pair is found.
       ClaimedError: if another job works in the output folder.
     """
-    limits = Limits(options.max_malformed, options.max_dead_letters, options.allow_empty)
-    described = {"command": "snli", "shards": options.shards, **describe_limits(limits)}
+    described = {"command": "snli", "shards": options.shards, **options.describe_limits()}
     if options.pair_ids != _ALL:
         described["pair_ids"] = list(options.pair_ids)
     reach_object_stores()
@@ -78,7 +77,7 @@ def run_snli(options: SnliOptions) -> JobResult:
         inputs = read.add_all(files)
         statistics = read.statistics()
         require_acceptable(
-            statistics, limits, pairs=read.counts["pairs"], dead_letters=read.dead_letters
+            statistics, options, pairs=read.counts["pairs"], dead_letters=read.dead_letters
         )
         if excluded is not None and not read.counts["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
@@ -100,7 +99,7 @@ def run_snli(options: SnliOptions) -> JobResult:
         return statistics
 
     def accept(statistics: dict[str, Any]) -> None:
-        require_acceptable(statistics, limits, pairs=statistics["pairs"])
+        require_acceptable(statistics, options, pairs=statistics["pairs"])
 
     job = folder, files, described
     return run_job(*job, overwrite=options.overwrite, work=work, accept=accept)

@@ -1,253 +1,269 @@
-"""The options of `conversations` and `pairs`: declared, checked, made into source and settings."""
+"""The options of `conversations` and `pairs`: declared, and made into their source."""
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
+from common.command_line import option
 from common.errors import InputError
-from data_pipeline.execution.acceptance import add_option
-from data_pipeline.job import options as pair_options
-from data_pipeline.job.options import PairOptions
-from data_pipeline.job.settings import Settings
+from data_pipeline.pairs.options import HALVES, PairOptions
 from data_pipeline.sources.conversations.fields import Fields
-from data_pipeline.sources.conversations.source import TableSource
-from data_pipeline.sources.rules.options import message_rules
-from data_pipeline.sources.source import Layout, Source
-from data_pipeline.sources.tables.check import check_fields
-from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
-from data_pipeline.sources.tables.rows import TableFormat
-from data_pipeline.sources.tables.values import as_id
-from data_pipeline.storage.inputs import InputFile
+from data_pipeline.sources.rules.message_rules import MessageRules
+from data_pipeline.sources.rules.options import RuleOptions
 
-_MAY_BE_EMPTY = {"parent_field", "author_field", "time_field", "group_field"}
+if TYPE_CHECKING:
+    from data_pipeline.sources.conversations.source import TableSource
+    from data_pipeline.sources.source import Layout
+    from data_pipeline.sources.tables.rows import TableFormat
+    from data_pipeline.storage.inputs import InputFile
+
 _TABS = ("\\t", "tab")
+_FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
+_TABLE = "CSV"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableOptions(PairOptions):
-    """The options of both commands; each has the name of its flag."""
+class TableOptions(PairOptions, RuleOptions):
+    """The options of both commands."""
 
-    thread_field: str | None = None
-    time_field: str | None = None
-    group_field: str | None = None
-    delimiter: str | None = None
-    no_quotes: bool = False
+    thread_field: str | None = option(
+        None,
+        help="the conversation, which is not divided between splits; by default what replies "
+        "connect, and of rows those with the same input",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+    time_field: str | None = option(
+        None,
+        help="seconds since 1970 or an ISO 8601 time, for the data card",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+    group_field: str | None = option(
+        None,
+        help="what the data card counts pairs by, such as a channel or a product",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+    delimiter: str | None = option(
+        None,
+        help="between fields; default: a tab in .tsv, otherwise detected in the header",
+        metavar="C",
+        group=_TABLE,
+    )
+    no_quotes: bool = option(
+        False, help="quotes are part of the text, as in many TSV files", group=_TABLE
+    )
+
+    def __post_init__(self) -> None:
+        """Checks options that depend on each other."""
+        super().__post_init__()
+        if self.delimiter is not None:
+            delimiter = "\t" if self.delimiter in _TABS else self.delimiter
+            if len(delimiter) != 1 or delimiter in '"\r\n':
+                raise InputError(f"--delimiter: {delimiter!r}; accepted: one character, and tab")
+            object.__setattr__(self, "delimiter", delimiter)
+        # A group may be anything, the thread or the author too; a time may be what orders turns.
+        names = {f"--{role}_field": name for role, name in self.names.given().items()}
+        apart = {
+            flag: name
+            for flag, name in names.items()
+            if flag not in ("--group_field", "--time_field")
+        }
+        for name, count in Counter(apart.values()).items():
+            if count > 1:
+                same = [flag for flag in apart if apart[flag] == name]
+                raise InputError(f"{' and '.join(same)}: both name {name!r}; name two fields")
+
+    @property
+    def names(self) -> Fields:
+        """The names of the fields."""
+        raise NotImplementedError
+
+    @property
+    def layout(self) -> "Layout":
+        """How messages become pairs."""
+        raise NotImplementedError
+
+    @property
+    def form(self) -> "TableFormat":
+        """How CSV is read."""
+        from data_pipeline.sources.tables.rows import TableFormat
+
+        return TableFormat(self.delimiter, quotes=not self.no_quotes)
+
+    def message_rules(self) -> MessageRules:
+        """The rules that are asked for; those on authors only where there are authors."""
+        rules = super().message_rules()
+        return rules if self.names.author else rules._replace(drop_authors_containing=())
+
+    def describe(self) -> dict[str, Any]:
+        """The fields, the rules and the form."""
+        return {
+            **{f"{role}_field": name for role, name in self.names.given().items()},
+            **self.message_rules().describe_all(),
+            "delimiter": self.delimiter,
+            "no_quotes": self.no_quotes,
+        }
+
+    def source(self, files: "Sequence[InputFile]") -> "TableSource":
+        """Reads tables, after it has checked the fields of the first files.
+
+        Raises:
+          InputError: if a field is missing, or an option is for CSV and no file is.
+        """
+        from data_pipeline.sources.conversations.source import TableSource
+        from data_pipeline.sources.source import Layout
+        from data_pipeline.sources.tables.check import check_fields
+        from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
+
+        form = self.form
+        if not {suffix_of(file.path, form) for file in files} & {*DELIMITED}:
+            for name, given in (("delimiter", self.delimiter), ("no_quotes", self.no_quotes)):
+                if given:
+                    raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
+        may_be_empty = {"parent", "author", "time", "group"}
+        if self.layout is Layout.ROWS:
+            may_be_empty.add("thread")
+        roles = self.names.given().items()
+        check_fields(
+            files,
+            required={f"{role}_field": name for role, name in roles if role not in may_be_empty},
+            optional={f"{role}_field": name for role, name in roles if role in may_be_empty},
+            form=form,
+        )
+        file_names = Counter(PurePath(file.path).name for file in files)
+        return TableSource(
+            self.layout,
+            self.names,
+            self.message_rules(),
+            form,
+            same_names=max(file_names.values()) > 1,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(TableOptions):
-    """The options of `conversations`."""
+    """Which messages become pairs, and how they are stored."""
 
-    id_field: str | None = None
-    parent_field: str | None = None
-    no_parent: str | None = None
-    order_field: str | None = None
-    text_field: str | None = None
-    author_field: str | None = None
+    text_field: str = option(help="the text of a message", metavar="NAME", group=_FIELDS)
+    id_field: str | None = option(
+        None, help="the id of a message, a number or text", metavar="NAME", group=_FIELDS
+    )
+    parent_field: str | None = option(
+        None,
+        help="the id of the message that it replies to; empty if there is none",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+    no_parent: str | None = option(
+        None,
+        help="a parent that means none, such as 0; an empty one and the message's own id always do",
+        metavar="VALUE",
+        group=_FIELDS,
+    )
+    order_field: str | None = option(
+        None,
+        help="instead of --id_field and --parent_field: a number or a time that orders the "
+        "messages of a thread; each replies to the one before",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+    author_field: str | None = option(
+        None,
+        help="who wrote it, for --drop_authors_containing",
+        metavar="NAME",
+        group=_FIELDS,
+    )
+
+    def __post_init__(self) -> None:
+        """Checks options that depend on each other."""
+        super().__post_init__()
+        is_linked = self.id_field and self.parent_field and not self.order_field
+        is_ordered = self.thread_field and self.order_field
+        if not is_linked and (not is_ordered or self.id_field or self.parent_field):
+            raise InputError(
+                "--id_field, --order_field: accepted: either --id_field and --parent_field, or "
+                "--thread_field and --order_field"
+            )
+        if self.no_parent is not None and self.parent_field is None:
+            raise InputError("--no_parent: needs --parent_field, the name of the parent")
+        if self.drop_authors_containing is not None and self.author_field is None:
+            raise InputError("--drop_authors_containing: needs --author_field")
+        if self.pairs_of == HALVES and self.thread_field is None:
+            raise InputError(
+                f"--pairs_of: {HALVES!r} needs --thread_field: the halves of a message belong in "
+                "the split of its thread"
+            )
+
+    @property
+    def names(self) -> Fields:
+        """The names of the fields."""
+        return Fields(
+            id=self.id_field,
+            parent=self.parent_field,
+            text=self.text_field,
+            thread=self.thread_field,
+            order=self.order_field,
+            author=self.author_field,
+            time=self.time_field,
+            group=self.group_field,
+        )
+
+    @property
+    def layout(self) -> "Layout":
+        """How messages become pairs."""
+        from data_pipeline.sources.source import Layout
+
+        if self.order_field is not None:
+            return Layout.TURNS
+        return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
+
+    def describe(self) -> dict[str, Any]:
+        """The fields, the rules and the form, and what means no parent."""
+        described = super().describe()
+        return described | ({"no_parent": self.no_parent} if self.no_parent else {})
+
+    def source(self, files: "Sequence[InputFile]") -> "TableSource":
+        """Reads tables, after it has checked the fields of the first files."""
+        from data_pipeline.sources.tables.values import as_id
+
+        return super().source(files)._replace(no_parent=as_id(self.no_parent))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(TableOptions):
-    """The options of `pairs`."""
+    """Which fields of a row are a pair, and how pairs are stored."""
 
-    input_field: str | None = None
-    response_field: str | None = None
+    input_field: str = option(help="the first text of a pair", metavar="NAME", group=_FIELDS)
+    response_field: str = option(help="the text that replies to it", metavar="NAME", group=_FIELDS)
 
+    def __post_init__(self) -> None:
+        """Refuses options that are for messages."""
+        super().__post_init__()
+        if self.context_turns:
+            raise InputError("--context_turns: a row has no turn before its input; accepted: 0")
+        if self.drop_authors_containing is not None:
+            raise InputError("--drop_authors_containing: rows have no author")
+        if self.pairs_of == HALVES:
+            raise InputError(f"--pairs_of: {HALVES!r}: a row is a pair already")
 
-def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `conversations`."""
-    options = ConversationOptions()
-    group = parser.add_argument_group(
-        "fields",
-        "Names of fields; a dotted name, such as user.name, is a field of a nested object.",
-    )
-    add = partial(add_option, group, options, metavar="NAME")
-    add("text_field", "the text of a message; required")
-    add("id_field", "the id of a message, a number or text")
-    add("parent_field", "the id of the message that it replies to; empty if there is none")
-    add(
-        "no_parent",
-        "a parent that means none, such as 0; an empty one and the message's own id always do",
-        metavar="VALUE",
-    )
-    add("thread_field", "the conversation, which is not divided between splits")
-    add(
-        "order_field",
-        "instead of --id_field and --parent_field: a number or a time that orders the messages of "
-        "a thread; each replies to the one before",
-    )
-    add("author_field", "who wrote it, for --drop_authors_containing")
-    _add_table_arguments(parser, group, options)
-
-
-def add_row_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `pairs`."""
-    options = RowOptions()
-    group = parser.add_argument_group(
-        "fields",
-        "Names of fields; a dotted name, such as user.name, is a field of a nested object.",
-    )
-    add = partial(add_option, group, options, metavar="NAME")
-    add("input_field", "the first text of a pair; required")
-    add("response_field", "the text that replies to it; required")
-    add(
-        "thread_field",
-        "the conversation, which is not divided between splits; default: rows with the same input "
-        "form one",
-    )
-    _add_table_arguments(parser, group, options)
-
-
-def _add_table_arguments(
-    parser: argparse.ArgumentParser, group: argparse._ArgumentGroup, options: TableOptions
-) -> None:
-    add = partial(add_option, group, options, metavar="NAME")
-    add("time_field", "seconds since 1970 or an ISO 8601 time, for the data card")
-    add("group_field", "what the data card counts pairs by, such as a channel or a product")
-    table = parser.add_argument_group("CSV")
-    delimiter = "between fields; default: a tab in .tsv, otherwise detected in the header"
-    add_option(table, options, "delimiter", delimiter, metavar="C")
-    text = "quotes are part of the text, as in many TSV files"
-    add_option(table, options, "no_quotes", text, action="store_true")
-    pair_options.add_arguments(parser, options)
-
-
-def check_conversations(
-    options: ConversationOptions, files: Sequence[InputFile]
-) -> tuple[Source, Settings]:
-    """Checks the options of `conversations`, and the fields of the first rows.
-
-    Raises:
-      InputError: if a value, a combination or a field is invalid.
-    """
-    if options.text_field is None:
-        raise InputError("--text_field: names the text of a message; it is required")
-    linked = [options.id_field, options.parent_field]
-    if options.order_field is not None and any(linked):
-        raise InputError(
-            "--order_field: orders messages that name no parent; accepted: either --id_field "
-            "and --parent_field, or --thread_field and --order_field"
+    @property
+    def names(self) -> Fields:
+        """The names of the fields."""
+        return Fields(
+            input=self.input_field,
+            response=self.response_field,
+            thread=self.thread_field,
+            time=self.time_field,
+            group=self.group_field,
         )
-    if options.order_field is not None and options.thread_field is None:
-        raise InputError("--order_field: needs --thread_field, the conversation that it orders")
-    if options.order_field is None and not all(linked):
-        missing = "parent" if options.id_field else "id"
-        raise InputError(
-            f"--{missing}_field: is missing; accepted: either --id_field and --parent_field, or "
-            "--thread_field and --order_field"
-        )
-    if options.no_parent is not None and options.parent_field is None:
-        raise InputError("--no_parent: needs --parent_field, the name of the parent")
-    if options.drop_authors_containing is not None and options.author_field is None:
-        raise InputError("--drop_authors_containing: needs --author_field, the name of the author")
-    names = Fields(
-        id=options.id_field,
-        parent=options.parent_field,
-        text=options.text_field,
-        thread=options.thread_field,
-        order=options.order_field,
-        author=options.author_field,
-        time=options.time_field,
-        group=options.group_field,
-    )
-    if options.order_field is not None:
-        layout = Layout.TURNS
-    else:
-        layout = Layout.LINKED if options.thread_field else Layout.LINKED_THREADS
-    return _check_table(options, files, layout, names, no_parent=as_id(options.no_parent))
 
+    @property
+    def layout(self) -> "Layout":
+        """Rows that are pairs."""
+        from data_pipeline.sources.source import Layout
 
-def check_rows(options: RowOptions, files: Sequence[InputFile]) -> tuple[Source, Settings]:
-    """Checks the options of `pairs`, and the fields of the first rows.
-
-    Raises:
-      InputError: if a value, a combination or a field is invalid.
-    """
-    for name in ("input_field", "response_field"):
-        if getattr(options, name) is None:
-            raise InputError(f"--{name}: is missing; accepted: the name of a field")
-    if options.context_turns:
-        raise InputError(
-            "--context_turns: a row has no turn before its input; accepted by conversations"
-        )
-    if options.drop_authors_containing is not None:
-        raise InputError(
-            "--drop_authors_containing: rows have no author; accepted by conversations"
-        )
-    names = Fields(
-        input=options.input_field,
-        response=options.response_field,
-        thread=options.thread_field,
-        time=options.time_field,
-        group=options.group_field,
-    )
-    return _check_table(options, files, Layout.ROWS, names)
-
-
-def _check_table(
-    options: TableOptions,
-    files: Sequence[InputFile],
-    layout: Layout,
-    names: Fields,
-    *,
-    no_parent: str | None = None,
-) -> tuple[Source, Settings]:
-    flags = {f"{role}_field": name for role, name in names.given().items()}
-    # A group may be anything, the thread or the author too; a time may be what orders turns.
-    free = ("group_field", "time_field")
-    apart = {flag: name for flag, name in flags.items() if flag not in free}
-    for name, count in Counter(apart.values()).items():
-        if count > 1:
-            same = [f"--{flag}" for flag in apart if apart[flag] == name]
-            raise InputError(f"{' and '.join(same)}: both name {name!r}; name two fields")
-    form = TableFormat(_delimiter(options.delimiter), quotes=not options.no_quotes)
-    suffixes = {suffix_of(file.path, form) for file in files}
-    if not suffixes & {*DELIMITED}:
-        for name, given in (("delimiter", options.delimiter), ("no_quotes", options.no_quotes)):
-            if given:
-                raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
-    rules = message_rules(options)
-    if names.author is None:
-        rules = rules._replace(drop_authors_containing=())
-    file_names = Counter(PurePath(file.path).name for file in files)
-    source = TableSource(
-        layout,
-        names,
-        rules,
-        form,
-        same_names=max(file_names.values()) > 1,
-        no_parent=no_parent,
-    )
-    settings = pair_options.check(
-        options,
-        stored_bytes=sum(file.size for file in files),
-        described={
-            **flags,
-            **source.rules.describe_all(),
-            "delimiter": form.delimiter,
-            "no_quotes": options.no_quotes,
-            **({"no_parent": no_parent} if no_parent else {}),
-        },
-    )
-    may_be_empty = _MAY_BE_EMPTY | ({"thread_field"} if layout is Layout.ROWS else set())
-    check_fields(
-        files,
-        required={flag: name for flag, name in flags.items() if flag not in may_be_empty},
-        optional={flag: name for flag, name in flags.items() if flag in may_be_empty},
-        form=form,
-    )
-    return pair_options.pairing_source(options, source), settings
-
-
-def _delimiter(given: str | None) -> str | None:
-    if given is None:
-        return None
-    delimiter = "\t" if given in _TABS else given
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise InputError(
-            f"--delimiter: {given!r} is not a character; accepted: one, as ';', and tab"
-        )
-    return delimiter
+        return Layout.ROWS

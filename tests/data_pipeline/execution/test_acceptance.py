@@ -5,7 +5,8 @@ import json
 import pytest
 
 from common.errors import InputError
-from data_pipeline.execution.acceptance import Limits, require_acceptable
+from data_pipeline.execution.acceptance import require_acceptable
+from data_pipeline.execution.options import LimitOptions
 
 
 def letter(raw, line=1):
@@ -15,14 +16,14 @@ def letter(raw, line=1):
 @pytest.mark.parametrize(
     ("lines", "malformed", "pairs", "limits", "named"),
     [
-        (4, 2, 1, Limits(), None),  # a half is not more than the half
-        (4, 3, 1, Limits(), "--max_malformed"),
-        (4, 2, 1, Limits(max_malformed=0.49), "--max_malformed"),
-        (4, 3, 0, Limits(allow_empty=True), "--max_malformed"),
-        (4, 4, 0, Limits(max_malformed=1, allow_empty=True), None),
-        (4, 0, 0, Limits(), "no pairs"),
-        (0, 0, 0, Limits(), "no pairs"),
-        (4, 0, 0, Limits(allow_empty=True), None),
+        (4, 2, 1, LimitOptions(), None),  # a half is not more than the half
+        (4, 3, 1, LimitOptions(), "--max_malformed"),
+        (4, 2, 1, LimitOptions(max_malformed=0.49), "--max_malformed"),
+        (4, 3, 0, LimitOptions(allow_empty=True), "--max_malformed"),
+        (4, 4, 0, LimitOptions(max_malformed=1, allow_empty=True), None),
+        (4, 0, 0, LimitOptions(), "no pairs"),
+        (0, 0, 0, LimitOptions(), "no pairs"),
+        (4, 0, 0, LimitOptions(allow_empty=True), None),
     ],
 )
 def test_a_result_needs_pairs_and_lines_that_can_be_parsed(lines, malformed, pairs, limits, named):
@@ -43,7 +44,7 @@ def test_a_result_needs_pairs_and_lines_that_can_be_parsed(lines, malformed, pai
 
 @pytest.mark.parametrize(("malformed", "warnings"), [(1, 0), (2, 1)])
 def test_more_than_a_hundredth_of_the_lines_is_told_of(caplog, malformed, warnings):
-    require_acceptable({"lines": 100, "malformed": malformed}, Limits(), pairs=1)
+    require_acceptable({"lines": 100, "malformed": malformed}, LimitOptions(), pairs=1)
     assert len(caplog.messages) == warnings
 
 
@@ -77,5 +78,5 @@ def test_dead_letters_of_all_files_are_stored_in_order_up_to_a_limit(
 def test_the_limit_is_part_of_the_job_only_where_it_is_not_the_default(fails, run, world, tmp_path):
     source = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
     run(*source)
-    run(*source, "--max_dead_letters", Limits().max_dead_letters, "--max_malformed", 0.9)
+    run(*source, "--max_dead_letters", LimitOptions().max_dead_letters, "--max_malformed", 0.9)
     assert "max_dead_letters" in fails(*source, "--max_dead_letters", 1)

@@ -60,7 +60,7 @@ def test_malformed_lines_count_as_far_as_messages_are_read(chat, capsys):
 def test_a_file_of_malformed_lines_is_shown_and_not_read_to_its_end(chat, capsys):
     chat.write_text("no\n" * 1_000_000)
     with pytest.raises(SystemExit, match="no pairs"):
-        sample(chat, 10)
+        main(["reddit", "--input", str(chat), "--sample", "10"])
     said = capsys.readouterr().out
     table = dict(map(str.split, said.splitlines()[1:3]))
     assert 10_000 <= int(table["lines"].replace(",", "")) < 1_000_000

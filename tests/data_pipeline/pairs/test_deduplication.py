@@ -42,7 +42,7 @@ def copies(write_dump, comment):
 def runner(request, monkeypatch):
     """The ways that pairs can travel."""
     if request.param != "one process":
-        monkeypatch.setattr("data_pipeline.job.options._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 3)
     if request.param == "an engine":
         monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
 

@@ -11,9 +11,10 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.__main__ import main
-from data_pipeline.job.options import PairOptions, check
+from data_pipeline.job.settings import settings_of
 from data_pipeline.pairs.reader import read_pairs
 from data_pipeline.pairs.tfrecord import FEATURES
+from data_pipeline.sources.reddit.options import RedditOptions
 
 # First digits of `printf t3_N | b2sum --length 64`, of N below 20:
 #   46c8 da9f 3fc1 fa44 db3d 4a38 0fd8 bbdc 5634 2b6b
@@ -186,6 +187,6 @@ def test_by_pair_the_split_is_of_the_pair(run, write_dump, comment, tmp_path, st
 @pytest.mark.parametrize(("gigabytes", "shards"), [(0, 1), (1, 3), (64, 205)])
 def test_a_large_input_has_more_validation_shards(gigabytes, shards):
     """A worker holds a shard: 32 MiB of input are to be one in all splits together."""
-    options = PairOptions(validation_fraction=0.1)
-    settings = check(options, stored_bytes=int(gigabytes * 2**30), described={})
+    options = RedditOptions(input=("RC",), output="out", validation_fraction=0.1)
+    settings = settings_of(options, stored_bytes=int(gigabytes * 2**30))
     assert settings.sharding.validation_shards == shards

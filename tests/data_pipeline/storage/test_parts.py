@@ -9,7 +9,7 @@ import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline import run_reddit
+from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.sources.conversations.fields import Fields
 from data_pipeline.sources.conversations.source import TableSource
 from data_pipeline.sources.rules.message_rules import MessageRules
@@ -229,11 +229,11 @@ def test_a_job_on_parts_writes_what_it_writes_on_whole_files(
     frames = [text[start : start + 1000] for start in range(0, len(text), 1000)]
     path.write_bytes(b"".join(map(zstd.compress, frames)) if suffix else text)
     output = tmp_path / "pairs"
-    run_reddit([str(path)], str(output))
+    make_pairs(RedditOptions(input=(str(path),), output=str(output)))
     expected = {file.name: file.read_bytes() for file in output.iterdir()}
     monkeypatch.setattr(cutting, "PLAIN_BYTES", 5000)
     monkeypatch.setattr(cutting, "ZSTD_BYTES", 1500)
-    run_reddit([str(path)], str(output), overwrite=True)
+    make_pairs(RedditOptions(input=(str(path),), output=str(output), overwrite=True))
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
     stored = (output / "dead_letters-00000-of-00001.jsonl").read_text().splitlines()
     letters = list(map(json.loads, stored))

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from backports import zstd
 
-from data_pipeline import run_reddit
+from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.storage import shares as sharing
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.parts import Parts, window_bytes
@@ -150,7 +150,7 @@ def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, commen
         lines += [b"no json"] * (number % 500 == 0)
     path, output = tmp_path / "RC.zst", tmp_path / "pairs"
     path.write_bytes(zstd.compress(b"\n".join(lines)))
-    run_reddit([str(path)], str(output))
+    make_pairs(RedditOptions(input=(str(path),), output=str(output)))
     expected = {file.name: file.read_bytes() for file in output.iterdir()}
     monkeypatch.setattr(sharing, "LEAST_BYTES", 1000)
     dealt_out = []
@@ -161,7 +161,10 @@ def test_a_job_that_cuts_a_frame_writes_what_one_process_writes(tmp_path, commen
 
     monkeypatch.setattr("data_pipeline.job.run.share_out", share_out)
     arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
-    run_reddit([str(path)], str(output), overwrite=True, beam_arguments=arguments)
+    make_pairs(
+        RedditOptions(input=(str(path),), output=str(output), overwrite=True),
+        beam_arguments=arguments,
+    )
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
     (shares,) = dealt_out
     assert [len(share) for share in shares] == [1, 1]

@@ -88,7 +88,7 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.job.options._MIN_PARTITIONS", 5)
+    monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 5)
     run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
     # As an engine has it: the rows go through the runner.
     monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)

@@ -2,8 +2,10 @@
 
 import pytest
 
-from data_pipeline.sources.reddit.options import RedditOptions, check
-from data_pipeline.storage.inputs import InputFile
+from data_pipeline.job.settings import settings_of
+from data_pipeline.sources.reddit.options import RedditOptions
+
+FILES = {"input": ("RC",), "output": "out"}
 
 
 @pytest.mark.parametrize(
@@ -53,8 +55,8 @@ def test_a_list_of_bots_that_names_nobody_is_one_line(fails, world, tmp_path, co
 @pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats/,", "r/cats,r/cats,fish"])
 def test_subreddits_however_they_are_written(given):
     for name in ("subreddits", "exclude_subreddits"):
-        source, _ = check(RedditOptions(**{name: given}), [InputFile("RC", 1)])
-        assert getattr(source.selection, name) == {"fish", "cats"}
+        options = RedditOptions(**FILES, **{name: given})
+        assert getattr(options.selection, name) == {"fish", "cats"}
 
 
 def test_rules_are_counted_in_their_order_each_comment_once(
@@ -103,13 +105,12 @@ def test_rules_are_counted_in_their_order_each_comment_once(
     ],
 )
 def test_the_papers_rules_are_options(options, names):
-    source, _ = check(RedditOptions(**options), [InputFile("RC", 1)])
-    assert source.rule_names == names
+    assert RedditOptions(**FILES, **options).source([]).rule_names == names
 
 
 @pytest.mark.parametrize(
     ("gibibytes", "partitions"), [(0, 16), (0.5, 16), (1, 32), (20, 640), (2000, 1024)]
 )
 def test_partitions_follow_the_size_of_the_input(gibibytes, partitions):
-    _, settings = check(RedditOptions(), [InputFile("RC.zst", int(gibibytes * 2**30))])
+    settings = settings_of(RedditOptions(**FILES), stored_bytes=int(gibibytes * 2**30))
     assert settings.partitions == partitions

@@ -1,0 +1,131 @@
+"""The options of all commands that make pairs: how pairs are split, stored and removed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from common.command_line import option
+from common.errors import InputError
+from data_pipeline.execution.options import ExclusionOptions, FolderOptions, LimitOptions
+from data_pipeline.pairs.formats import FORMATS, PARQUET, TFRECORD
+from data_pipeline.pairs.splits import SPLIT_BY, THREAD
+from data_pipeline.pairs.tfrecord import CONTEXT
+
+REPLIES = "replies"
+HALVES = "halves"
+PAIRS_OF = (REPLIES, HALVES)
+"""What becomes a pair: a message and a reply to it, or the halves of a message."""
+_STORAGE = "split and storage"
+_REMOVAL = "rules that drop pairs, off by default"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
+    """How pairs are made, split and stored; the base of each command's options."""
+
+    output: str = option("", help="the folder to write; required without --sample", metavar="DIR")
+    sample: int | None = option(
+        None,
+        help="read only the first N messages of each file, print what they give, and write nothing",
+        minimum=1,
+    )
+
+    test_fraction: float = option(
+        0.1,
+        help="fraction of the threads (of the pairs with --split_by pair) that is held out for "
+        "tests",
+        minimum=0,
+        maximum=1,
+        group=_STORAGE,
+    )
+    validation_fraction: float = option(
+        0.0, help="the same for model selection", minimum=0, below=1, group=_STORAGE
+    )
+    split_by: str = option(
+        THREAD,
+        help="thread: all pairs of a thread in one split; pair: the paper's random split",
+        choices=SPLIT_BY,
+        group=_STORAGE,
+    )
+    train_shards: int | None = option(
+        None,
+        help="files of the train split; default: by the input's size, 16 or more",
+        minimum=1,
+        group=_STORAGE,
+    )
+    test_shards: int | None = option(
+        None,
+        help="files of the test split; default: by the input's size, 1 or more",
+        minimum=1,
+        group=_STORAGE,
+    )
+    validation_shards: int | None = option(
+        None,
+        help="files of the validation split; default: by the input's size, 1 or more",
+        minimum=1,
+        group=_STORAGE,
+    )
+    format: str = option(
+        TFRECORD, help="tfrecord is what training reads", choices=FORMATS, group=_STORAGE
+    )
+    gzip: bool = option(
+        False,
+        help="compress the files; not for Parquet, which is already compressed",
+        group=_STORAGE,
+    )
+    records_per_file: int | None = option(
+        None,
+        help="write more files if a shard has more; default: no limit",
+        minimum=1,
+        group=_STORAGE,
+    )
+    pairs_of: str = option(
+        REPLIES,
+        help="replies: a message and a reply to it; halves: the first and the second half of a "
+        "message, more pairs to train on, from the same messages",
+        choices=PAIRS_OF,
+        group=_STORAGE,
+    )
+    context_turns: int = option(
+        0,
+        help=f"store the N turns before the input as features {CONTEXT.format(0)} (the nearest), "
+        "...; each is one more join",
+        minimum=0,
+        maximum=100,
+        group=_STORAGE,
+    )
+    max_copies_of_pair: int | None = option(
+        None, help="keep at most N pairs with equal texts", minimum=1, group=_REMOVAL
+    )
+
+    def __post_init__(self) -> None:
+        """Checks options that depend on each other."""
+        super().__post_init__()
+        if not self.output and self.sample is None:
+            raise InputError("--output: is missing; accepted: the folder to write")
+        if self.validation_fraction and self.test_fraction + self.validation_fraction >= 1:
+            raise InputError(
+                f"--validation_fraction: {self.validation_fraction} and a --test_fraction of "
+                f"{self.test_fraction} leave no pairs to train on; accepted: a sum below 1"
+            )
+        if self.validation_shards is not None and not self.validation_fraction:
+            raise InputError("--validation_shards: accepted with --validation_fraction above 0")
+        if self.gzip and self.format == PARQUET:
+            raise InputError("--gzip: Parquet files are compressed already")
+        if self.pairs_of == HALVES and self.split_by != THREAD:
+            raise InputError(
+                f"--split_by: {self.split_by} with --pairs_of {HALVES} would train on messages "
+                f"that are held out as replies; accepted: {THREAD}"
+            )
+        if self.pairs_of == HALVES and self.context_turns:
+            raise InputError(
+                f"--context_turns: {self.context_turns}; accepted with --pairs_of {HALVES}: 0, as "
+                "the first half of a message has no turn before it"
+            )
+
+    def source(self, files: Any) -> Any:
+        """Makes the `Source` of the input files; each command's options do."""
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        """What of the source's options makes two jobs the same, as JSON; each command's do."""
+        raise NotImplementedError

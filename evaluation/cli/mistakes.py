@@ -7,13 +7,13 @@ from common.files import write_text
 from evaluation.analysis import mistakes
 from evaluation.cli import claimed
 from evaluation.cli.options import MistakesOptions, command
-from evaluation.data import ranking_files
+from evaluation.data import ranking_blocks, ranking_files
 from evaluation.data.origin import provenance
 from evaluation.report import mistakes_page
 from evaluation.results import store
 from evaluation.results.result import stamped
 from evaluation.results.text import printed
-from evaluation.tasks import response_ranking, sts
+from evaluation.tasks import sts
 
 TEXTS = "mistakes.md"
 
@@ -30,7 +30,7 @@ def _run(options: MistakesOptions) -> None:
     pairs = {source: sts_files.read(source) for source in similar}
     conversations = {source: ranking_files.read(source) for source in ranked}
     for data in conversations.values():
-        response_ranking.blocks(len(data.pairs), options.candidates)  # before the slow load
+        ranking_blocks.blocks(len(data.pairs), options.candidates)  # before the slow load
     from evaluation.encoders.saved_model import load_encoder
 
     encoder = load_encoder(options.module)

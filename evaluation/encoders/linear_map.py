@@ -16,8 +16,8 @@ import tensorflow as tf
 import tf_keras
 
 from common.errors import InputError
+from evaluation.data.ranking_blocks import blocks
 from evaluation.data.ranking_files import Pair
-from evaluation.tasks import response_ranking
 
 LEARNING_RATES = (1e-2, 1e-3)
 PENALTIES = (0.0, 1e-3)
@@ -150,7 +150,7 @@ def _passes(
 def _p_at_1(weights: np.ndarray, inputs: np.ndarray, responses: np.ndarray) -> float:
     """Return how often the true response is first in its block of 100, in the pairs' order."""
     mapped = inputs + inputs @ weights
-    layout = response_ranking.blocks(len(mapped), BATCH)
+    layout = blocks(len(mapped), BATCH)
     first = [
         np.argmax(mapped[rows] @ responses[columns].T, axis=1) == np.arange(len(rows))
         for rows, columns in layout

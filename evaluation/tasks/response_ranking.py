@@ -15,7 +15,6 @@ same responses compete.
 """
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy as np
 
 from common.errors import InputError
 from evaluation.data import ranking_files
+from evaluation.data.ranking_blocks import Block, blocks, shuffled
 from evaluation.data.ranking_files import Pair, RankingData
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
@@ -36,8 +36,6 @@ AT = (1, 3, 10)
 SAME = 1e-6
 
 CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there are any."
-
-Block = tuple[np.ndarray, np.ndarray]
 
 
 def evaluations(
@@ -126,34 +124,6 @@ def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None
         if not 1 <= n <= candidates:
             raise InputError(f"--at is {n}; 1 to {candidates}, the --candidates, are accepted")
     blocks(len(data.pairs), candidates)
-
-
-def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
-    """Return the pairs in an order that depends on the pairs and the seed alone."""
-
-    def key(pair: Pair) -> bytes:
-        fields = (str(seed), pair.input_id, pair.response_id, pair.input, pair.response)
-        return hashlib.sha256("\0".join(fields).encode()).digest()
-
-    return sorted(pairs, key=key)
-
-
-def blocks(n: int, candidates: int) -> list[Block]:
-    """Return for each block the pairs to score and the pairs whose responses compete.
-
-    The first are int [block], each pair in exactly one block; the second int [candidates] and
-    begin with the first, so that the true response of row i is in column i.
-
-    Raises:
-      InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
-    """
-    if not 2 <= candidates <= n:
-        raise InputError(f"--candidates is {candidates}; 2 to {n}, the pairs, are accepted")
-    result = []
-    for start in range(0, n, candidates):
-        columns = np.arange(start, start + candidates) % n
-        result.append((columns[: n - start], columns))
-    return result
 
 
 def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:

@@ -27,14 +27,16 @@ def rows(options: RowsOptions) -> None:
     if wrong := [given for given in options.outside if not all(given.partition("="))]:
         raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")
     said = (options.made_by and f"`{options.made_by}`", options.machine)
-    contents = results_page.Contents(
-        pairs=options.pairs,
-        models=options.models,
-        contamination=options.contamination,
-        mistakes=options.mistakes,
-        outside=dict(given.split("=", 1) for given in options.outside),
-        about=", ".join(filter(None, said)),
-    )
     with claimed.file(options.output):
-        results_page.write(options.results, options.output, contents, runs=options.runs)
+        results_page.write(
+            options.results,
+            options.output,
+            pairs=options.pairs,
+            runs=options.runs,
+            models=options.models,
+            contamination=options.contamination,
+            mistakes=options.mistakes,
+            outside=dict(given.split("=", 1) for given in options.outside),
+            about=", ".join(filter(None, said)),
+        )
     print(f"-> {options.output}")

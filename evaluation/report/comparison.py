@@ -7,6 +7,7 @@ simple if it needs no pretrained model.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -114,7 +115,7 @@ def difference(one: Scored, baseline: Scored, metric: str) -> Cell:
 
     Without a number where the items were not the same, or are not stored.
     """
-    of = {"system_a": baseline.column, "metrics": [metric]}
+    of: dict[str, Any] = {"system_a": baseline.column, "metrics": [metric]}
     try:
         found = [paired_test.compare(baseline.results[0], run, **of)[0] for run in one.results]
     except InputError:
@@ -164,11 +165,11 @@ def best_rows(systems: Sequence[System], outside: Mapping[str, str]) -> dict[str
     rows that have nothing are of the kind "", which comes first.
     """
     best: dict[str, tuple[float, System]] = {}
-    for system in systems:
-        if system.kind == OURS and (row := row_of(system, CHOSEN_ON)):
-            value, kind = row.cell(CHOSEN_ON.metric).value, outside.get(system.label, "")
-            if kind not in best or value > best[kind][0]:
-                best[kind] = value, system
+    for system in (one for one in systems if one.kind == OURS):
+        row, kind = row_of(system, CHOSEN_ON), outside.get(system.label, "")
+        value = row.cell(CHOSEN_ON.metric).value if row else None
+        if value is not None and (kind not in best or value > best[kind][0]):
+            best[kind] = value, system
     return {kind: best[kind][1] for kind in sorted(best)}
 
 

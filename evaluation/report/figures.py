@@ -15,8 +15,9 @@ INK = "#748091"
 """Of text and axes: readable on white and on a dark page."""
 COLORS = {"dev": "#3b82c4", "test": "#c2571a"}
 _TEXTS = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+_STYLE: dict[Any, Any] = {"font.size": 11, "svg.hashsalt": "figure", **dict.fromkeys(_TEXTS, INK)}
 # Of a function that draws: colours of ticks are read as they are made.
-_styled = mpl.rc_context({"font.size": 11, "svg.hashsalt": "figure"} | dict.fromkeys(_TEXTS, INK))
+_styled = mpl.rc_context(_STYLE)
 
 
 @_styled

@@ -138,7 +138,7 @@ def examples(result: Result, *, each: int = EXAMPLES) -> list[Example]:
     share = (gold - gold.min()) / (gold.max() - gold.min())
     closest = np.argsort(np.abs(error), kind="stable")
     by_error = np.argsort(error, kind="stable")
-    chosen: dict[str, Sequence[int]] = {
+    chosen = {
         "good, alike": closest[share[closest] >= ALIKE],
         "good, unlike": closest[share[closest] <= UNLIKE],
         "bad, too high": by_error[::-1],

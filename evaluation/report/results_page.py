@@ -7,7 +7,7 @@ texts behind them are other people's.
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from common.errors import InputError, reading
@@ -26,52 +26,52 @@ SHOWN = ("table_3", "table_4", "table_1", "table_6", "table_2")
 """Tables of the page; the others are CSV files alone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """What the page is made from, besides results.
-
-    Of the folders, `pairs` hold the training pairs, as the pipeline wrote them, `contamination`
-    and `mistakes` what these commands wrote, and `models` the rows' models, for `chosen.json`.
-    `outside` says by a row's name what it has from outside the training data. `about` is a line on
-    what made the results, and on what machine.
-    """
-
-    pairs: Sequence[Path]
-    models: Path | None = None
-    contamination: Path | None = None
-    mistakes: Path | None = None
-    outside: Mapping[str, str] = field(default_factory=dict)
-    about: str = ""
-
-
 def write(
-    results: Path, output: Path, contents: Contents, *, runs: Sequence[str] = ()
-) -> list[Path]:
-    """Write the page, its figure and its CSV files; return their paths.
+    results: Path,
+    output: Path,
+    *,
+    pairs: Sequence[Path],
+    runs: Sequence[str] = (),
+    models: Path | None = None,
+    contamination: Path | None = None,
+    mistakes: Path | None = None,
+    outside: Mapping[str, str] | None = None,
+    about: str = "",
+) -> None:
+    """Write the page, its figure and its CSV files.
 
-    `results` and `runs` are those of `systems.read_runs`.
+    Args:
+      results: with `runs`, as `systems.read_runs` takes them.
+      output: the page; the other files are beside it.
+      pairs: folders of the training pairs, as the pipeline wrote them.
+      runs: folders in `results` to read.
+      models: folders NAME-SEED of models, for `chosen.json`.
+      contamination: what this command wrote.
+      mistakes: what this command wrote.
+      outside: by a row's name, what it has from outside the training data.
+      about: what made the results, and on what machine.
 
     Raises:
       InputError: if a folder is not what it must be.
     """
     if output.suffix != ".md":
         raise InputError(f"--output is {output}; the name of a Markdown file is accepted")
-    of_files = training_pairs(contents.pairs)
+    of_files = training_pairs(pairs)
     read = read_runs(results, runs)
     systems, by_share = shares_of(read, growth.GROWTH)
     systems, by_nli = shares_of(systems, growth.NLI)
-    outside = {row_label(name): what for name, what in contents.outside.items()}
+    of_rows = {row_label(name): what for name, what in (outside or {}).items()}
     trained = [system.label for system in systems if system.kind == OURS]
-    if unknown := outside.keys() - set(trained):
+    if unknown := of_rows.keys() - set(trained):
         raise InputError(f"--outside: no row {min(unknown)}; there are {', '.join(trained)}")
     made: list[Table | None] = [*tables.of_paper(systems), comparison.differences(systems)]
     made.append(tables.table_5(systems))
     if by_share:
-        made.append(growth.table(by_share, of_files, contents.models))
-    if contents.contamination:
-        made.append(tables.contamination(store.read_results(contents.contamination)))
-    if contents.mistakes:
-        made += map(tables.mistakes, store.read_results(contents.mistakes))
+        made.append(growth.table(by_share, of_files, models))
+    if contamination:
+        made.append(tables.contamination(store.read_results(contamination)))
+    if mistakes:
+        made += map(tables.mistakes, store.read_results(mistakes))
     figure_8 = growth.figure_8(by_nli) if by_nli else None
     found = [table for table in (*made, figure_8) if table]
     files = {output.parent / "results" / f"{one.file}.csv": as_csv(one) for one in found}
@@ -82,15 +82,14 @@ def write(
     files[output] = page(
         systems,
         found,
-        outside,
-        about=f"{contents.about}, {days}",
+        of_rows,
+        about=f"{about}, {days}",
         pairs=sum(of_files),
         left_out=left_out(read),
         figure=picture.name if figure_8 else "",
     )
     for path, text in files.items():
         write_text(path, text)
-    return list(files)
 
 
 def page(
@@ -101,8 +100,9 @@ def page(
     main = comparison.main_figures(systems)
     first = next(iter(best.values()), None)
     standings: dict[str, list[str]] = {standing: [] for standing in comparison.STANDINGS}
-    for one in main if first else ():
-        if (beside := comparison.compared(systems, first, one)) and beside.standing:
+    for one in main:
+        beside = comparison.compared(systems, first, one) if first else None
+        if beside and beside.standing:
             standings[beside.standing].append(one.label)
     baselines = {
         (one, is_pretrained): comparison.best_baseline(systems, one, pretrained=is_pretrained)
@@ -148,7 +148,8 @@ def best_of(table: Table, labels: set[str]) -> Table:
 
     def is_shown(row: Row) -> bool:
         variants = {row.label.removesuffix(end) for end in VARIANTS.values()}
-        return row.kind == PAPER or row.label in labels or (row.kind == OURS and variants & labels)
+        named = row.kind == OURS and not variants.isdisjoint(labels)
+        return named or row.kind == PAPER or row.label in labels
 
     return tables.without_empty_columns(replace(table, rows=[*filter(is_shown, table.rows)]))
 

@@ -85,7 +85,7 @@ class Scored:
             return of.get(self.column, {}), ends.get(self.column, {})
         if group == ALL:
             return result.metrics, result.intervals
-        found = result.groups.get(group, {})
+        found: Mapping = result.groups.get(group, {})
         return found.get("metrics", {}), found.get("intervals", {})
 
 

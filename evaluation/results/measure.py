@@ -8,6 +8,7 @@ no module.
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
 from evaluation.metrics import classification, correlation, ranking
-from evaluation.results.result import Result
+from evaluation.results.result import Group, Result
 
 Items = Sequence[Mapping]
 
@@ -57,7 +58,8 @@ def sample_of(
             case "sts":
                 found = _sts(items, system, metrics)
             case "cqa":
-                found = _cqa(items, system, result.settings.get(threshold_name(system)))
+                threshold: Any = result.settings.get(threshold_name(system))
+                found = _cqa(items, system, threshold)
             case "retrieval":
                 found = _retrieval(items, system, metrics)
             case _:
@@ -90,7 +92,7 @@ def measured(
 
     Baselines of which the items have no score, such as chance, stay as they are.
     """
-    found = {}
+    found: dict[str, Group] = {}
     for group in groups:
         rows = group_rows(result, group)
         sample = sample_of(result, rows=rows, metrics=group_metrics or metrics)

@@ -58,15 +58,16 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
     store.write(seen, tmp_path / "leaks")
     (tmp_path / "models" / "growth_10-0").mkdir(parents=True)
     (tmp_path / "models" / "growth_10-0" / "chosen.json").write_text('{"rate": 0.012}')
-    contents = results_page.Contents(
+    page = tmp_path / "site" / "RESULTS.md"
+    results_page.write(
+        results,
+        page,
         pairs=[pairs],
         models=tmp_path / "models",
         contamination=tmp_path / "leaks",
         mistakes=tmp_path / "wrong",
         about="`make it`",
     )
-    page = tmp_path / "site" / "RESULTS.md"
-    results_page.write(results, page, contents)
     text = page.read_text()
     assert len(text.splitlines()) <= 150
     assert "`reddit` is ahead on P@1 of 100." in " ".join(text.split())
@@ -98,7 +99,7 @@ def test_the_days_are_those_of_the_rows_that_are_shown(results, pairs, tmp_path)
         os.utime(path, (0, 0))
     page = tmp_path / "page.md"
     for runs, shows_day in (([], True), (["reddit-1"], False)):
-        results_page.write(results, page, results_page.Contents(pairs=[pairs]), runs=runs)
+        results_page.write(results, page, pairs=[pairs], runs=runs)
         assert ("1 January 1970 to " in page.read_text()) == shows_day
 
 
@@ -113,11 +114,10 @@ def test_bad_folders_are_named(tmp_path, results, pairs):
     for folders, named in (([results], "rows"), ([none], "none"), ([pairs, few], "few")):
         with pytest.raises(InputError, match=named):
             results_page.training_pairs(folders)
-    contents = results_page.Contents(pairs=[pairs], outside={"nobody": "a teacher"})
     with pytest.raises(InputError, match="nobody"):
-        results_page.write(results, tmp_path / "page.md", contents)
+        results_page.write(results, tmp_path / "page.md", pairs=[pairs], outside={"nobody": "x"})
     with pytest.raises(InputError, match=r"page\.json"):
-        results_page.write(results, tmp_path / "page.json", contents)
+        results_page.write(results, tmp_path / "page.json", pairs=[pairs])
     assert not (tmp_path / "page.md").exists()
 
 

@@ -1,0 +1,72 @@
+"""Results as JSON files and as tables of the terminal."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+from common.errors import InputError
+from evaluation.results import store, text
+from tests.evaluation.report.results_of import ranking, result, sts
+
+NO_FIGURE = {"pearson": float("nan"), "spearman": 0.5}
+
+
+def test_a_result_survives_the_file_whole_or_not_at_all(tmp_path):
+    found = sts(metrics=NO_FIGURE, settings={"seed": 1, "kept": True, "columns": "a b"})
+    path = store.write(found, tmp_path / "new" / "folder")
+    assert json.loads(path.read_text())["metrics"] == {"pearson": None, "spearman": 0.5}
+    again = store.read(path)
+    assert again == dataclasses.replace(found, metrics=NO_FIGURE | {"pearson": None})
+    with pytest.raises(TypeError):
+        store.write(sts(items=[{"gold": np.float32(1)}]), path.parent)
+    assert [file.name for file in path.parent.iterdir()] == ["sts-test.json"]
+    assert store.read(path) == again
+
+
+def test_results_come_in_the_papers_order(tmp_path):
+    names = ["response_ranking", "snli-test", "sts-dev", "sts-test", "cqa-x"]
+    metrics = {"cqa": "map", "snli": "accuracy"}
+    for name in sorted(names):
+        task = name.split("-")[0]
+        found = result(task, name, **{metrics.get(task, "pearson"): 0.5})
+        store.write(ranking(1, 2) if task == "response_ranking" else found, tmp_path)
+    assert [found.name for found in store.read_results(tmp_path)] == names
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"items": [{"rank": 1}]},
+        {"metrics": {}},
+        {"metrics": {"pearson": 0.5}},
+        {"metrics": {"p_at_0": 0.5}},
+        {"n": -1},
+        {"settings": {"seed": [1]}},
+        {"module": {"path": "m"}},
+    ],
+)
+def test_each_task_has_figures_and_items_of_its_own(tmp_path, changed):
+    path = store.write(ranking(1, 2, **changed), tmp_path)
+    with pytest.raises(InputError, match=re.escape(str(path))):
+        store.read(path)
+
+
+def test_tables_of_the_terminal():
+    groups = {"main-news": {"n": 3, "metrics": {"pearson": 0.25}}}
+    shown = text.table(sts(groups=groups))
+    assert re.search(r"module +4 +0\.5000 \[0\.400, 0\.600\]", shown)
+    assert re.search(r"module, main-news +3 +0\.2500", shown)
+    assert re.search(r"word overlap +4 +0\.2468", shown)
+    # Too many figures to stand beside each other, each with its interval.
+    many = dict.fromkeys(("map", "avg_rec", "mrr", "precision", "recall"), 0.25)
+    wide = result("cqa", "cqa-x", system="search_engine", **many)
+    wide = dataclasses.replace(wide, baselines={"ceiling": many | {"map": 1}})
+    shown = text.table(wide)
+    assert re.search(r"cqa-x +search engine +ceiling\n", shown)
+    assert re.search(r"MAP +0\.2500 +1\.0000\n", shown)
+    overview = text.overview([sts(), wide])
+    assert re.search(r"sts-test +Pearson +module +0\.5000 +word overlap 0\.2468", overview)
+    assert re.search(r"cqa-x +MAP +search engine +0\.2500 +ceiling 1\.0000", overview)

@@ -29,7 +29,7 @@ _PUBLIC = {
     "compare_variants": "export.saved_model.variants",
     "HubModule": "export.module.hub_module",
     "SIGNATURES": "export.module.signatures",
-    "build_index": "export.retrieval.responses",
+    "build_index": "export.retrieval.index",
     "search": "export.retrieval.search",
 }
 """Public names, and where they are defined."""

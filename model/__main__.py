@@ -8,11 +8,11 @@ python -m model train --help
 """
 
 import os
-import sys
 from collections.abc import Sequence
 
 from common import command_line
 from model import commands
+from model.teacher.options import TEACHER
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -22,13 +22,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
-    words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["teacher"]:
-        from model.teacher import command
-
-        command.main(words[1:])
-        return
-    command_line.main("model", str(__doc__), [commands.TRAIN], words, default="train")
+    command_line.main("model", str(__doc__), [commands.TRAIN, TEACHER], argv, default="train")
 
 
 if __name__ == "__main__":

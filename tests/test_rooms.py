@@ -17,7 +17,7 @@ ALLOWED = {
         "data_pipeline.storage.claim",
         "data_pipeline.storage.synthetic",
     ),
-    "export": ("model", "data_pipeline.storage.claim"),
+    "export": ("model",),
     "evaluation": (),
 }
 

@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, required=True, metavar="FILE", help="a text per line")
     parser.add_argument("--queries", type=int, default=512, metavar="N")
     given = parser.parse_args()
-    from export.retrieval.responses import build_index
+    from export.retrieval.index import build_index
     from export.retrieval.search import search
 
     lines = given.texts.read_text(encoding="utf-8").splitlines()

@@ -11,10 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from common.errors import InputError, reading
 from model.checkpoints import files as checkpoint_files
 from model.checkpoints import model_dir
 from model.configs import schema
-from model.errors import InputError
 
 FOLDER = "assets.extra"
 IDENTITY = "identity.json"
@@ -25,6 +25,7 @@ NEEDED = ("tensorflow", "tensorflow-text", "tensorflow-hub", "tf-keras", "setupt
 """Packages that loading a module needs."""
 _MANIFEST = "COMPLETED"
 _DATA_CARD = "data_card.json"
+_UNREADABLE = (tf.errors.OpError, ValueError, KeyError, TypeError)
 FROM_MANIFEST = ("encoder", "synthetic")
 """What the card says of training data besides their files: a teacher, generated or not."""
 
@@ -64,15 +65,10 @@ def read(module: Path) -> dict[str, Any]:
     Raises:
       InputError: if it is not a module of this project.
     """
-    path = module / FOLDER / IDENTITY
-    try:
-        about = json.loads(path.read_text())
+    with reading(f"--module: {module}: not written by `python -m export`"):
+        about = json.loads((module / FOLDER / IDENTITY).read_text())
         if about["project"] != PROJECT:
-            raise ValueError(f"project is {about['project']!r}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"--module: {str(module)!r} was not written by `python -m export`: {error}"
-        ) from error
+            raise ValueError(f"of the project {about['project']!r}")
     return about
 
 
@@ -118,6 +114,19 @@ def training_data(task: dict[str, Any], heads: list[str]) -> Iterator[dict[str, 
                 yield {"task": name, "files": files, **_manifest(files), **_source(files)}
 
 
+def learned_on(tuned: Any) -> str:
+    """The module whose embeddings an STS matrix was learned on, by its file; empty if it is silent.
+
+    It cannot be told from fingerprints whether it has the weights that are exported: the matrix is
+    one of the module's weights.
+    """
+    try:
+        module = tuned["module"]
+        return f"{module['path']} (fingerprint {module['fingerprint']})"
+    except (TypeError, KeyError):
+        return ""
+
+
 def _step(checkpoint: str) -> int | None:
     """The step at the end of a checkpoint's name."""
     number = checkpoint.rpartition("-")[2]
@@ -127,22 +136,25 @@ def _step(checkpoint: str) -> int | None:
 def _manifest(pattern: str) -> dict[str, Any]:
     """`manifest`, the files of a pattern as COMPLETED beside them has them; `FROM_MANIFEST` too."""
     try:
-        with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _MANIFEST)) as file:  # noqa: PTH118, PTH120
-            completed = json.loads(file.read())
+        completed = _json_beside(pattern, _MANIFEST)
         names = [os.path.basename(path) for path in tf.io.gfile.glob(pattern)]  # noqa: PTH119
         found = {"manifest": {name: completed["outputs"][name] for name in sorted(names)}}
         return found | {name: completed[name] for name in FROM_MANIFEST if name in completed}
-    except (tf.errors.OpError, ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return {"manifest": None}
 
 
 def _source(pattern: str) -> dict[str, str]:
     """`source`, what the data card beside the files of a pattern calls it, if there is one."""
     try:
-        with tf.io.gfile.GFile(os.path.join(os.path.dirname(pattern), _DATA_CARD)) as file:  # noqa: PTH118, PTH120
-            return {"source": json.loads(file.read())["source"]["name"]}
-    except (tf.errors.OpError, ValueError, KeyError, TypeError):
+        return {"source": _json_beside(pattern, _DATA_CARD)["source"]["name"]}
+    except _UNREADABLE:
         return {}
+
+
+def _json_beside(pattern: str, name: str) -> dict[str, Any]:
+    folder = os.path.dirname(pattern)  # noqa: PTH120
+    return json.loads(tf.io.gfile.GFile(os.path.join(folder, name)).read())  # noqa: PTH118
 
 
 def _processor() -> str:

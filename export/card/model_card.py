@@ -6,7 +6,7 @@ from typing import Any
 import jinja2
 
 from export.card import identity, scores
-from export.module import sts_matrix, warm_up
+from export.module import warm_up
 from export.module.signatures import SIGNATURES
 from model.configs import schema
 
@@ -30,6 +30,8 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
       found: content of `scores.json`.
       size: bytes of the module.
     """
+    data = about["training_data"]
+    learned = {*about["tasks"], *(part["task"] for part in data)}  # also before its last run
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -43,30 +45,15 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         scores=scores.rows(found),
         settings=[score for score in found if score["settings"]],
         notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
-        learned_on=sts_matrix.learned_on(about["sts_matrix"]),
+        learned_on=identity.learned_on(about["sts_matrix"]),
         signatures={name: SIGNATURES[name] for name in about["signatures"]},
-        pairs=[_totals(data) for data in about["training_data"]],
-        synthetic=_synthetic(about["training_data"]),
-        sources=_sources(about["training_data"]),
-        ranks=schema.RESPONSE_SELECTION in _learned(about),
+        pairs=[_totals(part) for part in data],
+        synthetic=bool(data) and all(part.get("synthetic") for part in data),
+        sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
+        ranks=schema.RESPONSE_SELECTION in learned,
         size=size,
         warm_up=warm_up.FILE,
     )
-
-
-def _synthetic(training_data: list[dict[str, Any]]) -> bool:
-    """Whether all training data were generated."""
-    return bool(training_data) and all(data.get("synthetic") for data in training_data)
-
-
-def _sources(training_data: list[dict[str, Any]]) -> list[str]:
-    """Names of the conversations it learned from, such as Reddit, as far as known."""
-    return list(dict.fromkeys(data["source"] for data in training_data if "source" in data))
-
-
-def _learned(about: dict[str, Any]) -> set[str]:
-    """The tasks that it was trained on, also before its last run."""
-    return {*about["tasks"], *(data["task"] for data in about["training_data"])}
 
 
 def _totals(data: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from model.errors import InputError
+from common.errors import InputError, reading
 
 MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
 """The order of the metrics; others follow by name."""
@@ -34,8 +34,6 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
     Raises:
       InputError: if there is no result, or a file is none or of another module.
     """
-    if not folder.is_dir():
-        raise InputError(f"--results: {str(folder)!r} is not a folder")
     compared = fingerprint if exactly else fingerprint[-WEIGHTS:]
     read = (_read(path, compared) for path in sorted(folder.glob("*.json")))
     if not (found := [scores for scores in read if scores is not None]):
@@ -44,37 +42,25 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
 
 
 def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
-    try:
+    with reading(f"--results: {path}: not a result of a module"):
         result = json.loads(path.read_text(encoding="utf-8"))
         if any(keys <= result.keys() for keys in BESIDE):
             return None
         if result.get("system", MODULE) != MODULE or result["task"] not in TASKS:
             return None
-        scores = {key: result[key] for key in ("task", "name", "n")}
-        scores["metrics"] = {name: _number(value) for name, value in result["metrics"].items()}
-        scores["intervals"] = {
-            name: [_number(end) for end in ends]
-            for name, ends in (result.get("intervals") or {}).items()
-            if ends is not None
-        }
-        scores["data"] = result["data"]["sha256"]
-        scores["settings"] = result.get("settings", {})
-        scores["notes"] = [str(note) for note in result.get("notes", [])]
         if result["module"] is None:  # a search engine's
             return None
-        of_module = result["module"]["fingerprint"]
-        if not isinstance(of_module, str):
-            raise TypeError(f"fingerprint is {of_module!r}")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"--results: {str(path)!r} is not a result of a module: {error!r}; accepted: the "
-            "files that `python -m evaluation` writes to its --output"
-        ) from error
+        of_module: str = result["module"]["fingerprint"]
+        intervals = result.get("intervals") or {}
+        scores = {key: result[key] for key in ("task", "name", "n", "metrics")}
+        scores["intervals"] = {name: ends for name, ends in intervals.items() if ends is not None}
+        scores["data"] = result["data"]["sha256"]
+        scores["settings"] = result.get("settings", {})
+        scores["notes"] = result.get("notes", [])
     if not of_module.endswith(fingerprint):
         raise InputError(
-            f"--results: {str(path)!r} is about another module: its fingerprint is {of_module}, "
-            f"this module's {'ends in ' * (len(fingerprint) == WEIGHTS)}{fingerprint}; evaluate "
-            "this one"
+            f"--results: {path} is about another module: its fingerprint is {of_module}, this "
+            f"module's {fingerprint}; evaluate this one"
         )
     return scores
 
@@ -87,10 +73,6 @@ def write(path: Path, found: list[dict[str, Any]]) -> None:
 def load(path: Path) -> list[dict[str, Any]]:
     """What `write` has written; nothing if there is no such file."""
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 def rows(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,16 +6,15 @@ sentences stand out: Arora et al. 2017, section 3, for weighted means of word ve
 Viswanath 2018 ("All-but-the-top"), for word vectors.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from export.retrieval import texts
-from model.errors import InputError
+from common.errors import InputError
+from model.teacher.texts import REPLIES, find_files, read_texts
 
 SAMPLE = 20_000
 """Texts, at most."""
@@ -25,7 +24,7 @@ _NOISE = 1e-9
 
 
 def learn(
-    encode: Callable[[tf.Tensor], tf.Tensor], files: Sequence[str | Path], *, count: int, dim: int
+    encode: Callable[[tf.Tensor], tf.Tensor], files: Sequence[str], *, count: int, dim: int
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """The first principal components of the embeddings of some texts.
 
@@ -42,32 +41,19 @@ def learn(
     Raises:
       InputError: if a file cannot be read, or there are too few texts, or too few that differ.
     """
-    if not 0 < count < dim:
-        raise InputError(
-            f"--remove_components: {count}; accepted: whole numbers from 1 to {dim - 1}"
-        )
-    found = np.zeros((dim, dim))
-    sentences = 0
-    for some in _batches(texts.read(files, most=SAMPLE)):
+    if count >= dim:
+        raise InputError(f"--remove_components: {count}; accepted: up to {dim - 1}")
+    found, sentences = np.zeros((dim, dim)), 0
+    lines = islice(filter(None, read_texts(find_files(files), REPLIES)), SAMPLE)
+    while some := list(islice(lines, _AT_ONCE)):
         embeddings = encode(tf.constant(some)).numpy().astype(np.float64)
         found += embeddings.T @ embeddings
         sentences += len(some)
-    if sentences <= count:
-        raise InputError(
-            f"--component_texts: {' '.join(map(str, files))}: {sentences:,} texts for {count} "
-            f"components; accepted: more texts than components, best {SAMPLE:,}"
-        )
     values, vectors = np.linalg.eigh(found)  # in ascending order
-    if values[-count - 1] <= _NOISE * values[-1]:
+    if sentences <= count or values[-count - 1] <= _NOISE * values[-1]:
         raise InputError(
-            f"--component_texts: {' '.join(map(str, files))}: the embeddings of {sentences:,} "
-            f"texts have no more than {count} components, and nothing would be left; accepted: "
-            "texts that differ"
+            f"--component_texts: {' '.join(files)}: {sentences:,} texts whose embeddings have no "
+            f"more than {count} components, so that nothing would be left"
         )
-    about = {"count": count, "texts": sentences, "files": [str(file) for file in files]}
+    about = {"count": count, "texts": sentences, "files": list(files)}
     return vectors[:, : -count - 1 : -1].astype(np.float32), about
-
-
-def _batches(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    while some := list(islice(lines, _AT_ONCE)):
-        yield some

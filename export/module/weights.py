@@ -16,8 +16,8 @@ from typing import Any
 import tensorflow as tf
 import tf_keras
 
+from common.errors import InputError
 from export import FLOAT32, INT8
-from model.errors import InputError
 from model.text.preprocessing import PADDING, WORDS
 
 _LARGEST = 127

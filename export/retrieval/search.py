@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import faiss
 import numpy as np
 
-from export.retrieval import codes as quantized
-from export.retrieval.responses import Index
+from export.retrieval.index import Index
 
 BLOCK = 65_536
 """Rows that are converted to float32 and scored at a time."""
@@ -43,11 +42,8 @@ def search(
     else:
         scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
     return [
-        [
-            (float(score), index.texts.read(row).decode(errors="replace"))
-            for score, row in zip(scores[number], rows[number], strict=True)
-        ]
-        for number in range(len(inputs))
+        [(float(score), index.texts[row].as_py()) for score, row in zip(*best, strict=True)]
+        for best in zip(scores, rows, strict=True)
     ]
 
 
@@ -56,14 +52,10 @@ def approximate_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What `top_rows` returns, for the most part: only rows that the codes find are scored."""
     count = min(max(RESCORED * top, LEAST_RESCORED), len(matrix))
-    rows = quantized.candidates(codes, inputs, count=count)
-    found = []
-    for one, some in zip(inputs, rows, strict=True):
-        there = some[some >= 0]
-        exact = matrix[there].astype(np.float32) @ one
-        found.append(_largest(exact[None], there[None], top))
-    scores, best = zip(*found, strict=True)
-    return np.concatenate(scores), np.concatenate(best)
+    rows = np.sort(codes.search(inputs, count)[1], axis=1)
+    scores = np.einsum("nrd,nd->nr", np.asarray(matrix[rows], np.float32), inputs)
+    scores[rows < 0] = -np.inf  # where the codes find fewer
+    return _largest(scores, rows, top)
 
 
 def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.ndarray, np.ndarray]:
@@ -87,14 +79,5 @@ def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.nd
 
 def _largest(scores: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
     """The `top` best of each line, descending; ties in their order."""
-    if scores.shape[1] > top:
-        worst = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
-        kept = [np.flatnonzero(line >= least) for line, least in zip(scores, worst, strict=True)]
-    else:
-        kept = [np.arange(scores.shape[1])] * len(scores)
-    order = [
-        some[np.argsort(-line[some], kind="stable")][:top]
-        for line, some in zip(scores, kept, strict=True)
-    ]
-    found = np.stack(order)
-    return np.take_along_axis(scores, found, axis=1), np.take_along_axis(rows, found, axis=1)
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    return np.take_along_axis(scores, best, axis=1), np.take_along_axis(rows, best, axis=1)

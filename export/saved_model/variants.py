@@ -10,11 +10,11 @@ from typing import Any
 
 from tabulate import tabulate
 
+from common.errors import InputError
+from common.files import claim
 from export import VARIANTS
 from export.card import model_card
 from export.saved_model import write
-from model import output_folder
-from model.errors import InputError
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -49,7 +49,7 @@ def compare_variants(
         raise InputError(f"--sts: {str(sts)!r}: no such file or folder")
     output = Path(output).resolve()
     sizes, pearsons = {}, {}
-    with output_folder.claimed(output):
+    with claim(output):
         for variant in VARIANTS:
             module = output / variant
             write.export(

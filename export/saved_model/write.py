@@ -13,22 +13,19 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from data_pipeline.storage.claim import CLAIM
+from common import sts_matrix as matrices
+from common.errors import InputError
+from common.files import CLAIM, aside, claim
+from common.saved_model import fingerprint
 from export import FLOAT32, VARIANTS
 from export.card import identity, model_card, scores
 from export.module import components as principal_components
-from export.module import sts_matrix as matrices
 from export.module import warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
 from export.saved_model import verify
-from model import output_folder
 from model.checkpoints import trained
 from model.checkpoints.model_dir import PARAMS_FILE
-from model.dual_encoder import DualEncoder
-from model.errors import InputError, message_of
-from model.fingerprint import fingerprint
-from model.text.preprocessing import TextToIds
 
 
 class VerificationError(Exception):
@@ -69,19 +66,28 @@ def export(
     """
     if variant not in VARIANTS:
         raise ValueError(f"variant is {variant!r}; {', '.join(VARIANTS)} are accepted")
+    if bool(remove_components) != bool(component_texts):
+        raise InputError("--remove_components and --component_texts: accepted together")
     model_dir, output = Path(model_dir), Path(output).resolve()
     if results is not None:
         scores.read(Path(results))  # an error now rather than after the work
-    with output_folder.claimed(output):
+    with claim(output):
+        is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
+        if not is_module and any(path.name != CLAIM for path in output.iterdir()):
+            raise InputError(f"--output: {output} exists and is not a module; name another folder")
         checkpoint = trained.last_checkpoint(model_dir)
         model, text = trained.load_checkpoint(model_dir, checkpoint)
-        matrix: np.ndarray | None = None
-        components: np.ndarray | None = None
-        removed = tuned = None
-        if remove_components or component_texts:
-            components, removed = _components(model, text, remove_components, component_texts)
+        dim = model.encoder.embedding_dim
+        components = removed = matrix = tuned = None
+        if remove_components:
+            components, removed = principal_components.learn(
+                lambda sentences: model.encode_inputs(text(sentences)),
+                list(map(str, component_texts)),
+                count=remove_components,
+                dim=dim,
+            )
         if sts_matrix is not None:
-            matrix, tuned = matrices.read(Path(sts_matrix), dim=model.encoder.embedding_dim)
+            matrix, tuned = matrices.read(Path(sts_matrix), dim=dim)
         module = HubModule(model, text, variant=variant, components=components, sts_matrix=matrix)
         about = identity.describe(model_dir, checkpoint) | {
             "variant": variant,
@@ -92,23 +98,8 @@ def export(
             "sts_matrix": tuned,
         }
         scores_folder = Path(results) if results else None
-        _write(module, output, about, model_dir / PARAMS_FILE, scores_folder)
-
-
-def _components(
-    model: DualEncoder, text: TextToIds, count: int, files: Sequence[str | Path]
-) -> tuple[np.ndarray, dict[str, Any]]:
-    if count and not files:
-        raise InputError(
-            f"--remove_components: {count} without texts; accepted: with --component_texts, as "
-            "the training pairs"
-        )
-    return principal_components.learn(
-        lambda sentences: model.encode_inputs(text(sentences)),
-        files,
-        count=count,
-        dim=model.encoder.embedding_dim,
-    )
+        with aside(output) as new:
+            _write(module, new, about, model_dir / PARAMS_FILE, scores_folder)
 
 
 def add_scores(module: str | Path, results: str | Path) -> int:
@@ -125,10 +116,10 @@ def add_scores(module: str | Path, results: str | Path) -> int:
       InputError: if the folder is no such module, or the results belong to another one.
     """
     module = Path(module).resolve()
-    with output_folder.claimed(module):
+    with claim(module):
         about = identity.read(module)
         found = scores.read(Path(results), fingerprint=about["fingerprint"])
-        with output_folder.aside(module) as new:
+        with aside(module) as new:
             # Weights are linked, not copied.
             shutil.copytree(module, new, copy_function=_link, ignore=shutil.ignore_patterns(CLAIM))
             for name in (f"{identity.FOLDER}/{identity.SCORES}", model_card.FILE):
@@ -147,34 +138,20 @@ def _link(source: str, to: str) -> None:
 
 
 def _write(
-    module: HubModule, output: Path, about: dict[str, Any], params: Path, results: Path | None
+    module: HubModule, folder: Path, about: dict[str, Any], params: Path, results: Path | None
 ) -> None:
     """Writes the module with its identity, parameters, warm-up requests, scores and card."""
-    is_module = (output / identity.FOLDER / identity.IDENTITY).is_file()
-    if not is_module and not output_folder.is_free(output):
-        raise InputError(
-            f"--output: {str(output)!r} exists and is not a module; name another folder"
-        )
-    with output_folder.aside(output) as new:
-        try:
-            module.save(str(new))
-        except tf.errors.OpError as error:  # a full disk
-            raise InputError(
-                f"--output: {str(output)!r} cannot be written: {message_of(error)}"
-            ) from error
-        extra = new / identity.FOLDER
-        extra.mkdir()
-        shutil.copy(params, extra / params.name)
-        warm_up.write(extra / warm_up.FILE, list(module.heads))
-        about = about | {
-            "fingerprint": fingerprint(new),
-            "measured": _verify(module, new),
-        }
-        identity.write(new, about)
-        if results is not None:
-            found = scores.read(results, fingerprint=about["fingerprint"], exactly=False)
-            scores.write(extra / identity.SCORES, found)
-        model_card.write(new)
+    module.save(str(folder))
+    extra = folder / identity.FOLDER
+    extra.mkdir()
+    shutil.copy(params, extra / params.name)
+    warm_up.write(extra / warm_up.FILE, list(module.heads))
+    about |= {"fingerprint": fingerprint(folder), "measured": _verify(module, folder)}
+    identity.write(folder, about)
+    if results is not None:
+        found = scores.read(results, fingerprint=about["fingerprint"], exactly=False)
+        scores.write(extra / identity.SCORES, found)
+    model_card.write(folder)
 
 
 def _verify(module: HubModule, folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from model.sts_regression.data.pairs import HIGHEST
+from model.sts_regression.options import HIGHEST
 from model.sts_regression.results.measures import pearson
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)

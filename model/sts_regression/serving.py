@@ -9,18 +9,16 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 import tf_keras
-from google.protobuf.message import DecodeError
-from tensorflow.core.protobuf import saved_model_pb2
 
-from model import output_folder, saved_model
-from model.errors import InputError
+from common.errors import InputError
+from common.files import CLAIM, aside
 from model.sts_regression.data import words
 from model.sts_regression.data.vectors import PADDING, UNKNOWN, WordVectors
 from model.sts_regression.layers import regressor as regressors
 
 SIGNATURE = "similarity"
-FILES = (saved_model.FILE, "fingerprint.pb", "variables", "assets")
-"""All that a regressor's folder has."""
+FILES = ("saved_model.pb", "fingerprint.pb", "variables", "assets", CLAIM)
+"""All that a regressor's folder may hold."""
 _TEXTS = tuple(tf.TensorSpec([None], tf.string, name=f"sentences{side}") for side in (1, 2))
 
 
@@ -63,39 +61,18 @@ class Similarity(tf.Module):
         return tf.cast(found.with_flat_values(rows).to_tensor(PADDING), tf.int32)
 
 
-def check(path: Path) -> None:
-    """Raises InputError if anything but a regressor is where the SavedModel is to be."""
-    if output_folder.is_free(path):
-        return
-    if _signatures(path) != {SIGNATURE}:
-        raise InputError(f"{path}: exists, and is not a regressor; name another folder")
-    for name in output_folder.strangers(path, FILES):
-        raise InputError(
-            f"{path}: holds {name!r}, which is not part of a regressor; name another folder"
-        )
-
-
-def _signatures(path: Path) -> set[str]:
-    """The signatures of a SavedModel, by its file alone; none of anything else."""
-    try:
-        content = (path / saved_model.FILE).read_bytes()
-        graphs = saved_model_pb2.SavedModel.FromString(content).meta_graphs
-    except (OSError, DecodeError):
-        return set()
-    inner = "__saved_model_init_op"
-    return {name for graph in graphs for name in graph.signature_def if name != inner}
+def require_replaceable(path: Path) -> None:
+    """Raises InputError if a folder holds anything but a regressor."""
+    for name in sorted(file.name for file in path.iterdir()):
+        if name not in FILES:
+            raise InputError(
+                f"--output: {path} holds {name!r}, which is not part of a regressor; name another "
+                "folder"
+            )
 
 
 def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:
-    """Writes the SavedModel aside, then renames it.
-
-    Raises:
-      InputError: if another kind of file or folder is there, or it cannot be written.
-    """
-    check(path)
+    """Writes the SavedModel in place of what is there."""
     module = Similarity(regressor, vectors)
-    with output_folder.aside(path) as new:
-        try:
-            tf.saved_model.save(module, str(new), signatures={SIGNATURE: module.similarity})
-        except tf.errors.OpError as error:
-            raise InputError(f"{path}: cannot be written ({error.message})") from error
+    with aside(path) as new:
+        tf.saved_model.save(module, str(new), signatures={SIGNATURE: module.similarity})

@@ -1,16 +1,13 @@
 """The teacher: a SavedModel, or a model of sentence-transformers where that is installed."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from model.errors import InputError
+from common.errors import reading
 from model.unit_rows import of_unit_length
-
-_SAVED_MODEL = "saved_model.pb"
 
 
 class Teacher(NamedTuple):
@@ -27,9 +24,10 @@ class Teacher(NamedTuple):
         """A batch's embeddings, of unit length: float32 [texts, dim].
 
         Raises:
-          InputError: if an embedding is not finite, or all zeros.
+          InputError: if the encoder fails, or an embedding is not finite, or all zeros.
         """
-        return of_unit_length(self.encode(texts), texts, encoder=f"--encoder: {self.name!r}")
+        rows = self.encode(texts)
+        return of_unit_length(rows, texts, encoder=f"--encoder: {self.name!r}")
 
 
 def load(given: str) -> Teacher:
@@ -42,55 +40,16 @@ def load(given: str) -> Teacher:
     Raises:
       InputError: if it cannot be loaded, or sentence-transformers is needed and not installed.
     """
-    title, _, named = given.partition("=")
-    if not named or Path(given).exists():
-        return _load(given)
-    return _load(named)._replace(name=title)
+    title, _, folder = given.partition("=")
+    if not folder or Path(given).exists():
+        title = folder = given
+    with reading("--encoder"):
+        if (Path(folder) / "saved_model.pb").is_file():
+            from common import saved_model  # it imports TensorFlow: 8 seconds
 
+            encode = saved_model.sentence_encoder(Path(folder))
+            return Teacher(title, saved_model.fingerprint(Path(folder)), encode)
+        from common import sentence_transformers
 
-def _load(name: str) -> Teacher:
-    if (Path(name) / _SAVED_MODEL).is_file():
-        return _saved_model(name)
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise InputError(
-            f"--encoder: {name!r} is not a folder with a {_SAVED_MODEL}, and "
-            f"sentence-transformers, which may know the name, is not installed ({error})"
-        ) from error
-    try:
-        return _sentence_transformer(name, SentenceTransformer(name))
-    except Exception as error:  # of its hub, its files, its configuration
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(
-            f"--encoder: {name!r} is not a folder with a {_SAVED_MODEL}, and sentence-transformers "
-            f"cannot load it: {reason}"
-        ) from error
-
-
-def _saved_model(name: str) -> Teacher:
-    # TensorFlow takes 8 seconds to import.
-    from model import saved_model
-    from model.fingerprint import fingerprint
-
-    folder = Path(name)
-    return Teacher(name, fingerprint(folder), saved_model.sentence_encoder(folder))
-
-
-def _sentence_transformer(name: str, model) -> Teacher:
-    digest = hashlib.sha256()
-    for key, weights in sorted(model.state_dict().items()):
-        digest.update(key.encode())
-        digest.update(np.ascontiguousarray(weights.cpu().numpy()).tobytes())
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        options = {"convert_to_numpy": True, "show_progress_bar": False}
-        try:
-            return model.encode(list(texts), batch_size=len(texts), **options)
-        except RuntimeError as error:  # such as no memory
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise InputError(
-                f"--encoder: {name!r} fails on {len(texts)} texts from {texts[0]!r} on: {reason}"
-            ) from error
-
-    return Teacher(name, digest.hexdigest(), encode)
+        model = sentence_transformers.Model(folder)
+        return Teacher(title, model.fingerprint, model.encode)

@@ -1,6 +1,5 @@
 """The output folder of targets: written shard by shard, published whole, COMPLETED last.
 
-    OUTPUT/_claim                               while a job works there: who it is
     OUTPUT/_incomplete/job.json                 the encoder and the texts: only the same job goes on
     OUTPUT/_incomplete/train-00000-of-00016.tfrecord    a shard that is finished
     OUTPUT/train-*, validation-*, then COMPLETED        all of them
@@ -21,9 +20,9 @@ from typing import Any, NamedTuple
 import google_crc32c
 import numpy as np
 
+from common.errors import InputError, reading
+from common.files import CLAIM, aside, write_json
 from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, read_frames
-from model import output_folder
-from model.errors import InputError
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
 
@@ -34,8 +33,7 @@ TEXT_ID = "text_id"
 HALF_FLOAT = np.dtype("<f2")
 
 COMPLETED = "COMPLETED"
-_INCOMPLETE = "_incomplete"
-_JOB = "job.json"
+_INCOMPLETE, _JOB = "_incomplete", "job.json"
 _CHUNK_BYTES = 1 << 20
 
 
@@ -55,19 +53,17 @@ def split(texts: Sequence[str], *, shards: int, validation_fraction: float) -> l
       validation_fraction: of the texts, rounded down.
     """
     held_out = int(len(texts) * validation_fraction)
-    return [
-        *_shards("validation", texts[:held_out], 1),
-        *_shards("train", texts[held_out:], shards),
-    ]
-
-
-def _shards(split: str, texts: Sequence[str], number: int) -> list[Shard]:
-    number = min(number, len(texts))
-    edges = [len(texts) * index // max(number, 1) for index in range(number + 1)]
-    return [
-        Shard(f"{split}-{index:05d}-of-{number:05d}.tfrecord", texts[start:end])
-        for index, (start, end) in enumerate(pairwise(edges))
-    ]
+    found = []
+    for name, some, number in (
+        ("validation", texts[:held_out], min(1, held_out)),
+        ("train", texts[held_out:], min(shards, len(texts) - held_out)),
+    ):
+        edges = [len(some) * index // max(number, 1) for index in range(number + 1)]
+        found += [
+            Shard(f"{name}-{index:05d}-of-{number:05d}.tfrecord", some[start:end])
+            for index, (start, end) in enumerate(pairwise(edges))
+        ]
+    return found
 
 
 def describe(teacher: Teacher, shards: Sequence[Shard]) -> dict[str, Any]:
@@ -87,58 +83,23 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
     """Whether this same job has completed in a folder.
 
     Raises:
-      InputError: if another job has, or has begun, or the folder holds something else, or lacks
-        files of the completed job.
+      InputError: if the folder holds another job's output, or anything else.
     """
-    for path, state in ((output / COMPLETED, "the output"), (_incomplete(output) / _JOB, "a part")):
+    for path in (output / COMPLETED, output / _INCOMPLETE / _JOB):
         if path.exists():
-            earlier = _require_same(job, path, output, state=state)
-            if path.name != COMPLETED:
-                return False
-            _require_whole(earlier, output)
-            return True
-    incomplete = _incomplete(output)
-    if incomplete.is_dir() and not any(incomplete.iterdir()):
-        incomplete.rmdir()  # a job was stopped before it wrote anything
-    if not output_folder.is_free(output):
-        raise InputError(f"--output: {str(output)!r} exists and is not empty; name another folder")
+            before = json.loads(path.read_text())
+            if _identity(before) != _identity(job):
+                raise InputError(f"--output: {path} is of another job; name another folder")
+            return path.name == COMPLETED
+    if any(path.name not in (CLAIM, _INCOMPLETE) for path in output.iterdir()):
+        raise InputError(f"--output: {output} exists and is not empty; name another folder")
     return False
 
 
-def _require_same(job: dict[str, Any], path: Path, output: Path, *, state: str) -> dict[str, Any]:
-    try:
-        earlier = json.loads(path.read_text())
-        differences = [name for name in job if _identity(earlier[name]) != _identity(job[name])]
-    except (ValueError, LookupError, TypeError) as error:
-        raise InputError(
-            f"--output: {str(path)!r} is not what this program writes ({error!r}); "
-            "name another folder"
-        ) from error
-    if differences:
-        raise InputError(
-            f"--output: {str(output)!r} holds {state} of another job, with other "
-            f"{' and '.join(differences)}; name another folder"
-        )
-    return earlier
-
-
-def _require_whole(completed: dict[str, Any], output: Path) -> None:
-    """Checks that the files are there with their sizes; reading them checks the rest."""
-    changed = [
-        name
-        for name, about in completed["outputs"].items()
-        if not (output / name).is_file() or (output / name).stat().st_size != about["bytes"]
-    ]
-    if changed:
-        raise InputError(
-            f"--output: {str(output)!r} is not as the job left it: {changed[0]!r} "
-            f"({len(changed)} files in all) is missing or has another size; name another folder"
-        )
-
-
-def _identity(value: Any) -> Any:
-    """Without an encoder's name: the fingerprint tells."""
-    return value["fingerprint"] if isinstance(value, dict) and "fingerprint" in value else value
+def _identity(job: dict[str, Any]) -> tuple:
+    """Without the encoder's name: its fingerprint tells."""
+    encoder = job.get("encoder") or {}
+    return encoder.get("fingerprint"), job.get("texts"), job.get("shards")
 
 
 def write(
@@ -147,7 +108,6 @@ def write(
     shards: Sequence[Shard],
     embed: Callable[[Sequence[str]], np.ndarray],
     *,
-    written: Callable[[int], object],
     said: dict[str, Any],
 ) -> dict[str, Any]:
     """Writes the shards that are not there yet, then publishes all; returns COMPLETED's contents.
@@ -157,50 +117,33 @@ def write(
       job: as `describe` gives it.
       shards: what to write.
       embed: a shard's texts -> float32 [texts, dim], of unit length.
-      written: called with the number of texts of each shard that is there already.
       said: what COMPLETED says besides, which makes it no other job.
     """
-    incomplete = _incomplete(output)
-    incomplete.mkdir(exist_ok=True)
-    output_folder.write_json(incomplete / _JOB, job)
+    incomplete = output / _INCOMPLETE
+    write_json(incomplete / _JOB, job)
     for shard in shards:
-        if any((folder / shard.name).exists() for folder in (incomplete, output)):
-            written(len(shard.texts))
-            continue
-        content = b"".join(map(_record, shard.texts, embed(shard.texts)))
-        with output_folder.aside(incomplete / shard.name) as new:
-            new.write_bytes(content)
+        if not any((folder / shard.name).exists() for folder in (incomplete, output)):
+            records = b"".join(map(_record, shard.texts, embed(shard.texts)))
+            with aside(incomplete / shard.name) as new:
+                new.write_bytes(records)
+    outputs = {}
     for shard in shards:
         if (incomplete / shard.name).exists():
             (incomplete / shard.name).rename(output / shard.name)
-    completed = (
-        job
-        | said
-        | {
-            "dim": _dim(output / shards[0].name),
-            "outputs": {
-                shard.name: _describe(output / shard.name) | {"records": len(shard.texts)}
-                for shard in shards
-            },
-        }
-    )
-    output_folder.write_json(output / COMPLETED, completed)
+        content = (output / shard.name).read_bytes()
+        checksum = f"{google_crc32c.value(content):08x}"
+        sizes = {"bytes": len(content), "crc32c": checksum, "records": len(shard.texts)}
+        outputs[shard.name] = sizes
+    _, first = next(_read(output / shards[0].name))
+    completed = job | said | {"dim": len(first), "outputs": outputs}
+    write_json(output / COMPLETED, completed)
     shutil.rmtree(incomplete)
     return completed
 
 
 def _record(text: str, embedding: np.ndarray) -> bytes:
-    features: dict[str, str | bytes] = {
-        TEXT: text,
-        EMBEDDING: embedding.astype(HALF_FLOAT).tobytes(),
-        TEXT_ID: text_id(text),
-    }
-    return frame(encode_example(features))
-
-
-def _describe(file: Path) -> dict[str, Any]:
-    content = file.read_bytes()
-    return {"bytes": len(content), "crc32c": f"{google_crc32c.value(content):08x}"}
+    half = embedding.astype(HALF_FLOAT).tobytes()
+    return frame(encode_example({TEXT: text, EMBEDDING: half, TEXT_ID: text_id(text)}))
 
 
 def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
@@ -209,33 +152,15 @@ def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
     Raises:
       InputError: if the folder is not complete or a file is damaged; names it.
     """
-    try:
+    with reading(f"{folder}: not a folder that `python -m model teacher` has completed"):
         names = json.loads((folder / COMPLETED).read_text())["outputs"]
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise InputError(
-            f"{folder}: not a folder that `python -m model teacher` has completed ({error!r})"
-        ) from error
     for name in names:
-        try:
-            with (folder / name).open("rb") as stream:
-                for record in read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
-                    features = decode_example(record, (TEXT, EMBEDDING))
-                    text, embedding = features[TEXT], features[EMBEDDING]
-                    assert isinstance(text, bytes)
-                    assert isinstance(embedding, bytes)
-                    yield text.decode(), np.frombuffer(embedding, HALF_FLOAT)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{folder / name}: {error}") from error
+        with reading(folder / name):
+            yield from _read(folder / name)
 
 
-def _dim(file: Path) -> int:
-    """The numbers of the embedding of the first record."""
+def _read(file: Path) -> Iterator[tuple[str, np.ndarray]]:
     with file.open("rb") as stream:
-        record = next(read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")))
-    embedding = decode_example(record)[EMBEDDING]
-    assert isinstance(embedding, bytes)
-    return len(embedding) // HALF_FLOAT.itemsize
-
-
-def _incomplete(output: Path) -> Path:
-    return output / _INCOMPLETE
+        for record in read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
+            features: dict[str, Any] = decode_example(record, (TEXT, EMBEDDING))
+            yield features[TEXT].decode(), np.frombuffer(features[EMBEDDING], HALF_FLOAT)

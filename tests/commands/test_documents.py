@@ -11,7 +11,7 @@ import tomllib
 
 import pytest
 
-from common import command_line
+from common.command_line import make_parser
 from data_pipeline import __main__ as data_pipeline
 from data_pipeline.execution.runner import pipeline_options
 from evaluation import __main__ as evaluation
@@ -19,7 +19,7 @@ from export import __main__ as export
 from model.commands import TRAIN
 from model.configs import parsing
 from model.sts_regression import __main__ as sts_regression
-from model.teacher import command as teacher
+from model.teacher.options import TEACHER
 from tests.commands.documents import (
     DOCUMENTS,
     REPOSITORY,
@@ -98,16 +98,15 @@ def grammar(program, arguments):
     if program == "data_pipeline":
         return data_pipeline._parsers(arguments)[""], arguments
     if program == "model":
-        if arguments[:1] == ["teacher"]:
-            return teacher.parser(), arguments[1:]
-        named = arguments if arguments[:1] == [TRAIN.name] else [TRAIN.name, *arguments]
-        return command_line.make_parser("model", "", [TRAIN]), named
+        is_named = arguments[:1] in (["train"], ["teacher"])
+        named = arguments if is_named else ["train", *arguments]
+        return make_parser(program, "", [TRAIN, TEACHER]), named
     if program == "export":
-        named = arguments if not arguments[0].startswith("-") else [export.MODULE, *arguments]
-        return export.parser(), named
-    return {"evaluation": evaluation, "model.sts_regression": sts_regression}[
-        program
-    ].parser(), arguments
+        named = arguments if not arguments[0].startswith("-") else ["module", *arguments]
+        return make_parser(program, "", export.COMMANDS), named
+    if program == "model.sts_regression":
+        return make_parser(program, "", sts_regression.COMMANDS), arguments
+    return evaluation.parser(), arguments
 
 
 def options(parser, arguments):

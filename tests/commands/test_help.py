@@ -5,10 +5,11 @@ import shlex
 
 import pytest
 
+from common.command_line import make_parser
 from evaluation.__main__ import parser as of_evaluation
-from export.__main__ import parser as of_export
-from model.sts_regression.__main__ import parser as of_regressors
-from model.teacher import command as teacher
+from export import __main__ as export
+from model.sts_regression import __main__ as sts_regression
+from model.teacher.options import TEACHER
 
 
 def inner(root):
@@ -17,9 +18,8 @@ def inner(root):
 
 
 def commands():
-    for name, root in (("evaluation", of_evaluation()), ("export", of_export())):
-        for command, parser in inner(root):
-            yield pytest.param(name, parser, id=f"{name} {command}")
+    for command, parser in inner(of_evaluation()):
+        yield pytest.param("evaluation", parser, id=command)
 
 
 @pytest.mark.parametrize(("package", "parser"), list(commands()))
@@ -42,11 +42,10 @@ def test_the_example_can_be_parsed(package, parser):
 
 
 @pytest.mark.parametrize(
-    "parser",
-    [teacher.parser(), *(parser for _, parser in inner(of_regressors()))],
-    ids=lambda parser: parser.prog,
+    "command",
+    [*export.COMMANDS, *sts_regression.COMMANDS, TEACHER],
+    ids=lambda command: command.run,
 )
-def test_the_other_programs_of_the_model_explain_theirs(parser):
-    said = parser.format_help()
-    assert "    python -m model" in said or "example:\n  python -m model" in said
-    assert all(action.help for action in parser._actions)
+def test_the_example_of_a_declared_command_can_be_parsed(command):
+    parser = make_parser("program", "", [command])
+    parser.parse_args([command.name, *shlex.split(command.example)])

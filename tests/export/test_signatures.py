@@ -1,8 +1,10 @@
-"""Names, dtypes and shapes of the signatures: what serves a module relies on them."""
+"""Names, dtypes and shapes of the signatures, and the requests that warm them up."""
 
+import numpy as np
 import tensorflow as tf
 
-from export.module.signatures import SIGNATURES, Tensor
+from export.module import warm_up
+from export.module.signatures import SIGNATURES
 
 TEXTS, EMBEDDINGS = "string [batch]", "float32 [batch, dim]"
 EXPECTED = {
@@ -36,10 +38,6 @@ def test_every_signature_as_the_model_card_shows_it():
     }
     assert shown == EXPECTED
     assert list(shown) == list(EXPECTED)
-    for signature in SIGNATURES.values():
-        assert signature.says
-        assert all(tensor.says for tensor in [*signature.inputs.values()])
-        assert all(tensor.says for tensor in [*signature.outputs.values()])
 
 
 def test_a_named_size_is_open_and_a_number_is_not():
@@ -51,6 +49,32 @@ def test_a_named_size_is_open_and_a_number_is_not():
         tf.TensorSpec([None], tf.string, name="sentences1"),
         tf.TensorSpec([None], tf.string, name="sentences2"),
     ]
-    rows = Tensor(tf.float32, ("batch", 3), "rows")
-    assert rows.spec("rows") == tf.TensorSpec([None, 3], tf.float32, name="rows")
-    assert rows.spec("rows").name == "rows"
+
+
+def test_warm_up_requests_run_against_the_signatures(shared):
+    module = tf.saved_model.load(str(shared / "module"))
+    requests = list(warm_up.read(shared / "module" / "assets.extra" / warm_up.FILE))
+    assert {name for name, _ in requests} == set(module.signatures)
+    sizes, lengths = set(), set()
+    for name, arguments in requests:
+        taken = module.signatures[name].structured_input_signature[1]
+        assert set(arguments) == set(taken)
+        for outputs in module.signatures[name](**arguments).values():
+            assert np.isfinite(outputs).all()
+        for values in arguments.values():
+            sizes.add(len(values))
+            lengths |= {len(text.split()) for text in values.numpy()}
+    assert sizes == {1, 8, 64}
+    assert len(lengths) > 3
+
+
+def test_a_request_has_the_bytes_that_the_server_reads():
+    # Field numbers of tensorflow_serving/apis: predict_log 6; request 1; model_spec 1, inputs 2;
+    # name 1, signature_name 3; of a map's entry key 1, value 2.
+    log = warm_up.request("serving_default", 1)
+    spec = b"\x0a\x06module\x1a\x0fserving_default"
+    tensor = tf.make_tensor_proto([""], tf.string).SerializeToString()
+    entry = b"\x0a\x06inputs" + b"\x12" + bytes([len(tensor)]) + tensor
+    request = b"\x0a" + bytes([len(spec)]) + spec + b"\x12" + bytes([len(entry)]) + entry
+    predict = b"\x0a" + bytes([len(request)]) + request
+    assert log.SerializeToString() == b"\x32" + bytes([len(predict)]) + predict

@@ -7,13 +7,13 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from common.errors import InputError
 from export.__main__ import main
 from export.card.model_card import size
 from export.module.hub_module import HubModule
 from export.module.weights import Half, Int8, Narrowed
 from export.saved_model.variants import table
 from model.checkpoints.trained import load
-from model.errors import InputError
 from tests.export.conftest import BOTH, RECURRENT, TRANSFORMER
 
 SENTENCES = ["two words", "", "word " * 100, "some other words of this"]

@@ -1,7 +1,7 @@
 """Word vectors of the words of some sentences, from a file or from a SavedModel.
 
-`model.initializers.vectors_file` reads the formats of GloVe, fastText and word2vec; a SavedModel
-needs the signature `word_vectors`.
+`common.word_vectors` reads the formats of GloVe, fastText and word2vec; a SavedModel needs the
+signature `word_vectors`.
 """
 
 from collections import Counter
@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from model import output_folder
-from model.errors import InputError
-from model.initializers import vectors_file
+from common import word_vectors
+from common.errors import InputError
 
 PADDING, UNKNOWN = 0, 1
 _SPECIAL = 2
-"""Rows of a table before the first word."""
+"""Rows of a table before the first word; both are zeros."""
+_SIGNATURE = "word_vectors"
 _CHUNK = 1024
 
 
@@ -27,7 +27,7 @@ class WordVectors:
 
     words: list[str]
     table: np.ndarray
-    """float32 [2 + words, dim]; row 0 is zeros."""
+    """float32 [2 + words, dim]."""
     source: str
     unknown: Counter = field(default_factory=Counter)
     """How often each word without a vector was looked up."""
@@ -62,74 +62,53 @@ class WordVectors:
 
 
 def load(
-    path: Path, wanted: Iterable[str], *, unknown_as: str, dim: int | None = None, first: int = 0
+    path: Path, wanted: Iterable[str], *, dim: int | None = None, first: int = 0
 ) -> WordVectors:
-    """Vectors of the wanted words.
+    """Vectors of the wanted words; a word without one has zeros.
 
     Args:
-      path: a file that `vectors_file` reads, or the folder of a SavedModel with the signature
+      path: a file, or the folder of a SavedModel with the signature
         `word_vectors`.
       wanted: words, looked up as written and in lower case.
-      unknown_as: the vector of a word that has none: `zero`, or the `mean` of all that are kept.
       dim: the width the vectors must have; by default that of the file's first line.
       first: also keep this many words from the start of the file, where the most frequent are; a
         module has no such order.
 
     Raises:
-      InputError: if the vectors cannot be used; names the line or the word.
+      InputError: if the vectors cannot be used; names the line.
     """
     asked = set(wanted)
     asked |= {word.lower() for word in asked}
     if path.is_dir():
-        found = _of_module(path, sorted(asked), dim=dim)
+        found = _of_module(path, sorted(asked))
     else:
         found = _of_file(path, asked, dim=dim, first=first)
     if not found:
         raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")
     rows = np.stack(list(found.values()))
-    unknown = rows.mean(axis=0) if unknown_as == "mean" else np.zeros_like(rows[0])
-    table = np.concatenate([np.zeros_like(rows[:1]), unknown[np.newaxis], rows])
+    if dim not in (None, rows.shape[1]):
+        raise InputError(f"{path}: {rows.shape[1]} numbers a word; accepted: {dim}")
+    table = np.concatenate([np.zeros_like(rows, shape=(_SPECIAL, rows.shape[1])), rows])
     return WordVectors(list(found), table, str(path))
 
 
-def write(path: Path, words: Iterable[str], rows: np.ndarray) -> None:
-    """Writes a file in GloVe's format; `rows` is float32 [words, dim]."""
-    lines = (
-        f"{word} {' '.join(f'{value:.6g}' for value in row)}\n"
-        for word, row in zip(words, rows, strict=True)
-    )
-    output_folder.write_text(path, "".join(lines))
-
-
 def _of_file(path: Path, wanted: set[str], *, dim: int | None, first: int) -> dict[str, np.ndarray]:
-    seen: dict[str, int] = {}
+    seen: set[str] = set()
     found: dict[str, np.ndarray] = {}
-    for entry in vectors_file.entries(path, dim=dim):
+    for entry in word_vectors.read(path, dim=dim):
         if entry.word in seen:
-            before = seen[entry.word]
-            raise InputError(
-                f"{entry.where}: the word {entry.word!r} again, first in line {before}"
-            )
-        seen[entry.word] = entry.number
+            raise InputError(f"{entry.place}: the word {entry.word!r} again")
+        seen.add(entry.word)
         if entry.word in wanted or len(seen) <= first:
             found[entry.word] = entry.vector()
     return found
 
 
-def _of_module(path: Path, words: list[str], *, dim: int | None) -> dict[str, np.ndarray]:
+def _of_module(path: Path, words: list[str]) -> dict[str, np.ndarray]:
     """A module's vectors, without those of all zeros: it has none for these words."""
-    from model.sts_regression.data import modules
+    from common import saved_model
 
-    vector_of = modules.word_vectors(path)
-    rows = [vector_of(words[start : start + _CHUNK]) for start in range(0, len(words), _CHUNK)]
-    table = np.concatenate(rows)
-    if dim not in (None, table.shape[1]):
-        raise InputError(f"{path}: {table.shape[1]} numbers a word; accepted: {dim}")
-    bad = ~np.isfinite(table).all(axis=1)
-    if bad.any():
-        at = int(bad.argmax())
-        value = table[at][~np.isfinite(table[at])][0]
-        raise InputError(
-            f"{path}: {value} in the vector of {words[at]!r}; accepted: finite numbers"
-        )
+    apply = saved_model.of_texts(saved_model.load(path), _SIGNATURE, path=path)
+    chunks = [words[start : start + _CHUNK] for start in range(0, len(words), _CHUNK)]
+    table = np.concatenate([saved_model.encode(apply, chunk, path=path) for chunk in chunks])
     return {word: row for word, row in zip(words, table, strict=True) if row.any()}

@@ -18,25 +18,21 @@ _SMALLEST = 1e-12
 
 def perceptron(first: Embedded, second: Embedded, materials: Materials) -> tf.Tensor:
     """Both embeddings, a fully connected layer, one unit (section 3.3.1)."""
-    both = tf.concat([first.last, second.last], axis=1)
-    return _dense(both, (materials.units, 1), materials)
+    return _dense(tf.concat([first.last, second.last], axis=1), (materials.units, 1), materials)
 
 
 def lstm_comparator(
     first: Embedded, second: Embedded, materials: Materials, *, layers: int
 ) -> tf.Tensor:
-    """A stack of LSTMs over the two sequences (sections 3.3.2 and 3.3.3)."""
-    if materials.choices.concatenation == "time":
-        sequence = tf.concat([first.sequence, second.sequence], axis=1)
-        mask = tf.concat([first.mask, second.mask], axis=1)
-    else:
-        # The shorter sentence repeats its last output until the longer one ends.
-        sequence = tf.concat([first.sequence, second.sequence], axis=2)
-        mask = tf.logical_or(first.mask, second.mask)
+    """A stack of LSTMs over both sequences side by side, then a perceptron (section 3.3).
+
+    The shorter sentence repeats its last output until the longer one ends.
+    """
+    sequence = tf.concat([first.sequence, second.sequence], axis=2)
+    mask = tf.logical_or(first.mask, second.mask)
     for _ in range(layers):
         sequence = materials.lstm()(sequence, mask=mask)
-    hidden = (materials.units,) if materials.choices.comparator_output == "perceptron" else ()
-    return _dense(sequence[:, -1], (*hidden, 1), materials)
+    return _dense(sequence[:, -1], (materials.units, 1), materials)
 
 
 def distance(first: Embedded, second: Embedded, materials: Materials) -> tf.Tensor:

@@ -4,7 +4,6 @@ Each embedding is a function of Keras tensors, `embedding(words, materials) -> E
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,41 +12,29 @@ import tf_keras
 from model.sts_regression.data.vectors import PADDING
 from model.sts_regression.layers.materials import Embedded, Materials, Words
 
+SIF_A = 1e-3
+"""a of SIF; the paper gives no number, this one is from Arora et al."""
 
-@tf_keras.saving.register_keras_serializable(package="sts_regression")
+
 class Sif(tf_keras.layers.Layer):
     """Smooth inverse frequency (section 3.2.1; Arora et al. 2017): no weight is trained.
 
     v_s = 1/|s| Σ_w a / (a + p(w)) v_w, without its projection on the first principal component of
-    the training sentences' v_s (not centred, as in Arora et al.). Call `adapt` before use.
+    the training sentences' v_s (not centred, as in Arora et al.).
 
     Args:
-      rows: number of rows of the table of word vectors.
-      dim: width of a word vector.
+      training: rows of the table for each training sentence; weights and component are fit to them.
+      table: float32 [rows, dim], the word vectors.
+      a: the constant of a / (a + p).
     """
 
-    def __init__(self, rows: int, dim: int, **options: Any):
-        super().__init__(**options)
-        self._rows, self._dim = rows, dim
-        self.word_weights = self.add_weight("word_weights", [rows], trainable=False)
-        self.component = self.add_weight("component", [dim], trainable=False)
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {"rows": self._rows, "dim": self._dim}
-
-    def adapt(self, training: Sequence[Sequence[int]], *, table: np.ndarray, a: float) -> None:
-        """Fits the word weights and the component to training sentences.
-
-        Args:
-          training: rows of the table for each sentence.
-          table: float32 [rows, dim], the word vectors.
-          a: the constant of a / (a + p).
-        """
+    def __init__(self, training: Sequence[Sequence[int]], table: np.ndarray, *, a: float = SIF_A):
+        super().__init__()
         weights = sif_weights(training, rows=len(table), a=a)
         means = np.stack([weights[row] @ table[row] / len(row) for row in training])
-        self.word_weights.assign(weights)
-        self.component.assign(np.linalg.svd(means, full_matrices=False)[2][0])
+        component = np.linalg.svd(means, full_matrices=False)[2][0]
+        self.word_weights = tf.Variable(weights, trainable=False, name="word_weights")
+        self.component = tf.Variable(component, trainable=False, name="component")
 
     def call(self, ids: tf.Tensor, vectors: tf.Tensor) -> tf.Tensor:
         """int32 [batch, time], float32 [batch, time, dim] -> float32 [batch, dim]."""
@@ -74,9 +61,7 @@ def sif_weights(training: Sequence[Sequence[int]], *, rows: int, a: float) -> np
 
 def sif(words: Words, materials: Materials) -> Embedded:
     """SIF, a sequence of one step: `last` is float32 [batch, dim]."""
-    layer = Sif(*materials.table.shape)
-    layer.adapt(materials.training, table=materials.table, a=materials.choices.sif_a)
-    embedded = layer(words.ids, words.vectors)
+    embedded = Sif(materials.training, materials.table)(words.ids, words.vectors)
     return Embedded(embedded, embedded[:, tf.newaxis], words.mask[:, :1])
 
 

@@ -7,8 +7,7 @@
 Keras's LSTM computes this: `recurrent_activation` is s_g, `activation` is s_c, and b_f starts at 1.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import tensorflow as tf
 import tf_keras
@@ -20,38 +19,21 @@ def elu_to_1(values: tf.Tensor) -> tf.Tensor:
     return tf.minimum(tf.nn.elu(values), 1.0)
 
 
-class Gates(NamedTuple):
-    """The activations of an LSTM, as Keras names or functions."""
-
-    gate: str | Callable[[tf.Tensor], tf.Tensor]
-    """s_g, of the three gates."""
-    cell: str
-    """s_c, of the candidate and of the cell's output."""
-
-
 GATES = {
-    "printed": Gates(gate="elu", cell="hard_sigmoid"),
-    "bounded": Gates(gate=elu_to_1, cell="hard_sigmoid"),
-    "keras": Gates(gate="hard_sigmoid", cell="elu"),
-    "elu": Gates(gate="elu", cell="elu"),
-    "standard": Gates(gate="sigmoid", cell="tanh"),
+    "printed": ("elu", "hard_sigmoid"),
+    "bounded": (elu_to_1, "hard_sigmoid"),
+    "keras": ("hard_sigmoid", "elu"),
 }
-"""How section 3.2.2 may be read.
+"""Readings of section 3.2.2: s_g of the three gates, and s_c of the candidate and of the output.
 
 `printed`: "s_g is an ELU function and s_c is the hard sigmoid". `bounded`: the same, but gates
 never exceed 1, so that outputs stay in [-1, 1] for any number of words and layers. `keras`: what
-`LSTM(activation="elu")` computed in Keras in 2017, which exchanges the two. `elu`: section 3, "for
-all components ... ELU activations are used". `standard`: the usual LSTM.
+`LSTM(activation="elu")` computed in Keras in 2017, which exchanges the two.
 """
 
 
 def lstm(
-    units: int,
-    *,
-    gates: str,
-    recurrent_initializer: str,
-    seeds: Iterator[int],
-    go_backwards: bool = False,
+    units: int, *, gates: str, seeds: Iterator[int], go_backwards: bool = False
 ) -> tf_keras.layers.RNN:
     """An LSTM layer: float32 [batch, time, dim] -> float32 [batch, time, units].
 
@@ -61,18 +43,16 @@ def lstm(
     Args:
       units: width of the state.
       gates: one of `GATES`.
-      recurrent_initializer: name of a Keras initializer.
       seeds: two are drawn, one for each matrix of weights.
       go_backwards: read from the end; the outputs are in the order of reading.
     """
+    of_gates, of_cell = GATES[gates]
     cell = tf_keras.layers.LSTMCell(
         units,
-        activation=GATES[gates].cell,
-        recurrent_activation=GATES[gates].gate,
+        activation=of_cell,
+        recurrent_activation=of_gates,
         # The variance is that of the inputs of one unit: the same for each of the four parts.
         kernel_initializer=tf_keras.initializers.HeNormal(next(seeds)),
-        recurrent_initializer=tf_keras.initializers.get(
-            {"class_name": recurrent_initializer, "config": {"seed": next(seeds)}}
-        ),
+        recurrent_initializer=tf_keras.initializers.HeNormal(next(seeds)),
     )
     return tf_keras.layers.RNN(cell, return_sequences=True, go_backwards=go_backwards)

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from model.sts_regression.choices import Choices
 from model.sts_regression.layers.lstm import lstm
+from model.sts_regression.settings import Settings
 
 
 class Words(NamedTuple):
     """A batch of sentences."""
 
     ids: tf.Tensor
-    """int32 [batch, time], `PADDING` after the last word."""
+    """int32 [batch, time]; `PADDING` after the last word, or before the first."""
     vectors: tf.Tensor
     """float32 [batch, time, dim]."""
     mask: tf.Tensor
-    """bool [batch, time]: false at padding, unless the LSTMs read it (`Choices.padding`)."""
+    """bool [batch, time]: false at padding, unless LSTMs read it (`Settings.padding`)."""
 
 
 class Embedded(NamedTuple):
@@ -37,7 +37,7 @@ class Embedded(NamedTuple):
 class Materials(NamedTuple):
     """What embeddings and comparators are made from."""
 
-    choices: Choices
+    settings: Settings
     units: int
     table: np.ndarray
     """float32 [words, dim]: the word vectors."""
@@ -45,15 +45,10 @@ class Materials(NamedTuple):
     """Rows of the table for each training sentence, of both sides. Fit to nothing else."""
     seeds: Iterator[int]
 
-    def lstm(self, **options: Any) -> tf_keras.layers.RNN:
-        """An LSTM with the gates and initializers of the choices."""
-        return lstm(
-            self.units,
-            gates=self.choices.gates,
-            recurrent_initializer=self.choices.recurrent_initializer,
-            seeds=self.seeds,
-            **options,
-        )
+    def lstm(self, *, go_backwards: bool = False) -> tf_keras.layers.RNN:
+        """An LSTM with the gates of the settings."""
+        gates = self.settings.gates
+        return lstm(self.units, gates=gates, seeds=self.seeds, go_backwards=go_backwards)
 
     def dense(self, units: int) -> tf_keras.layers.Dense:
         """A fully connected layer with ELU, He-normal."""
@@ -71,7 +66,5 @@ class Experiment:
     comparator: Callable[..., tf.Tensor]
     """`comparator(first, second, materials)` -> float32 [batch, 1]."""
     epochs: int = 50
-    paper: tuple[float, float] | None = None
+    paper: tuple[float, float] = (0.0, 0.0)
     """Pearson's r out of sample and in sample, as printed there."""
-    cost: int = 1
-    """About how many LSTMs it runs for 50 epochs: the most expensive row starts first."""

@@ -1,40 +1,48 @@
 """Pearson's r, the mean squared error and their intervals."""
 
-import math
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
 
+from common import statistics
+from common.statistics import Sample
+
 _LEVEL = 0.95
-_RESAMPLES = 1000
 _ALIKE = 0.01
 """Scores in [0, 5] within a smaller range count as constant: rounding alone would otherwise give a
 network that scores all pairs alike a correlation."""
 
 
 def scores(predicted: np.ndarray, gold: np.ndarray) -> dict[str, float | None]:
-    """`pearson`, None where one side is constant, and `mse`, of two [n]."""
-    return {"pearson": pearson(predicted, gold), "mse": mse(predicted, gold)}
-
-
-def mse(predicted: np.ndarray, gold: np.ndarray) -> float:
-    """Mean squared error of two [n]."""
-    return float(np.mean((np.asarray(predicted, np.float64) - gold) ** 2))
+    """`pearson`, None where one side is constant, and `mse`, the mean squared error, of two [n]."""
+    mse = float(np.mean((np.asarray(predicted, np.float64) - gold) ** 2))
+    return {"pearson": pearson(predicted, gold), "mse": mse}
 
 
 def pearson(predicted: np.ndarray, gold: np.ndarray) -> float | None:
     """Pearson's r of two [n] (section 5); None where it is undefined."""
-    if len(gold) < 2 or np.ptp(predicted) < _ALIKE or np.ptp(gold) < _ALIKE:
-        return None
-    return float(stats.pearsonr(np.asarray(predicted, np.float64), gold).statistic)
+    found = float(_pearson(predicted, gold)) if len(gold) > 1 else np.nan
+    return None if np.isnan(found) else found
+
+
+def _pearson(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Pearson's r of two [..., n]: float64 [...], NaN where one side is constant."""
+    alike = [np.ptp(side, axis=-1) < _ALIKE for side in (predicted, gold)]
+    return np.where(np.logical_or(*alike), np.nan, correlation(predicted, gold))
+
+
+def correlation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Pearson's r of two [..., n]: float64 [...], NaN where it is undefined."""
+    sides = [np.asarray(side, np.float64) for side in (first, second)]
+    a, b = (side - side.mean(axis=-1, keepdims=True) for side in sides)
+    with np.errstate(invalid="ignore"):
+        return (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
 
 
 def mean(values: Sequence[float | None]) -> float | None:
     """The mean over folds; None if a fold has no value."""
-    defined = [value for value in values if value is not None]
-    return float(np.mean(defined)) if defined and len(defined) == len(values) else None
+    return None if None in values else float(np.mean(values))  # type: ignore[arg-type]
 
 
 def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> list[float] | None:
@@ -51,37 +59,15 @@ def interval(values: Sequence[float | None], *, bounds: tuple[float, float]) -> 
 
 
 def bootstrap(predicted: np.ndarray, gold: np.ndarray, *, seed: int) -> list[float] | None:
-    """95% interval over resampled pairs of Pearson's r, or of its mean over folds: [low, high].
+    """95% interval over resampled pairs of the mean over folds of Pearson's r: [low, high].
 
     Args:
-      predicted: [pairs], or [folds, pairs] of folds that score the same pairs.
-      gold: [pairs].
+      predicted: float [folds, pairs], of folds that score the same pairs.
+      gold: float [pairs].
       seed: of the resamples.
-
-    Returns:
-      None where r is undefined; resamples for which it is undefined are left out.
     """
-    folds = np.atleast_2d(predicted).astype(np.float64)
 
-    def r(pairs: np.ndarray) -> float:
-        scored, by_people = folds[:, pairs], gold[np.newaxis, pairs]
-        if min(np.ptp(scored, axis=1).min(), np.ptp(by_people)) < _ALIKE:
-            return math.nan
-        return float(stats.pearsonr(scored, by_people, axis=1).statistic.mean())
+    def metrics(pairs: np.ndarray) -> dict[str, np.ndarray]:
+        return {"r": np.mean([_pearson(fold[pairs], gold[pairs]) for fold in predicted], axis=0)}
 
-    everything = np.arange(len(gold))
-    if math.isnan(r(everything)):
-        return None
-
-    with warnings.catch_warnings():  # about resamples for which r is undefined
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
-            (everything,),
-            r,
-            n_resamples=_RESAMPLES,
-            vectorized=False,
-            method="percentile",
-            rng=seed,
-        )
-    tails = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
-    return np.nanquantile(found.bootstrap_distribution, tails).tolist()
+    return statistics.intervals(Sample(len(gold), metrics), seed=seed).get("r")

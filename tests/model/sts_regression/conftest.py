@@ -3,10 +3,9 @@ import random
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from model.sts_regression.__main__ import main
-from model.sts_regression.choices import Choices
-from model.sts_regression.data import vectors
 
 TOPICS = ("cats purr", "dogs bark", "rain falls", "trains run")
 EXTRAS = ("today", "again", "here", "softly", "often", "loudly")
@@ -29,7 +28,7 @@ def rows(count, seed):
 
 @pytest.fixture(scope="session")
 def corpora(tmp_path_factory):
-    """A folder of data as SemEval's files are: 24 pairs, 6 test pairs, STS-B 12, 6 and 6."""
+    """A folder of data as SemEval's files are: 24 pairs, 12 test pairs, STS-B 12 of each."""
     folder = tmp_path_factory.mktemp("corpora")
     for name in ("sts2016", "sts2017_track5", "stsb"):
         (folder / name).mkdir()
@@ -37,12 +36,12 @@ def corpora(tmp_path_factory):
         lines = [f"{score}\t{a}\t{b}\n" for score, a, b in rows(12, seed)]
         lines.insert(3, "\tnobody judged\tthis one\n")
         (folder / "sts2016" / f"{genre}.test.tsv").write_text("".join(lines))
-    track5 = list(rows(6, 2))
+    track5 = list(rows(12, 2))
     texts = "".join(f"{a}\t{b}\n" for _, a, b in track5)
-    (folder / "sts2017_track5" / "STS.input.txt").write_text(texts)
+    (folder / "sts2017_track5" / "STS.input.track5.txt").write_text(texts)
     golds = "".join(f"{score}\n" for score, *_ in track5)
-    (folder / "sts2017_track5" / "STS.gs.txt").write_text(golds)
-    for seed, (split, count) in enumerate((("train", 12), ("dev", 6), ("test", 6)), start=3):
+    (folder / "sts2017_track5" / "STS.gs.track5.txt").write_text(golds)
+    for seed, (split, count) in enumerate((("train", 12), ("dev", 12), ("test", 12)), start=3):
         lines = [
             f"main-news\tx\t2016\t{n}\t{s}\t{a}\t{b}\n"
             for n, (s, a, b) in enumerate(rows(count, seed))
@@ -55,15 +54,12 @@ def corpora(tmp_path_factory):
 def glove(tmp_path_factory):
     """Word vectors of all words but "loudly"."""
     words = [word for topic in TOPICS for word in topic.split()] + [*EXTRAS[:-1], "."]
+    rows = np.random.default_rng(0).normal(size=(len(words), DIM))
     path = tmp_path_factory.mktemp("vectors") / "glove.txt"
-    vectors.write(path, words, np.random.default_rng(0).normal(size=(len(words), DIM)))
+    np.savetxt(path, rows, fmt="%.6g")
+    lines = zip(words, path.read_text().splitlines(), strict=True)
+    path.write_text("".join(f"{word} {row}\n" for word, row in lines))
     return path
-
-
-@pytest.fixture(scope="session")
-def choices():
-    """Small and quick."""
-    return Choices(folds=2, epoch_share=0.04, batch=8, learning_rate=1e-2)
 
 
 @pytest.fixture(scope="session")
@@ -71,8 +67,7 @@ def command(corpora, glove):
     """The command line that runs some rows, small and quick."""
 
     def line(name, output, *more):
-        folds = ("--folds", 2) if name == "run" else ()
-        sizes = ("--epoch_share", 0.04, "--batch", 8, "--learning_rate", 0.01, *folds)
+        sizes = ("--epoch_share", 0.12, "--learning_rate", 0.01)
         parts = (name, "--data", corpora, "--vectors", glove, "--output", output, *sizes, *more)
         return [str(part) for part in parts]
 
@@ -80,15 +75,32 @@ def command(corpora, glove):
 
 
 @pytest.fixture(scope="session")
-def finished(command, tmp_path_factory):
-    """The folder of a row, in both ways of making folds."""
+def embedder(tmp_path_factory):
+    """A SavedModel: text to its share of each letter."""
+
+    class Embedder(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def serve(self, inputs):
+            codes = tf.strings.to_hash_bucket_fast(tf.strings.bytes_split(inputs), 31)
+            return {"outputs": tf.reduce_sum(tf.one_hot(codes, 31), axis=1)}
+
+    folder, made = tmp_path_factory.mktemp("embedder"), Embedder()
+    tf.saved_model.save(made, str(folder), signatures={"serving_default": made.serve})
+    return folder
+
+
+@pytest.fixture(scope="session")
+def finished(command, embedder, tmp_path_factory):
+    """The folder of a row in both ways of making and starting folds, and of a module's cosine."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    row = ("--rows", "sif_perceptron", "--folds_by", "random", "sentences")
-    assert main(command("run", folder, *row, "--jobs", 1)) == 0
+    row = ("--rows", "sif_perceptron", "--folds", 2, "--module", embedder)
+    ways = ("--folds_by", "random", "sentences", "--weights_between_folds", "fresh", "carried")
+    main(command("run", folder, *row, *ways))
     return folder
 
 
 @pytest.fixture(scope="session")
 def results(finished):
-    """Its result files, by name."""
-    return {path.stem: json.loads(path.read_text()) for path in (finished / "results").iterdir()}
+    """Its result files, by name without the task."""
+    paths = (finished / "results").iterdir()
+    return {path.stem.partition("-")[2]: json.loads(path.read_text()) for path in paths}

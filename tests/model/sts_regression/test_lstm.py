@@ -3,40 +3,20 @@ import itertools
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from model.sts_regression.layers.lstm import GATES, elu_to_1, lstm
 
 TIME, BATCH, DIM, UNITS = 5, 3, 4, 2
 LENGTHS = (5, 3, 1)
-GOLDENS = [
-    ("printed", [-0.26825786, -0.87131763], [0.16215999, -0.74466836, 0.22950511, -0.24726562]),
-    (
-        "bounded",
-        [-0.38617712, -0.57059479],
-        [0.0013669711, 0.0099535063, -0.012287217, -0.033454236],
-    ),
-    ("keras", [-0.0013233427, 0], [-0.00091623585, -0.00010109827, -0.002022254, -0.00058621337]),
-    ("elu", [2089.9592, -388.56793], [4690.0234, -284.54181, 1074.0029, 9349.3486]),
-    (
-        "standard",
-        [-0.0021206092, 0.049056683],
-        [0.0012722804, -8.2253624e-05, 0.0028926097, 0.00058367569],
-    ),
-]
 FUNCTIONS = {
     "elu": tf.nn.elu,
     elu_to_1: lambda x: tf.minimum(tf.nn.elu(x), 1.0),
     "hard_sigmoid": lambda x: tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0),
-    "sigmoid": tf.sigmoid,
-    "tanh": tf.tanh,
 }
 
 
 def made(gates, *, dim=DIM, units=UNITS, seeds=None):
-    layer = lstm(
-        units, gates=gates, recurrent_initializer="HeNormal", seeds=seeds or itertools.count(3)
-    )
+    layer = lstm(units, gates=gates, seeds=seeds or itertools.count(3))
     layer.build((None, None, dim))
     return layer
 
@@ -49,7 +29,7 @@ def batch():
 
 def written_out(layer, gates, inputs, mask):
     """The equations of section 3.2.2, step by step; TensorFlow finds the gradient."""
-    gate, cell_function = (FUNCTIONS[each] for each in GATES[gates])
+    gate, cell_function = (FUNCTIONS[name] for name in GATES[gates])
     kernel, recurrent, bias = layer.trainable_variables
     output = cell = tf.zeros([BATCH, UNITS])
     outputs = []
@@ -84,32 +64,6 @@ def test_outputs_and_gradients_are_those_of_the_equations(gates):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("gates", "last", "gradient"),
-    GOLDENS,
-)
-def test_values_are_those_of_the_layer_with_its_own_backward_pass(gates, last, gradient):
-    """Goldens of the hand-written layer that this one replaced, of the same weights.
-
-    `last`: the last outputs of the first row; `gradient`: of their sum, by the first input.
-    """
-    layer = made(gates)
-    kernel, recurrent, bias = layer.get_weights()
-    layer.set_weights([exchanged(kernel), exchanged(recurrent), bias])
-    inputs, mask = batch()
-    with tf.GradientTape() as tape:
-        outputs = layer(inputs, mask=mask)[0, -1]
-        total = tf.reduce_sum(outputs)
-    np.testing.assert_allclose(outputs, last, rtol=1e-5)
-    np.testing.assert_allclose(tape.gradient(total, inputs)[0, 0], gradient, rtol=1e-4, atol=1e-7)
-
-
-def exchanged(weights):
-    """The order of that layer's weights was input, forget, output, candidate."""
-    i, f, o, c = np.split(weights, 4, axis=-1)
-    return np.concatenate([i, f, c, o], axis=-1)
-
-
 def test_one_step_of_the_printed_gates_by_hand():
     layer = made("printed", dim=1, units=1)
     # i = elu(0.5) = 0.5, o = elu(1) = 1; candidate = 0.2 * 0.5 + 0.5 = 0.6; c = 0.3
@@ -129,16 +83,6 @@ def test_bounded_gates_stay_bounded_where_the_printed_ones_explode():
         outputs[gates] = layer(loud)
     assert not np.isfinite(outputs["printed"]).all()
     assert np.abs(outputs["bounded"]).max() <= 1.0
-
-
-def test_the_usual_lstm_is_that_of_keras():
-    layer = made("standard")
-    inputs, mask = batch()
-    theirs = tf_keras.layers.LSTM(UNITS, return_sequences=True)
-    theirs.build((BATCH, TIME, DIM))
-    theirs.set_weights(layer.get_weights())
-    found, expected = layer(inputs, mask=mask), theirs(inputs, mask=mask)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_padding_changes_nothing_and_repeats_the_last_output():

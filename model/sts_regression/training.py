@@ -1,16 +1,18 @@
 """Trains a regressor on pairs, and scores pairs with it (Prijatelj et al. 2017, section 3)."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from model.sts_regression.choices import Choices
 from model.sts_regression.data.prepared import Data
 from model.sts_regression.data.vectors import PADDING
+from model.sts_regression.settings import Settings
 
+BATCH = 32
+"""Not in the paper; Keras's default."""
 _POOL = 16
 """Batches whose pairs are sorted by length together: little padding, but mixed batches."""
 _PREDICTION_BATCH = 256
@@ -19,31 +21,24 @@ _SCORES = tf.TensorSpec([None], tf.float32)
 
 
 class DivergedError(Exception):
-    """The loss, a weight or a score is no longer finite."""
+    """The loss, a weight or a score is no longer finite in an epoch, counted from 1."""
 
-    def __init__(self, epoch: int, what: str = "the loss"):
-        super().__init__(f"{what} is not finite in epoch {epoch}")
+    def __init__(self, what: str, epoch: int):
+        super().__init__(f"{what} is not finite in epoch {epoch}; --gates bounded may help")
         self.epoch = epoch
 
 
 def train(
-    regressor: tf_keras.Model,
-    data: Data,
-    choices: Choices,
-    *,
-    epochs: int,
-    seed: int,
-    epoch_ended: Callable[[], object] = lambda: None,
+    regressor: tf_keras.Model, data: Data, settings: Settings, *, epochs: int, seed: int
 ) -> list[float]:
     """Trains with RMSprop on the mean squared error; all pairs are shuffled every epoch.
 
     Args:
       regressor: the model; its weights change.
       data: the training pairs.
-      choices: batch size, learning rate and clipping.
+      settings: learning rate and clipping.
       epochs: number of passes over the pairs.
       seed: of the order of the pairs.
-      epoch_ended: called after every epoch.
 
     Returns:
       The mean loss of each epoch.
@@ -53,21 +48,20 @@ def train(
     """
     regressor.compile(
         tf_keras.optimizers.RMSprop(
-            choices.learning_rate, global_clipnorm=choices.clip_norm or None
+            settings.learning_rate, global_clipnorm=settings.clip_norm or None
         ),
         loss="mse",
     )
     order = np.random.default_rng([seed, 1])
 
     def examples() -> Iterator[tuple]:
-        for indices in batches(data, size=choices.batch, order=order):
+        for indices in batches(data, size=BATCH, order=order):
             batch = data.take(indices)
             yield (padded(batch.first), padded(batch.second)), batch.scores
 
     def check(epoch: int, logs: dict[str, float]) -> None:
         if not math.isfinite(logs["loss"]):
-            raise DivergedError(epoch + 1)
-        epoch_ended()
+            raise DivergedError("the loss", epoch + 1)
 
     history = regressor.fit(
         tf.data.Dataset.from_generator(examples, output_signature=((_IDS, _IDS), _SCORES)),
@@ -76,7 +70,7 @@ def train(
         callbacks=[tf_keras.callbacks.LambdaCallback(on_epoch_end=check)],
     )
     if not all(np.isfinite(weight).all() for weight in regressor.get_weights()):
-        raise DivergedError(epochs, "a weight")
+        raise DivergedError("a weight", epochs)
     return history.history["loss"]
 
 

@@ -1,0 +1,105 @@
+"""The options of the commands."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.command_line import Options, option
+from export import FLOAT32, VARIANTS
+
+RESPONSES, SIMILAR = MODES = ("responses", "similar")
+DTYPES = ("float16", "float32")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(Options):
+    """From which model to where, and what is done to embeddings after training."""
+
+    model_dir: Path = option(help="folder of python -m model", metavar="DIR")
+    output: Path = option(help="folder to write", metavar="PATH")
+    import_module: tuple[str, ...] = option(
+        (), help="Python modules to import, which register encoders", metavar="NAME"
+    )
+    remove_components: int = option(
+        0,
+        help="remove the first N principal components, which all sentences share, from the "
+        "embeddings; choose N on STS-B dev and train",
+        minimum=0,
+    )
+    component_texts: tuple[str, ...] = option(
+        (),
+        help="texts from which the components are computed: files with a text per line, or the "
+        "training pairs",
+        metavar="GLOB",
+    )
+    with_sts_matrix: Path | None = option(
+        None,
+        help="matrix of python -m evaluation sts --tune; embeddings are multiplied by it",
+        metavar="FILE.npz",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleOptions(ExportOptions):
+    """Options of `module`."""
+
+    variant: str = option(FLOAT32, help="format of the weights", choices=VARIANTS)
+    results: Path | None = option(
+        None, help="scores of a module with these weights, for the model card", metavar="DIR"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantsOptions(ExportOptions):
+    """Options of `variants`."""
+
+    sts: Path | None = option(None, help="STS Benchmark for the scores", metavar="PATH")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardOptions(Options):
+    """Options of `card`."""
+
+    module: Path = option(help="module to add the scores to", metavar="DIR")
+    results: Path = option(help="results of evaluation", metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(Options):
+    """Options of `index`."""
+
+    module: Path = option(help="encodes texts and inputs", metavar="DIR", group="index")
+    texts: tuple[str, ...] = option(
+        help="files with a text per line, plain or .gz, or TFRecords of pairs, of which the "
+        "responses are indexed; files that an index lacks are added to it",
+        metavar="GLOB",
+        aliases=("--responses",),
+        group="index",
+    )
+    mode: str = option(
+        RESPONSES,
+        help="rank texts as replies to an input, or by similarity to it",
+        choices=MODES,
+        group="index",
+    )
+    output: Path | None = option(
+        None,
+        help="folder of the index; default for a single file: FILE.index or FILE.similar.index",
+        metavar="DIR",
+        group="index",
+    )
+    dtype: str = option(
+        "float16", help="format of the stored vectors", choices=DTYPES, group="index"
+    )
+    input: tuple[str, ...] = option(
+        (),
+        help="inputs; - reads an input per line from standard input, which is the default on a "
+        "terminal",
+        metavar="TEXT",
+        group="search",
+    )
+    top: int = option(
+        10, help="texts to show for each input", minimum=1, metavar="K", group="search"
+    )
+    exact: bool = option(
+        False, help="score every text, even if there are 20,000 or more", group="search"
+    )

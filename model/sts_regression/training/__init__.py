@@ -1,1 +1,0 @@
-"""One row and its folds in, a score for each pair out."""

@@ -58,8 +58,8 @@ def require_whole_run(folder, ready):
 
 
 def require_whole_module(folder):
+    from common.saved_model import fingerprint
     from export.card import identity
-    from model.fingerprint import fingerprint
 
     assert identity.read(folder)["fingerprint"] == fingerprint(folder)
 

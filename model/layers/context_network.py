@@ -55,10 +55,6 @@ class ContextNetwork(tf_keras.layers.Layer):
         joined = tf.math.l2_normalize(inputs + self.context_weight * context + change, axis=-1)
         return tf.where(has_context[:, tf.newaxis], joined, inputs)
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {"embedding_dim": self._change.units}
-
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Makes the variables of the layer inside, which Keras then loads."""
         del config

@@ -10,7 +10,6 @@ from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import IdDropout
 from model.layers.encoders import SentenceEncoder, register_encoder
-from model.serialization import serializable
 from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
 from model.text.preprocessing import NGRAMS_A_WORD, TextToIds
 
@@ -74,7 +73,6 @@ class AveragingEncoder(SentenceEncoder):
         self._word_weights, self._composes_words = word_weights, composes_words
         self.embedding_dim = embedding_dim
         self._table_sizes = dict(table_sizes)
-        self._activation = activation
         self._dropout = {WORDS: IdDropout(word_dropout), BIGRAMS: IdDropout(bigram_dropout)}
         self._bigram_weight = bigram_weight
         random_unit = tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5)
@@ -214,27 +212,7 @@ class AveragingEncoder(SentenceEncoder):
             new.set_weights(layer.get_weights()[-len(new.weights) :])
         return folded
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        has_ngrams = CHAR_NGRAMS in self._table_sizes
-        return super().get_config() | {
-            "table_sizes": dict(self._table_sizes),
-            "word_dim": self._words.output_dim,
-            "embedding_dim": self.embedding_dim,
-            "hidden": [layer.units for layer in self._layers[:-1]],
-            "activation": self._activation,
-            "word_dropout": self._dropout[WORDS].rate,
-            "bigram_dropout": self._dropout[BIGRAMS].rate,
-            "bigram_weight": self._bigram_weight,
-            "char_ngram_dropout": self._char_ngrams.dropout if has_ngrams else 0.0,
-            "char_ngram_weight": self._char_ngrams.weight if has_ngrams else 0.0,
-            "word_weights": self._word_weights,
-            "composes_words": self._composes_words,
-            "projects": self._projects,
-        }
 
-
-@serializable
 class Bias(tf_keras.layers.Layer):
     """Adds a bias: [batch, units] -> the same shape."""
 
@@ -254,7 +232,6 @@ def _one_by_root(words: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     return tf.cast(tf.math.rsqrt(tf.maximum(count, 1)), dtype)
 
 
-@serializable
 class CharNgrams(tf_keras.layers.Layer):
     """Character n-grams: sums of their vectors, times a weight.
 
@@ -274,10 +251,8 @@ class CharNgrams(tf_keras.layers.Layer):
         words: int = 0,
         dropout: float = 0.0,
         weight: float = 1.0,
-        name: str = "char_ngrams",
-        **kwargs: Any,
     ):
-        super().__init__(name=name, **kwargs)
+        super().__init__(name="char_ngrams")
         self.input_dim, self.output_dim, self.words = input_dim, output_dim, words
         self.dropout, self.weight = dropout, weight
         self._drop = IdDropout(dropout)
@@ -308,18 +283,7 @@ class CharNgrams(tf_keras.layers.Layer):
         ngrams = self._drop(embedding.rows(self.of_word, ids), training=training)
         return self.weight * embedding.sums(self.table, ngrams, sorts_gradient=True)
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {
-            "input_dim": self.input_dim,
-            "output_dim": self.output_dim,
-            "words": self.words,
-            "dropout": self.dropout,
-            "weight": self.weight,
-        }
 
-
-@serializable
 class SqrtNEmbedding(tf_keras.layers.Layer):
     """The sum of the ids' vectors divided by sqrt(n), n the number of ids of the row.
 
@@ -334,12 +298,12 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         input_dim: int,
         output_dim: int,
         *,
-        initializer: str | tf_keras.initializers.Initializer = "zeros",
-        **kwargs: Any,
+        initializer: str | tf_keras.initializers.Initializer,
+        name: str,
     ):
-        super().__init__(**kwargs)
+        super().__init__(name=name)
         self.input_dim, self.output_dim = input_dim, output_dim
-        self._initializer = tf_keras.initializers.get(initializer)
+        self._initializer = initializer
 
     def build(self, input_shape: tf.TensorShape) -> None:
         """Makes the table, [input_dim, output_dim]."""
@@ -360,11 +324,3 @@ class SqrtNEmbedding(tf_keras.layers.Layer):
         """
         sums = embedding.sqrt_n_sums(self.table, ids, places, in_halves=in_halves)
         return tf.cast(sums, self.compute_dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {
-            "input_dim": self.input_dim,
-            "output_dim": self.output_dim,
-            "initializer": tf_keras.initializers.serialize(self._initializer),
-        }

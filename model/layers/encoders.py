@@ -16,7 +16,6 @@ Import the module (`--import_module` of the commands does) and say in the YAML
 """
 
 import importlib
-import traceback
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -24,8 +23,8 @@ import tensorflow as tf
 import tf_keras
 from official.modeling import hyperparams
 
+from common.errors import reading
 from model.configs import schema
-from model.errors import InputError
 from model.layers import embedding
 from model.layers.dropout import random_state
 from model.serialization import serializable
@@ -46,8 +45,8 @@ class SentenceEncoder(tf_keras.layers.Layer):
     hidden], and `mask`, bool [batch, tokens], true where there is a word.
 
     A subclass takes keyword arguments only: `table_sizes`, the number of ids of each kind, and
-    the fields of its configuration. It sets `embedding_dim` and has `tables`, and `get_config`
-    returns what it was given.
+    the fields of its configuration, which Keras keeps for `get_config`. It sets `embedding_dim` and
+    has `tables`.
     """
 
     embedding_dim: int
@@ -123,13 +122,7 @@ def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncode
     Args:
       config: the choice and its parameters.
       table_sizes: the number of ids of each kind, the padding included.
-
-    Raises:
-      ValueError: if `config.type` or a choice of the encoder that it names is unknown.
     """
-    if config.type not in _LAYERS:
-        accepted = ", ".join(name for name in vars(config) if name in _LAYERS)
-        raise ValueError(f"encoder.type: {config.type!r}; accepted: {accepted}")
     encoder = _LAYERS[config.type](table_sizes=table_sizes, **config.get().as_dict())
     encoder.make_variables()
     return encoder
@@ -139,18 +132,8 @@ def import_modules(names: Iterable[str]) -> None:
     """Imports the modules that register encoders.
 
     Raises:
-      InputError: for the first that cannot be imported, or fails while it is.
+      InputError: for the first that cannot be imported.
     """
     for name in names:
-        try:
+        with reading(f"--import_module: {name!r}"):
             importlib.import_module(name)
-        except ImportError as error:
-            raise InputError(
-                f"--import_module: {name!r}: {error}; accepted: a module on Python's path"
-            ) from error
-        except Exception as error:  # a user's module may fail in any way
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            raise InputError(
-                f"--import_module: {name!r}: {place.filename}:{place.lineno}: "
-                f"{type(error).__name__}: {error}"
-            ) from error

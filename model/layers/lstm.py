@@ -102,20 +102,6 @@ class RecurrentEncoder(SentenceEncoder):
             "mask": real[:rows, :tokens],
         }
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {
-            "table_sizes": {WORDS: self._table.input_dim},
-            "word_dim": self._table.output_dim,
-            "units": self._units,
-            "bidirectional": self._bidirectional,
-            "layers": len(self._layers),
-            "pooling": self._pooling,
-            "embedding_dim": self.embedding_dim if self._projection else 0,
-            "dropout": self._dropout.rate,
-            "word_dropout": self._word_dropout.rate,
-        }
-
 
 def _never_empty(ids: tf.Tensor) -> tf.Tensor:
     """[batch, tokens] -> the same, at least [1, 1]: LSTM kernels fail on a batch of none."""

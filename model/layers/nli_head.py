@@ -110,16 +110,6 @@ class NliHead(tf_keras.layers.Layer):
         """
         return rows * rows.shape[-1] ** 0.5 if self._scaled else rows
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        of_member = self._members[0].get_config()
-        return super().get_config() | {
-            **{name: of_member[name] for name in _OF_MEMBER},
-            "max_units": self._pooled.units if self._pooled else 0,
-            "members": len(self._members),
-            "scale_by_root_of_dim": self._scaled,
-        }
-
     def get_build_config(self) -> dict[str, int] | None:
         """How wide the sentences are that it was built for."""
         if not self.built:
@@ -132,10 +122,6 @@ class NliHead(tf_keras.layers.Layer):
         embedding = tf.zeros([1, config["embedding_dim"]])
         one = Side(embedding, tf.zeros([1, config["word_dim"]]), tf.zeros([1], tf.int64))
         self(one, one)
-
-
-_OF_MEMBER = ("hidden", "activation", "dropout", "feature_dropout")
-"""Arguments that every member gets."""
 
 
 @serializable
@@ -152,7 +138,6 @@ class Member(tf_keras.layers.Layer):
         **kwargs: Any,
     ):
         super().__init__(autocast=False, **kwargs)
-        self._activation = activation
         self._hidden = [
             tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
             for index, units in enumerate(hidden)
@@ -167,15 +152,6 @@ class Member(tf_keras.layers.Layer):
         for layer in self._hidden:
             hidden = self._dropout(layer(hidden), training=training)
         return self._logits(hidden)
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {
-            "hidden": [layer.units for layer in self._hidden],
-            "activation": self._activation,
-            "dropout": self._dropout.rate,
-            "feature_dropout": self._feature_dropout.rate,
-        }
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Makes the variables of the layers inside, which Keras then loads."""

@@ -34,7 +34,6 @@ class ResponseNetwork(tf_keras.layers.Layer):
     ):
         # Autocast is off: the residual stays float32, and the layers narrow their own inputs.
         super().__init__(name=name, autocast=False, **kwargs)
-        self._activation = activation
         self._residual = residual
         self._normalize = normalize
         self._layers = [
@@ -55,17 +54,6 @@ class ResponseNetwork(tf_keras.layers.Layer):
         if self._residual:
             responses += embeddings
         return tf.math.l2_normalize(responses, axis=-1) if self._normalize else responses
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        *hidden, response = self._layers
-        return super().get_config() | {
-            "embedding_dim": response.units,
-            "hidden": [layer.units for layer in hidden],
-            "activation": self._activation,
-            "residual": self._residual,
-            "normalize": self._normalize,
-        }
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Makes the variables of the layers inside, which Keras then loads."""

@@ -47,7 +47,7 @@ class TransformerEncoder(SentenceEncoder):
     ):
         super().__init__(name=name, **kwargs)
         self.embedding_dim = embedding_dim
-        self._heads, self._hidden, self._filter = heads, hidden, filter
+        self._hidden = hidden
         self._word_dropout = IdDropout(word_dropout)
         self._table = Embedding(
             table_sizes[WORDS],
@@ -98,17 +98,4 @@ class TransformerEncoder(SentenceEncoder):
             "default": tf.math.l2_normalize(embedding, axis=-1),
             "sequence_output": hidden,
             "mask": words != PADDING,
-        }
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {
-            "table_sizes": {WORDS: self._table.input_dim},
-            "layers": len(self._blocks),
-            "heads": self._heads,
-            "hidden": self._hidden,
-            "filter": self._filter,
-            "embedding_dim": self.embedding_dim,
-            "dropout": self._dropout.rate,
-            "word_dropout": self._word_dropout.rate,
         }

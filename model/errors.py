@@ -1,8 +1,5 @@
 """Errors that end training with one line."""
 
-from common.errors import InputError as InputError
-from common.errors import message_of as message_of
-
 
 class TrainingError(Exception):
     """Training cannot continue; the message says why, and what is saved."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.errors import InputError
+from common.errors import InputError
 
 
 def of_unit_length(rows: np.ndarray, sentences: Sequence[str], *, encoder: str) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 from official.core import base_task
 
+from common.errors import InputError
 from model.configs import schema
 from model.data import tfrecords
 from model.data.task_sampler import Phase, TaskSampler
@@ -22,7 +23,6 @@ from model.data.tfrecords import (
     find_files,
     read_records,
 )
-from model.errors import InputError
 from model.text.preprocessing import PADDING
 
 FILES_AT_ONCE = 16

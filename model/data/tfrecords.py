@@ -1,7 +1,6 @@
 """The TFRecord files of a data config: finds, counts and checks them."""
 
 import json
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import PurePath
@@ -10,20 +9,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from common.errors import InputError, message_of, reading
 from data_pipeline.pairs import tfrecord
 from model.configs import schema
-from model.errors import InputError
 
 _COMPLETED = "COMPLETED"
 """The manifest that `python -m data_pipeline` writes beside its files."""
 _AT_ONCE = 1000
-_AT_A_TIME = 16
-_OTHER_KINDS = {".jsonl": "JSON lines", ".parquet": "Parquet"}
-"""Suffix -> name of the formats in which pairs may be stored too."""
-_TABLES = (".csv", ".tsv")
-_OPERATION = re.compile(
-    r"\{\{.*?\}\}|\[\[.*?\]\]|\[Op:\w+\]|Error in user-defined function .*?: (?=Name:)| name: ?$"
-)
 
 Parse = Callable[[tf.Tensor], object]
 """Serialized records, string [batch] -> tensors."""
@@ -39,11 +31,12 @@ def find_files(name: str, config: schema.Data) -> list[str]:
     Raises:
       InputError: if the path is missing, matches nothing, or names test files to train on.
     """
-    patterns = config.input_path or ""
+    patterns = config.input_path
     patterns = patterns.split(",") if isinstance(patterns, str) else list(patterns)
     files: list[str] = []
     for pattern in filter(None, map(str.strip, patterns)):
-        matched = _matched(name, pattern)
+        with reading(f"{name}.input_path: {pattern!r}"):  # s3:// has no file system here
+            matched = tf.io.gfile.glob(pattern)
         if not matched:
             raise InputError(
                 f"{name}.input_path: {pattern!r} matches no file; accepted: patterns "
@@ -52,46 +45,12 @@ def find_files(name: str, config: schema.Data) -> list[str]:
         files += matched
     if not files:
         raise InputError(f"{name}.input_path is empty; it names the TFRecord files")
-    for file in files:
-        if not PurePath(file).suffix and tf.io.gfile.isdir(file):  # a store asks for each
-            raise InputError(
-                f"{name}.input_path: {file!r} is a folder; accepted: its files, such as "
-                f"'{file.rstrip('/')}/{tfrecord.TRAIN_PATTERN}'"
-            )
-        if _kind_of(file) in _TABLES:
-            raise InputError(
-                f"{name}.input_path: {file!r} is a table, and training reads TFRecord; python -m "
-                "data_pipeline pairs (or conversations) makes it"
-            )
-    other = next((file for file in files if _kind_of(file) in _OTHER_KINDS), None)
-    if other is not None:
-        raise InputError(
-            f"{name}.input_path: {other!r} is {_OTHER_KINDS[_kind_of(other)]}, and training reads "
-            "TFRecord; run the command of data_pipeline that made it again with --format tfrecord"
-        )
     once = {_full_path(file): file for file in reversed(files)}
     files = sorted(once.values(), key=lambda path: (PurePath(path).name, path))
     held_out = [file for file in files if PurePath(file).name.startswith(("test-", "validation-"))]
     if config.is_training and held_out:
         raise InputError(f"{name}.input_path: {held_out[0]!r} is held out; training never reads it")
     return files
-
-
-def _kind_of(file: str) -> str:
-    return PurePath(file.removesuffix(tfrecord.GZIP_SUFFIX)).suffix
-
-
-def _matched(name: str, pattern: str) -> list[str]:
-    try:
-        return tf.io.gfile.glob(pattern)
-    except tf.errors.UnimplementedError as error:
-        scheme, _, path = pattern.partition("://")
-        folder = dirname(path)
-        raise InputError(
-            f"{name}.input_path: {pattern!r}: TensorFlow {tf.__version__} cannot read "
-            f"{scheme}://; copy the files (such as with 'aws s3 sync {scheme}://{folder} "
-            f"{PurePath(folder).name}') or mount the bucket, and name the local path"
-        ) from error
 
 
 def compression_of(files: list[str]) -> str:
@@ -102,26 +61,13 @@ def compression_of(files: list[str]) -> str:
     """
     zipped = [file for file in files if file.endswith(tfrecord.GZIP_SUFFIX)]
     if zipped and len(zipped) < len(files):
-        plain = next(file for file in files if file not in zipped)
-        raise InputError(
-            f"input_path: {zipped[0]!r} is compressed and {plain!r} is not; name one kind"
-        )
+        raise InputError(f"input_path: {zipped[0]!r} is compressed and others are not")
     return "GZIP" if zipped else ""
 
 
 def read_records(files: list[str]) -> tf.data.Dataset:
     """The serialized records of the files, one file after another: string []."""
     return tf.data.TFRecordDataset(files, compression_type=compression_of(files))
-
-
-def _first_records(files: list[str]) -> tf.data.Dataset:
-    """The first record of each file, several files at a time: string []."""
-    compression = compression_of(files)
-    return tf.data.Dataset.from_tensor_slices(files).interleave(
-        lambda file: tf.data.TFRecordDataset(file, compression_type=compression).take(1),
-        cycle_length=_AT_A_TIME,
-        num_parallel_calls=_AT_A_TIME,
-    )
 
 
 def count_records(name: str, file: str) -> int:
@@ -175,8 +121,9 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         for batch in read_records(files).batch(config.global_batch_size).take(1):
             parse(batch)
             read = int(tf.size(batch))
-        for record in _first_records(files).batch(1):  # each by itself
-            parse(record)
+        for file in files:
+            for record in read_records([file]).take(1).batch(1):
+                parse(record)
     except tf.errors.OpError as error:
         raise find_damage(name, files, parse) or error from error
     if read < config.global_batch_size:
@@ -249,14 +196,9 @@ def find_damage(name: str, files: list[str], parse: Parse | None = None) -> Inpu
         except tf.errors.OpError as error:
             return InputError(
                 f"{name}.input_path: record {read + 1} of {file!r} is corrupt or of another "
-                f"kind: {reason_of(error)}"
+                f"kind: {message_of(error)}"
             )
     return None
-
-
-def reason_of(error: tf.errors.OpError) -> str:
-    """TensorFlow's message in one line, without the names of operations in the graph."""
-    return " ".join(_OPERATION.sub("", error.message).split())
 
 
 def _and_parse(parse: Parse) -> Callable[[tf.Tensor], tf.Tensor]:

@@ -2,7 +2,7 @@
 
 With random vectors, training has to learn word by word that "dogs" is near "dog"; co-occurrence
 counts (`model.initializers.cooccurrence`) or vectors that were learned elsewhere
-(`model.initializers.vectors_file`) give that before the first step. In a sum of vectors of
+(`common.word_vectors`) give that before the first step. In a sum of vectors of
 equal length frequent words such as "the" dominate, so each vector is multiplied by a / (a + p),
 where p is the share of the id among all tokens (SIF, Arora et al. 2017, section 3). Both are only
 where training begins, unless the encoder keeps the weights.
@@ -17,11 +17,12 @@ import numpy as np
 import tensorflow as tf
 from official.core import base_task
 
+from common import word_vectors
+from common.errors import InputError
 from data_pipeline.pairs import tfrecord
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.errors import InputError
-from model.initializers import char_ngrams, cooccurrence, vectors_file
+from model.initializers import char_ngrams, cooccurrence
 from model.teacher import targets
 from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import tokenize
@@ -123,13 +124,12 @@ def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, n
       InputError: if the file cannot be read, or has none of the words.
     """
     config = task.task_config
-    most = config.word_frequency_records or _COUNTED
-    counts, records = _count_words(task, most)
+    counts, records = _count_words(task, config.word_frequency_records or _COUNTED)
     wanted = set(counts) | set(task.text.vocabulary_words)
     found: dict[str, np.ndarray] = {}
     of_words: dict[str, np.ndarray] = {}
-    words = vectors_file.entries(Path(config.word_vectors))
-    while some := list(itertools.islice(words, _WORDS_AT_ONCE)):
+    entries = _entries(Path(config.word_vectors))
+    while some := list(itertools.islice(entries, _WORDS_AT_ONCE)):
         for entry, word in zip(some, _as_tokens([entry.word for entry in some]), strict=True):
             if word is None:
                 continue
@@ -142,11 +142,9 @@ def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, n
         raise InputError(f"task.word_vectors: {config.word_vectors!r} has no word of {known}")
     if tf.distribute.get_strategy().extended.should_checkpoint:
         share = sum(counts[word] for word in found) / max(counts.total(), 1)
-        first = "first " if records == most else ""
         print(
             f"word vectors: {config.word_vectors} has {len(found):,} of the {len(wanted):,} words "
-            f"of {known}, {share:.1%} of their occurrences in the {first}{records:,} training "
-            "records"
+            f"of {known}, {share:.1%} of their occurrences in {records:,} training records"
         )
     # Of words in one bucket, the most frequent gives its vector.
     in_order = sorted(found, key=lambda word: (-counts[word], word))
@@ -154,6 +152,15 @@ def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, n
     for word, word_id in zip(in_order, _ids(task, in_order), strict=True):
         of_ids.setdefault(word_id, found[word])
     return of_ids, of_words
+
+
+def _entries(path: Path) -> Iterator[word_vectors.Entry]:
+    """The words of a file, or of a folder that `python -m model teacher` has written."""
+    if not path.is_dir():
+        yield from word_vectors.read(path)
+        return
+    for word, numbers in targets.read(path):
+        yield word_vectors.Entry(word, str(path), numbers)
 
 
 def _into_char_ngrams(

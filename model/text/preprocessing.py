@@ -25,8 +25,8 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 import tf_keras
 
+from common.errors import InputError
 from model.configs import schema
-from model.errors import InputError
 from model.serialization import serializable
 from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS, vocabulary
 
@@ -96,9 +96,8 @@ class TextToIds(tf_keras.layers.Layer):
         self._char_ngram_buckets = char_ngram_buckets
         if char_ngram_buckets and self._words.table is None:
             raise InputError(
-                f"task.model.text.char_ngram_buckets: {char_ngram_buckets} without a vocabulary; "
-                "accepted: 0, or task.model.text.vocabulary beside it, a folder that python -m "
-                "data_pipeline vocabulary makes"
+                f"task.model.text.char_ngram_buckets: {char_ngram_buckets}; accepted without "
+                "task.model.text.vocabulary: 0"
             )
 
     @property

@@ -6,10 +6,11 @@ the folder any longer.
 
 import json
 import posixpath
+from typing import Any
 
 import tensorflow as tf
 
-from model.errors import InputError
+from common.errors import reading
 
 UNKNOWN = -1
 """The place of a token that is not in the file."""
@@ -33,29 +34,26 @@ def size(folder: str | dict[str, list[str]], kind: str) -> int:
     if not folder:
         return 0
     name = _FILE.format(kind)
-    try:
-        with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
-            output = json.loads(file.read())["outputs"][name]
+    with reading(f"task.model.text.vocabulary: {folder!r}"):
+        output = _outputs(folder)[name]
         length = tf.io.gfile.stat(posixpath.join(folder, name)).length
         if length != output["bytes"]:
             raise ValueError(f"{name} has {length} bytes, {_COMPLETED} says {output['bytes']}")
         return output["records"]
-    except (tf.errors.OpError, ValueError, KeyError, TypeError) as error:
-        reason = error.message if isinstance(error, tf.errors.OpError) else repr(error)
-        raise InputError(
-            f"task.model.text.vocabulary: {folder!r} is not a vocabulary: {reason}; accepted: a "
-            "folder that `python -m data_pipeline vocabulary` has completed"
-        ) from error
 
 
 def checksums(folder: str) -> dict[str, str]:
     """CRC-32C of each file of a vocabulary, as its COMPLETED says; none where it does not."""
     try:
-        with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
-            outputs = json.loads(file.read())["outputs"]
-        return {name: entry["crc32c"] for name, entry in outputs.items() if "crc32c" in entry}
-    except (tf.errors.OpError, ValueError, KeyError, TypeError, AttributeError):
+        outputs = _outputs(folder)
+    except (tf.errors.OpError, ValueError, KeyError):
         return {}  # `size` says what is wrong with it
+    return {name: entry["crc32c"] for name, entry in outputs.items() if "crc32c" in entry}
+
+
+def _outputs(folder: str) -> dict[str, dict[str, Any]]:
+    with tf.io.gfile.GFile(posixpath.join(folder, _COMPLETED)) as file:
+        return json.loads(file.read())["outputs"]
 
 
 def load(folder: str | dict[str, list[str]], kind: str) -> tf.lookup.StaticHashTable:

@@ -89,17 +89,6 @@ def test_only_training_drops_words(model, side):
     assert np.abs(first - second).max() > 1e-4
 
 
-@pytest.mark.parametrize(("words", "features"), [(0.5, 0.0), (0.0, 0.5)])
-def test_training_a_classifier_drops_words_and_features(words, features):
-    averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4, word_dropout=words)
-    encoder = schema.Encoder(type="averaging", averaging=averaging)
-    nli = schema.Nli(hidden=[3], feature_dropout=features)
-    model = build(CONFIG.replace(encoder=encoder, nli=nli), seed=3)
-    plain = SIDES["classes"](model)
-    np.testing.assert_array_equal(SIDES["classes"](model, training=False), plain)
-    assert np.abs(SIDES["classes"](model, training=True) - plain).max() > 1e-4
-
-
 def test_what_the_classifier_drops_next_is_in_the_checkpoint(tmp_path):
     model = build(CONFIG, seed=3)
     kept = tf.train.Checkpoint(model=model).write(str(tmp_path / "kept"))

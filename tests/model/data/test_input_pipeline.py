@@ -3,12 +3,12 @@
 import pytest
 import tensorflow as tf
 
+from common.errors import InputError
 from data_pipeline.pairs.tfrecord import frame
 from model.configs import schema
 from model.data import input_pipeline
 from model.data.input_pipeline import Source
 from model.data.task_sampler import Phase, TaskSampler
-from model.errors import InputError
 from model.tasks.multitask import tasks_of
 
 SIZES = [5, 0, 9, 13, 2, 7, 11]
@@ -84,13 +84,6 @@ def test_over_an_epoch_the_workers_read_every_record_once(source, workers):
 def test_more_workers_than_files_are_refused(source):
     with pytest.raises(InputError, match=r"7 files .* too few for 9 workers.*more shards"):
         source.shard(tf.distribute.InputContext(9, 8, 9))
-
-
-def test_each_worker_of_each_task_needs_files_with_records(source):
-    input_pipeline.require_enough_files([source, source], [3, 2])
-    # The second file has none.
-    with pytest.raises(InputError, match=r"7 files .* too few for 7 workers"):
-        input_pipeline.require_enough_files([source, source], [3, 7])
 
 
 def pairs_task(pairs_folder, **options):
@@ -173,16 +166,3 @@ def test_validation_is_one_pass_without_the_short_batch(pairs_folder):
     assert [len(batch["input_key"]) for batch in task.build_inputs(data)] == [30, 30]
     records = input_pipeline.validation_records(task, data, tf.distribute.InputContext())
     assert [len(serialized) for serialized in records] == [30, 30]
-
-
-def test_the_task_reads_from_the_first_record_on(pairs_folder):
-    task = pairs_task(pairs_folder)
-    data = task.task_config.train_data
-    source = input_pipeline.make_source("task.train_data", data, seed=0)
-    sampler = TaskSampler([data], [], 0)
-    context = tf.distribute.InputContext()
-    ours = input_pipeline.training_batches(
-        source, task, sampler=sampler, index=0, start=0, context=context
-    )
-    for batch, other in zip(task.build_inputs(data).take(20), ours, strict=False):
-        assert batch["input_key"].numpy().tolist() == other["input_key"].numpy().tolist()

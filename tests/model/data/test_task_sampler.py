@@ -37,28 +37,11 @@ def test_each_further_task_has_its_share_of_the_steps():
     np.testing.assert_array_equal(drawn == 1, sampler().tasks(0, 100_000) == 1)
 
 
-def test_a_third_task_with_no_share_changes_no_draw():
-    data = [schema.Data(), schema.Data(), schema.Data()]
-    np.testing.assert_array_equal(
-        TaskSampler(data, [0.3, 0.0], 7).tasks(0, 1000), sampler().tasks(0, 1000)
-    )
-
-
 def test_a_draw_depends_on_the_seed_and_the_step_alone():
     whole = sampler().tasks(0, 3_000_000)
     for start, stop in ((0, 1), (1_048_570, 1_048_590), (2_999_000, 3_000_000), (17, 17)):
         np.testing.assert_array_equal(sampler().tasks(start, stop), whole[start:stop])
     assert (sampler(seed=8).tasks(0, 1000) != whole[:1000]).any()
-
-
-def test_no_block_of_steps_repeats_another():
-    draws = sampler()
-    blocks = [draws.tasks(number << 20, (number + 1) << 20) for number in range(3)]
-    for one, other in ((0, 1), (1, 2), (0, 2)):
-        # Independent draws of 0.3 differ in 2 * 0.3 * 0.7 of the steps; 10 standard deviations.
-        assert abs((blocks[one] != blocks[other]).mean() - 0.42) < 0.005
-    for block in blocks:
-        assert abs(block.mean() - 0.3) < 0.005
 
 
 def test_the_draws_are_the_same_on_every_machine():
@@ -67,12 +50,6 @@ def test_the_draws_are_the_same_on_every_machine():
     assert found.tasks(0, 12).tolist() == [0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0]
     assert found.tasks(1 << 20, (1 << 20) + 12).tolist() == [0] * 11 + [1]
     assert found.tasks(1 << 21, (1 << 21) + 12).tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1]
-
-
-def test_a_task_is_an_index():
-    one = TaskSampler([schema.Data()], [], 0)
-    for tasks in (one.tasks(0, 3), sampler().tasks(0, 3), sampler().tasks(7, 7)):
-        assert tasks.dtype == np.int64
 
 
 def test_records_are_those_of_the_steps_that_were_drawn():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model.errors import InputError
 from model.initializers import char_ngrams
 from model.tasks.multitask import tasks_of
 from model.text import CHAR_NGRAMS, WORDS
@@ -66,21 +65,3 @@ def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_the
     directions = (composed[50.0][2:] - composed[0.0][2:]).numpy()
     assert directions[0, 0] > 5 * abs(directions[0, 1])
     assert directions[1, 1] > 5 * abs(directions[1, 0])
-
-
-@pytest.mark.parametrize(
-    ("without", "needs"),
-    [
-        ("task__word_vectors", r"word vectors \(--word_vectors\) beside it"),
-        ("task__model__text__char_ngram_buckets", "character n-grams .* beside it"),
-    ],
-)
-def test_what_it_needs_is_named(parse, tmp_path, vocabulary, without, needs):
-    asked = {
-        "task__word_vectors": vectors_file(tmp_path, number="1 0"),
-        "task__model__text__vocabulary": vocabulary,
-        "task__model__text__char_ngram_buckets": 100,
-    }
-    del asked[without]
-    with pytest.raises(InputError, match=rf"task\.char_ngram_fit: 3\.0 needs {needs}"):
-        parse(task__char_ngram_fit=3.0, **asked)

@@ -81,14 +81,10 @@ def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
     four, five, also = ids_of(text_to_ids, "a b c d", "a b c d e", "a b c d f g h")[WORDS]
     assert four == five == also
     assert len(four) == 5  # and the end mark
+    assert text_to_ids.longest == {WORDS: 5, BIGRAMS: 5}
+    assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
     three, _ = ids_of(text_to_ids, "a b c", "a b c d")[WORDS]
     assert three[:4] != four[:4]
-
-
-def test_the_longest_sentence_has_an_end_mark_too(text_to_ids):
-    longest = len(ids_of(text_to_ids, "a b c d e f")[WORDS][0])
-    assert text_to_ids.longest == {WORDS: longest, BIGRAMS: longest} == {WORDS: 5, BIGRAMS: 5}
-    assert TextToIds(max_tokens=7, bigram_buckets=0).longest == {WORDS: 8}
 
 
 def test_ids_stay_in_their_buckets(text_to_ids):
@@ -98,10 +94,6 @@ def test_ids_stay_in_their_buckets(text_to_ids):
         assert min(flat) >= 1
         assert max(flat) < buckets
         assert len(set(flat)) > 0.6 * buckets
-
-
-def test_a_batch_of_none_works(text_to_ids):
-    assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
 
 
 def test_bytes_that_are_not_utf_8_change_nothing_of_the_other_sentences():

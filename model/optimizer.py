@@ -9,8 +9,8 @@ import copy
 import tf_keras
 from official.core import base_task, config_definitions
 
-DECAYS = {"polynomial": "decay_steps", "cosine": "decay_steps", "power_linear": "total_decay_steps"}
-"""Schedules that end, and the field that says when."""
+DECAYS = ("polynomial", "cosine")
+"""Schedules that end, after `decay_steps`."""
 LEARNING_RATE = "trainer.optimizer_config.learning_rate"
 
 
@@ -19,8 +19,7 @@ def build(params: config_definitions.ExperimentConfig) -> tf_keras.optimizers.le
     config = copy.deepcopy(params.trainer.optimizer_config)
     kind, rate = config.learning_rate.type, config.learning_rate.get()
     if kind in DECAYS:
-        steps = params.trainer.train_steps - rate.offset
-        setattr(rate, DECAYS[kind], getattr(rate, DECAYS[kind]) or max(1, steps))
+        rate.decay_steps = rate.decay_steps or params.trainer.train_steps
     return base_task.Task.create_optimizer(config, params.runtime)
 
 
@@ -37,10 +36,10 @@ def notices(trainer: config_definitions.TrainerConfig) -> list[str]:
         trainer.optimizer_config.learning_rate.type,
         trainer.optimizer_config.learning_rate.get(),
     )
-    of_decay = getattr(rate, DECAYS.get(kind, ""), None)
-    if of_decay and of_decay + rate.offset != steps and not getattr(rate, "cycle", False):
+    of_decay = rate.decay_steps if kind in DECAYS else None
+    if of_decay and of_decay != steps and not getattr(rate, "cycle", False):
         found.append(
-            f"{LEARNING_RATE}.{kind}.{DECAYS[kind]} is {of_decay} in a run of {steps} steps; 0 "
-            "stands for all steps of the run"
+            f"{LEARNING_RATE}.{kind}.decay_steps is {of_decay} in a run of {steps} steps; 0 stands "
+            "for all steps of the run"
         )
     return found

@@ -116,7 +116,7 @@ def _require_same(
 
 def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
     """Whether a parameter lets the learning rate decay over all steps of the run."""
-    decays = (f"{LEARNING_RATE}.{kind}.{steps}" for kind, steps in DECAYS.items())
+    decays = (f"{LEARNING_RATE}.{kind}.decay_steps" for kind in DECAYS)
     return name in decays and params.get(name) in (None, 0, params.get("trainer.train_steps"))
 
 

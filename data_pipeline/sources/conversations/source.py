@@ -110,19 +110,23 @@ class _Reader:
         self._file = file
         self._name = file.path if source.same_names else file.path.rpartition("/")[2]
         self._roles = source.names.given()
+        self._optional = _OPTIONAL & self._roles.keys()
+        self._unseen = self._optional
+        """Optional roles whose field no row has had."""
 
     def batch(self, rows: Rows) -> MessageBatch:
         """The messages of some rows."""
         messages, malformed = [], list(rows.malformed)
-        groups: set[str] = set()
         for number, values in zip(rows.numbers, rows.values, strict=True):
             row = dict(zip(self._roles, values, strict=True))
-            groups |= {role for role in _OPTIONAL & row.keys() if row[role] is not MISSING}
+            if self._unseen:
+                self._unseen = {role for role in self._unseen if row[role] is MISSING}
             try:
                 messages.append(self._message(number, row))
             except ValueError as error:
                 malformed.append(self._malformed(number, values, str(error)))
         malformed.sort(key=lambda line: line.number)
+        groups = self._optional - self._unseen
         if any(message["created"] is not None for message in messages):
             groups.add(_HAS_TIME)
         for prefix, role in ((_NAMED, "parent"), (_THERE, "id")):

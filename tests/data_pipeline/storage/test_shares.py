@@ -58,14 +58,6 @@ def test_one_file_is_cut_so_that_all_workers_end_together(file):
     assert max(map(work, shares)) - min(map(work, shares)) < 8
 
 
-def test_an_odd_file_is_cut_and_the_others_stay_whole(file):
-    files = [file(f"RC_{number}.zst", 16 * MB) for number in range(7)]
-    shares = dealt(files, 2)
-    assert all(whole_again(shares, each) for each in files)
-    assert sum(part.is_part for share in shares for part in share) == 2
-    assert max(map(work, shares)) < 57 * MB
-
-
 def test_what_cannot_be_cut_goes_to_whoever_has_least_and_the_rest_fills_up(file):
     gzipped = [InputFile(f"RC_{number}.gz", size * MB) for number, size in enumerate((50, 30, 25))]
     remote = InputFile("s3://dumps/RC.zst", 40 * MB)
@@ -81,14 +73,10 @@ def test_what_cannot_be_cut_goes_to_whoever_has_least_and_the_rest_fills_up(file
     assert max(map(work, shares)) - min(map(work, shares)) < 3
 
 
-def test_tables_are_not_cut(file):
-    table = file("messages.csv.zst", 100 * MB)
+def test_tables_and_small_files_are_not_cut(file):
+    table, small = file("messages.csv.zst", 100 * MB), file("RC.zst", 8 * MB)
     shares = share_out({table: Parts([table], by_line=False)}, workers=2, memory=1 << 40)
     assert shares == [[table], []]
-
-
-def test_small_files_are_not_cut(file):
-    small = file("RC.zst", 8 * MB)
     assert dealt([small], 2) == [[small], []]
     assert dealt([], 2) == [[], []]
 
@@ -99,11 +87,6 @@ def test_a_file_is_cut_into_as_many_pieces_as_windows_fit_into_memory(file, wind
     shares = dealt([month], 4, memory=int(windows * (1 << 27)))
     assert sum(map(len, shares)) == pieces
     assert whole_again(shares, month)
-
-
-def test_an_empty_file_is_read_too_and_told_of(file):
-    files = [InputFile("RC_1.gz", 90 * MB), file("RC_2.zst", 0), file("RC_3.zst", 90 * MB)]
-    assert all(whole_again(dealt(files, 2), each) for each in files)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -55,8 +55,9 @@ def refused(tmp_path, capsys):
     def run(*arguments):
         with pytest.raises(SystemExit) as raised:
             main([*map(str, arguments), "--output", str(tmp_path / "out")])
-        capsys.readouterr()
-        message = str(raised.value.code)
+        usage = capsys.readouterr().err
+        code = raised.value.code
+        message = f"error: {usage.splitlines()[-1]}" if code == 2 else str(code)
         assert message.startswith("error: ")
         assert "\n" not in message
         assert not (tmp_path / "out" / "COMPLETED").exists()

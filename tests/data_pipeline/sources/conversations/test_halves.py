@@ -99,7 +99,7 @@ def test_a_message_of_an_evaluation_set_is_excluded_whole(make, write_table, tmp
     assert "--exclude_texts" not in caplog.text
     (tmp_path / "sts.txt").write_text("some other text\n")
     make(*asked, "--pairs_of=halves", "--exclude_texts", tmp_path / "sts.txt", output="other")
-    assert "warning: --exclude_texts: no pair has one of its 1 texts" in caplog.messages
+    assert "warning: --exclude_texts" in caplog.text
 
 
 def test_a_long_run_of_spaces_costs_no_time():

@@ -96,15 +96,15 @@ def fingerprint(folder: Path) -> str:
     of the files of graph, weights and assets, with their names and sizes.
     """
     try:
-        found = tf.saved_model.experimental.read_fingerprint(str(folder))
+        stored = tf.saved_model.experimental.read_fingerprint(str(folder))
     except (FileNotFoundError, RuntimeError):
         return _of_files(folder)
     checksums = (
-        found.saved_model_checksum,
-        found.graph_def_program_hash,
-        found.signature_def_hash,
-        found.saved_object_graph_hash,
-        found.checkpoint_hash,
+        stored.saved_model_checksum,
+        stored.graph_def_program_hash,
+        stored.signature_def_hash,
+        stored.saved_object_graph_hash,
+        stored.checkpoint_hash,
     )
     return "".join(f"{checksum:016x}" for checksum in checksums)
 

@@ -41,8 +41,8 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             sources = sts.sources(path)
             return [EvaluationSet(task, s, sts.read(s).texts()) for s in sources]
         case "snli":
-            found = snli_files.find(path)
-            sources = [s for split, s in found.items() if len(found) == 1 or split != "train"]
+            splits = snli_files.find(path)
+            sources = [s for split, s in splits.items() if len(splits) == 1 or split != "train"]
             return [EvaluationSet(task, s, snli_files.read(s).texts()) for s in sources]
         case "cqa":
             data = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]

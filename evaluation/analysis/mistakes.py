@@ -124,14 +124,14 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     """
     pairs = ranking_blocks.shuffled(data.pairs, seed=seed)
     layout = ranking_blocks.blocks(len(pairs), candidates)
-    found = []
+    ranked_pairs = []
     for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
         for row, rank, of_row in zip(rows, ranks, scores, strict=True):
             true = pairs[row].response
             others = [pairs[column].response for column in columns]
             negative = [text != true for text in others]
             best = int(np.where(negative, of_row, -np.inf).argmax())
-            found.append(
+            ranked_pairs.append(
                 {
                     "rank": int(rank),
                     "input": pairs[row].input,
@@ -141,18 +141,18 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
             )
     groups = {}
     for kind, belongs in RANKING_KINDS.items():
-        some = [item["rank"] for item in found if belongs(item)]
+        some = [item["rank"] for item in ranked_pairs if belongs(item)]
         if some:
             groups[kind] = {"n": len(some)} | _precisions(some, seed=seed)
-    whole = _precisions([item["rank"] for item in found], seed=seed)
-    worst = sorted(found, key=lambda item: -item["rank"])[:WORST]
+    whole = _precisions([item["rank"] for item in ranked_pairs], seed=seed)
+    worst = sorted(ranked_pairs, key=lambda item: -item["rank"])[:WORST]
     return Result(
         task="mistakes",
         name=f"mistakes-{data.name}",
         system="module",
         metrics=whole["metrics"],
         intervals=whole["intervals"],
-        n=len(found),
+        n=len(ranked_pairs),
         groups=groups,
         settings={"candidates": candidates, "seed": seed},
         items=worst,
@@ -161,12 +161,12 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
 
 def _precisions(ranks: Sequence[int], *, seed: int) -> dict[str, dict]:
     """Return P@1 and P@10 of pairs; resampled by pair, since a kind has a few of each block."""
-    found = np.array(ranks)
+    ranks = np.asarray(ranks)
 
     def of(units: np.ndarray) -> dict[str, np.ndarray]:
-        return {f"p_at_{n}": ranking.precision_at(found[units], n) for n in (1, 10)}
+        return {f"p_at_{n}": ranking.precision_at(ranks[units], n) for n in (1, 10)}
 
-    return _figures(Sample(len(found), of), seed=seed)
+    return _figures(Sample(len(ranks), of), seed=seed)
 
 
 def _figures(sample: Sample, *, seed: int) -> dict[str, dict]:

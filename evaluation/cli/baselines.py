@@ -82,9 +82,9 @@ def _tune(encoder, path: Path, texts: list[str], to_folder: dict) -> None:
 
     @cache
     def matrix():
-        found = sts_tuning.learn(encoder, train, dev)
-        print(f"{found.summary()}\n", flush=True)
-        return found.matrix
+        tuned = sts_tuning.learn(encoder, train, dev)
+        print(f"{tuned.summary()}\n", flush=True)
+        return tuned.matrix
 
     Store(**to_folder).results(
         sts.tuned_evaluations(path, encoder, matrix=matrix, learned_from=sources)
@@ -153,9 +153,9 @@ def _training_pairs(folder: Path) -> dict[str, list]:
     from evaluation.encoders import linear_map  # TensorFlow takes seconds
 
     splits = ("train", "validation")
-    found = {name: ranking_files.read(ranking_files.shards(folder, name)).pairs for name in splits}
-    linear_map.require_enough(found["train"], found["validation"])
-    return found
+    pairs = {name: ranking_files.read(ranking_files.shards(folder, name)).pairs for name in splits}
+    linear_map.require_enough(pairs["train"], pairs["validation"])
+    return pairs
 
 
 def _mapped(encoder, pairs: dict[str, list], *, most: int | None = None) -> Iterator:

@@ -36,19 +36,19 @@ def _run(options: CompareOptions) -> None:
         for of_a, of_b in all_pairs
         if paired_test.has(of_a, options.system_a) and paired_test.has(of_b, options.system_b)
     ] or all_pairs[:1]  # of which the test says what it lacks
-    found = [
+    differences = [
         row
         for of_a, of_b in pairs
         for row in paired_test.compare(of_a, of_b, seed=options.seed, **systems)
     ]
-    print(_table(found))
+    print(_table(differences))
     for said, names in (
         ("only in A, so not compared", _others(a, _firsts(all_pairs))),
         ("only in B, so not compared", _others(b, [of_b for _, of_b in all_pairs])),
         ("not compared, because they lack the system", _others(*map(_firsts, (all_pairs, pairs)))),
         (
             f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow",
-            dict.fromkeys(row.name for row in found if row.n < measure.FEW_UNITS),
+            dict.fromkeys(row.name for row in differences if row.n < measure.FEW_UNITS),
         ),
         (
             "learned or chosen on other data in A than in B",
@@ -62,8 +62,8 @@ def _run(options: CompareOptions) -> None:
         if names:
             print(f"{said}: {', '.join(names)}")
     print(
-        f"{len(found)} tests of {statistics.RESAMPLES} resamples; p is not corrected for their "
-        f"number (Bonferroni's bound for 0.05 is {0.05 / len(found):.4f})"
+        f"{len(differences)} tests of {statistics.RESAMPLES} resamples; p is not corrected for "
+        f"their number (Bonferroni's bound for 0.05 is {0.05 / len(differences):.4f})"
     )
     if options.output:
         of_a, of_b = pairs[0]
@@ -73,7 +73,7 @@ def _run(options: CompareOptions) -> None:
             "system_a": options.system_a or of_a.system,
             "system_b": options.system_b or of_b.system,
             "resamples": statistics.RESAMPLES,
-            "differences": [asdict(row) for row in found],
+            "differences": [asdict(row) for row in differences],
             "command": command(options, "compare"),
             "seed": options.seed,
         }

@@ -50,27 +50,27 @@ def _run(options: ContaminationOptions) -> None:
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
     for name, each in sets.items():
         mine = scored.get(name)
-        found = contamination.result_of(
+        result = contamination.result_of(
             overlaps[name], of=each, records=count, scored=mine, seed=options.seed
         )
-        found = stamped(
-            found,
+        result = stamped(
+            result,
             data=provenance(each.source, [Source("training", tuple(files))]),
             module=mine.module if mine else None,
             command=command(options, "contamination"),
             seconds=time.perf_counter() - started,
         )
-        path = store.write(found, options.output)
-        print(f"{printed(found)}\n-> {path}\n")
+        path = store.write(result, options.output)
+        print(f"{printed(result)}\n-> {path}\n")
 
 
 def _scored(folder: Path | None, sets: dict, *, seed: int) -> dict[str, Result]:
     """Return the results on these sets by name, after checking that they are of the same data."""
     if folder is None:
         return {}
-    found = {one.name: one for one in store.read_results(folder) if one.name in sets}
-    if not found:
+    results = {one.name: one for one in store.read_results(folder) if one.name in sets}
+    if not results:
         raise InputError(f"--results {folder}: no result of {', '.join(sets)}")
-    for name, result in found.items():
+    for name, result in results.items():
         contamination.check_fits(result, sets[name], seed=seed)
-    return found
+    return results

@@ -38,23 +38,23 @@ def _run(options: MistakesOptions) -> None:
     for source in (*similar, *ranked):
         started = time.perf_counter()
         if source in pairs:
-            found = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=options.seed)
+            result = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=options.seed)
         else:
-            found = mistakes.of_ranking(
+            result = mistakes.of_ranking(
                 encoder,
                 conversations[source],
                 seed=options.seed,
                 candidates=options.candidates,
             )
-        found = stamped(
-            found,
+        result = stamped(
+            result,
             data=provenance(source),
             module=encoder.provenance(),
             command=command(options, "mistakes"),
             seconds=time.perf_counter() - started,
         )
-        store.write(found, options.output)
-        print(f"{printed(found)}\n")
-        results.append(found)
+        store.write(result, options.output)
+        print(f"{printed(result)}\n")
+        results.append(result)
     write_text(options.output / TEXTS, mistakes_page.page(results))
     print(f"-> {options.output / TEXTS}")

@@ -84,12 +84,12 @@ def _tuned(options: StsOptions) -> list[Result]:
     @cache
     def matrix():
         train, dev = learned_from
-        found = sts_tuning.learn(load(), sts_files.read(train), sts_files.read(dev))
+        tuned = sts_tuning.learn(load(), sts_files.read(train), sts_files.read(dev))
         about = {"train": provenance(train), "dev": provenance(dev)}
         about |= {"command": command(options, "sts"), "module": load().provenance()}
-        sts_matrix.write(path, found.matrix, about=about | found.about())
-        print(f"{found.summary()}\n-> {path}\n", flush=True)
-        return found.matrix
+        sts_matrix.write(path, tuned.matrix, about=about | tuned.about())
+        print(f"{tuned.summary()}\n-> {path}\n", flush=True)
+        return tuned.matrix
 
     evaluations += sts_task.tuned_evaluations(
         options.data, load(), matrix=matrix, learned_from=learned_from

@@ -58,12 +58,12 @@ def find(path: Path) -> list[Source]:
     for candidate in sorted(path.rglob("*")):
         name = unpacked_name(candidate)
         if name.endswith(".xml") and "-subtaskA" not in name:
-            found = with_text
+            files = with_text
         elif name.endswith(f".subtaskB{_RELEVANCY}"):
-            found = without_text
+            files = without_text
         else:
             continue
-        other = found.setdefault(_name(candidate), candidate)
+        other = files.setdefault(_name(candidate), candidate)
         if other != candidate:
             raise InputError(f"{candidate}: the same data as {other}; keep one of them")
     chosen = without_text | with_text
@@ -129,8 +129,8 @@ def _attribute(element: ElementTree.Element, name: str) -> str:
 
 
 def _text(element: ElementTree.Element, prefix: str) -> str:
-    found = (element.find(f"{prefix}{part}") for part in ("Subject", "Body"))
-    texts = ("".join(part.itertext()).strip() for part in found if part is not None)
+    elements = (element.find(f"{prefix}{part}") for part in ("Subject", "Body"))
+    texts = ("".join(part.itertext()).strip() for part in elements if part is not None)
     return " ".join(filter(None, texts))
 
 

@@ -19,13 +19,13 @@ def provenance(source: Source, learned_from: Sequence[Source] = ()) -> dict:
 
     File names, the SHA-256 of their bytes, and their `origin` where it is known.
     """
-    found = source.provenance()
+    identity = source.provenance()
     if origin := origin_of(source.files):
-        found["origin"] = origin
+        identity["origin"] = origin
     if files := tuple(path for other in learned_from for path in other.files):
         of_others = Source("", files).provenance()
-        found["learned_from"] = {key: of_others[key] for key in ("files", "sha256")}
-    return found
+        identity["learned_from"] = {key: of_others[key] for key in ("files", "sha256")}
+    return identity
 
 
 def origin_of(files: Sequence[Path]) -> str:

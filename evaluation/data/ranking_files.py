@@ -73,9 +73,9 @@ def _pair(features: Features) -> Pair:
     ids = ("input_id", "response_id")
     has_ids = any(name in features for name in ids)
     names = ("input", "response", *(ids if has_ids else ()))
-    found = {"input_id": "", "response_id": ""}
-    found |= {name: tfrecords.text(features, name) for name in names}
-    return Pair(**found, context=" ".join(context).strip())
+    texts = {"input_id": "", "response_id": ""}
+    texts |= {name: tfrecords.text(features, name) for name in names}
+    return Pair(**texts, context=" ".join(context).strip())
 
 
 def _ids(place: str) -> dict[str, str]:

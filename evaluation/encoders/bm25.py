@@ -54,13 +54,13 @@ class Bm25:
 
     def encode_inputs(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return the queries, how often each has each word: float64 [len(sentences), words]."""
-        found = [
+        queries = [
             [self._columns[word] for word in _words(text) if word in self._columns]
             for text in sentences
         ]
-        ends = np.cumsum([0, *map(len, found)])
-        columns = np.array([column for one in found for column in one], dtype=np.int64)
-        shape = len(found), self._documents.shape[1]
+        ends = np.cumsum([0, *map(len, queries)])
+        columns = np.array([column for one in queries for column in one], dtype=np.int64)
+        shape = len(queries), self._documents.shape[1]
         return scipy.sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
 
     def encode_responses(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:

@@ -42,5 +42,5 @@ def from_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
 
 def classification(predicted: np.ndarray, relevant: np.ndarray) -> dict[str, float]:
     """Return precision, recall, F1 and accuracy of two bool [candidates], pooled over queries."""
-    found = from_counts(label_counts(predicted, relevant))
-    return {name: float(value) for name, value in found.items()}
+    metrics = from_counts(label_counts(predicted, relevant))
+    return {name: float(value) for name, value in metrics.items()}

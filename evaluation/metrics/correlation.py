@@ -55,8 +55,8 @@ def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         scale = np.true_divide(1, x.shape[-1] - 1)
         x_deviation, y_deviation = (np.sqrt(np.vecdot(ranks, ranks) * scale) for ranks in (x, y))
-        found = np.vecdot(x, y) * scale / y_deviation / x_deviation
-    return np.clip(found, -1.0, 1.0)
+        correlation = np.vecdot(x, y) * scale / y_deviation / x_deviation
+    return np.clip(correlation, -1.0, 1.0)
 
 
 def _check_lengths(predicted: np.ndarray, gold: np.ndarray) -> None:

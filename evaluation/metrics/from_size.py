@@ -25,5 +25,5 @@ def of_correlation(r: float, n: int) -> Interval:
 
 def of_proportion(share: float, n: int) -> Interval:
     """Return Wilson's interval of a share of n items, such as an accuracy."""
-    found = scipy.stats.binomtest(round(share * n), n).proportion_ci(LEVEL, method="wilson")
-    return [float(found.low), float(found.high)]
+    interval = scipy.stats.binomtest(round(share * n), n).proportion_ci(LEVEL, method="wilson")
+    return [float(interval.low), float(interval.high)]

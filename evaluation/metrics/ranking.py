@@ -53,8 +53,8 @@ def average_precision(labels: np.ndarray) -> float:
 
 def reciprocal_rank(labels: np.ndarray) -> float:
     """Return 1 / rank of one query's first relevant candidate, 0 beyond 10; its mean is MRR."""
-    found = np.flatnonzero(labels[:CUT])
-    return 1.0 / (found[0] + 1) if len(found) else 0.0
+    positions = np.flatnonzero(labels[:CUT])
+    return 1.0 / (positions[0] + 1) if len(positions) else 0.0
 
 
 def recall_counts(rankings: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -60,10 +60,10 @@ def evaluations(
         return thresholds(evaluate(encoder, dev_data)) if dev_data else {}
 
     def compute(source: Source) -> Result:
-        found = evaluate(encoder, data[source])
-        if dev_data is None or found.system not in chosen():
-            return found
-        return classified(found, chosen(), dev=dev_data.name)
+        result = evaluate(encoder, data[source])
+        if dev_data is None or result.system not in chosen():
+            return result
+        return classified(result, chosen(), dev=dev_data.name)
 
     def metrics(source: Source) -> tuple[str, ...]:
         labelled = dev_data is not None and (dev_data.has_text or not data[source].has_text)
@@ -84,10 +84,10 @@ def evaluations(
 def _dev_source(sources: list[Source], given: Path | None) -> Source | None:
     """Return the source to choose thresholds on, or None."""
     if given:
-        found = cqa_files.find(given)
-        if len(found) != 1:
-            raise InputError(f"--dev {given}: {len(found)} data sets; one is needed")
-        return found[0]
+        given_sources = cqa_files.find(given)
+        if len(given_sources) != 1:
+            raise InputError(f"--dev {given}: {len(given_sources)} data sets; one is needed")
+        return given_sources[0]
     return next((source for source in sources if "dev" in source.name.lower()), None)
 
 
@@ -105,7 +105,7 @@ def evaluate(encoder, data: QueryData) -> Result:
         scores = _scores(encoder, data)
         others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(queries)}
     ids = [query.id for query in queries for _ in query.candidates]
-    found = Result(
+    result = Result(
         task="cqa",
         name=data.name,
         system="module" if data.has_text else SEARCH_ENGINE,
@@ -128,7 +128,7 @@ def evaluate(encoder, data: QueryData) -> Result:
             for i, (query_id, candidate) in enumerate(zip(ids, candidates, strict=True))
         ],
     )
-    return measure.measured(found, METRICS)
+    return measure.measured(result, METRICS)
 
 
 def _scores(encoder, data: QueryData) -> list[float]:

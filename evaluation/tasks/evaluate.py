@@ -96,10 +96,10 @@ class Evaluation:
     def result(self, *, seed: int, command: str) -> Result:
         """Return the result, computed, with its intervals and provenance."""
         started = time.perf_counter()
-        found = measure.with_intervals(self.compute(), seed=seed)
+        measured = measure.with_intervals(self.compute(), seed=seed)
         seconds = time.perf_counter() - started
         data = provenance(self.source, self.learned_from)
-        return stamped(found, data=data, module=self.module, command=command, seconds=seconds)
+        return stamped(measured, data=data, module=self.module, command=command, seconds=seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,33 +131,33 @@ class Store:
         if stored is not None:
             self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
             return stored
-        found = asked.result(seed=self.seed, command=self.command)
-        store.write(found, self.output)
-        self.say(f"{text.printed(found)}\n-> {path}\n")
-        return found
+        result = asked.result(seed=self.seed, command=self.command)
+        store.write(result, self.output)
+        self.say(f"{text.printed(result)}\n-> {path}\n")
+        return result
 
     def _stored(self, asked: Evaluation) -> Result | None:
         """Return the result that is there already, if it need not be computed."""
         path = store.path_of(asked.source.name, self.output)
         if self.again or not path.exists():
             return None
-        found = store.read(path)
+        result = store.read(path)
         # Of data, a setting that is not asked for counts too: other columns are other data.
-        of_data = {name: None for name in _OF_DATA if name in found.settings}
+        of_data = {name: None for name in _OF_DATA if name in result.settings}
         settings = {"seed": self.seed} | of_data | dict(asked.settings)
         data = provenance(asked.source, asked.learned_from)
         wanted = _identity(data, asked.module) | settings
-        there = _identity(found.data, found.module)
-        there |= {name: found.settings.get(name) for name in settings}
+        there = _identity(result.data, result.module)
+        there |= {name: result.settings.get(name) for name in settings}
         wanted |= dict.fromkeys(asked.metrics, True)
-        there |= {name: name in found.metrics for name in asked.metrics}
+        there |= {name: name in result.metrics for name in asked.metrics}
         for name, value in wanted.items():
             if there[name] != value:
                 raise InputError(
                     f"{path}: already there, of {name} {there[name]}, not {value}; "
                     "--again replaces it, another --output keeps it"
                 )
-        return found
+        return result
 
 
 def _identity(data: dict, module: dict | None) -> dict:

@@ -151,9 +151,9 @@ def _sparse(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
         model = LogisticRegression(C=inverse, max_iter=MOST_STEPS).fit(features, labels)
 
         def predict(embeddings: Embeddings, model=model) -> np.ndarray:
-            found = model.predict_proba(_sparse_features(embeddings))
-            rows = np.zeros((len(found), len(LABELS)), dtype=np.float32)
-            rows[:, model.classes_] = found
+            probabilities = model.predict_proba(_sparse_features(embeddings))
+            rows = np.zeros((len(probabilities), len(LABELS)), dtype=np.float32)
+            rows[:, model.classes_] = probabilities
             return rows
 
         yield f"logistic regression, C {inverse:g}", predict

@@ -90,9 +90,9 @@ def evaluate(
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
     blocks_ranked = ranked(encoder, pairs, layout=layout, in_context=in_context)
-    ranks = np.concatenate([found for _, _, found, _ in blocks_ranked])
+    ranks = np.concatenate([result for _, _, result, _ in blocks_ranked])
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
-    found = Result(
+    result = Result(
         task="response_ranking",
         name=_name(data, in_context=in_context),
         system="module",
@@ -115,7 +115,7 @@ def evaluate(
             )
         ],
     )
-    return measure.measured(found, [f"p_at_{n}" for n in at])
+    return measure.measured(result, [f"p_at_{n}" for n in at])
 
 
 def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None) -> None:

@@ -54,7 +54,7 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     by_words = best(_bm25(data), data)
     scored = metrics.of_rankings(rankings, data.relevant)
     beside = metrics.of_rankings(by_words, data.relevant)
-    found = Result(
+    result = Result(
         task="retrieval",
         name=data.name,
         system="module",
@@ -75,7 +75,7 @@ def evaluate(encoder, data: RetrievalData) -> Result:
             for query in data.queries
         ],
     )
-    return measure.measured(found, tuple(metrics.MEASURES))
+    return measure.measured(result, tuple(metrics.MEASURES))
 
 
 def best(blocks: Scores, data: RetrievalData) -> dict[str, list[str]]:
@@ -93,8 +93,8 @@ def best(blocks: Scores, data: RetrievalData) -> dict[str, list[str]]:
         best_of_each = [
             _largest(*query, of_documents) for query in zip(scores, rows, of_queries, strict=True)
         ]
-        found = np.stack(best_of_each)
-        scores, rows = (np.take_along_axis(all_, found, axis=1) for all_ in (scores, rows))
+        kept = np.stack(best_of_each)
+        scores, rows = (np.take_along_axis(all_, kept, axis=1) for all_ in (scores, rows))
         start = end
     return {
         query: [documents[row] for row in line[one > NEVER]]

@@ -14,8 +14,8 @@ from common.errors import InputError
 def products(left, right) -> np.ndarray:
     """Return all dot products of two [m, dim] and [n, dim]: dense float64 [m, n]."""
     with np.errstate(invalid="ignore"):
-        found = left @ right.T
-    return _finite(found.toarray() if scipy.sparse.issparse(found) else found)
+        scores = left @ right.T
+    return _finite(scores.toarray() if scipy.sparse.issparse(scores) else scores)
 
 
 def cosine(left, right) -> np.ndarray:

@@ -35,8 +35,8 @@ def evaluations(
 
     A classifier is trained on `train` and chosen on `dev`, by default those in the folder.
     """
-    found = snli_files.find(path)
-    scored = [found[name] for name in found if path.is_file() or name in ("dev", "test")]
+    splits = snli_files.find(path)
+    scored = [splits[name] for name in splits if path.is_file() or name in ("dev", "test")]
     data = {source.name: snli_files.read(source) for source in scored}
     encoder = load()
     given = [snli_files.source(file) for file in (train, dev) if file]
@@ -49,7 +49,7 @@ def evaluations(
         training = []
     else:
         learn = [
-            snli_files.source(file) if file else found.get(split)
+            snli_files.source(file) if file else splits.get(split)
             for split, file in (("train", train), ("dev", dev))
         ]
         training = [source for source in learn if source] if all(learn) else []
@@ -98,7 +98,7 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
         )
     counts = Counter(LABELS.index(pair.gold) for pair in pairs)
     majority = LABELS[counts.most_common(1)[0][0]]
-    found = Result(
+    result = Result(
         task="snli",
         name=data.name,
         system="module",
@@ -119,4 +119,4 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
         ],
     )
     groups = [label for i, label in enumerate(LABELS) if counts[i]]
-    return measure.measured(found, ["accuracy"], groups=groups)
+    return measure.measured(result, ["accuracy"], groups=groups)

@@ -99,8 +99,8 @@ def evaluate(encoder, data: SimilarityData, *, settings: Mapping | None = None) 
     else:
         embeddings = encoder.encode([*left, *right])
         scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
-    found = of_scores(data, scores, notes=notes)
-    return dataclasses.replace(found, settings=dict(settings or {}))
+    result = of_scores(data, scores, notes=notes)
+    return dataclasses.replace(result, settings=dict(settings or {}))
 
 
 def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: str) -> Result:
@@ -113,8 +113,8 @@ def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: s
     untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
     tuned = embeddings @ matrix
     scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
-    found = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
-    return dataclasses.replace(found, name=name)
+    result = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
+    return dataclasses.replace(result, name=name)
 
 
 def require_defined(results: Sequence[Result]) -> None:
@@ -142,7 +142,7 @@ def of_scores(
     notes = list(notes or [])
     if other := sts_benchmark.difference(data.name, Counter(pair.genre for pair in pairs)):
         notes.append(f"{other}, so this is other data.")
-    found = Result(
+    result = Result(
         task="sts",
         name=data.name,
         system=system,
@@ -163,7 +163,7 @@ def of_scores(
         ],
     )
     return measure.measured(
-        found,
+        result,
         (*METRICS, "mean_of_sets") if data.sets else METRICS,
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,

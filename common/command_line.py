@@ -233,6 +233,7 @@ def make_parser(
         example = f"example:\n  python -m {package} {command.name} {command.example}"
         child = subparsers.add_parser(
             command.name,
+            prog=f"python -m {package} {command.name}",
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog=f"{example}\n\n{command.others}" if command.others else example,

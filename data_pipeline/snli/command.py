@@ -44,7 +44,8 @@ from data_pipeline.storage.synthetic import synthetic_flag
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 NO_LABEL = "-"
 _COLUMNS = TableFormat(delimiter="\t", quotes=False)
-_ALL = ("*",)
+_ALL = ((), ("*",))
+"""Patterns that keep every pair."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -61,7 +62,7 @@ def run_snli(options: SnliOptions) -> JobResult:
       ClaimedError: if another job works in the output folder.
     """
     described = {"command": "snli", "shards": options.shards, **options.describe_limits()}
-    if options.pair_ids != _ALL:
+    if options.pair_ids not in _ALL:
         described["pair_ids"] = list(options.pair_ids)
     reach_object_stores()
     excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
@@ -165,7 +166,7 @@ class _Pairs:
         for name, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):
                 return f"{name} is missing or no string"
-        if not any(fnmatchcase(pair_id, pattern) for pattern in self._options.pair_ids):
+        if not any(fnmatchcase(pair_id, pattern) for pattern in self._options.pair_ids or "*"):
             self.counts["other_ids"] += 1
         elif label == NO_LABEL:
             self.counts["no_label"] += 1
@@ -196,7 +197,7 @@ class _Pairs:
     def statistics(self) -> dict[str, Any]:
         """The contents of `statistics.json`; some counts only where they are asked for."""
         names = ["lines", "malformed"]
-        names += ["other_ids"] if self._options.pair_ids != _ALL else []
+        names += ["other_ids"] if self._options.pair_ids not in _ALL else []
         names += ["no_label"]
         names += ["excluded"] if self._excluded is not None else []
         counts = {name: self.counts[name] for name in (*names, "pairs")}

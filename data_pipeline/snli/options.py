@@ -12,7 +12,7 @@ class SnliOptions(LimitOptions, ExclusionOptions, FolderOptions):
 
     shards: int = option(1, help="how many files to write", minimum=1)
     pair_ids: tuple[str, ...] = option(
-        ("*",),
-        help="keep only pairs whose pairID matches a pattern, such as 'cad-*'",
+        (),
+        help="keep only pairs whose pairID matches a pattern, such as 'cad-*'; default: all",
         metavar="PATTERN",
     )

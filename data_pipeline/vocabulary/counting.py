@@ -12,6 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import apache_beam as beam
@@ -53,52 +54,49 @@ hold it occur in some texts."""
 def count_file(file: InputFile) -> Iterator[Any]:
     """A file of pairs -> batches of `TOKENS`; an unreadable file -> its error."""
     tap = Tap()
-    tokens: dict[str, Counter] = {kind: Counter() for kind in KINDS}
-    in_responses: dict[str, Counter] = {kind: Counter() for kind in KINDS}
-    counts = Counter(records=0, texts=0)
+    counters: list[tuple[Counter, Counter]] = [(Counter(), Counter()) for _ in KINDS]
+    pairs = 0
     try:
         for texts in read_texts(file, tap):
-            counts.update(records=1, texts=len(texts))
+            pairs += 1
             for is_response, text in enumerate(texts):
-                for kind, some in tokens_of(text).items():
-                    tokens[kind].update(some)
+                for (times, responses), tokens in zip(counters, tokens_of(text), strict=True):
+                    times.update(tokens)
                     if is_response:
-                        in_responses[kind].update(set(some))
-            if len(tokens[BIGRAMS]) >= _MOST_BIGRAMS:
-                yield from _take(tokens, in_responses)
+                        responses.update(set(tokens))
+            if len(counters[-1][0]) >= _MOST_BIGRAMS:
+                yield from _take(counters)
     except UnreadableFileError as error:
         yield TaggedOutput(UNREADABLE, str(error))
         return
-    yield from _take(tokens, in_responses)
-    yield TaggedOutput(TALLY, {COUNTS: counts})
+    yield from _take(counters)
+    yield TaggedOutput(TALLY, {COUNTS: Counter(records=pairs, texts=2 * pairs)})
     yield TaggedOutput(INPUTS, file.describe(tap))
-    _LOG.info("counted %s: %s pairs", file.path, f"{counts['records']:,}")
+    _LOG.info("counted %s: %s pairs", file.path, f"{pairs:,}")
 
 
-def _take(tokens: dict[str, Counter], in_responses: dict[str, Counter]) -> Iterator[pa.RecordBatch]:
-    """The counts, which are empty afterwards."""
-    for kind, (name, counter) in enumerate(tokens.items()):
-        columns = {
-            "kind": [kind] * len(counter),
-            "token": list(counter),
-            "count": list(counter.values()),
-            "responses": [in_responses[name][token] for token in counter],
-        }
-        yield pa.RecordBatch.from_pydict(columns, schema=TOKENS)
-        counter.clear()
-        in_responses[name].clear()
-
-
-def tokens_of(text: str | bytes) -> dict[str, list[bytes]]:
+def tokens_of(text: str | bytes) -> tuple[list[bytes], list[bytes]]:
     """The words and bigrams of a text, with marks, as `model.text` makes ids of them.
 
     A text has as many bigrams as words: the words are its tokens and the end mark, the bigrams
     go from (begin mark, first token) to (last token, end mark).
     """
     words = [*tokenize(text), END]
-    before = (BEGIN, *words)
-    bigrams = [b"%b %b" % pair for pair in zip(before, words, strict=False)]
-    return {WORDS: words, BIGRAMS: bigrams}
+    return words, [b"%b %b" % pair for pair in pairwise((BEGIN, *words))]
+
+
+def _take(counters: list[tuple[Counter, Counter]]) -> Iterator[pa.RecordBatch]:
+    """The counts, which are empty afterwards."""
+    for kind, (times, responses) in enumerate(counters):
+        columns = {
+            "kind": [kind] * len(times),
+            "token": list(times),
+            "count": list(times.values()),
+            "responses": [responses[token] for token in times],
+        }
+        yield pa.RecordBatch.from_pydict(columns, schema=TOKENS)
+        times.clear()
+        responses.clear()
 
 
 def by_token(counts: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:

@@ -1,1 +1,1 @@
-"""Messages: what every source of conversations yields, and how a source is written."""
+"""Input files of any kind in, batches of messages out; a new kind is a new source."""

@@ -1,1 +1,1 @@
-"""Anybody's conversations in, messages or pairs out: the sources of three kinds of table."""
+"""Tables of messages, turns or pairs in, batches of messages out: anybody's conversations."""

@@ -1,1 +1,1 @@
-"""Reddit comment dumps in, input-response pairs out: the Beam job and its command."""
+"""Reddit comment dumps in, batches of messages out, judged by the paper's rules."""

@@ -1,1 +1,1 @@
-"""A message's text and author in, the rule that drops it out: the rules of every kind of input."""
+"""Texts and authors of messages in, the rule that drops each out: for every kind of input."""

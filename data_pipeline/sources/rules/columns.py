@@ -21,8 +21,6 @@ _FIRST_BEYOND_ASCII = 0x80
 _FIRST_LEADING = 0xC0
 """UTF-8 begins each character beyond ASCII with a byte from this one on."""
 _WORD = 64
-_LARGEST = 1 << 62
-"""Whole numbers up to this one fit into 64 bits."""
 
 
 def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray]:
@@ -66,10 +64,7 @@ def _any(masks: Any) -> np.ndarray:
 
 def _shares(lengths: np.ndarray, share: Any) -> np.ndarray:
     """The largest whole number that is at most this share of each length [rows]."""
-    if share.numerator * int(lengths.max(initial=0)) < _LARGEST:
-        return share.numerator * lengths.astype(np.int64) // share.denominator
-    # In Python's numbers, which do not overflow.
-    return np.array([share.numerator * each // share.denominator for each in lengths.tolist()])
+    return share.numerator * lengths.astype(np.int64) // share.denominator
 
 
 def _contain(names: Any, parts: Sequence[str]) -> np.ndarray:

@@ -77,7 +77,7 @@ class RuleOptions(Options):
                 f"{rules.max_characters}; no message is kept"
             )
         if self.min_letter_share is not None:
-            rules = rules._replace(min_letter_share=Fraction(str(self.min_letter_share)))
+            rules = rules._replace(min_letter_share=_exact(self.min_letter_share))
         if self.letters_and_marks:
             if rules.min_letter_share is None:
                 raise InputError(
@@ -90,6 +90,11 @@ class RuleOptions(Options):
             parts = texts_of("drop_authors_containing", self.drop_authors_containing)
             rules = rules._replace(drop_authors_containing=tuple(map(str.lower, parts)))
         return rules
+
+
+def _exact(share: float) -> Fraction:
+    """A share as it was written, to six digits: its multiples fit into 64 bits."""
+    return Fraction(str(share)).limit_denominator(10**6)
 
 
 def texts_of(name: str, given: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ InputError for values that do not fit together.
 
 import collections.abc
 import dataclasses
-import functools
 import math
 import types
 import typing
@@ -90,7 +89,6 @@ def parameter(default: Any, meaning: str, **accepted: Any) -> Any:
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@functools.cache
 def declared(section: type[hyperparams.Config]) -> dict[str, tuple[Any, Parameter]]:
     """The type and declaration of each parameter of a section, by its name.
 

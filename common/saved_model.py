@@ -47,7 +47,7 @@ def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
       InputError: if it is not there, takes anything else, or has several outputs and none of them
         is named `outputs`.
     """
-    signature = getattr(module, "signatures", {}).get(name)
+    signature: Any = getattr(module, "signatures", {}).get(name)
     taken = signature.structured_input_signature[1] if signature else {}
     if [spec.dtype for spec in taken.values()] != [tf.string]:
         raise InputError(f"{path}: no signature {name} that takes strings and nothing else")

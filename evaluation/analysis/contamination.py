@@ -15,7 +15,7 @@ from evaluation.data import cqa_files, ranking_blocks, ranking_files, snli_files
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
 from evaluation.results import measure
-from evaluation.results.result import TASKS, Result
+from evaluation.results.result import TASKS, Group, Result
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
@@ -60,7 +60,7 @@ def result_of(
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
     count = len(of.items)
     overlapping = {"pairs": found.pairs, "texts": found.texts}
-    groups = {}
+    groups: dict[str, Group] = {}
     if scored is not None:
         for level, rows in overlapping.items():
             groups[GROUPS[level]] = _without(scored, rows, seed=seed)
@@ -104,7 +104,7 @@ def check_fits(scored: Result, of: EvaluationSet, *, seed: int) -> None:
         )
 
 
-def _without(scored: Result, rows: list[int], *, seed: int) -> dict:
+def _without(scored: Result, rows: list[int], *, seed: int) -> Group:
     """Return n, metrics and intervals of a result without some of its items."""
     left = np.setdiff1d(np.arange(len(scored.items)), rows)
     if not len(left):

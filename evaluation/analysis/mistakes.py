@@ -14,7 +14,7 @@ from common.statistics import Sample
 from evaluation.data import ranking_blocks
 from evaluation.data.ranking_files import RankingData
 from evaluation.metrics import correlation, ranking
-from evaluation.results.result import Result
+from evaluation.results.result import Group, Result
 from evaluation.tasks import response_ranking, similarity
 
 WORST = 30
@@ -82,7 +82,7 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
     score = np.array([item["score"] for item in result.items])
     error = correlation.line_errors(score, gold)
 
-    def figures(rows: np.ndarray) -> dict[str, dict]:
+    def figures(rows: np.ndarray) -> Group:
         x, y, errors = score[rows], gold[rows], error[rows]
 
         def of(units: np.ndarray) -> dict[str, np.ndarray]:
@@ -94,11 +94,11 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
 
         return _figures(Sample(len(rows), of), seed=seed)
 
-    groups = {}
+    groups: dict[str, Group] = {}
     for kind, belongs in STS_KINDS.items():
         rows = np.flatnonzero([belongs(item) for item in result.items])
         if len(rows):
-            groups[kind] = {"n": len(rows)} | figures(rows)
+            groups[kind] = figures(rows)
     whole = figures(np.arange(len(gold)))
     worst = np.argsort(-np.abs(error), kind="stable")[:WORST]
     keys = ("gold", "genre", "sentence1", "sentence2")
@@ -139,11 +139,11 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
                     "preferred": others[best] if rank > 1 else true,
                 }
             )
-    groups = {}
+    groups: dict[str, Group] = {}
     for kind, belongs in RANKING_KINDS.items():
         some = [item["rank"] for item in ranked_pairs if belongs(item)]
         if some:
-            groups[kind] = {"n": len(some)} | _precisions(some, seed=seed)
+            groups[kind] = _precisions(some, seed=seed)
     whole = _precisions([item["rank"] for item in ranked_pairs], seed=seed)
     worst = sorted(ranked_pairs, key=lambda item: -item["rank"])[:WORST]
     return Result(
@@ -159,17 +159,18 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     )
 
 
-def _precisions(ranks: Sequence[int], *, seed: int) -> dict[str, dict]:
+def _precisions(ranks: Sequence[int], *, seed: int) -> Group:
     """Return P@1 and P@10 of pairs; resampled by pair, since a kind has a few of each block."""
-    ranks = np.asarray(ranks)
+    of_pairs = np.array(ranks)
 
     def of(units: np.ndarray) -> dict[str, np.ndarray]:
-        return {f"p_at_{n}": ranking.precision_at(ranks[units], n) for n in (1, 10)}
+        return {f"p_at_{n}": ranking.precision_at(of_pairs[units], n) for n in (1, 10)}
 
     return _figures(Sample(len(ranks), of), seed=seed)
 
 
-def _figures(sample: Sample, *, seed: int) -> dict[str, dict]:
-    """Return `metrics`, None where one is undefined, and `intervals`."""
+def _figures(sample: Sample, *, seed: int) -> Group:
+    """Return the metrics, None where one is undefined, and their intervals."""
     metrics = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
-    return {"metrics": metrics, "intervals": statistics.intervals(sample, seed=seed)}
+    intervals = statistics.intervals(sample, seed=seed)
+    return {"n": sample.units, "metrics": metrics, "intervals": intervals}

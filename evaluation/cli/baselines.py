@@ -39,12 +39,12 @@ def run(options: BaselinesOptions) -> None:
     installed = [SentenceTransformersEncoder(name) for name in options.sentence_transformers]
     _check_given(options, installed)
     given: dict[str, Any] = {task: path for task in TASKS if (path := getattr(options, task))}
-    if options.queries:
+    if options.queries and options.documents and options.relevant:
         given[RETRIEVAL] = RetrievalFiles(options.queries, options.documents, options.relevant)
     columns = options.sts_columns and sts_files.Columns(
         *options.sts_columns, quotes=not options.no_quotes
     )
-    settings = {
+    settings: dict[str, dict[str, Any]] = {
         "response_ranking": {"candidates": options.candidates},
         "sts": {"columns": columns},
     }
@@ -96,7 +96,7 @@ def _check_given(options: BaselinesOptions, installed: Sequence) -> None:
 
     A file or module that is not there, and two baselines whose results would be in one folder.
     """
-    if options.tune:
+    if options.tune and options.sts:
         sts.tuning_sources(options.sts)
     modules = [each for each in (*options.module_words, *options.modules) if "://" not in each]
     needed = [*options.vectors, *(Path(module, "saved_model.pb") for module in modules)]

@@ -66,10 +66,8 @@ def read(source: Source) -> RankingData:
 
 
 def _pair(features: Features) -> Pair:
-    names = map("context/{}".format, itertools.count())
-    context = [
-        tfrecords.text(features, name) for name in itertools.takewhile(features.__contains__, names)
-    ]
+    turns = itertools.takewhile(features.__contains__, map("context/{}".format, itertools.count()))
+    context = [tfrecords.text(features, name) for name in turns]
     ids = ("input_id", "response_id")
     has_ids = any(name in features for name in ids)
     names = ("input", "response", *(ids if has_ids else ()))

@@ -30,8 +30,9 @@ class SentenceTransformersEncoder:
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
         """Return float32 [len(sentences), dim], each different text encoded once."""
         different, position = np.unique(np.array(sentences, dtype=object), return_inverse=True)
-        rows = self._model.encode(different.tolist())
-        check_rows(rows, different, path=self.path)
+        texts = different.tolist()
+        rows = self._model.encode(texts)
+        check_rows(rows, texts, path=self.path)
         return rows[position]
 
     encode_inputs = encode_responses = encode

@@ -123,4 +123,4 @@ def test_figures_have_intervals_over_the_pairs_of_a_kind():
     low, high = mistakes._precisions([1, 11] * 50, seed=0)["intervals"]["p_at_1"]
     assert (low, high) == (pytest.approx(0.4, abs=0.02), pytest.approx(0.6, abs=0.02))
     alone = mistakes._precisions([1], seed=0)
-    assert alone == {"metrics": {"p_at_1": 1.0, "p_at_10": 1.0}, "intervals": {}}
+    assert alone == {"n": 1, "metrics": {"p_at_1": 1.0, "p_at_10": 1.0}, "intervals": {}}

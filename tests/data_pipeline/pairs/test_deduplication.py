@@ -38,29 +38,37 @@ def copies(write_dump, comment):
         write_dump(name, rows)
 
 
-@pytest.fixture(params=["one process", "few partitions", "an engine"])
-def runner(request, monkeypatch):
-    """The ways that pairs can travel."""
-    if request.param != "one process":
-        monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 3)
-    if request.param == "an engine":
-        monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
+ONE = ("--max_copies_of_pair", 1)
 
 
-@pytest.mark.usefixtures("copies", "runner")
+@pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize(
-    ("option", "expected", "dropped", "duplicates"),
+    ("option", "expected", "dropped", "duplicates", "is_engine"),
     [
         # 16 pairs; further copies are 4 of the first and 1 of the second.
-        ((), range(19), None, 5),
-        (("--max_copies_of_pair", 1), {1, 6}, 5, 0),
-        (("--max_copies_of_pair", 2), {1, 2, 6, 7}, 3, 2),
-        (("--max_copies_of_pair", 5), {1, 2, 3, 4, 5, 6, 7}, 0, 5),
+        ((), range(19), None, 5, False),
+        ((), range(19), None, 5, True),
+        (ONE, {1, 6}, 5, 0, False),
+        (ONE, {1, 6}, 5, 0, True),
+        (("--max_copies_of_pair", 2), {1, 2, 6, 7}, 3, 2, False),
+        (("--max_copies_of_pair", 5), {1, 2, 3, 4, 5, 6, 7}, 0, 5, True),
     ],
 )
 def test_of_equal_pairs_those_with_the_lowest_ids_stay(
-    run, tmp_path, statistics_of, stored, option, expected, dropped, duplicates
+    run,
+    tmp_path,
+    statistics_of,
+    stored,
+    monkeypatch,
+    option,
+    expected,
+    dropped,
+    duplicates,
+    is_engine,
 ):
+    if is_engine:
+        monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output, "--format", "jsonl", *option)
     pairs, statistics = stored(output), statistics_of(output)

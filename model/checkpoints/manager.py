@@ -124,7 +124,7 @@ class BestCheckpoint:
             step_counter=global_step,
         )
         earlier = record.read(self._folder)
-        self.best: record.Best | None = earlier and earlier.best
+        self.best = earlier.best if earlier else None
 
     def offer(self, logs: dict[str, float]) -> None:
         """Saves a checkpoint if this validation is the best so far.

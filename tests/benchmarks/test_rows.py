@@ -70,7 +70,7 @@ def changed(tmp_path):
 def params_of(table, run):
     options = shlex.split(table.train(run))
     if run.row.rates:
-        filled = {"rate": run.row.rates[0], "last_rate": 0.0001, "model_dir": "R"}
+        filled = {"rate": str(run.row.rates[0]), "last_rate": "0.0001", "model_dir": "R"}
         options = [choose.fill(word, filled) for word in options[options.index("--") + 1 :]]
     options = dict(zip(options[2::2], options[3::2], strict=True))
     return parsing.parse(

@@ -14,7 +14,6 @@ ALLOWED = {
     "data_pipeline": (),
     "model": (
         "data_pipeline.pairs.tfrecord",
-        "data_pipeline.storage.claim",
         "data_pipeline.storage.synthetic",
     ),
     "export": ("model",),

@@ -43,8 +43,8 @@ def main() -> None:
             for change, run in ablation.runs.items()
         }
         tables.append((ablation.title, table(ablation, found, items)))
-    page = jinja2.Template(TEMPLATE.read_text(), trim_blocks=True)
-    write_text(given.output, page.render(about=machine.about(), tables=tables) + "\n")
+    page = jinja2.Template(TEMPLATE.read_text(), trim_blocks=True, keep_trailing_newline=True)
+    write_text(given.output, page.render(about=machine.about(), tables=tables))
 
 
 def sizes(runs_folder: Path) -> dict[str, int]:

@@ -104,14 +104,11 @@ def _page(module: Path, found: dict[str, dict], sizes: dict[str, int]) -> str:
         rows.append([*row, f"{found[SMALL][name]['n']:,}"])
     rows.append(["size on disk", *(f"{sizes[row] / 1e6:,.1f} MB" for row in (SMALL, FULL)), ""])
     training = identity.read(module)["training_data"]
-    return (
-        jinja2.Template(TEMPLATE.read_text(), keep_trailing_newline=False).render(
-            name=NAME,
-            teacher=next(data["encoder"]["name"] for data in training if "encoder" in data),
-            table=tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github"),
-            about=machine.about(),
-        )
-        + "\n"
+    return jinja2.Template(TEMPLATE.read_text(), keep_trailing_newline=True).render(
+        name=NAME,
+        teacher=next(data["encoder"]["name"] for data in training if "encoder" in data),
+        table=tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github"),
+        about=machine.about(),
     )
 
 

@@ -1,17 +1,14 @@
 """The data card: a page that describes a data set to those who must decide whether to use it.
 
-`render` needs only the contents of `data_card.json`; it adds shares, medians and charts. Texts and
-names come from strangers: all of them are escaped and cut, also in the charts.
+`render` needs only the contents of `data_card.json`; it adds shares and medians. Texts and names
+come from strangers: all of them are escaped and cut.
 """
 
-import base64
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from data_pipeline.card.charts import bars, histogram
-from data_pipeline.card.charts import steps as round_numbers
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.sources.rules.message_rules import PAPER
@@ -21,15 +18,11 @@ from data_pipeline.storage.synthetic import SYNTHETIC
 TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
 SHOWN_CHARACTERS = 360
 """A longer text is cut; a kept comment is shorter under the paper's rules."""
-SHOWN_SUBREDDITS = 20
-NAME_CHARACTERS = 24
-"""A longer name beside a bar is cut; Reddit's own have 21 characters at most."""
 
 REDDIT = {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"}
 """What a card without `source` speaks of."""
 SAMPLE = {"name": "a synthetic sample"}
 """What the card of generated data calls their source."""
-FUNNEL = ("lines", "comments", "kept", "replies", "pairs")
 WHOLE = {
     "malformed": "lines",
     "duplicates": "lines",
@@ -60,11 +53,9 @@ def render(card: dict[str, Any]) -> str:
         written=sum(pairs for _, pairs in written(counts)),
         purposes=written(counts),
         dead_letters_left_out=dead_letters_left_out(card),
-        charts=charts(card, words["message"]),
         steps=steps(counts, words["message"]),
         rules=rules(card["options"]),
-        dated=_dated(card["months"]),
-        undated=sum(pairs for month, pairs in card["months"] if month == UNKNOWN),
+        dated=[(month, pairs) for month, pairs in card["months"] if month != UNKNOWN],
         lengths=[
             (edge, inputs.get(edge, 0), responses.get(edge, 0))
             for edge in sorted(inputs.keys() | responses.keys())
@@ -72,7 +63,6 @@ def render(card: dict[str, Any]) -> str:
         input_half=half_below(card["input_characters"]),
         response_half=half_below(card["response_characters"]),
         bin_width=BIN,
-        shown_subreddits=SHOWN_SUBREDDITS,
     )
 
 
@@ -85,7 +75,6 @@ def _template() -> Any:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
-    environment.filters["data_uri"] = data_uri
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
@@ -171,69 +160,3 @@ def half_below(bins: Sequence[Sequence[int]]) -> int | None:
         if seen and seen >= half:
             return edge + BIN
     return None
-
-
-def charts(card: dict[str, Any], message: str = "comment") -> dict[str, str | None]:
-    """Name -> chart as an SVG document, or None if there is nothing to draw."""
-    inputs, responses = card["input_characters"], card["response_characters"]
-    end = BIN + max((edge for edge, _ in [*inputs, *responses]), default=0)
-    counts = [(name, card["counts"][name]) for name in FUNNEL]
-    lines = card["counts"]["lines"]
-    named = {"comments": f"{message}s"}
-    funnel = [
-        (named.get(name, name), count, f"{count:,} ({share(count, lines)})")
-        for name, count in counts
-    ]
-    subreddits = [
-        (_short(name), pairs, f"{pairs:,}") for name, pairs in card["subreddits"][:SHOWN_SUBREDDITS]
-    ]
-    return {
-        "funnel": bars(funnel, label="number, and share of the lines"),
-        "inputs": _lengths(inputs, "input", end=end),
-        "responses": _lengths(responses, "response", end=end),
-        "months": _months(_dated(card["months"])),
-        "subreddits": bars(subreddits, label="pairs"),
-    }
-
-
-def _short(name: str) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= NAME_CHARACTERS else name[: NAME_CHARACTERS - 1] + "…"
-
-
-def _dated(months: Sequence[Any]) -> list[tuple[str, int]]:
-    return [(month, pairs) for month, pairs in months if month != UNKNOWN]
-
-
-def _lengths(bins: Sequence[Any], text: str, *, end: int) -> str | None:
-    return histogram(
-        bins,
-        width=0.9 * BIN,
-        start=0,
-        end=end,
-        ticks=[(place, f"{place:,}") for place in round_numbers(0, end)],
-        label=f"characters in the {text}",
-    )
-
-
-def _months(months: list[tuple[str, int]]) -> str | None:
-    """Bars on a time axis, so that missing months show as a gap."""
-    places = [12 * int(month[:4]) + int(month[5:]) - 1 for month, _ in months]
-    first, last = min(places, default=0), max(places, default=0)
-    step = next((s for s in (1, 2, 3, 6, 12, 24, 60, 120) if last - first < 7 * s), 600)
-    ticks = range(-(-first // step) * step, last + 1, step)
-    names = [f"{t // 12}" if step >= 12 else f"{t // 12}-{t % 12 + 1:02}" for t in ticks]
-    margin = max(1.0, (8 - last + first) / 2)
-    return histogram(
-        [(place - 0.4, pairs) for place, (_, pairs) in zip(places, months, strict=True)],
-        width=0.8,
-        start=first - margin,
-        end=last + margin,
-        ticks=zip(ticks, names, strict=True),
-        label="month of the response, UTC",
-    )
-
-
-def data_uri(svg: str) -> str:
-    """An SVG document as the source of an `<img>`, so that the page needs no other file."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

@@ -9,8 +9,8 @@ import os
 import stat
 import sys
 import uuid
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -19,7 +19,6 @@ from typing import Any, BinaryIO, Self
 import google_crc32c
 import pyarrow as pa
 from apache_beam.io.aws.clients.s3 import boto3_client
-from apache_beam.io.aws.clients.s3.messages import S3ClientError
 from apache_beam.io.aws.s3io import S3IO, parse_s3_path
 from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
@@ -98,41 +97,26 @@ def full_path(path: str) -> str:
     return path if is_remote(path) else str(Path(path).resolve())
 
 
-@contextmanager
-def _as_os_error() -> Iterator[None]:
-    """Raises the error of an object store's client, which is of its own kind, as an OSError."""
-    try:
-        yield
-    except S3ClientError as error:
-        raise OSError(error.message) from error
-
-
 def open_stored(path: str) -> BinaryIO:
     """Opens a file to read its bytes as stored, without decompression."""
-    with _as_os_error():
-        return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file, as stored."""
-    with _as_os_error(), open_stored(path) as stream:
+    with open_stored(path) as stream:
         return stream.read()
 
 
 def write_object(path: str, content: bytes) -> None:
     """Writes an object whole, in place of one that is there."""
-    with _as_os_error(), FileSystems.create(path, mime_type="application/json") as stream:
+    with FileSystems.create(path, mime_type="application/json") as stream:
         stream.write(content)
 
 
 def as_json(value: Any) -> bytes:
     """JSON that people can read too."""
     return (json.dumps(value, indent=2) + "\n").encode()
-
-
-def crc32c(content: bytes) -> str:
-    """The CRC-32C of some bytes, in hexadecimal digits."""
-    return f"{google_crc32c.value(content):08x}"
 
 
 def crc32c_of_parts(parts: Iterable[tuple[str, int]]) -> str:
@@ -205,8 +189,7 @@ class NewFile:
         self._stream: BinaryIO | None = None if is_remote(path) else self._create()
 
     def _create(self) -> BinaryIO:
-        with _as_os_error():
-            return FileSystems.create(self._aside, mime_type="application/octet-stream")
+        return FileSystems.create(self._aside, mime_type="application/octet-stream")
 
     def __enter__(self) -> Self:
         return self
@@ -215,8 +198,7 @@ class NewFile:
         """Appends bytes; returns how many."""
         if data:
             self._stream = self._stream or self._create()
-            with _as_os_error():
-                self._stream.write(data)
+            self._stream.write(data)
         self._checksum.update(data)
         self.size += len(data)
         return len(data)
@@ -233,8 +215,7 @@ class NewFile:
             if error is None:
                 _write_empty_object(self.path)
             return
-        with _as_os_error():
-            self._stream.close()
+        self._stream.close()
         if error is None:
             FileSystems.rename([self._aside], [self.path])
         else:
@@ -281,13 +262,6 @@ def names_in(folder: str) -> set[str]:
         return {path.name for path in Path(folder).iterdir()} if Path(folder).is_dir() else set()
     (match,) = FileSystems.match([FileSystems.join(folder, "**")])
     return {file.path[len(folder) :].strip("/").split("/")[0] for file in match.metadata_list}
-
-
-def delete_files(folder: str, names: Iterable[str]) -> None:
-    """Deletes files of a folder."""
-    paths = [FileSystems.join(folder, name) for name in names]
-    if paths:
-        FileSystems.delete(paths)
 
 
 def delete_folders(paths: Iterable[str]) -> None:

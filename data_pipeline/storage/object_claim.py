@@ -76,7 +76,7 @@ class ObjectClaim:
         while not self._stop.wait(RENEW_SECONDS):
             # A store that does not answer now may answer next time; a lost claim stays lost, and
             # `require` raises.
-            with suppress(OSError, ClaimedError):
+            with suppress(Exception):
                 self.require()
                 self._write()
 

@@ -28,7 +28,6 @@ from data_pipeline.storage.filesystem import (
     PARTIAL,
     absolute_path,
     as_json,
-    delete_files,
     delete_folders,
     files_like,
     is_remote,
@@ -231,10 +230,10 @@ class OutputFolder:
 
     def _delete(self, names: Iterable[str]) -> None:
         """Deletes files of these names, and partial ones that a killed job left."""
-        wanted = set(names)
-        delete_files(
-            self.path, [name for name in self._sizes() if _PARTIAL_NAME.sub("", name) in wanted]
-        )
+        stems = set(names)
+        there = [self._file(name) for name in self._sizes() if _PARTIAL_NAME.sub("", name) in stems]
+        if there:
+            FileSystems.delete(there)
 
 
 class _Completed(msgspec.Struct):

@@ -63,10 +63,35 @@ class ResultsOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResponseRankingOptions(CandidatesOptions, ResultsOptions):
-    """P@N."""
+class ModuleOptions(Options):
+    """What commands that need a module are given."""
 
     module: str = option(help=_MODULE, metavar="DIR|URL")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotesOptions(Options):
+    """How a CSV or TSV file of sentence pairs is read."""
+
+    no_quotes: bool = option(
+        False, help="quotes in the file of sentence pairs are text; by default they enclose fields"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(Options):
+    """Data of single tasks, for commands that take those of several."""
+
+    response_ranking: Path | None = option(
+        None, help="as --data of the command response_ranking", metavar="DATA"
+    )
+    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponseRankingOptions(CandidatesOptions, ResultsOptions, ModuleOptions):
+    """P@N."""
+
     data: Path = option(help="folder with test-*.tfrecord, or one such file", metavar="PATH")
     at: tuple[int, ...] = option(
         (), help="the Ns of P@N; default: 1 3 10", minimum=1, group=_METHOD
@@ -74,10 +99,9 @@ class ResponseRankingOptions(CandidatesOptions, ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnliOptions(ResultsOptions):
+class SnliOptions(ResultsOptions, ModuleOptions):
     """Accuracy on SNLI."""
 
-    module: str = option(help=_MODULE, metavar="DIR|URL")
     data: Path = option(
         help="folder of SNLI's files (*dev*, *test*; *train* where the module has no "
         "classify_nli), or one of them; .jsonl or .txt, plain or .gz",
@@ -95,10 +119,9 @@ class SnliOptions(ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StsOptions(ResultsOptions):
+class StsOptions(ResultsOptions, QuotesOptions, ModuleOptions):
     """Correlations with human scores."""
 
-    module: str = option(help=_MODULE, metavar="DIR|URL")
     data: Path = option(
         help="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
         "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
@@ -109,9 +132,6 @@ class StsOptions(ResultsOptions):
         None,
         help="read a CSV or TSV file whose header has these columns; scores on any scale",
         metavar=_COLUMNS,
-    )
-    no_quotes: bool = option(
-        False, help="quotes in the file of --columns are text; by default they enclose fields"
     )
     tune: bool = option(
         False,
@@ -148,10 +168,9 @@ class CqaOptions(ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalOptions(ResultsOptions):
+class RetrievalOptions(ResultsOptions, ModuleOptions):
     """The user's own queries and documents."""
 
-    module: str = option(help=_MODULE, metavar="DIR|URL")
     queries: Path = option(help=_TEXTS, metavar="FILE")
     documents: Path = option(help=_TEXTS, metavar="FILE")
     relevant: Path = option(
@@ -160,18 +179,13 @@ class RetrievalOptions(ResultsOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesOptions(CandidatesOptions, ResultsOptions):
+class BaselinesOptions(CandidatesOptions, ResultsOptions, QuotesOptions, DataOptions):
     """What needs no training."""
 
-    response_ranking: Path | None = option(
-        None, help="as --data of the command response_ranking", metavar="DATA"
-    )
     snli: Path | None = option(None, help="as --data of the command snli", metavar="DATA")
-    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
     sts_columns: tuple[str, str, str] | None = option(
         None, help="as --columns of the command sts", metavar=_COLUMNS
     )
-    no_quotes: bool = option(False, help="as of the command sts")
     cqa: Path | None = option(None, help="as --data of the command cqa", metavar="DATA")
     queries: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
     documents: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
@@ -259,14 +273,9 @@ class ContaminationOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MistakesOptions(CandidatesOptions):
+class MistakesOptions(CandidatesOptions, DataOptions, ModuleOptions):
     """Where a module is wrong."""
 
-    module: str = option(help=_MODULE, metavar="DIR|URL")
-    sts: Path | None = option(None, help="as --data of sts", metavar="DATA")
-    response_ranking: Path | None = option(
-        None, help="as --data of response_ranking", metavar="DATA"
-    )
     output: Path = option(
         help="folder for the result files and mistakes.md", metavar="DIR", group=_OUTPUT
     )

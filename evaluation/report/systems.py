@@ -184,14 +184,15 @@ def _facts(result: Result, kind: str) -> Mapping[str, object]:
     if result.task not in (*TASKS, RETRIEVAL):
         return {}
     settings = {name: result.settings.get(name) for name in ITEMS_BY.get(result.task, ())}
-    return {"n": result.n, **settings, "SHA-256 of the data": result.data.get("sha256", "")[:12]}
+    digest = result.data.get("sha256")
+    return {"n": result.n, **settings, "SHA-256 of the data": digest and digest[:12]}
 
 
 def _difference(facts: Mapping, others: Mapping) -> str:
     """Return in what two results differ, as far as both tell; else empty."""
     for name, value in facts.items():
         known = others.get(name)
-        if value and known and value != known:
+        if None not in (value, known) and value != known:
             return f"{name} {value}, but {known}"
     return ""
 

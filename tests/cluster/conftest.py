@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 MULTI_WORKER = "multi_worker_mirrored"
 PARAMETER_SERVER = "parameter_server"
 BATCH = 32
-_PATIENCE = 180
+_PATIENCE = 600
 """Seconds that a cluster may take; it needs 15 where nothing else runs."""
 _SHARDS = 4
 _TINY = """\

@@ -1,7 +1,5 @@
 """The tasks and experiments are those of the Model Garden, whose own trainers run them."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -45,38 +43,13 @@ def run(params, folder, *, steps):
     return losses, metrics
 
 
-@pytest.fixture(scope="module")
-def runs(parse, tmp_path_factory):
-    """A function: the losses and metrics of an experiment after 60 steps, and its folder."""
-
-    @cache
-    def of(experiment):
-        folder = tmp_path_factory.mktemp(experiment)
-        return *run(parse(experiment), folder, steps=60), folder
-
-    return of
-
-
-@pytest.mark.parametrize(
-    ("experiment", "metric", "least"),
-    [
-        ("reddit", "p_at_1", 0.8),
-        pytest.param("nli", "nli_accuracy", 0.6, marks=pytest.mark.slow),
-    ],
-)
-def test_the_model_gardens_trainer_runs_it(runs, experiment, metric, least):
-    losses, metrics, _ = runs(experiment)
+def test_the_model_gardens_trainer_takes_the_same_steps(parse, reddit_run, tmp_path):
+    """`reddit_run` kept an average, which changes no weight, and was validated in between."""
+    losses, metrics = run(parse(), tmp_path, steps=60)
     assert len(losses) == 3
     assert losses == sorted(losses, reverse=True)
-    assert np.isfinite(float(metrics["validation_loss"]))
-    assert float(metrics[metric]) > least
-
-
-@pytest.mark.slow
-def test_both_trainers_take_the_same_steps(runs, reddit_run):
-    """`reddit_run` kept an average, which changes no weight, and was validated in between."""
-    *_, folder = runs("reddit")
-    theirs, ours = (tf.train.load_checkpoint(str(each)) for each in (folder, reddit_run))
+    assert float(metrics["p_at_1"]) > 0.8
+    theirs, ours = (tf.train.load_checkpoint(str(each)) for each in (tmp_path, reddit_run))
     names = [name for name in ours.get_variable_to_shape_map() if name.startswith("model/")]
     assert len(names) > 4
     for name in names:

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from data_pipeline.pairs import tfrecord
 from model.layers import nli_head
 from model.tasks import losses
 
@@ -70,15 +69,6 @@ def test_the_logits_are_the_layers_of_the_features(activation, function):
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
     np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-5)
-
-
-def test_members_have_layers_of_their_own_behind_one_pooling():
-    head = nli_head.NliHead(hidden=[5], max_units=2, members=3)
-    logits = head(*ENCODED).numpy()
-    assert logits.shape == (2, 3, len(tfrecord.LABELS))
-    assert len({tuple(row) for row in logits[0]}) == 3
-    # A kernel and a bias of the pooling, and of two layers of each member.
-    assert len(head.weights) == 2 + 3 * 4
 
 
 @pytest.mark.parametrize("rates", [{"dropout": 0.5}, {"feature_dropout": 0.5}])

@@ -7,7 +7,6 @@ import tensorflow as tf
 from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.configs import schema
-from model.tasks.multitask import tasks_of
 from model.tasks.teacher import TeacherTask, fitted
 from model.training import run as training
 
@@ -78,23 +77,3 @@ def test_a_teacher_is_learned_alone(parse, tmp_path):
     assert metrics["teacher_cosine"] > 0.9  # at first about 0
     assert metrics["validation_loss"] == metrics["teacher_loss"]
     assert (tmp_path / "run" / "best" / "run.json").exists()
-
-
-@pytest.mark.slow
-def test_a_run_of_three_tasks_reports_all(parse, tmp_path, capfd):
-    params = parse(
-        "reddit_nli_teacher",
-        task__nli__share=0.2,
-        task__teacher__share=0.4,
-        trainer__train_steps=120,
-        trainer__validation_interval=120,
-    )
-    names = [one.name for one in tasks_of(params.task)]
-    assert names == ["response_selection", "nli", "teacher"]
-    metrics = training.run_experiment(params, mode="train_and_eval", folder=str(tmp_path / "run"))
-    assert {"p_at_1", "nli_accuracy", "teacher_cosine", "teacher_loss"} <= metrics.keys()
-    assert metrics["teacher_cosine"] > 0.5
-    assert metrics["p_at_1"] > 0.5
-    said = capfd.readouterr().out
-    assert "of teacher" in said
-    assert "teacher_share" in said

@@ -1,7 +1,5 @@
 """One step: what it changes, what it returns, and clipping."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,9 +15,6 @@ from model.training import trainer
 from model.training.trainer import Step
 
 PAIRS = [("how are you", "fine"), ("who is there", "me"), ("where to", "home"), ("why", "because")]
-
-
-KEY_BASES = itertools.count(5_000_000, 1_000)
 
 
 @pytest.fixture
@@ -92,24 +87,6 @@ def test_a_step_returns_its_loss_and_metrics_and_the_norm_of_its_gradient(model)
     assert found["norm/gradient"] == pytest.approx(norm(changes), rel=1e-2)
 
 
-def test_the_norm_is_measured_only_when_it_is_wanted(model):
-    found, _ = train(model, *response_selection(model), optimizer(), measured=False)
-    assert np.isnan(found["norm/gradient"])
-
-
-def test_a_large_gradient_is_clipped_over_all_weights(model):
-    task, batch = response_selection(model)
-    before = [weight.numpy() for weight in model.trainable_variables]
-    found, whole = train(model, task, batch, optimizer())
-    for weight, value in zip(model.trainable_variables, before, strict=True):
-        weight.assign(value)
-    _, clipped = train(model, task, batch, optimizer(global_clipnorm=0.01))
-    assert found["norm/gradient"] > 0.1
-    shorter = 0.01 / found["norm/gradient"]
-    for name, change in whole.items():
-        np.testing.assert_allclose(clipped[name], shorter * change, atol=1e-7)
-
-
 @pytest.mark.parametrize(
     ("make", "untouched"), [(response_selection, "nli_head"), (nli, "response_network")]
 )
@@ -144,33 +121,6 @@ def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
         np.testing.assert_allclose(scaled_changes[name], change, atol=1e-6)
 
 
-@pytest.mark.slow
-def test_replicas_with_the_same_pairs_make_the_step_and_the_norm_of_one(model, monkeypatch):
-    task, batch = response_selection(model)
-    expected, changes = train(model, task, batch, optimizer())
-    # As in test_negatives_across_replicas.
-    monkeypatch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", next(KEY_BASES))
-    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    with strategy.scope():
-        copies = made()
-        rate_1 = tf_keras.optimizers.legacy.SGD(1.0)
-    before = [weight.numpy() for weight in copies.trainable_variables]
-
-    @tf.function
-    def on_replicas():
-        return strategy.run(
-            lambda: trainer.stacked(task, task.train_step(batch, copies, rate_1, measure_norm=True))
-        )
-
-    both = [values.numpy() for values in strategy.experimental_local_results(on_replicas())]
-    for values in both:
-        np.testing.assert_allclose(values, list(expected.values()), rtol=1e-5)
-    for weight, old, change in zip(
-        copies.trainable_variables, before, changes.values(), strict=True
-    ):
-        np.testing.assert_allclose(weight.numpy() - old, change, atol=1e-6)
-
-
 class Named:
     """A task of which only its name and those of its metrics count."""
 
@@ -199,12 +149,3 @@ def test_means_are_of_the_steps_of_each_task():
     )
     of_one = trainer.means([both[0]], [steps[0], steps[2]])
     assert of_one == {"training_loss": 3.0, "p_at_1": 0.5, "norm/gradient": 3.0}
-
-
-def test_the_learning_rate_is_the_schedules_at_the_steps_that_were_taken():
-    sgd = tf_keras.optimizers.legacy.SGD
-    assert trainer.learning_rate(sgd(0.25)) == 0.25
-    falling = sgd(tf_keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0))
-    assert trainer.learning_rate(falling) == 1.0
-    falling.iterations.assign(4)
-    assert trainer.learning_rate(falling) == pytest.approx(0.6)

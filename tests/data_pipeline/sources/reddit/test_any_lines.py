@@ -6,7 +6,6 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.sources.reddit.comment import unescaped
 from data_pipeline.sources.reddit.filters import Selection
 from data_pipeline.sources.reddit.source import RedditSource
 from data_pipeline.sources.rules.message_rules import PAPER
@@ -162,8 +161,3 @@ def test_bodies_in_columns_are_those_of_python(bodies):
     for selection in SELECTIONS:
         judged = RedditSource(selection).judge(batch).messages.to_pylist()
         assert judged == one_by_one(batch.lines, selection)[0]
-
-
-def test_a_reference_of_too_many_digits_stays():
-    huge = f"&#{'9' * 4301}"
-    assert unescaped(f"&gt;{huge}; &#{'0' * 4298}62; {huge} &lt;") == f">{huge}; > {huge} <"

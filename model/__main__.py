@@ -14,6 +14,8 @@ from common import command_line
 from model import commands
 from model.teacher.options import TEACHER
 
+COMMANDS = [commands.TRAIN, TEACHER]
+
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs a command, by default `train`; exits with one line on an error."""
@@ -22,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # Makes tf.keras the Keras of our layers, tf_keras: importing Keras 3 as well takes a second.
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # else one process takes all memory
-    command_line.main("model", str(__doc__), [commands.TRAIN, TEACHER], argv, default="train")
+    command_line.main("model", str(__doc__), COMMANDS, argv, default="train")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What the documents say can be done: links lead somewhere, commands run as they stand."""
 
 import gzip
+import importlib
 import json
 import os
 import re
@@ -12,14 +13,8 @@ import tomllib
 import pytest
 
 from common.command_line import make_parser
-from data_pipeline import __main__ as data_pipeline
 from data_pipeline.execution.runner import pipeline_options
-from evaluation import __main__ as evaluation
-from export import __main__ as export
-from model.commands import TRAIN
 from model.configs import parsing
-from model.sts_regression import __main__ as sts_regression
-from model.teacher.options import TEACHER
 from tests.commands.documents import (
     DOCUMENTS,
     REPOSITORY,
@@ -94,19 +89,11 @@ def test_the_changelog_begins_with_the_version():
 
 
 def grammar(program, arguments):
-    """The parser of a command, and its arguments."""
-    if program == "data_pipeline":
-        return data_pipeline._parsers(arguments)[""], arguments
-    if program == "model":
-        is_named = arguments[:1] in (["train"], ["teacher"])
-        named = arguments if is_named else ["train", *arguments]
-        return make_parser(program, "", [TRAIN, TEACHER]), named
-    if program == "export":
-        named = arguments if not arguments[0].startswith("-") else ["module", *arguments]
-        return make_parser(program, "", export.COMMANDS), named
-    if program == "model.sts_regression":
-        return make_parser(program, "", sts_regression.COMMANDS), arguments
-    return evaluation.parser(), arguments
+    """The parser of a program, and the arguments with the name of a command."""
+    default = {"model": "train", "export": "module"}.get(program)
+    named = [default, *arguments] if default and arguments[0].startswith("-") else arguments
+    commands = importlib.import_module(f"{program}.__main__").COMMANDS
+    return make_parser(program, "", commands), named
 
 
 def options(parser, arguments):

@@ -78,9 +78,14 @@ class Exchange(NamedTuple):
     inline: bool
     """Inside the elements, else in files of the folder."""
 
-    def send(self, key_of: KeyOf) -> beam.PTransform:
-        """Arrow batches of one schema -> (key, block of their rows with this key) elements."""
-        return beam.ParDo(_Send(self, key_of))
+    def send(self, key_of: KeyOf, *, columns: Sequence[str] | None = None) -> beam.PTransform:
+        """Arrow batches of one schema -> (key, block of their rows with this key) elements.
+
+        Args:
+          key_of: called with many batches at once.
+          columns: those that it needs; None for all.
+        """
+        return beam.ParDo(_Send(self, key_of, columns))
 
     def blocks(self, by_key: Iterable[tuple[int, pa.RecordBatch]]) -> list[tuple[int, Block]]:
         """A block for each key, all in one file or each with its rows inside."""
@@ -97,21 +102,20 @@ class Exchange(NamedTuple):
 
 
 class _Send(beam.DoFn):
-    def __init__(self, exchange: Exchange, key_of: KeyOf):
+    def __init__(self, exchange: Exchange, key_of: KeyOf, columns: Sequence[str] | None):
         self._exchange = exchange
         self._key_of = key_of
+        self._columns = columns
 
     def start_bundle(self) -> None:
         self._batches: list[pa.RecordBatch] = []
-        self._keys: list[np.ndarray] = []
         self._bytes = 0
 
     def process(self, element: pa.RecordBatch) -> Iterator[Any]:
-        rows, keys = self._key_of(element)
-        if rows.num_rows:
-            self._batches.append(rows)
-            self._keys.append(keys)
-            self._bytes += rows.nbytes
+        batch = element if self._columns is None else element.select(self._columns)
+        if batch.num_rows:
+            self._batches.append(batch)
+            self._bytes += batch.nbytes
         if self._bytes >= FLUSH_BYTES:
             yield from self._flush()
 
@@ -119,21 +123,19 @@ class _Send(beam.DoFn):
         yield from map(GlobalWindows.windowed_value, self._flush())
 
     def _flush(self) -> Sequence[tuple[int, Block]]:
-        batches, keys = self._batches, self._keys
+        batches = self._batches
         self.start_bundle()
         if not batches:
             return []
-        return self._exchange.blocks(divided(concat(batches, batches[0].schema), keys))
+        rows, keys = self._key_of(concat(batches, batches[0].schema))
+        return self._exchange.blocks(divided(rows, keys)) if rows.num_rows else []
 
 
-def divided(
-    rows: pa.RecordBatch, keys: Sequence[np.ndarray]
-) -> Iterator[tuple[int, pa.RecordBatch]]:
+def divided(rows: pa.RecordBatch, keys: np.ndarray) -> Iterator[tuple[int, pa.RecordBatch]]:
     """(key, its rows in their order) for each key of the rows, the negative ones left out."""
-    all_keys = np.concatenate(keys)
-    sent = np.flatnonzero(all_keys >= 0)
-    order = sent[order_by(all_keys[sent])]
-    yield from runs(rows.take(pa.array(order)), all_keys[sent])
+    sent = np.flatnonzero(keys >= 0)
+    order = sent[order_by(keys[sent])]
+    yield from runs(rows.take(pa.array(order)), keys[sent])
 
 
 def received(blocks: Iterable[Block | None], schema: pa.Schema) -> pa.RecordBatch:

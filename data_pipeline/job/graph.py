@@ -128,10 +128,10 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
             >> beam.FlatMap(turns.link).with_output_types(pa.RecordBatch)
         )
     own = messages | "Send messages by id" >> exchange.send(
-        partial(join.by_id, partitions=partitions)
+        partial(join.by_id, partitions=partitions), columns=join.OWN_SCHEMA.names
     )
     replies = messages | "Send replies by parent" >> exchange.send(
-        partial(join.by_parent, partitions=partitions)
+        partial(join.by_parent, partitions=partitions), columns=join.REPLIES_SCHEMA.names
     )
     pairs, tally = (
         {join.OWN_MESSAGES: own, join.REPLIES: replies}

@@ -43,15 +43,15 @@ def partitions_of(ids: Any, partitions: int) -> np.ndarray:
 
 
 def by_id(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """Messages as `OWN_SCHEMA`, and their partitions."""
-    return messages.select(OWN_SCHEMA.names), partitions_of(messages.column("id"), partitions)
+    """The messages and their partitions."""
+    return messages, partitions_of(messages.column("id"), partitions)
 
 
 def by_parent(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """Messages as `REPLIES_SCHEMA`, and the partitions of their parents; -1 where there is none."""
+    """The messages and the partitions of their parents; -1 where there is none."""
     parents = messages.column("parent")
     keys = np.where(values_of(parents.is_valid()), partitions_of(parents, partitions), -1)
-    return messages.select(REPLIES_SCHEMA.names), keys
+    return messages, keys
 
 
 def in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:

@@ -124,7 +124,7 @@ def count_copies(
     hashed = partial(_hashes_by_partition, partitions=partitions)
     return (
         pairs
-        | "Hash the texts" >> exchange.send(hashed)
+        | "Hash the texts" >> exchange.send(hashed, columns=(INPUT, RESPONSE))
         | "Group equal hashes" >> beam.GroupByKey()
         | "Count equal hashes" >> beam.Map(_count)
     )

@@ -7,7 +7,14 @@ import pyarrow as pa
 
 from data_pipeline.execution.exchange import Exchange, divided
 from data_pipeline.job import join
-from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, REPLIES, OwnMessages, partitions_of
+from data_pipeline.job.join import (
+    OWN_MESSAGES,
+    OWN_SCHEMA,
+    REPLIES,
+    REPLIES_SCHEMA,
+    OwnMessages,
+    partitions_of,
+)
 from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.reddit.filters import Selection
 from data_pipeline.sources.source import MESSAGES
@@ -21,9 +28,12 @@ def blocks_of(*batches, partitions=1):
     for position, comments in batches:
         places = np.arange(position, position + len(comments))
         batch = without_dropped_texts(messages(comments)).append_column(POSITION, pa.array(places))
-        for name, key_of in ((OWN_MESSAGES, join.by_id), (REPLIES, join.by_parent)):
-            rows, keys = key_of(batch, partitions=partitions)
-            for partition, block in exchange.blocks(divided(rows, [keys])):
+        for name, key_of, schema in (
+            (OWN_MESSAGES, join.by_id, OWN_SCHEMA),
+            (REPLIES, join.by_parent, REPLIES_SCHEMA),
+        ):
+            rows, keys = key_of(batch.select(schema.names), partitions=partitions)
+            for partition, block in exchange.blocks(divided(rows, keys)):
                 blocks = found.setdefault(partition, {OWN_MESSAGES: [], REPLIES: []})
                 blocks[name].append(block)
     return found

@@ -14,8 +14,8 @@ from model.layers import encoders, nli_head
 from model.layers.context_network import ContextNetwork
 from model.layers.dropout import random_state
 from model.layers.response_network import ResponseNetwork
+from model.losses import Encoded, in_batch_softmax
 from model.serialization import serializable
-from model.tasks.losses import Encoded, in_batch_softmax
 from model.text import WORDS
 from model.text.preprocessing import TextToIds, has_words
 

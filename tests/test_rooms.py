@@ -41,6 +41,42 @@ def test_a_room_imports_only_what_it_may(room):
                 assert name.startswith(ALLOWED.get(room, ())), f"{path} imports {name}"
 
 
+def parts_imported(room):
+    """Part of a package, which is a folder or a module, to the parts that it imports."""
+    found = {}
+    for path in (REPOSITORY / room).rglob("*.py"):
+        part = path.relative_to(REPOSITORY / room).parts[0].removesuffix(".py")
+        if part in ("__init__", "__main__"):
+            continue
+        for name in imported_modules(path):
+            package, _, rest = name.partition(".")
+            other = rest.partition(".")[0]
+            if package == room and other != part:
+                found.setdefault(part, set()).add(other)
+    return found
+
+
+@pytest.mark.parametrize("room", [*ROOMS, EVERYBODY])
+def test_no_part_of_a_package_is_imported_by_what_it_imports(room):
+    graph = parts_imported(room)
+    while graph:
+        free = [part for part, others in graph.items() if not others & graph.keys()]
+        assert free, f"{room}: a circle in {graph}"
+        for part in free:
+            del graph[part]
+
+
+@pytest.mark.parametrize("room", [*ROOMS, EVERYBODY])
+def test_no_folder_has_more_than_a_dozen_modules(room):
+    folders = {path.parent for path in (REPOSITORY / room).rglob("*.py")}
+    many = [
+        folder
+        for folder in folders
+        if len([path for path in folder.glob("*.py") if path.name[:2] != "__"]) > 12
+    ]
+    assert not many
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_help_does_not_wait_for_tensorflow(room):
     program = (

@@ -273,7 +273,7 @@ class DualEncoder(hyperparams.Config):
 
 @dataclasses.dataclass
 class Objective(hyperparams.Config):
-    """Options of the in-batch softmax loss (`model.tasks.losses`); the defaults are the paper's."""
+    """Options of the in-batch softmax loss (`model.losses`); the defaults are the paper's."""
 
     both_directions: bool = parameter(
         False, "Average the loss of picking the response and the loss of picking the input."

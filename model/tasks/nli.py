@@ -6,9 +6,9 @@ import tensorflow as tf
 from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
+from model import losses
 from model.configs import schema
 from model.dual_encoder import Compared, DualEncoder
-from model.tasks import losses
 from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)

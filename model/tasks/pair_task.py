@@ -14,7 +14,7 @@ from model.data import input_pipeline, tfrecords
 from model.data.task_sampler import TaskSampler
 from model.dual_encoder import DualEncoder
 from model.initializers import word_vectors
-from model.tasks.losses import GRADIENT_NORM
+from model.losses import GRADIENT_NORM
 from model.text.preprocessing import TextToIds
 
 

@@ -7,10 +7,10 @@ from official.core import task_factory
 
 from common.errors import InputError
 from data_pipeline.pairs import tfrecord
+from model import losses
 from model.configs import schema
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.tasks import losses
 from model.tasks.pair_task import PairTask
 
 _STRING = tf.io.FixedLenFeature([], tf.string)

@@ -6,10 +6,10 @@ import tensorflow as tf
 from official.core import task_factory
 
 from common.errors import InputError
+from model import losses
 from model.configs import schema
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
-from model.tasks import losses
 from model.tasks.pair_task import PairTask
 from model.teacher import targets
 

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from model.data.task_sampler import TaskSampler
 from model.errors import TrainingError
-from model.tasks.losses import GRADIENT_NORM, LOSS
+from model.losses import GRADIENT_NORM, LOSS
 
 _SHOWN = ("p_at_1", "nli_accuracy", "teacher_cosine")
 _LOOPS = 3

@@ -18,8 +18,8 @@ from model import registry_imports as registry_imports
 from model.checkpoints import files, model_dir, record
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
+from model.losses import LOSS
 from model.tasks import multitask
-from model.tasks.losses import LOSS
 from model.training.build import EVAL, TRAIN, make_controller, make_run, until_multiple
 from model.training.monitoring import BesideProgress, Progress
 from model.training.state import Run

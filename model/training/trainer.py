@@ -14,7 +14,7 @@ from official.core import base_task
 
 from model.data import input_pipeline
 from model.errors import TrainingError
-from model.tasks.losses import GRADIENT_NORM, LOSS
+from model.losses import GRADIENT_NORM, LOSS
 from model.training.signals import stopped_by
 from model.training.state import Run
 

@@ -7,9 +7,9 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from model import losses
 from model.configs import schema
 from model.dual_encoder import build
-from model.tasks import losses
 from model.tasks.response_selection import ResponseSelectionTask
 
 PAIRS, REPLICAS = 128, 2

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
+from model import losses
 from model.layers import nli_head
-from model.tasks import losses
 
 U1 = tf.constant([[1.0, -2.0], [0.5, 3.0]])
 U2 = tf.constant([[4.0, 2.0], [0.5, -1.0]])

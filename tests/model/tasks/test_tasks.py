@@ -11,7 +11,7 @@ from data_pipeline.pairs.tfrecord import encode_example, frame
 from model.configs import parsing, schema
 from model.data.input_pipeline import ids_of
 from model.dual_encoder import Compared
-from model.tasks.losses import Encoded
+from model.losses import Encoded
 from model.tasks.nli import NliTask
 from model.tasks.response_selection import ResponseSelectionTask
 from model.training import run as training

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from model.errors import TrainingError
-from model.tasks.losses import GRADIENT_NORM
+from model.losses import GRADIENT_NORM
 from model.training.monitoring import LearningCheck
 from model.training.trainer import LOSS
 

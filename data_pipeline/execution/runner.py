@@ -32,6 +32,7 @@ _INPUT_BYTES_A_WORKER = 8 << 20
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception)\b.*)$", re.MULTILINE)
 _DETAILS = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """How gRPC says why a connection to an engine broke."""
+_SECRETS = ("--s3_access_key_id", "--s3_secret_access_key", "--s3_session_token")
 _STATES = "apache_beam.runners.portability.portable_runner"
 _STDERR = 2
 
@@ -78,11 +79,17 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     """Beam's options, with the local runner as the default.
 
     Raises:
-      InputError: if an argument is unknown.
+      InputError: if an argument is unknown, or a credential.
     """
     stray = [each for each in beam_arguments[:1] if not each.startswith("-")]
     if stray:
         raise InputError(f"unexpected argument {stray[0]!r}; every option begins with --")
+    for name in (argument.partition("=")[0] for argument in beam_arguments):
+        if name in _SECRETS:
+            raise InputError(
+                f"{name}: engines and workers write the command line into logs; accepted: "
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, here and where workers run"
+            )
     options = _Options(list(beam_arguments))
     standard = options.view_as(StandardOptions)
     if standard.runner is None or standard.runner.lower() in _NAMES_OF_LOCAL:

@@ -93,7 +93,7 @@ def test_jobs_killed_at_every_moment_of_one_output_complete_it(store, small_dump
             if moment is moments[0]:
                 status, said = outcome(store)
                 assert status == 1
-                assert f"is in use by process {running.pid} on " in said
+                assert f"process {running.pid} on " in said
             running.send_signal(signal.SIGKILL)
             running.wait()
         store.let_go()

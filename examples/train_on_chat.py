@@ -45,9 +45,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     candidates = min(100, made.statistics["test_pairs"])
     if candidates < 2:
         raise SystemExit(f"{given.messages} has too few messages: {candidates} test pairs")
-    data_pipeline.count_vocabulary(
-        data_pipeline.VocabularyOptions(input=(f"{pairs}/train-*",), output=words)
-    )
+    of_words = data_pipeline.VocabularyOptions(input=(f"{pairs}/train-*",), output=words)
+    data_pipeline.count_vocabulary(of_words)
     overrides = (
         f"task.train_data.input_path={pairs}/train-*,task.model.text.vocabulary={words},"
         f"trainer.train_steps={given.steps}"

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from common.command_line import errors_in_one_line
+
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
 TEXTS = ("input", "response")
@@ -103,14 +105,15 @@ def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
 
 def wait(*started: Started) -> None:
     """Waits until all are done; ends this process with the last lines of one that failed."""
-    try:
-        for process, said in started:
-            if process.wait():
-                lines = said.read_text().replace("\r", "\n").splitlines()
-                sys.exit("\n".join([*lines[-20:], f"{process.args!r} failed"]))
-    finally:
-        for process, _ in started:
-            process.kill()
+    with errors_in_one_line():  # SIGTERM, too, ends what was started
+        try:
+            for process, said in started:
+                if process.wait():
+                    lines = said.read_text().replace("\r", "\n").splitlines()
+                    sys.exit("\n".join([*lines[-20:], f"{process.args!r} failed"]))
+        finally:
+            for process, _ in started:
+                process.kill()
 
 
 def scalars(folder: Path) -> Iterator[tuple[int, str, float]]:

@@ -110,7 +110,7 @@ def crc32_of(strings: Any) -> np.ndarray:
         crc = np.where(lengths > position, following, crc)
     crc = ~crc
     for row in np.flatnonzero(lengths > _VECTORISED_BYTES).tolist():
-        crc[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]])
+        crc[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]].tobytes())
     return crc
 
 

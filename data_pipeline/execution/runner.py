@@ -45,7 +45,8 @@ class _Options(PipelineOptions):
         drop_default: bool = False,
         add_extra_args_fn: Callable | None = None,
         retain_unknown_options: bool = False,
-        **more: Any,
+        display_warnings: bool = False,
+        current_only: bool = False,
     ) -> dict[str, Any]:
         """The options by name; a job server gives `add_extra_args_fn`, which adds its own.
 
@@ -55,7 +56,11 @@ class _Options(PipelineOptions):
         if add_extra_args_fn is not None and not retain_unknown_options:
             self.require_known(add_extra_args_fn)
         return super().get_all_options(
-            drop_default, add_extra_args_fn, retain_unknown_options, **more
+            drop_default,
+            add_extra_args_fn,
+            retain_unknown_options,
+            display_warnings=display_warnings,
+            current_only=current_only,
         )
 
     def require_known(self, add_extra_args_fn: Callable | None = None) -> None:

@@ -228,7 +228,7 @@ def make_parser(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:
         example = f"example:\n  python -m {package} {command.name} {command.example}"
         child = subparsers.add_parser(

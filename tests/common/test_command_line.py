@@ -125,6 +125,7 @@ def test_help_has_every_option_and_its_default(capsys):
     ):
         assert name in said
     assert "default: 4" in said
+    assert said.startswith("usage: python -m program go [-h]")
 
 
 def test_errors_of_libraries_name_the_place():

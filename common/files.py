@@ -39,6 +39,7 @@ def aside(output: Path) -> Iterator[Path]:
 
     Raises:
       InputError: if the old folder was moved away and cannot be put back; names where it is.
+      IsADirectoryError: if a file was written and `output` is a folder, which stays.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
@@ -47,6 +48,8 @@ def aside(output: Path) -> Iterator[Path]:
     try:
         yield new
         if output.is_dir():
+            if new.is_file():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
             output.rename(old)
         try:
             new.replace(output)

@@ -57,6 +57,13 @@ def test_an_old_folder_is_put_back_or_named_where_it_cannot_be_replaced(tmp_path
     assert (output / "somebody's").exists()
 
 
+def test_a_file_does_not_replace_a_folder(tmp_path):
+    (tmp_path / "results" / "a").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match="results"):
+        write_json(tmp_path / "results", {})
+    assert [path.name for path in tmp_path.rglob("*")] == ["results", "a"]
+
+
 def test_numbers_that_are_none_are_not_written(tmp_path):
     with pytest.raises(ValueError):
         write_json(tmp_path / "a.json", float("nan"))

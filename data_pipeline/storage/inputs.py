@@ -4,6 +4,7 @@ Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://; the last
 """
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -150,7 +151,9 @@ def files_of(pattern: str) -> list[FileMetadata]:
         (match,) = FileSystems.match([pattern])
         return match.metadata_list
     # Python's, since Beam passes by linked folders, and by `dir` itself in dir/**/x.
-    paths = [pattern] if Path(pattern).exists() else glob.glob(pattern, recursive=True)  # noqa: PTH207
+    # `Path.exists` raises for a list of names that is longer than a name may be.
+    is_name = os.path.exists(pattern)  # noqa: PTH110
+    paths = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
     about = [(path, Path(path).stat()) for path in paths]
     is_pattern = paths != [pattern]
     return [

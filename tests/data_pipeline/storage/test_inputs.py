@@ -200,6 +200,14 @@ def test_a_value_that_names_files_is_taken_whole(tmp_path, monkeypatch, given, f
     assert [file.path for file in find_inputs(given)] == found
 
 
+def test_a_list_of_names_may_be_longer_than_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"RC_{month:0100}.json" for month in range(60)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"{}\n")
+    assert [file.path for file in find_inputs([",".join(names)])] == names
+
+
 @pytest.mark.parametrize("path", ["", "hdfs://host/out", "out/a*", "nosuch://bucket/out"])
 def test_folders_that_cannot_be_written_are_refused(path):
     with pytest.raises(InputError, match="--output"):

@@ -45,6 +45,8 @@ def check_fields(
                 names = read_header(file, list(wanted.values()), form)
         except UnreadableFileError as error:
             raise InputError(str(error)) from error
+        if suffix in JSON_LINES and not names:
+            continue  # no lines, or none that is an object: the job counts them
         for flag, name in wanted.items():
             try:
                 position_of(name, names, file.path)

@@ -271,6 +271,8 @@ def test_fields_are_checked_before_the_job(tmp_path):
     check(path, ["id", "m.to", "text"], ["may_be_left_out"])
     with pytest.raises(InputError, match=r"--said_field: .*f\.jsonl: .*'said'.* 'id', .*'m\.to'"):
         check(path, ["id", "said"])
+    path.write_text("")  # a channel without messages; the job says if all are
+    check(path, ["id"])
     table.write_text("id,said\n1,x\n")
     check(table, ["id"], ["said"])
     with pytest.raises(InputError, match=r"--to_field: .*f\.csv: .*'to'.* 'id', 'said'"):

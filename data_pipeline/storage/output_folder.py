@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 from apache_beam.io.filesystems import FileSystems
 
-from common.errors import InputError
+from common.errors import InputError, reading
 from common.files import CLAIM, claim
 from data_pipeline.storage.filesystem import (
     PARTIAL,
@@ -117,7 +117,8 @@ class OutputFolder:
 
     def statistics(self) -> dict[str, Any]:
         """The published statistics.json."""
-        return json.loads(self._content(STATISTICS))
+        with reading(self._file(STATISTICS)):
+            return json.loads(self._content(STATISTICS))
 
     def start(self) -> None:
         """Makes room to write aside; published files stay until `publish`.

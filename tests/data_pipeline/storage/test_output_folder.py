@@ -72,6 +72,9 @@ def test_a_complete_job_is_known_and_whatever_differs_is_named(publish, inputs, 
     with pytest.raises(InputError, match="order"):
         folder.is_done(inputs[::-1], {"shards": 3})
     assert folder.is_done(inputs[::-1], {"shards": 3}, in_order=False)
+    (tmp_path / "out" / STATISTICS).unlink()
+    with pytest.raises(InputError, match=STATISTICS):
+        folder.statistics()
 
 
 def test_a_touched_input_is_the_same_and_a_changed_one_is_not(publish, inputs, tmp_path):

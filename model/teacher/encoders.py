@@ -52,4 +52,8 @@ def load(given: str) -> Teacher:
         from common import sentence_transformers
 
         model = sentence_transformers.Model(folder)
-        return Teacher(title, model.fingerprint, model.encode)
+
+        def encode(texts: Sequence[str]) -> np.ndarray:
+            return model.encode(texts, batch_size=len(texts))
+
+        return Teacher(title, model.fingerprint, encode)

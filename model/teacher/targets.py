@@ -83,13 +83,18 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
     """Whether this same job has completed in a folder.
 
     Raises:
-      InputError: if the folder holds another job's output, or anything else.
+      InputError: if the folder holds another job's output, or anything else, or lacks a file of
+        this one's.
     """
     for path in (output / COMPLETED, output / _INCOMPLETE / _JOB):
         if path.exists():
             before = json.loads(path.read_text())
             if _identity(before) != _identity(job):
                 raise InputError(f"--output: {path} is of another job; name another folder")
+            for name, about in before.get("outputs", {}).items():
+                file = output / name
+                if not file.is_file() or file.stat().st_size != about["bytes"]:
+                    raise InputError(f"--output: {file}: cut or missing; name another folder")
             return path.name == COMPLETED
     if any(path.name not in (CLAIM, _INCOMPLETE) for path in output.iterdir()):
         raise InputError(f"--output: {output} exists and is not empty; name another folder")

@@ -136,6 +136,16 @@ def test_the_same_job_is_done_once(run, teacher):
     assert "is complete already" in said
 
 
+@pytest.mark.parametrize("left", [None, b"cut"])
+def test_a_completed_job_without_all_of_its_files_is_refused(run, tmp_path, left):
+    run()
+    shard = tmp_path / "out" / "train-00001-of-00003.tfrecord"
+    shard.unlink()
+    if left is not None:
+        shard.write_bytes(left)
+    assert shard.name in run()[0]
+
+
 @pytest.mark.parametrize("killed", [False, True])
 def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed):
     teacher.killed_at = TEXTS[7] if killed else None
@@ -203,7 +213,8 @@ def test_a_model_of_sentence_transformers_is_one(monkeypatch):
             weights = types.SimpleNamespace(numpy=lambda: np.ones(2, np.float32))
             return {"weights": types.SimpleNamespace(cpu=lambda: weights)}
 
-        def encode(self, texts, **_):
+        def encode(self, texts, *, batch_size, **_):
+            assert batch_size == len(texts)
             return np.array([rows[text] for text in texts], np.float32)
 
     package = types.ModuleType("sentence_transformers")

@@ -38,10 +38,10 @@ def _of_folder(folder: Path) -> str:
     for path in (folder / _SAMPLE, folder.parent / _SAMPLE):
         if path.is_file() and path.read_bytes().startswith(_SAMPLE_WORDS):
             return SYNTHETIC
-    if not (folder / _MANIFEST).is_file():
-        return ""
-    if json.loads((folder / _MANIFEST).read_bytes()).get("synthetic"):
-        return SYNTHETIC
-    card = folder / _DATA_CARD
-    named = json.loads(card.read_bytes())["source"]["name"] if card.is_file() else ""
+    try:
+        if json.loads((folder / _MANIFEST).read_bytes()).get("synthetic"):
+            return SYNTHETIC
+        named = json.loads((folder / _DATA_CARD).read_bytes())["source"]["name"]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return ""  # not there, or somebody else's file of this name
     return REDDIT if named == REDDIT else ""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -16,14 +16,12 @@ SPLITS = ("train", "dev", "test")
 _NO_LABEL = "-"
 _SUFFIXES = (".jsonl", ".txt")
 
-Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
-
 
 class Pair(msgspec.Struct, frozen=True):
     """A premise, a hypothesis and the label of the two."""
 
-    premise: Text = msgspec.field(name="sentence1")
-    hypothesis: Text = msgspec.field(name="sentence2")
+    premise: str = msgspec.field(name="sentence1")
+    hypothesis: str = msgspec.field(name="sentence2")
     gold: Literal[Label, "-"] = msgspec.field(name="gold_label")
 
 
@@ -80,11 +78,25 @@ def read(source: Source) -> NliData:
     """Read one file, .jsonl or SNLI's tab-separated .txt; pairs labelled "-" are counted only."""
     (path,) = source.files
     if unpacked_name(path).endswith(".jsonl"):
-        rows = list(parse_lines(path, msgspec.json.Decoder(Pair).decode))
+        decode = msgspec.json.Decoder(Pair).decode
+        rows = list(parse_lines(path, lambda line: _labelled(decode(line))))
     else:
         columns = [field.encode_name for field in msgspec.structs.fields(Pair)]
-        rows = list(parse_rows(path, lambda row: msgspec.convert(row, Pair), columns=columns))
-    pairs = [row for row in rows if row.gold != _NO_LABEL]
+        rows = list(
+            parse_rows(path, lambda row: _labelled(msgspec.convert(row, Pair)), columns=columns)
+        )
+    pairs = [row for row in rows if row]
     if not pairs:
         raise InputError(f"{path}: no labelled pairs")
     return NliData(source.name, pairs, without_label=len(rows) - len(pairs))
+
+
+def _labelled(pair: Pair) -> Pair | None:
+    """Return the pair; None without an agreed label."""
+    if pair.gold == _NO_LABEL:
+        return None
+    if not (pair.premise.strip() and pair.hypothesis.strip()):
+        raise ValueError(
+            f"the sentences are {pair.premise!r} and {pair.hypothesis!r}; text is needed"
+        )
+    return pair

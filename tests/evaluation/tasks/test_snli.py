@@ -49,7 +49,7 @@ def pairs_module(tmp_path_factory):
 
 
 def test_jsonl_and_txt_are_the_same_data(write_text):
-    rows = [("neutral", "a b", "c"), ("-", "d", "e"), ("contradiction", 'a "quote', "f g")]
+    rows = [("neutral", "a b", "c"), ("-", "d", ""), ("contradiction", 'a "quote', "f g")]
     lines = "".join(line(*row) for row in rows)
     table = "gold_label\tsentence1_parse\tsentence1\tsentence2\tpairID\n" + "".join(
         f"{label}\t( x )\t{one}\t{two}\tid\n" for label, one, two in rows

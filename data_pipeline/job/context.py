@@ -29,6 +29,9 @@ from data_pipeline.pairs.schema import (
 )
 
 _COMPLETE, _WAITING = "complete", "waiting pairs"
+_WAITING_BYTES = 256 << 20
+"""Of the pairs that are in memory at once: each has its input's text, and replies to one message
+may be any number."""
 
 
 class AddContextTurn(beam.PTransform):
@@ -78,9 +81,13 @@ def _add_turn(
     element: tuple[int, dict[str, Iterable[Block]]], *, turn: int, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     _, blocks = element
-    pairs = received(blocks[_WAITING], schema)
-    if pairs.num_rows:
-        yield from add_turn(pairs, OwnMessages(blocks[OWN_MESSAGES]), turn=turn)
+    waiting = list(blocks[_WAITING])
+    if not waiting:
+        return
+    own = OwnMessages(blocks[OWN_MESSAGES])
+    sizes = np.array([block.length or len(block.data) for block in waiting])
+    for piece in pieces(sizes, rows=len(waiting), most=_WAITING_BYTES):
+        yield from add_turn(received(waiting[piece], schema), own, turn=turn)
 
 
 def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[pa.RecordBatch]:

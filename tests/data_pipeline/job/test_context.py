@@ -3,9 +3,12 @@
 import pyarrow as pa
 
 from data_pipeline.execution.exchange import Exchange
+from data_pipeline.job import context
 from data_pipeline.job.context import add_turn
-from data_pipeline.job.join import OWN_SCHEMA, OwnMessages
+from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, OwnMessages
 from data_pipeline.pairs.schema import pairs_schema
+
+INLINE = Exchange("", inline=True)
 
 
 def messages(*dropped, **parents):
@@ -16,7 +19,11 @@ def messages(*dropped, **parents):
     ]
     rows += [{"id": name, "dropped_by": 3} for name in dropped]
     batch = pa.RecordBatch.from_pylist(rows, schema=OWN_SCHEMA)
-    return OwnMessages(block for _, block in Exchange("", inline=True).blocks([(0, batch)]))
+    return OwnMessages(blocks_of(batch))
+
+
+def blocks_of(*batches):
+    return [block for _, block in INLINE.blocks((0, batch) for batch in batches)]
 
 
 def turns(before, own, count):
@@ -51,3 +58,19 @@ def test_a_chain_that_closes_a_circle_ends():
     # The input's parent answers the response itself.
     assert turns("c3", messages(c3="c2"), 9)[0] == []
     assert turns("c1", messages(c1="c1"), 9)[0] == ["text of c1"]
+
+
+def test_the_pairs_of_a_partition_are_in_memory_a_part_at_a_time(monkeypatch):
+    monkeypatch.setattr(context, "_WAITING_BYTES", 1)
+    schema = pairs_schema(1)
+    pairs = [
+        pa.RecordBatch.from_pylist([{"response_id": name, "before_input": "c1"}], schema=schema)
+        for name in ("c3", "c4")
+    ]
+    own = pa.RecordBatch.from_pylist([{"id": "c1", "text": "q"}], schema=OWN_SCHEMA)
+    element = 0, {context._WAITING: blocks_of(*pairs), OWN_MESSAGES: blocks_of(own)}
+    found = [batch.to_pylist() for batch in context._add_turn(element, turn=0, schema=schema)]
+    assert sorted((row["response_id"], row["context/0"]) for (row,) in found) == [
+        ("c3", "q"),
+        ("c4", "q"),
+    ]

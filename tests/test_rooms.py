@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,24 @@ def test_no_folder_has_more_than_a_dozen_modules(room):
         if len([path for path in folder.glob("*.py") if path.name[:2] != "__"]) > 12
     ]
     assert not many
+
+
+def test_every_file_of_a_package_is_installed_with_it():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    installed = {
+        path
+        for package, patterns in project["tool"]["setuptools"]["package-data"].items()
+        for pattern in patterns
+        for path in (REPOSITORY / package.replace(".", "/")).glob(pattern)
+    }
+    files = {
+        path
+        for room in (*ROOMS, EVERYBODY)
+        for path in (REPOSITORY / room).rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert files
+    assert files <= installed
 
 
 @pytest.mark.parametrize("room", ROOMS)

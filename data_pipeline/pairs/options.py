@@ -20,7 +20,7 @@ _REMOVAL = "rules that drop pairs, off by default"
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
-    """How pairs are made, split and stored; the base of each command's options."""
+    """How pairs are made, split and stored; the base of the options of commands that make pairs."""
 
     output: str = option("", help="the folder to write; required without --sample", metavar="DIR")
     sample: int | None = option(

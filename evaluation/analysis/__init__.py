@@ -1,1 +1,1 @@
-"""Results in, comparisons out: significance, mistakes, contamination, growth."""
+"""Results in, comparisons out: significance, mistakes, contamination."""

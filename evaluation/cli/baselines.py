@@ -1,4 +1,4 @@
-"""`baselines`: the same tasks for what needs no training."""
+"""`baselines`: the same tasks for what is not our model, linear maps learned on it included."""
 
 import itertools
 import re

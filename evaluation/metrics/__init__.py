@@ -1,1 +1,1 @@
-"""Scores and gold labels in, metrics and bootstrap intervals out; no TensorFlow here."""
+"""Scores and gold labels in, metrics out, without TensorFlow; intervals: `common.statistics`."""

@@ -1,6 +1,7 @@
 """The options of `python -m model`, and what runs them."""
 
 import os
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -88,13 +89,21 @@ def train(options: TrainOptions) -> None:
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
         if os.environ.get("TF_CONFIG"):
-            print(f"error: {message_of(error)}", file=sys.stderr)
-            cluster.leave(1)
+            if isinstance(error, Exception):
+                print(f"error: {message_of(error)}", file=sys.stderr)
+            cluster.leave(_status(error))
         if isinstance(error, TrainingError):
             raise InputError(str(error)) from error
         raise
+
+
+def _status(error: BaseException) -> int:
+    """The exit status: of TERM, which raises SystemExit, and INT as in shells; otherwise 1."""
+    if isinstance(error, SystemExit):
+        return int(error.code or 0)
+    return 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
 
 
 def _train(options: TrainOptions) -> None:

@@ -117,7 +117,8 @@ def merge(
             merge(value, inner[name], source=source, where=f"{where}{name}.")
         elif name in known:
             kind, _ = known[name]
-            typed = "" if value is None and kind is str else value
+            is_blank = value is None and not parameter.is_of(None, kind)
+            typed = "" if is_blank and parameter.is_of("", kind) else value
             if not parameter.is_of(typed, kind):
                 raise parameter.refused(full, value, parameter.noun(kind))
             section.override({name: typed})

@@ -44,6 +44,8 @@ def size(folder: str | dict[str, list[str]], kind: str) -> int:
 
 def checksums(folder: str) -> dict[str, str]:
     """CRC-32C of each file of a vocabulary, as its COMPLETED says; none where it does not."""
+    if not folder:
+        return {}
     try:
         outputs = _outputs(folder)
     except (tf.errors.OpError, ValueError, KeyError):

@@ -8,7 +8,7 @@ import tensorflow as tf
 from official.core import config_definitions
 
 from common.errors import InputError
-from model import cluster
+from model import cluster, commands
 from model.training.asynchronous import tasks_of_workers
 
 
@@ -170,3 +170,25 @@ def test_an_error_names_a_peer_and_not_the_process_itself(cluster_of):
 def test_the_reason_of_an_error_is_one_line(message, said):
     error = tf.errors.InternalError(None, None, message)
     assert cluster.reason(error) == f"a step failed: InternalError: {said}"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(InputError("a: 1"), 1), (KeyboardInterrupt(), 130), (SystemExit(143), 143)],
+)
+def test_what_ends_a_process_of_a_cluster_does_not_wait_for_the_others(
+    cluster_of, monkeypatch, error, status
+):
+    cluster_of("worker", worker=2)
+
+    def ends(_):
+        raise error
+
+    def leave(status):
+        raise ChildProcessError(status)
+
+    monkeypatch.setattr(commands, "_train", ends)
+    monkeypatch.setattr(cluster, "leave", leave)
+    options = commands.TrainOptions(experiment="reddit", mode="eval", model_dir="run")
+    with pytest.raises(ChildProcessError, match=str(status)):
+        commands.train(options)

@@ -146,6 +146,7 @@ def test_the_params_of_a_run_are_parameters_again(parse, tmp_path, experiment):
 
 def test_flags_in_order_blank_texts_and_indentation():
     overrides = ["    trainer.train_steps=7,    task.seed=3\n", "task.seed=4,task.sts_dev=", ""]
+    overrides.append("task.train_data.input_path=")
     params = parsing.parse(experiment="reddit", params_override=overrides)
     assert (params.trainer.train_steps, params.task.seed, params.task.sts_dev) == (7, 4, "")
 

@@ -15,7 +15,7 @@ from model.checkpoints import trained
 from model.configs import parsing, schema
 from model.dual_encoder import build
 from model.layers import encoders
-from model.text import BIGRAMS, PADDING, WORDS
+from model.text import BIGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import TextToIds
 from model.training import run
 
@@ -155,6 +155,14 @@ def test_what_is_no_vocabulary_is_refused(tiny_vocabulary):
             (tiny_vocabulary / "COMPLETED").write_text(content)
         with pytest.raises(InputError, match=r"text.vocabulary: '.*/vocabulary'"):
             TextToIds(vocabulary=str(tiny_vocabulary))
+
+
+def test_no_vocabulary_has_no_checksums_in_any_folder(tmp_path, monkeypatch):
+    pairs = {"train-00000-of-00001.tfrecord": {"crc32c": "12345678"}}
+    (tmp_path / "COMPLETED").write_text(json.dumps({"outputs": pairs}))
+    assert vocabulary.checksums(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert vocabulary.checksums("") == {}
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,6 +27,8 @@ from data_pipeline.storage.filesystem import reach_object_stores
 LOCAL_RUNNER = "FnApiRunner"
 _NAMES_OF_LOCAL = ("direct", "directrunner", "fnapirunner")
 """What Beam's users call it, in lower case."""
+_WITH_JOB_SERVER = ("flink", "spark", "portable", "prism", "apache_beam.runners.portability.")
+"""Lower-case prefixes of runners whose job server adds options once it runs."""
 _MULTI_PROCESSING = "multi_processing"
 _INPUT_BYTES_A_WORKER = 8 << 20
 """Another process takes some two seconds to start, which pays from this much stored input on."""
@@ -86,9 +89,10 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     Raises:
       InputError: if an argument is unknown, or a credential.
     """
-    stray = [each for each in beam_arguments[:1] if not each.startswith("-")]
-    if stray:
-        raise InputError(f"unexpected argument {stray[0]!r}; every option begins with --")
+    for before, argument in pairwise(["", *beam_arguments]):
+        # What follows "--name" without "=" may be its value.
+        if not argument.startswith("-") and (not before.startswith("--") or "=" in before):
+            raise InputError(f"unexpected argument {argument!r}; every option begins with --")
     for name in (argument.partition("=")[0] for argument in beam_arguments):
         if name in _SECRETS:
             raise InputError(
@@ -99,11 +103,16 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     standard = options.view_as(StandardOptions)
     if standard.runner is None or standard.runner.lower() in _NAMES_OF_LOCAL:
         standard.runner = LOCAL_RUNNER
+    if not standard.runner.lower().startswith(_WITH_JOB_SERVER):
         options.require_known()
     workers = options.view_as(DirectOptions).direct_num_workers
     if workers < 0:
         raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
-    _log_states_only()
+    if is_local(options):
+        # The local workers log each error that the job then fails with.
+        logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
+    else:
+        _log_states_only()
     reach_object_stores(options)
     return options
 

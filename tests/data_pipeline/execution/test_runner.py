@@ -1,6 +1,8 @@
 """Beam's options, the number of processes, and what the command says when a job fails."""
 
+import logging
 import os
+import threading
 
 import pytest
 
@@ -55,10 +57,28 @@ def test_the_direct_runner_is_the_local_one(arguments):
     assert not is_local(pipeline_options(["--runner=FlinkRunner"]))
 
 
-@pytest.mark.parametrize("arguments", [["--speed=9"], ["stray"], ["--direct_num_workers=-1"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--speed=9"],
+        ["--speed=9", "--runner=DataflowRunner"],
+        ["stray"],
+        ["stray", "--runner=FlinkRunner"],
+        ["RC_2", "--direct_num_workers=1"],
+        ["--direct_num_workers=-1"],
+    ],
+)
 def test_wrong_arguments_are_named(arguments):
-    with pytest.raises(InputError, match=arguments[0].strip("-").partition("=")[0]):
-        pipeline_options(arguments)
+    for given in (arguments, arguments[::-1]):
+        with pytest.raises(InputError, match=arguments[0].strip("-").partition("=")[0]):
+            pipeline_options(given)
+
+
+def test_a_local_job_leaves_the_log_of_its_process_alone(monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    level, hook = logging.getLogger().level, threading.excepthook
+    pipeline_options([])
+    assert (logging.getLogger().level, threading.excepthook) == (level, hook)
 
 
 def test_an_option_that_neither_beam_nor_the_engine_knows_is_refused():

@@ -239,10 +239,9 @@ def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
 
 
 def files_like(folder: str, pattern: str) -> list[FileMetadata]:
-    """The files of a folder that a pattern with `*` names, such as `*/cached_input.json`.
+    """The files of a folder that a pattern with `*` names, such as `read-*`.
 
-    On a local disk Beam itself would walk through all folders below: with 66 inputs, each of which
-    has a folder, half a second a job.
+    On a local disk Beam itself would walk through all folders below.
     """
     if is_remote(folder):
         (match,) = FileSystems.match([FileSystems.join(folder, pattern)])

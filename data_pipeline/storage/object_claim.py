@@ -83,5 +83,6 @@ class ObjectClaim:
     def _taken(self, holder: dict[str, Any]) -> ClaimedError:
         by = f"process {holder['process']} on {holder['host']}" if holder else "another process"
         return ClaimedError(
-            f"{self._path}: in use by {by}; wait for it to end or name another folder"
+            f"{self._path}: in use by {by}; wait for it to end, if it was killed "
+            f"{EXPIRE_SECONDS:g} s, or name another folder"
         )

@@ -76,8 +76,8 @@ class RedditOptions(PairOptions, RuleOptions):
 def _subreddits(name: str, given: str | None) -> frozenset[str]:
     if given is None:
         return frozenset()
-    names = (each.lower().strip("/").removeprefix("r/") for each in texts_of(name, given))
-    return frozenset(filter(None, names))
+    names = (each.strip().lower().strip("/").removeprefix("r/") for each in given.split(","))
+    return frozenset(texts_of(name, ",".join(names)))
 
 
 def _read_names(path: str | None) -> frozenset[str]:

@@ -18,7 +18,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--records_per_file", "0"], ["--gzip", "--format", "parquet"]],
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
-        *[["--drop_prefixes", ","], ["--subreddits", ", ,"], ["--exclude_subreddits", ""]],
+        *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
         ["--letters_and_marks", "--rules", "none"],
         *[["--bots", "nowhere"], ["--bots", "."], ["--exclude_texts", "nowhere.txt"]],
         *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],

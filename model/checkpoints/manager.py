@@ -1,7 +1,6 @@
 """The checkpoints of a run: the last ones, to resume from, and the one that validated best."""
 
 import math
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import tensorflow as tf
 from official.core import config_definitions
 
 from common.errors import message_of
+from common.files import write_text
 from model.checkpoints import files, model_dir, record
 from model.checkpoints.files import BEST
 from model.configs import schema
@@ -151,7 +151,8 @@ class BestCheckpoint:
         if self._scratch:
             return
         # Of the run: who only validates does not know what was trained.
-        shutil.copy(self._run / model_dir.PARAMS_FILE, self._folder)
+        params = (self._run / model_dir.PARAMS_FILE).read_text(encoding="utf-8")
+        write_text(self._folder / model_dir.PARAMS_FILE, params)
         of_run = record.read(self._run) or record.Record()
         record.write(self._folder, record.Record(vocabulary=of_run.vocabulary, best=offered))
 

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import os
+import shutil
 
 import pytest
 
@@ -92,6 +93,14 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
     assert found["70 pairs", "learning rate"] == "0.012"
     found = numbers(page.parent / "results" / "figure_8.csv")
     assert (found["30%", "dev, all"], found["30%", "test, captions"]) == ("0.550", "0.250")
+
+
+def test_the_page_says_nothing_of_baselines_that_are_not_there(results, pairs, tmp_path):
+    shutil.rmtree(results / "baselines")
+    results_page.write(results, tmp_path / "RESULTS.md", pairs=[pairs])
+    before_the_table, _, _ = (tmp_path / "RESULTS.md").read_text().partition("\n\n|")
+    assert "`reddit`" in before_the_table
+    assert "best simple baseline" not in before_the_table
 
 
 def test_the_days_are_those_of_the_rows_that_are_shown(results, pairs, tmp_path):

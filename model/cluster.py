@@ -86,8 +86,9 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
         tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
-    # TensorFlow installs a handler of TERM when it joins a cluster, which would not stop training.
-    handler = signal.getsignal(signal.SIGTERM)
+    # No handler of Python runs while TensorFlow waits for the others; by default TERM ends the
+    # process. When TensorFlow joins them, it installs a handler that would not stop training.
+    handler = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         return distribute_utils.get_distribution_strategy(
             distribution_strategy=runtime.distribution_strategy,

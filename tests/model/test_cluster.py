@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from official.core import config_definitions
 
+from common import command_line
 from common.errors import InputError
 from model import cluster, commands
 from model.training.asynchronous import tasks_of_workers
@@ -170,6 +171,20 @@ def test_an_error_names_a_peer_and_not_the_process_itself(cluster_of):
 def test_the_reason_of_an_error_is_one_line(message, said):
     error = tf.errors.InternalError(None, None, message)
     assert cluster.reason(error) == f"a step failed: InternalError: {said}"
+
+
+def test_term_ends_a_process_that_waits_for_its_cluster(monkeypatch):
+    handlers, before = [], signal.getsignal(signal.SIGTERM)
+
+    def joins(**_):
+        handlers.append(signal.getsignal(signal.SIGTERM))
+
+    monkeypatch.setattr(cluster.distribute_utils, "get_distribution_strategy", joins)
+    with command_line.errors_in_one_line():
+        own = signal.getsignal(signal.SIGTERM)
+        cluster.strategy(runtime("one_device", num_gpus=0))
+        assert signal.getsignal(signal.SIGTERM) == own
+    assert (handlers, signal.getsignal(signal.SIGTERM)) == ([signal.SIG_DFL], before)
 
 
 @pytest.mark.parametrize(

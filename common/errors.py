@@ -36,5 +36,5 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # TensorFlow adds names of operations in its graph.
-    text = re.sub(r"\{\{.*?\}\}|\[Op:\w+\]", "", str(error))
+    text = re.sub(r"\{\{.*?\}\}|\[Op:\w+\]( name: ?$)?", "", str(error))
     return " ".join(text.split()) or type(error).__name__

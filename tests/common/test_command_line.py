@@ -131,7 +131,7 @@ def test_help_has_every_option_and_its_default(capsys):
 def test_errors_of_libraries_name_the_place():
     with pytest.raises(InputError, match=r"file\.csv: .bad row"), reading("file.csv"):
         raise KeyError("bad row")
-    assert message_of(RuntimeError("one\n two {{node a}} [Op:Mul]")) == "one two"
+    assert message_of(RuntimeError("one\n two {{node a}} [Op:Mul] name: ")) == "one two"
     assert message_of(ValueError()) == "ValueError"
     with pytest.raises(OSError) as error:
         Path("/no/such/file").read_text()

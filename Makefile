@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint engines reproduce ablations pretrained benchmark clean
+.PHONY: help install demo test test-ci test-all nightly lint engines reproduce ablations pretrained benchmark clean
 
 # Any Python 3.11.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
@@ -61,11 +61,18 @@ demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/repor
 test: $(INSTALLED) $(WORKFLOW_INSTALLED)  ## the fast tests
 	$(RUN) -m pytest -m "not slow" -n 2 --dist loadfile
 
+# Of the slow tests: what must not change, every document and kind of bad input, and exact resume.
+CHECKED := tests/goldens tests/commands tests/model/training/test_resume.py
+test-ci: test  ## the fast tests, then the slow ones that every change must pass
+	$(RUN) -m pytest -m slow -n 2 --dist loadfile $(CHECKED)
+
 # Engines and clusters start many processes and have deadlines: one at a time.
 SEVERAL_PROCESSES := flink or spark or prism or cluster
 test-all: test  ## the fast tests, then the slow ones
 	$(RUN) -m pytest -m "slow and not ($(SEVERAL_PROCESSES))" -n 2 --dist loadfile
 	$(RUN) -m pytest -m "slow and ($(SEVERAL_PROCESSES))"
+
+nightly: lint engines test-all  ## all that there is: every night, and before a release
 
 lint: $(INSTALLED)  ## ruff check, ruff format --check, mypy
 	$(RUN) -m ruff check .

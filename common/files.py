@@ -121,10 +121,12 @@ def _holder() -> str:
 def _lock(folder: Path, path: Path) -> int:
     """A descriptor of the locked file."""
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:
+        except (FileExistsError, FileNotFoundError):
+            if folder.exists() and not folder.is_dir():
+                raise
             continue  # the last holder has just removed the folder
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,6 +25,8 @@ def start(dump, output, *options):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # What runs in the background has it ignored, and so have its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 

@@ -1,7 +1,7 @@
 """Columns of many rows: hashes of strings, batches cut by key and by size."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,8 +128,3 @@ _CRC_TABLE = _crc_table()
 def values_of(mask: Any) -> np.ndarray:
     """An Arrow array of booleans as a NumPy array; nulls are False."""
     return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
-
-
-def combined(arrays: Iterable[Any], kind: pa.DataType) -> Any:
-    """Arrays one after the other, as one array."""
-    return pa.chunked_array(list(arrays), type=kind).combine_chunks()

@@ -172,7 +172,7 @@ def ends(arguments, capfd):
             if not isinstance(ended.code, str):
                 return ended.code, capfd.readouterr()
             printed = capfd.readouterr()
-            # Not printed: where a test limits the size of files, the captured output is one of them.
+            # Not printed: a test that limits the size of files limits the captured output too.
             return 1, printed._replace(err=f"{printed.err}{ended.code}\n")
         return 0, capfd.readouterr()
 

@@ -23,6 +23,9 @@ from data_pipeline.storage.filesystem import read_bytes, write_object
 RENEW_SECONDS = 20.0
 EXPIRE_SECONDS = 120.0
 SETTLE_SECONDS = 2.0
+_SIZE = 1000
+"""Bytes of every claim: a reader asks for the size first, and reads as much of a claim that was
+renewed since."""
 
 
 class ObjectClaim:
@@ -70,7 +73,8 @@ class ObjectClaim:
         return json.loads(read_bytes(self._path)) if FileSystems.exists(self._path) else {}
 
     def _write(self) -> None:
-        write_object(self._path, json.dumps(self._mine | {"renewed": time.time()}).encode())
+        claim = json.dumps(self._mine | {"renewed": time.time()})
+        write_object(self._path, claim.ljust(_SIZE).encode())
 
     def _renew(self) -> None:
         while not self._stop.wait(RENEW_SECONDS):

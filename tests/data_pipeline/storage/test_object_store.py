@@ -89,10 +89,11 @@ def test_a_claim_is_renewed_and_one_that_is_not_is_taken_over(store, monkeypatch
     with monkeypatch.context() as patched:
         patched.setattr(object_claim, "RENEW_SECONDS", 0.01)
         with ObjectClaim(path):
-            first = json.loads(read_bytes(path))
+            first, size = json.loads(read_bytes(path)), len(read_bytes(path))
             while (now := json.loads(read_bytes(path)))["renewed"] == first["renewed"]:
                 time.sleep(0.01)
             assert now["token"] == first["token"]
+            assert len(read_bytes(path)) == size  # whoever reads while it is renewed reads it all
     with ObjectClaim(path) as held:
         stale = first | {"renewed": time.time() - object_claim.EXPIRE_SECONDS - 1}
         write_object(path, json.dumps(stale).encode())

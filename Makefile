@@ -30,6 +30,7 @@ $(INSTALLED): requirements.txt
 	@echo "installing the pinned packages into $(VENV): a few minutes, once"
 	@$(call new_environment,$(VENV))
 	$(RUN) -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --editable ./runtime
 	touch $@
 
 demo: $(INSTALLED)  ## the whole pipeline on a generated sample: runs/demo/report.html

@@ -23,7 +23,7 @@ from common.command_line import errors_in_one_line
 from common.errors import InputError
 from common.files import aside
 from export import add_scores
-from export.card import identity, scores
+from export.card import identity, model_card, scores
 
 SMALL, FULL = "small", "full"
 NAME = "conversations-small"
@@ -68,7 +68,7 @@ def publish(runs: Path, output: Path) -> None:
         add_scores(module, runs / "results" / "pretrained" / f"{row}-0")
         stored = scores.load(module / identity.FOLDER / identity.SCORES)
         found[row] = {one["name"]: one for one in stored}
-    sizes = {row: sum(f.stat().st_size for f in _files(of)) for row, of in modules.items()}
+    sizes = {row: model_card.size(of) for row, of in modules.items()}
     if sizes[SMALL] > MOST_BYTES:
         raise InputError(f"{NAME} has {sizes[SMALL]:,} bytes; accepted: {MOST_BYTES:,}")
     small, full = (found[row]["sts-dev"]["metrics"]["pearson"] for row in (SMALL, FULL))

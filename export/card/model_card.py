@@ -1,12 +1,13 @@
 """The model card: README.md in a module's folder, made from its `assets.extra/`."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from export.card import identity, scores
-from export.module import warm_up
+from export.module import plain, warm_up
 from export.module.signatures import SIGNATURES
 from model.configs import schema
 
@@ -18,17 +19,26 @@ def write(module: Path) -> None:
     """Writes the card of a module that has its identity."""
     known = module / identity.FOLDER / identity.SCORES
     (module / FILE).write_text(
-        render(identity.read(module), scores.load(known), size=size(module)), encoding="utf-8"
+        render(
+            identity.read(module),
+            scores.load(known),
+            size=size(module),
+            plain_size=_bytes(module / name for name in plain.FILES),
+        ),
+        encoding="utf-8",
     )
 
 
-def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> str:
+def render(
+    about: dict[str, Any], found: list[dict[str, Any]], *, size: int, plain_size: int = 0
+) -> str:
     """The card, Markdown.
 
     Args:
       about: content of `identity.json`.
       found: content of `scores.json`.
-      size: bytes of the module.
+      size: bytes of the SavedModel.
+      plain_size: bytes of the plain form; 0 if there is none.
     """
     data = about["training_data"]
     learned = {*about["tasks"], *(part["task"] for part in data)}  # also before its last run
@@ -52,6 +62,7 @@ def render(about: dict[str, Any], found: list[dict[str, Any]], *, size: int) -> 
         sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
         ranks=schema.RESPONSE_SELECTION in learned,
         size=size,
+        plain_size=plain_size,
         warm_up=warm_up.FILE,
     )
 
@@ -62,5 +73,9 @@ def _totals(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def size(module: Path) -> int:
-    """Bytes of all files."""
-    return sum(path.stat().st_size for path in module.rglob("*") if path.is_file())
+    """Bytes of a SavedModel with all that is in its folder but the plain form."""
+    return _bytes(path for path in module.rglob("*") if path.name not in plain.FILES)
+
+
+def _bytes(paths: Iterable[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())

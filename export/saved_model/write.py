@@ -20,12 +20,12 @@ from common.saved_model import fingerprint
 from export import FLOAT32, VARIANTS
 from export.card import identity, model_card, scores
 from export.module import components as principal_components
-from export.module import warm_up
+from export.module import plain, warm_up
 from export.module.hub_module import HubModule
 from export.module.signatures import RANK_RESPONSES, SIGNATURES
 from export.saved_model import verify
 from model.checkpoints import trained
-from model.checkpoints.model_dir import PARAMS_FILE
+from model.checkpoints.model_dir import PARAMS_FILE, read_params
 
 
 class VerificationError(Exception):
@@ -145,6 +145,9 @@ def _write(
     extra = folder / identity.FOLDER
     extra.mkdir()
     shutil.copy(params, extra / params.name)
+    model = read_params(extra)["task"]["model"]
+    if plain.has_plain_form(model):
+        plain.write(module, model, folder)
     warm_up.write(extra / warm_up.FILE, list(module.heads))
     about |= {"fingerprint": fingerprint(folder), "measured": _verify(module, folder)}
     identity.write(folder, about)

@@ -82,6 +82,9 @@ def counts(folder: str, kind: str) -> list[int]:
 
 
 def tokens(table: tf.lookup.StaticHashTable) -> list[str]:
-    """The tokens of a table, in their order."""
-    keys, places = (values.numpy() for values in table.export())
+    """The tokens of a table, in their order; also of a table in a module that was loaded."""
+    exported = tf.raw_ops.LookupTableExportV2(
+        table_handle=table.resource_handle, Tkeys=tf.string, Tvalues=tf.int64
+    )
+    keys, places = (values.numpy() for values in exported)
     return [token.decode() for token in keys[places.argsort()]]

@@ -1,0 +1,254 @@
+"""A module's plain form: rows of one table are summed, so NumPy is all that it takes."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from safetensors import safe_open
+
+from conversational_embeddings._farmhash import fingerprint64
+from conversational_embeddings._tokens import tokens
+
+FORMAT = 1
+"""The version of the plain form that this package reads: `format` of `config.json`."""
+_BEGIN, _END = "<s>", "</s>"
+_HASHES = 2**31 - 1
+_PRIME = 1_000_003
+_NGRAMS_A_WORD = 24
+_REMEMBERED = 2**16
+"""Words without a row of their own whose rows are kept: some 10 MB."""
+_LEAST_SQUARE = 1e-12
+"""Of a vector's length, so that 0 stays 0 where TensorFlow's `l2_normalize` leaves it."""
+
+
+def load(path: str | Path) -> Module:
+    """Loads a module.
+
+    Args:
+      path: the folder of a module that `python -m export` has written.
+
+    Raises:
+      FileNotFoundError: if the folder holds no plain form, as of encoders that are no sums of rows.
+      ValueError: if the plain form is of another version, or damaged.
+    """
+    return Module(Path(path))
+
+
+class Module:
+    """Texts in, embeddings out: `load` makes it. It may be used by several threads.
+
+    An embedding depends on its own text only. Text is truncated to `max_tokens` words; an empty
+    text has an embedding, too, which means nothing.
+
+    Attributes:
+      dim: numbers of an embedding.
+      max_tokens: words and other visible characters of a text that are read.
+    """
+
+    def __init__(self, folder: Path):
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        if config.get("format") != FORMAT:
+            raise ValueError(
+                f"{folder / 'config.json'}: format is {config.get('format')!r}; "
+                f"accepted: {FORMAT} (another release of this package may read it)"
+            )
+        self.dim: int = config["dim"]
+        self.max_tokens: int = config["max_tokens"]
+        self._words = _Rows(folder, config["words"])
+        self._bigrams = _Rows(folder, config["bigrams"]) if "bigrams" in config else None
+        self._ngrams: dict[str, int] | None = config.get("char_ngrams")
+        with safe_open(str(folder / "model.safetensors"), framework="numpy") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        self._table: np.ndarray = arrays["table"]
+        self._scales: np.ndarray = arrays["scales"]
+        self._bias: np.ndarray = arrays["bias"]
+        self._projection: np.ndarray | None = arrays.get("projection")
+        self._components: np.ndarray | None = arrays.get("components")
+        self._sts_matrix: np.ndarray | None = arrays.get("sts_matrix")
+        self._response: tuple[np.ndarray, np.ndarray] | None = None
+        if "response" in config:
+            self._response = arrays["response_kernel"], arrays["response_bias"]
+            self._response_is_residual: bool = config["response"]["residual"]
+            self._response_is_normalized: bool = config["response"]["normalize"]
+        self._rows_of_unknown = functools.lru_cache(_REMEMBERED)(self._unknown)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Embeds texts to compare them with each other.
+
+        Args:
+          texts: a list of strings.
+
+        Returns:
+          float32 [texts, dim], rows of unit length; the SavedModel's `serving_default`.
+
+        Raises:
+          TypeError: if `texts` is a string, or holds anything but strings.
+        """
+        return self._finished(self._encode(texts))
+
+    def encode_input(self, texts: Sequence[str]) -> np.ndarray:
+        """Embeds what is replied to, for its dot product with `encode_response`.
+
+        Args:
+          texts: a list of strings.
+
+        Returns:
+          float32 [texts, dim], rows of unit length; the SavedModel's `encode_input`.
+
+        Raises:
+          TypeError: if `texts` is a string, or holds anything but strings.
+        """
+        return self._encode(texts)
+
+    def encode_response(self, texts: Sequence[str]) -> np.ndarray:
+        """Embeds replies, for their dot product with `encode_input`.
+
+        Args:
+          texts: a list of strings.
+
+        Returns:
+          float32 [texts, dim]; the SavedModel's `encode_response`.
+
+        Raises:
+          TypeError: if `texts` is a string, or holds anything but strings.
+          ValueError: if the module was not trained on conversations.
+        """
+        if self._response is None:
+            raise ValueError("this module has no encode_response: it saw no conversations")
+        kernel, bias = self._response
+        embeddings = self._encode(texts)
+        responses = embeddings @ kernel + bias
+        if self._response_is_residual:
+            responses += embeddings
+        return _normalized(responses) if self._response_is_normalized else responses
+
+    def similarity(self, texts1: Sequence[str], texts2: Sequence[str]) -> np.ndarray:
+        """Compares texts pair by pair: 1 - arccos(cosine) / pi (Yang et al. 2018, equation 2).
+
+        Args:
+          texts1: a list of strings.
+          texts2: a list of as many strings.
+
+        Returns:
+          float32 [texts1], in [0, 1]; the SavedModel's `similarity`, `angular`.
+
+        Raises:
+          TypeError: if one of them is a string, or holds anything but strings.
+          ValueError: if their lengths differ.
+        """
+        if len(texts1) != len(texts2):
+            raise ValueError(
+                f"texts1 has {len(texts1)} texts, texts2 {len(texts2)}; accepted: as many"
+            )
+        cosines = np.einsum("ij,ij->i", self.encode(texts1), self.encode(texts2))
+        return 1 - np.arccos(np.clip(cosines, -1, 1)) / np.float32(np.pi)
+
+    def rank(self, text: str, responses: Sequence[str]) -> np.ndarray:
+        """Scores candidate replies to a text, the higher the better.
+
+        Args:
+          text: what is replied to.
+          responses: a list of strings.
+
+        Returns:
+          float32 [responses], dot products (section 2.2); the SavedModel's `rank_responses`.
+
+        Raises:
+          TypeError: if `text` is no string, or `responses` is one or holds anything else.
+          ValueError: if the module was not trained on conversations.
+        """
+        return self.encode_response(responses) @ self._encode([text])[0]
+
+    def _finished(self, u: np.ndarray) -> np.ndarray:
+        """Removes the components and applies the matrix: float32 [batch, dim] -> the same."""
+        if self._components is None and self._sts_matrix is None:
+            return u
+        if self._components is not None:
+            u = u - (u @ self._components) @ self._components.T
+        if self._sts_matrix is not None:
+            u = u @ self._sts_matrix
+        return _normalized(u)
+
+    def _encode(self, texts: Sequence[str]) -> np.ndarray:
+        """u: texts -> float32 [texts, dim], rows of unit length."""
+        if isinstance(texts, str):
+            raise TypeError(f"texts is the string {texts[:40]!r}; accepted: a list of strings")
+        sums = np.empty((len(texts), self._table.shape[1]), np.float32)
+        for row, text in zip(sums, texts):
+            if not isinstance(text, str):
+                raise TypeError(f"texts holds {text!r}; accepted: strings")
+            ids, count = self._ids(text)
+            rows = np.array(ids)
+            # 4.5 us for 17 rows of 512; summing a batch's rows with np.add.reduceat takes 42
+            # (AMD EPYC, 28 November 2026).
+            weights = self._scales.take(rows) * np.float32(count**-0.5)
+            np.dot(weights, self._table.take(rows, axis=0).astype(np.float32, copy=False), out=row)
+        if self._projection is not None:
+            sums = sums @ self._projection
+        return _normalized(sums + self._bias)
+
+    def _ids(self, text: str) -> tuple[list[int], int]:
+        """The rows that a text is the sum of, and the number of its words and the end mark."""
+        words = tokens(text, self.max_tokens)
+        words.append(_END)
+        ids: list[int] = []
+        known = self._words.known
+        for word in words:
+            place = known.get(word)
+            if place is None:
+                ids += self._rows_of_unknown(word)
+            else:
+                ids.append(place)
+        if self._bigrams is not None:
+            ids += map(self._bigrams.row_of_pair, chain((_BEGIN,), words), words)
+        return ids, len(words)
+
+    def _unknown(self, word: str) -> list[int]:
+        """The rows of a word that the vocabulary lacks: its bucket's, and its n-grams'."""
+        rows = [self._words.bucket(_hash(word))]
+        if self._ngrams is not None and word != _END:
+            codes = [ord(" "), *map(ord, word), ord(" ")]
+            first, count = self._ngrams["first"], self._ngrams["buckets"] - 1
+            rows += [
+                first + ((before * _PRIME + middle) * _PRIME + after) % count
+                for before, middle, after in zip(codes, codes[1:], codes[2 : _NGRAMS_A_WORD + 2])
+            ]
+        return rows
+
+
+class _Rows:
+    """Rows of the table of one kind: those of a vocabulary, then those of the buckets."""
+
+    def __init__(self, folder: Path, config: dict):
+        self.known: dict[str, int] = {}
+        if "vocabulary" in config:
+            lines = (folder / config["vocabulary"]).read_text(encoding="utf-8").split("\n")[:-1]
+            self.known = dict(zip(lines, range(config["first"], config["first"] + len(lines))))
+        self._first_bucket = config["first"] + len(self.known)
+        self._buckets = config["buckets"] - 1
+
+    def bucket(self, number: int) -> int:
+        """The row of a hash."""
+        return self._first_bucket + number % self._buckets
+
+    def row_of_pair(self, before: str, word: str) -> int:
+        """The row of two words that follow each other."""
+        row = self.known.get(f"{before} {word}") if self.known else None
+        return self.bucket(_hash(before) * _PRIME + _hash(word)) if row is None else row
+
+
+@functools.lru_cache(_REMEMBERED)
+def _hash(token: str) -> int:
+    """As TensorFlow's `to_hash_bucket_fast`."""
+    return fingerprint64(token.encode()) % _HASHES
+
+
+def _normalized(rows: np.ndarray) -> np.ndarray:
+    """Rows of unit length: float32 [batch, dim] -> the same."""
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return rows / np.sqrt(np.maximum(squares, _LEAST_SQUARE))[:, np.newaxis]

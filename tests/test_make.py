@@ -31,23 +31,16 @@ def make(*arguments):
     )
 
 
-def listed():
-    return re.findall(r"^make (\S+) +\S", make("help").stdout, re.MULTILINE)
-
-
-def test_help_lists_every_target_and_is_the_default():
+def test_help_is_the_default_and_lists_every_target_also_those_that_documents_name():
+    listed = re.findall(r"^make (\S+) +\S", make().stdout, re.MULTILINE)
     phony, *_internal = re.findall(
         r"^\.PHONY: (.*)", (REPOSITORY / "Makefile").read_text(), re.MULTILINE
     )
-    assert sorted(listed()) == sorted(phony.split())
-    assert make().stdout == make("help").stdout
-
-
-def test_every_target_that_a_document_names_exists():
+    assert sorted(listed) == sorted(phony.split())
     text = "\n".join(path.read_text() for path in DOCUMENTS)
     targets = set(re.findall(r"(?:`|^    |then )make ([a-z-]+)", text, re.MULTILINE))
     assert len(targets) > 3
-    assert targets <= {*listed(), "test-all"}
+    assert targets <= {*listed, "test-all"}
 
 
 @pytest.mark.parametrize("variable", ["VENV", "WORKFLOW"])
@@ -58,38 +51,36 @@ def test_an_environment_that_is_a_link_is_not_emptied(tmp_path, variable):
     link.symlink_to("theirs")
     done = make(f"{variable}={link}", f"{link}/.installed")
     assert done.returncode != 0
-    assert f"error: {link} is a link, and its target would be emptied; remove it" in done.stdout
+    assert f"error: {link} is a link" in done.stdout
     assert (tmp_path / "theirs" / "file").exists()
 
 
-def test_the_workflow_is_given_the_options_that_make_was(tmp_path):
-    given = ("DATA=a data", "NLI_AGAIN=", "NLI_IDS=[!s]* sn*", f"RUNS={tmp_path}/runs")
-    done = make("-n", "reproduce", *given, "WORKFLOW_OPTIONS=--dry-run")
+@pytest.mark.parametrize(
+    ("goal", "given", "config"),
+    [
+        (
+            "reproduce",
+            ["DATA=a data", "NLI_AGAIN=", "NLI_IDS=[!s]* sn*", "RUNS=r"],
+            ['DATA="a data"', 'NLI_AGAIN=""', 'NLI_IDS="[!s]* sn*"', 'RUNS="r"'],
+        ),
+        # On all dumps, in a folder of their own.
+        ("pretrained", ["DATA=d"], ['DATA="d"', 'HELD_OUT=""', 'RUNS="runs/pretrained"']),
+    ],
+)
+def test_the_workflow_is_given_the_options_that_make_was(goal, given, config):
+    done = make("-n", goal, *given, "WORKFLOW_OPTIONS=--dry-run")
     (line,) = [one for one in done.stdout.splitlines() if "snakemake" in one]
     words = shlex.split(line[: line.index("||")])
-    assert words[words.index(".venv-workflow/bin/snakemake") + 1] == "reproduce"
+    assert words[words.index(".venv-workflow/bin/snakemake") + 1] == goal
     assert "--dry-run" in words
-    assert sorted(words[words.index("--config") + 1 :]) == [
-        *('DATA="a data"', 'NLI_AGAIN=""', 'NLI_IDS="[!s]* sn*"', f'RUNS="{tmp_path}/runs"'),
-    ]
-
-
-def test_pretrained_modules_are_trained_on_all_dumps_in_a_folder_of_their_own():
-    done = make("-n", "pretrained", "DATA=d")
-    (line,) = [one for one in done.stdout.splitlines() if "snakemake" in one]
-    words = shlex.split(line[: line.index("||")])
-    assert words[words.index(".venv-workflow/bin/snakemake") + 1] == "pretrained"
-    assert sorted(words[words.index("--config") + 1 :]) == [
-        *('DATA="d"', 'HELD_OUT=""', 'RUNS="runs/pretrained"')
-    ]
+    assert sorted(words[words.index("--config") + 1 :]) == config
 
 
 def test_data_that_are_not_there_are_named_before_anything_is_installed(tmp_path):
     refused = make("pretrained", f"DATA={tmp_path}/nothing")
     assert refused.returncode != 0
-    assert refused.stdout == (
-        f"error: DATA='{tmp_path}/nothing' is not a folder; docs/results.md says what it holds\n"
-    )
+    assert refused.stdout.startswith("error: ")
+    assert f"{tmp_path}/nothing" in refused.stdout
 
 
 def test_one_make_at_a_time_works_in_a_folder(tmp_path):
@@ -97,7 +88,7 @@ def test_one_make_at_a_time_works_in_a_folder(tmp_path):
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused = make("reproduce", f"RUNS={tmp_path}", f"DATA={tmp_path}")
     assert refused.returncode != 0
-    assert f"error: another make works in {tmp_path}; wait for it to end" in refused.stdout
+    assert f"error: another make works in {tmp_path}" in refused.stdout
 
 
 def test_the_benchmarks_are_asked_for_what_they_accept(monkeypatch, capsys):

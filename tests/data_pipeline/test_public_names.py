@@ -1,15 +1,10 @@
 """The package's public names: each is found, and the examples in the docstring run."""
 
 import doctest
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import data_pipeline
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 def test_the_examples_in_the_docstring_run():
@@ -24,13 +19,3 @@ def test_each_public_name_is_found():
         assert getattr(data_pipeline, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = data_pipeline.nothing
-
-
-@pytest.mark.parametrize("module", ["data_pipeline", "data_pipeline.pairs.tfrecord"])
-def test_the_import_waits_for_no_large_library(module):
-    code = (
-        f"import sys, {module}\n"
-        "sys.exit(bool({'tensorflow', 'apache_beam', 'pyarrow'} & sys.modules.keys()))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=False)
-    assert done.returncode == 0

@@ -8,7 +8,6 @@ processes listen on localhost only. `make engines` fetches the jars.
 import json
 import os
 import urllib.request
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -32,8 +31,12 @@ _BEAM_WORKER = json.dumps({"command": str(REPOSITORY / "deploy" / "beam_worker")
 _PYTHON_WORKERS = ("--environment_type=PROCESS", f"--environment_config={_BEAM_WORKER}")
 
 
-class Cluster(ABC):
-    """Starts a master and its workers on entry, ends every process of them on exit."""
+class Cluster:
+    """Starts a master and its workers on entry, ends every process of them on exit.
+
+    A subclass has `options`, the job's for this cluster; `alive`, the number of workers that the
+    master knows; and `_java`, what follows `java` to start a part.
+    """
 
     master = "master"
     about = "/json/"
@@ -105,19 +108,6 @@ class Cluster(ABC):
         """The process group of a worker that runs a part of the job."""
         return os.getpgid(processes.python_workers(*self.workers())[0])
 
-    @property
-    @abstractmethod
-    def options(self) -> tuple[str, ...]:
-        """The job's options for this cluster."""
-
-    @abstractmethod
-    def alive(self) -> int:
-        """The number of workers that the master knows to be alive."""
-
-    @abstractmethod
-    def _java(self, name: str, folder: Path) -> tuple[object, ...]:
-        """What follows `java` to start a part."""
-
     def _variables(self, folder: Path) -> Mapping[str, str]:
         return {}
 
@@ -131,7 +121,6 @@ class FlinkCluster(Cluster):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The job's options for this cluster."""
         return (
             *("--runner=FlinkRunner", f"--flink_version={FLINK_SERIES}"),
             f"--flink_job_server_jar={os.path.relpath(FLINK_JOB_SERVER, REPOSITORY)}",
@@ -141,7 +130,6 @@ class FlinkCluster(Cluster):
         )
 
     def alive(self) -> int:
-        """The number of TaskManagers that the JobManager knows."""
         with suppress(OSError):
             return self.get(self.about)["taskmanagers"]
         return 0
@@ -194,10 +182,7 @@ class FlinkCluster(Cluster):
         direct = 2 * self._OFF_HEAP + self._NETWORK
         return (
             # Else Java allows as much direct memory as the heap, and a TaskManager ends at once.
-            *(
-                f"-Xmx{self._HEAP}m",
-                f"-XX:MaxDirectMemorySize={direct}m",
-            ),
+            *(f"-Xmx{self._HEAP}m", f"-XX:MaxDirectMemorySize={direct}m"),
             # In a thread of Beam's gRPC the error would go unnoticed, and the job wait for ever.
             *("-XX:+ExitOnOutOfMemoryError", *java_options),
             *("-cp", f"{FLINK / 'lib'}/*:{FLINK_JOB_SERVER}", main, "--configDir", folder),
@@ -209,7 +194,6 @@ class SparkCluster(Cluster):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The job's options for this cluster."""
         return (
             *("--runner=SparkRunner", "--spark_version=3"),
             f"--spark_job_server_jar={os.path.relpath(SPARK_JOB_SERVER, REPOSITORY)}",
@@ -234,7 +218,6 @@ class SparkCluster(Cluster):
         return {"JDK_JAVA_OPTIONS": options, "SPARK_LOCAL_HOSTNAME": "localhost"}
 
     def alive(self) -> int:
-        """The number of workers that the master knows to be alive."""
         return sum(worker["state"] == "ALIVE" for worker in self.get(self.about)["workers"])
 
     def _java(self, name: str, folder: Path) -> tuple[object, ...]:

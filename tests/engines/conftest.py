@@ -48,9 +48,9 @@ def need():
 def dumps(tmp_path_factory, sample_world):
     """A folder of dumps in many files, the duplicates and malformed lines of a sample included."""
     world = sample_world(tmp_path_factory.mktemp("world"), comments=COMMENTS)
-    lines = []
-    for month in sorted((world / "reddit").glob("RC_*")):
-        lines += zstd.decompress(month.read_bytes()).splitlines(keepends=True)
+    months = sorted((world / "reddit").glob("RC_*"))
+    whole = b"".join(zstd.decompress(month.read_bytes()) for month in months)
+    lines = whole.splitlines(keepends=True)
     folder = tmp_path_factory.mktemp("dumps")
     for part in range(DUMP_FILES):
         share = lines[part * len(lines) // DUMP_FILES : (part + 1) * len(lines) // DUMP_FILES]
@@ -73,7 +73,7 @@ def contents():
 def expected(tmp_path_factory, dumps, contents):
     """The contents that the local runner makes of the dumps."""
     output = tmp_path_factory.mktemp("expected") / "out"
-    run(*reddit_command(dumps, output))
+    subprocess.run(reddit_command(dumps, output), cwd=REPOSITORY, check=True)
     made = contents(output)
     assert json.loads(made["statistics.json"])["pairs"] > COMMENTS / 3
     return made
@@ -137,25 +137,11 @@ def installed(tmp_path_factory):
     # A copy, since setuptools builds beside the sources.
     shutil.copy(REPOSITORY / "pyproject.toml", source)
     for package in PACKAGES:
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(REPOSITORY / package, source / package, ignore=ignore)
+        shutil.copytree(REPOSITORY / package, source / package)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    run(
-        *(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation"),
-        *("--wheel-dir", scratch, source),
-    )
+    alone = ("--no-deps", "--no-index")
+    built = ("wheel", *alone, "--no-build-isolation", "--wheel-dir", scratch, source)
+    subprocess.run([*pip, *built], check=True)
     (wheel,) = scratch.glob("*.whl")
-    run(*pip, "install", "--no-deps", "--no-index", "--target", target, wheel)
+    subprocess.run([*pip, "install", *alone, "--target", target, wheel], check=True)
     return target
-
-
-def run(*command):
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS_A_JOB,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

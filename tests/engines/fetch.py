@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,21 +39,11 @@ PRISM = FOLDER / f"prism-{BEAM_VERSION}"
 MISSING = FOLDER / "missing.json"
 """Name of a thing -> why it could not be fetched."""
 
-_TRIES = 3
 _SECONDS_OF_A_PROGRAM = 10 * 60
 
 
-def fetch_flink(target: Path) -> None:
-    """Flink's jars, out of the source package that carries them."""
-    _unpack(f"apache-flink-libraries=={FLINK_VERSION}", target)
-
-
-def fetch_spark(target: Path) -> None:
-    """Spark's jars, out of the source package that carries them."""
-    _unpack(f"pyspark=={SPARK_VERSION}", target)
-
-
 def _unpack(requirement: str, target: Path) -> None:
+    """The jars of an engine, out of the source package that carries them."""
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         _run(
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
@@ -65,17 +56,8 @@ def _unpack(requirement: str, target: Path) -> None:
         jars.rename(target)
 
 
-def build_flink_job_server(target: Path) -> None:
-    """The program that turns a Beam job into a Flink job."""
-    _build_job_server(target, "flink", f"-Dflink.series={FLINK_SERIES}")
-
-
-def build_spark_job_server(target: Path) -> None:
-    """The program that runs a Beam job as a Spark driver."""
-    _build_job_server(target, "spark", f"-Dspark.version={SPARK_VERSION}")
-
-
-def _build_job_server(target: Path, engine: str, version_of_engine: str) -> None:
+def _build_job_server(engine: str, version_of_engine: str, target: Path) -> None:
+    """The program that turns a Beam job into one of an engine."""
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         # -U: asks again for what was not there the last time.
         _run(
@@ -88,20 +70,21 @@ def _build_job_server(target: Path, engine: str, version_of_engine: str) -> None
         jar.rename(target)
 
 
-def fetch_prism(target: Path) -> None:
-    """Prism, compiled here."""
+def _compile_prism(target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
         module = f"github.com/apache/beam/sdks/v2/go/cmd/prism@v{BEAM_VERSION}"
         _run("go", "install", module, environment={"GOBIN": scratch})
         (Path(scratch) / "prism").rename(target)
 
 
+_OF_FLINK = partial(_build_job_server, "flink", f"-Dflink.series={FLINK_SERIES}")
+_OF_SPARK = partial(_build_job_server, "spark", f"-Dspark.version={SPARK_VERSION}")
 STEPS: dict[str, tuple[Path, Callable[[Path], None]]] = {
-    "Flink": (FLINK, fetch_flink),
-    "Beam's job server for Flink": (FLINK_JOB_SERVER, build_flink_job_server),
-    "Spark": (SPARK, fetch_spark),
-    "Beam's job server for Spark": (SPARK_JOB_SERVER, build_spark_job_server),
-    "Prism": (PRISM, fetch_prism),
+    "Flink": (FLINK, partial(_unpack, f"apache-flink-libraries=={FLINK_VERSION}")),
+    "Beam's job server for Flink": (FLINK_JOB_SERVER, _OF_FLINK),
+    "Spark": (SPARK, partial(_unpack, f"pyspark=={SPARK_VERSION}")),
+    "Beam's job server for Spark": (SPARK_JOB_SERVER, _OF_SPARK),
+    "Prism": (PRISM, _compile_prism),
 }
 _AT_ONCE = (
     # One after the other: two Mavens must not write one local repository.
@@ -111,26 +94,24 @@ _AT_ONCE = (
 
 
 def _run(*command: str, environment: dict[str, str] | None = None) -> None:
-    """Runs a program, tried again where it fails, as it does if a registry does not answer.
+    """Runs a program.
 
     Raises:
-      RuntimeError: if it fails each time; says why in one line.
+      RuntimeError: if it fails; says why in one line.
       OSError: if there is no such program.
     """
-    for _ in range(_TRIES):
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS_OF_A_PROGRAM,
-            check=False,
-            env=os.environ | (environment or {}),
-        )
-        if done.returncode == 0:
-            return
-    said = (done.stdout + done.stderr).strip() or "no reason given"
-    missing = re.search(r"Could not find artifact [^\s(]+|^.*error.*$", said, re.I | re.M)
-    raise RuntimeError(f"{command[0]}: {missing.group() if missing else said.splitlines()[-1]}")
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS_OF_A_PROGRAM,
+        check=False,
+        env=os.environ | (environment or {}),
+    )
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip() or "no reason given"
+        reason = re.search(r"Could not find artifact [^\s(]+|^.*error.*$", said, re.I | re.M)
+        raise RuntimeError(f"{command[0]}: {reason.group() if reason else said.splitlines()[-1]}")
 
 
 def get(name: str) -> str | None:

@@ -58,11 +58,15 @@ def write_model_dir(tmp_path):
     return make
 
 
-@pytest.fixture
-def verified_here(monkeypatch):
+def verify_here(patch):
     """Modules are verified in this process: TensorFlow takes 8 seconds to start in another."""
     check = write.verify.check
-    monkeypatch.setattr(write, "_verify_alone", lambda *paths: check(*map(str, paths)))
+    patch.setattr(write, "_verify_alone", lambda *paths: check(*map(str, paths)))
+
+
+@pytest.fixture
+def verified_here(monkeypatch):
+    verify_here(monkeypatch)
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +74,9 @@ def shared(tmp_path_factory):
     """A model folder, `run`, and its module, `module`, both heads; to be read only."""
     folder = tmp_path_factory.mktemp("shared")
     make_model_dir(folder / "run", heads=BOTH)
-    main(["--model_dir", str(folder / "run"), "--output", str(folder / "module")])
+    with pytest.MonkeyPatch.context() as patch:
+        verify_here(patch)
+        main(["--model_dir", str(folder / "run"), "--output", str(folder / "module")])
     return folder
 
 

@@ -8,7 +8,6 @@ The module is the tiny one of conftest.py: a DAN of 7 numbers, 8 tokens, both he
 import os
 import resource
 import warnings
-from functools import partial
 
 warnings.simplefilter("ignore")  # other people's packages, while they are imported
 
@@ -114,15 +113,14 @@ def check_calls_leave_nothing_behind(module):
     signature = module.signatures["serving_default"]
     for size in range(1, 51):
         module(["some words"] * size)
-    assert module.__call__.experimental_get_tracing_count() == 1
     before = resident()
-    for call in range(1000):
+    for call in range(500):
         batch = tf.constant([f"word{call} word"] * (call % 50 + 1))
         module(batch, training=call % 2 == 0)
         signature(inputs=batch)
     assert module.__call__.experimental_get_tracing_count() == 1
     grown = resident() - before
-    assert grown < 8 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB in 1,000 calls"
+    assert grown < 4 * MEGABYTE, f"{grown / MEGABYTE:.0f} MB in 500 calls"
 
 
 def resident():
@@ -208,39 +206,22 @@ def check_texts_that_do_not_fit_together_are_refused(module):
         else:
             raise AssertionError(f"{name} takes {texts}")
 
-    wrong = "Shape of tensor {} is not compatible with expected shape {}"
-    for texts, shape in ((["a", "b"], "[2]"), ([], "[0]"), ("a bare string", "[]")):
-        says = wrong.format(f"input {shape}", "[1]")
-        refused("rank_responses", says, input=texts, responses=["c", "d"])
-    for first, second in ((1, 2), (2, 1), (2, 3), (0, 1), (1, 0)):
-        one, two, counts = ["a"] * first, ["b"] * second, f"given:] [{first}] [{second}]"
-        says = f"[similarity takes as many sentences1 as sentences2; {counts}"
-        refused("similarity", says, sentences1=one, sentences2=two)
-        says = f"[classify_nli takes as many premise as hypothesis; {counts}"
-        refused("classify_nli", says, premise=one, hypothesis=two)
+    for texts in (["a", "b"], [], "a bare string"):
+        refused("rank_responses", "input", input=texts, responses=["c", "d"])
+    for first, second in ((1, 2), (2, 1), (0, 1)):
+        one, two = ["a"] * first, ["b"] * second
+        refused("similarity", "as many sentences1", sentences1=one, sentences2=two)
+        refused("classify_nli", "as many premise", premise=one, hypothesis=two)
     for name in ("serving_default", "encode_input", "encode_response", "word_vectors"):
-        refused(name, wrong.format("inputs []", "[?]"), inputs="a bare string")
-        refused(name, wrong.format("inputs [1,2]", "[?]"), inputs=[["a", "table"]])
+        for texts in ("a bare string", [["a", "table"]]):
+            refused(name, "inputs", inputs=texts)
     for part in (module, module.preprocessor):
         try:
             part("a bare string")
         except TypeError as error:
-            assert "TensorSpec(shape=(), dtype=tf.string" in str(error), error
+            assert "shape=()" in str(error), error
         else:
             raise AssertionError(f"{part} takes a bare string")
-
-
-def check_xla_refuses_texts_and_the_process_lives_on(module):
-    named = {name: (module.signatures[name], inputs) for name, (inputs, _) in SIGNATURES.items()}
-    others = {"call": (module, ["sentences"]), "ids": (module.preprocessor, ["sentences"])}
-    for name, (function, inputs) in (named | others).items():
-        compiled = tf.function(partial(function), jit_compile=True)
-        try:
-            compiled(**dict.fromkeys(inputs, tf.constant(["a"])))
-        except tf.errors.InvalidArgumentError as error:
-            assert "unsupported operations" in str(error), error
-        else:
-            raise AssertionError(f"{name} was compiled")
 
 
 def check_rows_of_padding_keep_their_place(module):

@@ -52,7 +52,7 @@ def limits(about):
     return model_card.render(about, [], size=1).partition("## Limits")[2]
 
 
-def test_its_identity_is_inside(shared, about):
+def test_its_identity_is_inside_and_the_card_says_how_to_load_it(shared, about):
     found = tf.saved_model.experimental.read_fingerprint(str(shared / "module"))
     assert about["fingerprint"].startswith(f"{found.saved_model_checksum:016x}")
     assert about["fingerprint"].endswith(f"{found.checkpoint_hash:016x}")
@@ -60,91 +60,86 @@ def test_its_identity_is_inside(shared, about):
     assert (about["max_tokens"], about["dim"], about["encoder"]) == (8, 7, "averaging")
     inside = shared / "module" / "assets.extra" / "params.yaml"
     assert inside.read_text() == (shared / "run" / "params.yaml").read_text()
-
-
-def test_the_card_says_how_to_load_it(shared, about):
     card = (shared / "module" / "README.md").read_text()
     pins = dict(re.findall(r"^([\w-]+)==(\S+)$", REQUIREMENTS.read_text(), re.MULTILINE))
     (line,) = re.findall(r"pip install (.*)", card)
     assert line.split() == [f"{name}=={pins[name]}" for name in identity.NEEDED]
-    assert "import tensorflow_text" in card
-    assert "| longest text | 8 tokens" in card
     assert about["fingerprint"] in card
-    assert "`similarity` | `sentences1`: string [batch]; `sentences2`: string [batch] |" in card
-    for heading in ("## Limits", "## Memory and time", "## Trained on"):
-        assert heading in card
+    assert all(f"`{name}`" in card for name in about["signatures"])
 
 
-def test_training_data_are_told_by_what_lies_beside_them(about, tmp_path):
-    folders = ("reddit", "tickets", "sample", "teacher")
-    encoder = {"name": "strong", "fingerprint": "f1"}
-    beside = {"sample": {"synthetic": True}, "teacher": {"encoder": encoder}}
-    for name in folders:
+@pytest.fixture
+def training_data(about, tmp_path):
+    """What is known of training data by folder, beside which their manifest and card lie."""
+    beside = {
+        "reddit": ({}, {"source": {"name": "Reddit", "message": "message"}}),
+        "tickets": ({}, {"source": {"name": "tickets.csv", "message": "message"}}),
+        "sample": ({"synthetic": True}, None),
+        "teacher": ({"encoder": {"name": "strong", "fingerprint": "f1"}}, None),
+    }
+    for name, (known, card) in beside.items():
         folder = tmp_path / name
         folder.mkdir()
         (folder / "train-0.tfrecord").touch()
         completed = {"outputs": {"train-0.tfrecord": OUTPUT, "test-0.tfrecord": OUTPUT}}
-        (folder / "COMPLETED").write_text(json.dumps(completed | beside.get(name, {})))
-    for name, source in (("reddit", "Reddit"), ("tickets", "tickets.csv")):
-        card = {"source": {"name": source, "message": "message"}}
-        (tmp_path / name / "data_card.json").write_text(json.dumps(card))
+        (folder / "COMPLETED").write_text(json.dumps(completed | known))
+        if card:
+            (folder / "data_card.json").write_text(json.dumps(card))
 
-    def training_data(*names, **further):
-        files = ",".join(f"{tmp_path}/{name}/train-*" for name in names)
-        task = {"train_data": {"input_path": files}} | further
+    def find(*names, **further):
+        def data(*folders):
+            files = ",".join(f"{tmp_path}/{folder}/train-*" for folder in folders)
+            return {"train_data": {"input_path": files}}
+
+        task = data(*names) | {name: data(folder) for name, folder in further.items()}
         about["training_data"] = list(identity.training_data(task, ["response_selection"]))
         return about["training_data"]
 
-    gone = {"train_data": {"input_path": f"{tmp_path}/gone/nli-*"}}
-    taught = {"train_data": {"input_path": f"{tmp_path}/teacher/train-*"}}
-    known, nli, teacher = training_data("reddit", nli=gone, teacher=taught)
-    files, manifest = f"{tmp_path}/reddit/train-*", {"train-0.tfrecord": OUTPUT}
+    return find
+
+
+def test_training_data_are_told_by_what_lies_beside_them(training_data, tmp_path):
+    known, nli, teacher = training_data("reddit", nli="gone", teacher="teacher")
     assert known == {
         "task": "response_selection",
-        "files": files,
-        "manifest": manifest,
+        "files": f"{tmp_path}/reddit/train-*",
+        "manifest": {"train-0.tfrecord": OUTPUT},
         "source": "Reddit",
     }
-    assert nli == {"task": "nli", "files": f"{tmp_path}/gone/nli-*", "manifest": None}
-    assert (teacher["task"], teacher["encoder"]) == ("teacher", encoder)
-    assert "learned from replies on Reddit. Its users" in limits(about)
-    training_data("tickets")
-    assert "learned from replies in tickets.csv. It knows" in limits(about)
+    assert nli == {"task": "nli", "files": f"{tmp_path}/gone/train-*", "manifest": None}
+    assert (teacher["task"], teacher["encoder"]["name"]) == ("teacher", "strong")
+
+
+def test_the_limits_name_what_a_model_was_trained_on(about, training_data):
+    assert "replies" in limits(about)
     training_data("tickets", "reddit")
-    assert "learned from replies in tickets.csv, Reddit. It knows" in limits(about)
+    assert "tickets.csv, Reddit" in limits(about)
     training_data("sample")
     card = model_card.render(about, [], size=1)
-    assert "synthetic sample, 12 pairs in 1 files" in card
-    assert "- Trained on a synthetic sample" in card
+    assert "synthetic" in card
     assert "Reddit" not in card
-
-
-def test_a_model_that_learned_no_replies_does_not_say_so(about):
-    assert "Texts that get similar replies have" in model_card.render(about, [], size=1)
     about |= {"tasks": ["nli"], "training_data": [], "encoder": "registered_elsewhere"}
-    assert "Texts that mean the same have similar" in model_card.render(about, [], size=1)
     assert "replies" not in limits(about)
 
 
 def test_the_data_of_the_run_that_it_began_from_count(shared, about, tmp_path):
     earlier, again = tmp_path / "reddit", tmp_path / "again"
-    shutil.copytree(shared / "run", earlier)
-    params = yaml.safe_load((earlier / "params.yaml").read_text())
-    params["task"]["train_data"] = {"input_path": "pairs/train-*"}
-    params["task"]["init_checkpoint"] = str(earlier)  # a circle ends
-    (earlier / "params.yaml").write_text(yaml.safe_dump(params))
-    shutil.copytree(shared / "run", again)
-    params["task"]["train_data"] = {"input_path": "nli/nli-*"}
-    params["task"]["model"]["heads"] = ["nli"]
-    (again / "params.yaml").write_text(yaml.safe_dump(params))
+    for folder, head, files in (
+        (earlier, "response_selection", "pairs/train-*"),
+        (again, "nli", "nli/nli-*"),
+    ):
+        shutil.copytree(shared / "run", folder)
+        params = yaml.safe_load((folder / "params.yaml").read_text())
+        params["task"] |= {"train_data": {"input_path": files}, "init_checkpoint": str(earlier)}
+        params["task"]["model"]["heads"] = [head]
+        (folder / "params.yaml").write_text(yaml.safe_dump(params))
     found = identity.describe(again, f"{again}/ckpt-7")
     assert (found["step"], found["begun_from"]) == (7, str(earlier))
     assert [(data["task"], data["files"]) for data in found["training_data"]] == [
         ("nli", "nli/nli-*"),
-        ("response_selection", "pairs/train-*"),
+        ("response_selection", "pairs/train-*"),  # once: that its own start is itself ends
     ]
-    card = model_card.render(about | found, [], size=1)
-    assert f"| trained for | 7 steps, from the weights of `{earlier}` |" in card
+    assert f"`{earlier}`" in model_card.render(about | found, [], size=1)
     shutil.rmtree(earlier)
     found = identity.describe(again, f"{again}/ckpt-7")
     assert [data["files"] for data in found["training_data"]] == ["nli/nli-*"]
@@ -153,16 +148,14 @@ def test_the_data_of_the_run_that_it_began_from_count(shared, about, tmp_path):
 def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
     module = Path(shutil.copytree(shared / "module", tmp_path / "module"))
     weights = (module / "variables" / "variables.index").stat().st_ino
-    note = "F1 is at a threshold chosen on the same data, so it is optimistic."
-    put(results, result(about["fingerprint"], notes=[note]))
+    put(results, result(about["fingerprint"], notes=["a remark on F1"]))
     main(["card", "--module", str(module), "--results", str(results)])
     assert "1 result written to" in capsys.readouterr().out
     card = (module / "README.md").read_text()
-    row = "| sts | sts-test (`abcdef012345`) | pearson | 0.6840 | 0.6500 to 0.7123 | 1,379 |"
-    assert row in card
+    for shown in ("abcdef012345", "0.6840", "0.6500 to 0.7123", "1,379", "seed 3", "remark on F1"):
+        assert shown in card
     assert card.index("| pearson |") < card.index("| spearman |")
     assert "| extra |" not in card
-    assert f"\n`sts-test`: seed 3.\n`sts-test`: {note}\n" in card
     found = scores.load(module / "assets.extra" / "scores.json")
     assert found[0]["metrics"]["pearson"] == 0.684
     assert (module / "variables" / "variables.index").stat().st_ino == weights

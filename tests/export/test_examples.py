@@ -71,7 +71,7 @@ def write(tmp_path):
 
     def to(name, lines):
         path = tmp_path / name
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("".join(f"{line}\n" for line in lines))
         return path
 
     return to
@@ -86,62 +86,48 @@ def test_they_are_short():
 def test_semantic_search(run, write, tmp_path):
     given = [write("texts.txt", [*BATTERY, *LOGIN]), "--index", tmp_path / "index", "--top", 3]
     lines = run("semantic_search", "logging in does not work", *given)
-    assert {line.split("  ", 1)[1] for line in lines} == set(LOGIN)
-    assert [line.split()[0] for line in lines] == sorted(
-        (line.split()[0] for line in lines), reverse=True
-    )
+    scores, texts = zip(*(line.split("  ", 1) for line in lines), strict=True)
+    assert set(texts) == set(LOGIN)
+    assert list(scores) == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("message", "reply"),
-    [
-        ("How old are you?", REPLIES[0]),
-        ("Which way is the station?", REPLIES[1]),
-    ],
-)
-def test_response_suggestion(run, write, message, reply):
-    lines = run("response_suggestion", write("replies.txt", REPLIES), message)
-    assert lines[0] == reply
-    assert sorted(lines) == sorted(REPLIES)
+def test_response_suggestion(run, write):
+    replies = write("replies.txt", [*REPLIES, REPLIES[0].rstrip(".")])  # two say the same
+    for message, reply in (("How old are you?", 0), ("Which way is the station?", 1)):
+        lines = run("response_suggestion", replies, message)
+        assert lines[0].rstrip(".") == REPLIES[reply].rstrip(".")
+        assert len(lines) == 3
 
 
-def test_response_suggestion_leaves_out_what_says_the_same(run, write):
-    replies = write("replies.txt", [REPLIES[0], REPLIES[0].rstrip("."), REPLIES[1]])
-    assert len(run("response_suggestion", replies, "How old are you?")) == 2
-
-
-@pytest.mark.parametrize(
-    ("question", "match"),
-    [
-        ("can I send my order back?", "How can I return my order?"),
-        ("my cat likes fish", None),
-    ],
-)
-def test_faq_matching(run, write, question, match):
+def test_faq_matching(run, write):
     faq = write("faq.tsv", [f"{question}\t{answer}" for question, answer in FAQ.items()])
-    lines = run("faq_matching", faq, question)
-    if match is None:
-        (line,) = lines
-        assert line.startswith("no question fits; the nearest is '")
-    else:
-        assert lines[0].startswith(f"{match} (0.")
-        assert lines[1] == FAQ[match]
-
-
-def test_faq_matching_reads_quotes_as_text_and_names_a_line_without_an_answer(run, write):
+    match, answer = run("faq_matching", faq, "can I send my order back?")
+    assert match.startswith("How can I return my order? (0.")
+    assert answer == FAQ["How can I return my order?"]
+    (line,) = run("faq_matching", faq, "my cat likes fish")
+    assert line.startswith("no question fits; the nearest is '")
     faq = write("faq.tsv", ['"Where is my order\tOn its way', 'Is it "safe"?\t"Yes'])
     assert run("faq_matching", faq, "where is my order?")[1] == "On its way"
-    with pytest.raises(SystemExit, match=r"faq.tsv:2: accepted: a question, a tab and its answer"):
-        run("faq_matching", write("faq.tsv", ["a\tb", "c"]), "a")
 
 
-def test_a_classifier_names_what_it_cannot_read(run, write):
-    good = write("good.tsv", ["order\twhere\u2028is it"])
-    said = r"bad.tsv: 'hello'; accepted: a label, a tab and a text on each line"
-    with pytest.raises(SystemExit, match=said):
-        run("keras_classifier", good, write("bad.tsv", ["order\twhere", "hello"]), "nowhere")
-    with pytest.raises(SystemExit, match=r"other.tsv: 'hello' is none of the labels of .*good.tsv"):
-        run("keras_classifier", good, write("other.tsv", ["hello\tgood morning"]), "nowhere")
+@pytest.mark.parametrize(
+    ("example", "lines", "more"),
+    [
+        ("near_duplicates", [], ()),
+        ("clustering", [], ()),
+        ("faq_matching", [], ("a question",)),
+        ("faq_matching", ["a\tb", "c"], ("a question",)),
+        ("keras_classifier", ["order\twhere", "hello"], ("good.tsv", "nowhere")),
+        ("keras_classifier", ["order\twhere"], ("good.tsv", "nowhere")),  # another label
+    ],
+)
+def test_what_cannot_be_read_is_named(run, write, capsys, monkeypatch, example, lines, more):
+    path = write("bad.tsv", lines)
+    monkeypatch.chdir(write("good.tsv", ["hello\tgood\u2028morning"]).parent)
+    with pytest.raises(SystemExit) as raised:
+        run(example, path, *more)
+    named = "good.tsv: 'hello'" if lines == ["order\twhere"] else "bad.tsv"
+    assert named in f"{raised.value.code} {capsys.readouterr().err}"
 
 
 def test_near_duplicates(run, write):
@@ -149,22 +135,6 @@ def test_near_duplicates(run, write):
     copies = [texts[0], "The battery is dead after one hour.", texts[1], texts[0]]
     given = [write("texts.txt", copies), "--threshold", 0.85]
     assert run("near_duplicates", *given) == texts
-
-
-@pytest.mark.parametrize(
-    ("example", "more", "said"),
-    [
-        ("near_duplicates", (), "empty.txt has no text"),
-        ("clustering", (), "empty.txt has 0 texts; --clusters: 1 to as many"),
-        ("faq_matching", ("a question",), "empty.txt is empty; accepted: a question, a tab and"),
-    ],
-)
-def test_an_empty_file_is_named(run, write, capsys, example, more, said):
-    path = write("empty.txt", [])
-    Path(path).write_text("")
-    with pytest.raises(SystemExit) as raised:
-        run(example, path, *more)
-    assert said in f"{raised.value.code} {capsys.readouterr().err}"
 
 
 def test_near_duplicates_over_blocks():
@@ -228,10 +198,10 @@ def test_http_server():
         server.server_close()
 
 
-@pytest.mark.parametrize("arguments", [[], ["module"], ["module", "x"], ["nowhere", "8000"]])
+@pytest.mark.parametrize("arguments", [["module"], ["nowhere", "8000"]])
 def test_http_server_needs_a_module_and_a_port(arguments, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["http_server.py", *arguments])
-    with pytest.raises(SystemExit, match="usage: python examples"):
+    with pytest.raises(SystemExit, match="usage"):
         runpy.run_path(str(EXAMPLES / "http_server.py"), run_name="__main__")
 
 
@@ -271,41 +241,27 @@ def test_train_on_chat(tmp_path, capsys, monkeypatch):
         assert (tmp_path / "chat" / made).exists()
 
 
-@pytest.fixture
-def sts(tmp_path):
-    """STS pairs, as a CSV file with a header and as a file of the STS Benchmark."""
-    # No text twice: the order of cosines of 1 would be that of their rounding.
-    both = combinations(enumerate(dict.fromkeys(TEXTS)), 2)
-    pairs = [(first, second, 5.0 - (j - i)) for (i, first), (j, second) in both]
-    table = "".join(f"{a},{b},{gold}\n" for a, b, gold in pairs)
-    (tmp_path / "pairs.csv").write_text("sentence1,sentence2,score\n" + table)
-    lines = "".join(f"g\tf\ty\t{n}\t{gold}\t{a}\t{b}\n" for n, (a, b, gold) in enumerate(pairs))
-    (tmp_path / "sts-test.csv").write_text(lines)
-    return tmp_path
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "file", "needs"),
-    [
-        ("sentence_transformers_evaluator", "pairs.csv", "sentence_transformers"),
-        ("mteb_task", "sts-test.csv", "mteb"),
-    ],
-)
-def test_other_programs_find_the_same_scores(shared, sts, name, file, needs):
+@pytest.mark.parametrize("name", ["sentence_transformers_evaluator", "mteb_task"])
+def test_other_programs_find_the_same_scores(shared, tmp_path, name):
     """In a process of its own: PyTorch must be imported before TensorFlow."""
+    needs = {"mteb_task": "mteb"}.get(name, "sentence_transformers")
     if find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py", shared / "module", sts / file],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # No text twice: the order of cosines of 1 would be that of their rounding.
+    pairs = list(combinations(dict.fromkeys(TEXTS), 2))
+    table, sts = tmp_path / "pairs.csv", tmp_path / "sts-test.csv"
+    scored = "".join(f"{a},{b},{gold / 2}\n" for gold, (a, b) in enumerate(pairs))
+    table.write_text(f"sentence1,sentence2,score\n{scored}")
+    rows = (f"g\tf\ty\t{n}\t{n / 2}\t{a}\t{b}\n" for n, (a, b) in enumerate(pairs))
+    sts.write_text("".join(rows))
+    command = [sys.executable, EXAMPLES / f"{name}.py", shared / "module"]
+    command.append(sts if name == "mteb_task" else table)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
     encoder = evaluation.load_encoder(shared / "module")
-    (ours,) = evaluation.evaluate(encoder, "sts", sts / "sts-test.csv", output=sts / "results")
+    (ours,) = evaluation.evaluate(encoder, "sts", sts, output=tmp_path / "results")
     spearman = found.get("spearman") or found["spearman_cosine"]
     assert float(spearman) == pytest.approx(ours.metrics["spearman"], abs=2e-4)
     if "pearson" in found:

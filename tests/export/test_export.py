@@ -38,10 +38,6 @@ def fails(model_dir, output):
     return str(raised.value.code)
 
 
-def contents(folder):
-    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
-
-
 def test_a_stranger_can_use_it(shared, tmp_path):
     ask("stranger.py", shared / "module", cwd=tmp_path)
 
@@ -53,11 +49,8 @@ def test_other_libraries_can_use_it(shared, tmp_path):
 
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("encoder", "hidden"),
-    [(TRANSFORMER, 8), (RECURRENT, 8)],
-)
-def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encoder, hidden):
+@pytest.mark.parametrize("encoder", [TRANSFORMER, RECURRENT])
+def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encoder):
     export(write_model_dir(encoder=encoder), tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))
     sentences = tf.constant(["dog bites man", "man bites", "", "man bites dog"])
@@ -73,7 +66,7 @@ def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encode
     found = module.encoder(module.preprocessor(sentences))
     assert set(found) == {"default", "sequence_output", "mask"}
     np.testing.assert_allclose(found["default"], rows, atol=1e-6)
-    assert found["sequence_output"].shape == (4, 4, hidden)
+    assert found["sequence_output"].shape == (4, 4, 8)
     # Each ends in a mark of its own.
     expected = [[1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 1]]
     np.testing.assert_array_equal(found["mask"], np.array(expected, bool))
@@ -82,13 +75,16 @@ def test_a_sequence_encoder_gives_its_sequence(write_model_dir, tmp_path, encode
 def test_it_says_what_the_model_says(shared):
     model, text = trained.load(shared / "run")
     module = tf.saved_model.load(str(shared / "module"))
-    sentences = tf.constant(["some words", "other words of this"])
-    np.testing.assert_allclose(module(sentences), model.encode_inputs(text(sentences)), atol=1e-6)
-    np.testing.assert_allclose(
-        module.signatures["encode_response"](inputs=sentences)["outputs"],
-        model.encode_responses(text(sentences)),
-        atol=1e-6,
-    )
+    one, two = tf.constant(["some words", "a b", ""]), tf.constant(["other words", "b", "c d"])
+    ids = text(one)
+    nli = nli_head.probabilities(model.classify(ids, text(two)))
+    np.testing.assert_allclose(module(one), model.encode_inputs(ids), atol=1e-6)
+    for name, arguments, expected in (
+        ("encode_response", {"inputs": one}, model.encode_responses(ids)),
+        ("classify_nli", {"premise": one, "hypothesis": two}, nli),
+    ):
+        found = module.signatures[name](**arguments)["outputs"]
+        np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 @pytest.mark.usefixtures("verified_here")
@@ -108,16 +104,14 @@ def test_a_module_is_replaced_whole_and_a_link_to_it_stays_a_link(shared, tmp_pa
 @pytest.mark.slow
 def test_what_does_not_verify_leaves_the_old_module(shared, tmp_path, monkeypatch):
     output = shutil.copytree(shared / "module", tmp_path / "module")
-    before = contents(output)
-    fingerprint = (output / "fingerprint.pb").read_bytes()
-
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
     broken = tmp_path / "verify.py"
     broken.write_text("import sys; sys.exit('ValueError: serving_default differs by 3')")
     monkeypatch.setattr(write.verify, "__file__", str(broken))
     assert "serving_default differs by 3" in fails(shared / "run", output)
-    assert contents(output) == before
-    assert (output / "fingerprint.pb").read_bytes() == fingerprint
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".module")]
+    broken.unlink()
+    found = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == before
 
 
 def test_verifying_notices_a_difference(shared, tmp_path):
@@ -154,32 +148,24 @@ def test_what_cannot_be_exported_leaves_the_output_as_it_was(write_model_dir, tm
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("verified_here")
 @pytest.mark.parametrize(
-    ("heads", "signatures"),
+    ("head", "signatures"),
     [
-        (["nli"], {"classify_nli"}),
-        (["response_selection"], {"encode_response", "rank_responses"}),
+        ("teacher", set()),
+        pytest.param("nli", {"classify_nli"}, marks=pytest.mark.slow),
+        pytest.param(
+            "response_selection", {"encode_response", "rank_responses"}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_module_has_signatures_for_what_it_was_trained_for(
-    write_model_dir, tmp_path, heads, signatures
+    write_model_dir, tmp_path, head, signatures
 ):
-    model_dir = write_model_dir(heads=heads)
-    export(model_dir, tmp_path / "module")
+    export(write_model_dir(heads=[head]), tmp_path / "module")
     module = tf.saved_model.load(str(tmp_path / "module"))
     assert set(module.signatures) == ALWAYS | signatures
-
-
-def test_the_classifier_says_what_the_model_says(shared):
-    module = tf.saved_model.load(str(shared / "module"))
-    pair = {"premise": tf.constant(["a b", ""]), "hypothesis": tf.constant(["b", "c d"])}
-    found = module.signatures["classify_nli"](**pair)["outputs"].numpy()
-    model, text = trained.load(shared / "run")
-    logits = model.classify(text(pair["premise"]), text(pair["hypothesis"]))
-    np.testing.assert_allclose(found, nli_head.probabilities(logits), atol=1e-6)
-    np.testing.assert_allclose(found.sum(axis=1), [1, 1], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(module(["a", "b c"]), axis=1), 1, rtol=1e-5)
 
 
 @pytest.mark.slow
@@ -248,14 +234,6 @@ def test_inputs_are_encoded_in_their_context_if_the_model_reads_it(write_model_d
         encode(inputs=inputs, context=context[:1])
 
 
-@pytest.mark.usefixtures("verified_here")
-def test_a_model_of_a_teacher_alone_gives_embeddings(write_model_dir, tmp_path):
-    export(write_model_dir(heads=["teacher"]), tmp_path / "module")
-    module = tf.saved_model.load(str(tmp_path / "module"))
-    assert set(module.signatures) == ALWAYS
-    np.testing.assert_allclose(np.linalg.norm(module(["a", "b c"]), axis=1), 1, rtol=1e-5)
-
-
 @pytest.mark.slow
 def test_the_examples_of_the_package_run(shared, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -265,9 +243,7 @@ def test_the_examples_of_the_package_run(shared, tmp_path, monkeypatch):
     assert (failed, attempted > 0) == (0, True)
 
 
-def test_every_public_name_is_there_and_naming_the_package_imports_no_tensorflow(tmp_path):
+def test_every_public_name_is_there(tmp_path):
     assert [name for name in package.__all__ if not hasattr(package, name)] == []
-    program = "import export, sys; export.VARIANTS; sys.exit('tensorflow' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     with pytest.raises(ValueError, match="int16"):
         package.export(tmp_path / "run", tmp_path / "module", variant="int16")

@@ -45,10 +45,6 @@ def test_a_named_size_is_open_and_a_number_is_not():
         tf.TensorSpec([1], tf.string, name="input"),
         tf.TensorSpec([None], tf.string, name="responses"),
     ]
-    assert SIGNATURES["similarity"].specs() == [
-        tf.TensorSpec([None], tf.string, name="sentences1"),
-        tf.TensorSpec([None], tf.string, name="sentences2"),
-    ]
 
 
 def test_warm_up_requests_run_against_the_signatures(shared):
@@ -68,13 +64,8 @@ def test_warm_up_requests_run_against_the_signatures(shared):
     assert len(lengths) > 3
 
 
-def test_a_request_has_the_bytes_that_the_server_reads():
-    # Field numbers of tensorflow_serving/apis: predict_log 6; request 1; model_spec 1, inputs 2;
-    # name 1, signature_name 3; of a map's entry key 1, value 2.
-    log = warm_up.request("serving_default", 1)
-    spec = b"\x0a\x06module\x1a\x0fserving_default"
-    tensor = tf.make_tensor_proto([""], tf.string).SerializeToString()
-    entry = b"\x0a\x06inputs" + b"\x12" + bytes([len(tensor)]) + tensor
-    request = b"\x0a" + bytes([len(spec)]) + spec + b"\x12" + bytes([len(entry)]) + entry
-    predict = b"\x0a" + bytes([len(request)]) + request
-    assert log.SerializeToString() == b"\x32" + bytes([len(predict)]) + predict
+def test_a_request_is_for_the_signature_and_its_texts():
+    found = warm_up.request("rank_responses", 8).predict_log.request
+    assert found.model_spec.signature_name == "rank_responses"
+    shapes = {name: tf.make_ndarray(texts).shape for name, texts in found.inputs.items()}
+    assert shapes == {"input": (1,), "responses": (8,)}

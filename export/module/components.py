@@ -44,7 +44,7 @@ def learn(
     if count >= dim:
         raise InputError(f"--remove_components: {count}; accepted: up to {dim - 1}")
     found, sentences = np.zeros((dim, dim)), 0
-    lines = islice(filter(None, read_texts(find_files(files), REPLIES)), SAMPLE)
+    lines = islice(read_texts(find_files(files), REPLIES), SAMPLE)
     while some := list(islice(lines, _AT_ONCE)):
         embeddings = encode(tf.constant(some)).numpy().astype(np.float64)
         found += embeddings.T @ embeddings

@@ -10,7 +10,6 @@ In the mode `responses` the vectors are v', which rank as replies to an input (i
 """
 
 import json
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -175,7 +174,7 @@ def _make(
         for chunk in old.texts.chunks if old else ():
             writer.write_batch(pa.record_batch([chunk], schema=_SCHEMA))
         for digest, path in files.items():
-            count, found = 0, filter(_is_visible, read_texts([path], REPLIES))
+            count, found = 0, read_texts([path], REPLIES)
             while some := list(islice(found, BLOCK)):
                 writer.write_batch(pa.record_batch([some], schema=_SCHEMA))
                 count += len(some)
@@ -205,11 +204,6 @@ def _make(
         quantized.add(codes, matrix)
         faiss.write_index(codes, str(folder / CODES))
     write_json(folder / INDEX, about | {"files": of_files, "count": len(texts), "dim": dim})
-
-
-def _is_visible(text: str) -> bool:
-    """Whether a text has a character that is neither a space nor a control character."""
-    return any(unicodedata.category(character)[0] not in "ZC" for character in text)
 
 
 def _encoded(module: Module, texts: pa.ChunkedArray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -1,8 +1,4 @@
-"""The STS regressors of Prijatelj et al. 2017: trains networks that compare two sentences.
-
-python -m model.sts_regression run --data DIR --vectors FILE --output DIR --preset quick
-python -m model.sts_regression export --data DIR --vectors FILE --row lstm2_lstm2 --output DIR
-"""
+"""The STS regressors of Prijatelj et al. 2017: trains networks that compare two sentences."""
 
 import os
 from collections.abc import Sequence
@@ -15,14 +11,14 @@ COMMANDS = [
     Command(
         "run",
         RunOptions,
-        run="model.sts_regression.commands:run",
+        run="model.sts_regression.run:run",
         summary="cross-validate the rows of table 2",
         example="--preset quick --data DIR --vectors glove.txt --output regressors/",
     ),
     Command(
         "export",
         ExportOptions,
-        run="model.sts_regression.commands:export",
+        run="model.sts_regression.serving:export",
         summary="train one row on all training pairs and write a SavedModel",
         example="--row lstm2_lstm2 --data DIR --vectors glove.txt --output regressor/",
     ),

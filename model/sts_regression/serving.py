@@ -4,22 +4,53 @@ Signature `similarity`: string [batch] `sentences1` and `sentences2` -> float32 
 [0, 5]. A sentence without words and batches of different sizes fail with a line that says which.
 """
 
-from pathlib import Path
-
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
 from common.errors import InputError
-from common.files import CLAIM, aside
-from model.sts_regression.data import words
-from model.sts_regression.data.vectors import PADDING, UNKNOWN, WordVectors
-from model.sts_regression.layers import regressor as regressors
+from common.files import CLAIM, aside, claim
+from model.sts_regression import regressor as regressors
+from model.sts_regression.data import prepare
+from model.sts_regression.experiments import TABLE_2
+from model.sts_regression.options import ExportOptions
+from model.sts_regression.words import PADDING, UNKNOWN, WordVectors, split
 
 SIGNATURE = "similarity"
-FILES = ("saved_model.pb", "fingerprint.pb", "variables", "assets", CLAIM)
+FIRST_WORDS = 50_000
+"""Of the vectors' file, which a SavedModel keeps besides those of the data."""
+_FILES = ("saved_model.pb", "fingerprint.pb", "variables", "assets", CLAIM)
 """All that a regressor's folder may hold."""
 _TEXTS = tuple(tf.TensorSpec([None], tf.string, name=f"sentences{side}") for side in (1, 2))
+
+
+def export(options: ExportOptions) -> None:
+    """Trains a row on all training pairs, and writes the SavedModel in place of what is there.
+
+    Raises:
+      InputError: if the folder holds anything but a regressor, or training diverges.
+    """
+    output, settings, experiment = options.output, options.settings(), TABLE_2[options.row]
+    with claim(output):
+        for path in sorted(output.iterdir()):
+            if path.name not in _FILES:
+                raise InputError(
+                    f"--output: {path} is not part of a regressor; name another folder"
+                )
+        prepared = prepare(
+            options.data, settings, vectors_path=options.vectors, first_words=FIRST_WORDS
+        )
+        print(prepared.summary())
+        pairs, vectors, seed = prepared.corpus, prepared.vectors, settings.seed
+        regressor = regressors.build(
+            experiment, settings, table=vectors.table, training=pairs.sentences(), seed=seed
+        )
+        epochs = settings.epochs(experiment.epochs)
+        regressors.train(regressor, pairs, settings, epochs=epochs, seed=seed)
+        module = Similarity(regressor, vectors)
+        with aside(output) as new:
+            tf.saved_model.save(module, str(new), signatures={SIGNATURE: module.similarity})
+    print(f"-> {output}")
 
 
 class Similarity(tf.Module):
@@ -48,31 +79,14 @@ class Similarity(tf.Module):
 
     def _ids(self, sentences: tf.Tensor, name: str) -> tf.Tensor:
         """String [batch] -> int32 [batch, words]."""
-        found = words.split(sentences)
-        empty = found.row_lengths() == 0
+        words = split(sentences)
+        empty = words.row_lengths() == 0
         some = tf.debugging.Assert(
             tf.logical_not(tf.reduce_any(empty)),
             [f"{name}: no words in the sentences at", tf.where(empty)[:, 0]],
         )
         with tf.control_dependencies([some]):
-            as_is = self._rows.lookup(found.flat_values)
-        lower = self._rows.lookup(tf.strings.lower(found.flat_values, encoding="utf-8"))
+            as_is = self._rows.lookup(words.flat_values)
+        lower = self._rows.lookup(tf.strings.lower(words.flat_values, encoding="utf-8"))
         rows = tf.where(as_is == UNKNOWN, lower, as_is)
-        return tf.cast(found.with_flat_values(rows).to_tensor(PADDING), tf.int32)
-
-
-def require_replaceable(path: Path) -> None:
-    """Raises InputError if a folder holds anything but a regressor."""
-    for name in sorted(file.name for file in path.iterdir()):
-        if name not in FILES:
-            raise InputError(
-                f"--output: {path} holds {name!r}, which is not part of a regressor; name another "
-                "folder"
-            )
-
-
-def write(path: Path, regressor: tf_keras.Model, vectors: WordVectors) -> None:
-    """Writes the SavedModel in place of what is there."""
-    module = Similarity(regressor, vectors)
-    with aside(path) as new:
-        tf.saved_model.save(module, str(new), signatures={SIGNATURE: module.similarity})
+        return tf.cast(words.with_flat_values(rows).to_tensor(PADDING), tf.int32)

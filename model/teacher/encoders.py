@@ -1,13 +1,16 @@
 """The teacher: a SavedModel, or a model of sentence-transformers where that is installed."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from common.errors import reading
-from model.unit_rows import of_unit_length
+from common.errors import InputError, reading
+
+BATCH = 64
+"""Texts that the encoder gets at once."""
 
 
 class Teacher(NamedTuple):
@@ -21,13 +24,24 @@ class Teacher(NamedTuple):
     """A batch of texts -> floats [texts, dim]."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """A batch's embeddings, of unit length: float32 [texts, dim].
+        """The embeddings of texts, of unit length: float32 [texts, dim].
+
+        Batches have similar lengths. The longest come first: if they do not fit into memory, that
+        shows at once.
 
         Raises:
           InputError: if the encoder fails, or an embedding is not finite, or all zeros.
         """
-        rows = self.encode(texts)
-        return of_unit_length(rows, texts, encoder=f"--encoder: {self.name!r}")
+        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        found = [self.encode([texts[index] for index in batch]) for batch in batches]
+        rows = np.concatenate(found).astype(np.float32)[np.argsort(order)]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        bad = ~(np.isfinite(lengths) & (lengths > 0)).all(axis=1)
+        if bad.any():
+            text = texts[int(bad.argmax())]
+            raise InputError(f"--encoder: {self.name!r}: no embedding to compare for {text!r}")
+        return rows / lengths
 
 
 def load(given: str) -> Teacher:
@@ -52,8 +66,4 @@ def load(given: str) -> Teacher:
         from common import sentence_transformers
 
         model = sentence_transformers.Model(folder)
-
-        def encode(texts: Sequence[str]) -> np.ndarray:
-            return model.encode(texts, batch_size=len(texts))
-
-        return Teacher(title, model.fingerprint, encode)
+        return Teacher(title, model.fingerprint, partial(model.encode, batch_size=BATCH))

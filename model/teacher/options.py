@@ -29,8 +29,6 @@ class TeacherOptions(Options):
     validation_fraction: float = option(
         0.02, help="part of the texts that go to validation-*", minimum=0, below=1, metavar="PART"
     )
-    shards: int = option(16, help="how many files train-* to write", minimum=1)
-    batch_size: int = option(64, help="texts that the encoder gets at once", minimum=1)
 
 
 TEACHER = Command(

@@ -11,14 +11,13 @@ unit length, as bytes) and `text_id` (a hash of the text).
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import google_crc32c
 import numpy as np
+from tqdm import tqdm
 
 from common.errors import InputError, reading
 from common.files import CLAIM, aside, write_json
@@ -26,15 +25,13 @@ from data_pipeline.pairs.tfrecord import decode_example, encode_example, frame, 
 from model.teacher.encoders import Teacher
 from model.teacher.texts import text_id
 
-TEXT = "text"
-EMBEDDING = "embedding"
-TEXT_ID = "text_id"
+TEXT, EMBEDDING, TEXT_ID = "text", "embedding", "text_id"
 """The features of a record."""
-HALF_FLOAT = np.dtype("<f2")
-
+SHARDS = 16
+"""Files `train-*`; fewer if there are fewer texts."""
 COMPLETED = "COMPLETED"
+_HALF_FLOAT = np.dtype("<f2")
 _INCOMPLETE, _JOB = "_incomplete", "job.json"
-_CHUNK_BYTES = 1 << 20
 
 
 class Shard(NamedTuple):
@@ -44,37 +41,33 @@ class Shard(NamedTuple):
     texts: Sequence[str]
 
 
-def split(texts: Sequence[str], *, shards: int, validation_fraction: float) -> list[Shard]:
+def split(texts: Sequence[str], *, validation_fraction: float) -> list[Shard]:
     """Divides texts among `validation-*`, one shard, and `train-*`, shards of about equal sizes.
 
     Args:
       texts: in an order as good as shuffled.
-      shards: for training; fewer if there are fewer texts.
       validation_fraction: of the texts, rounded down.
     """
     held_out = int(len(texts) * validation_fraction)
     found = []
-    for name, some, number in (
-        ("validation", texts[:held_out], min(1, held_out)),
-        ("train", texts[held_out:], min(shards, len(texts) - held_out)),
+    for name, some, most in (
+        ("validation", texts[:held_out], 1),
+        ("train", texts[held_out:], SHARDS),
     ):
-        edges = [len(some) * index // max(number, 1) for index in range(number + 1)]
-        found += [
-            Shard(f"{name}-{index:05d}-of-{number:05d}.tfrecord", some[start:end])
-            for index, (start, end) in enumerate(pairwise(edges))
-        ]
+        number = min(most, len(some))
+        for index in range(number):
+            start, end = (len(some) * edge // number for edge in (index, index + 1))
+            found.append(Shard(f"{name}-{index:05d}-of-{number:05d}.tfrecord", some[start:end]))
     return found
 
 
 def describe(teacher: Teacher, shards: Sequence[Shard]) -> dict[str, Any]:
     """What a job makes, for JSON: another encoder, other texts or shards are another job."""
-    digest = hashlib.sha256()
-    for shard in shards:
-        for text in shard.texts:
-            digest.update(text_id(text).encode())
+    ids = "".join(text_id(text) for shard in shards for text in shard.texts)
+    digest = hashlib.sha256(ids.encode()).hexdigest()
     return {
         "encoder": {"name": teacher.name, "fingerprint": teacher.fingerprint},
-        "texts": {"count": sum(len(shard.texts) for shard in shards), "sha256": digest.hexdigest()},
+        "texts": {"count": sum(len(shard.texts) for shard in shards), "sha256": digest},
         "shards": {shard.name: len(shard.texts) for shard in shards},
     }
 
@@ -103,15 +96,14 @@ def is_done(output: Path, job: dict[str, Any]) -> bool:
 
 def _identity(job: dict[str, Any]) -> tuple:
     """Without the encoder's name: its fingerprint tells."""
-    encoder = job.get("encoder") or {}
-    return encoder.get("fingerprint"), job.get("texts"), job.get("shards")
+    return job.get("encoder", {}).get("fingerprint"), job.get("texts"), job.get("shards")
 
 
 def write(
     output: Path,
     job: dict[str, Any],
     shards: Sequence[Shard],
-    embed: Callable[[Sequence[str]], np.ndarray],
+    teacher: Teacher,
     *,
     said: dict[str, Any],
 ) -> dict[str, Any]:
@@ -121,14 +113,14 @@ def write(
       output: a folder that is claimed, and empty or with a part of the same job.
       job: as `describe` gives it.
       shards: what to write.
-      embed: a shard's texts -> float32 [texts, dim], of unit length.
+      teacher: embeds the texts.
       said: what COMPLETED says besides, which makes it no other job.
     """
     incomplete = output / _INCOMPLETE
     write_json(incomplete / _JOB, job)
-    for shard in shards:
+    for shard in tqdm(shards, "embedding", unit=" shards"):
         if not any((folder / shard.name).exists() for folder in (incomplete, output)):
-            records = b"".join(map(_record, shard.texts, embed(shard.texts)))
+            records = b"".join(map(_record, shard.texts, teacher.embed(shard.texts)))
             with aside(incomplete / shard.name) as new:
                 new.write_bytes(records)
     outputs = {}
@@ -147,7 +139,7 @@ def write(
 
 
 def _record(text: str, embedding: np.ndarray) -> bytes:
-    half = embedding.astype(HALF_FLOAT).tobytes()
+    half = embedding.astype(_HALF_FLOAT).tobytes()
     return frame(encode_example({TEXT: text, EMBEDDING: half, TEXT_ID: text_id(text)}))
 
 
@@ -165,7 +157,6 @@ def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _read(file: Path) -> Iterator[tuple[str, np.ndarray]]:
-    with file.open("rb") as stream:
-        for record in read_frames(iter(partial(stream.read, _CHUNK_BYTES), b"")):
-            features: dict[str, Any] = decode_example(record, (TEXT, EMBEDDING))
-            yield features[TEXT].decode(), np.frombuffer(features[EMBEDDING], HALF_FLOAT)
+    for record in read_frames([file.read_bytes()]):
+        features: dict[str, Any] = decode_example(record, (TEXT, EMBEDDING))
+        yield features[TEXT].decode(), np.frombuffer(features[EMBEDDING], _HALF_FLOAT)

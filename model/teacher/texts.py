@@ -3,11 +3,11 @@
 import glob
 import gzip
 import hashlib
+import unicodedata
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from common.errors import InputError, message_of
 from data_pipeline.pairs import tfrecord
@@ -17,8 +17,6 @@ TFRECORD, TEXT, VOCABULARY = ".tfrecord", ".txt", ".tsv"
 ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
 REPLIES = (tfrecord.RESPONSE,)
-_HELD_OUT = ("test-", "validation-")
-"""How the names of files begin that training never reads."""
 _CHUNK_BYTES = 1 << 20
 
 
@@ -28,30 +26,23 @@ def text_id(text: str) -> str:
 
 
 def find_files(patterns: Sequence[str]) -> list[Path]:
-    """The files that names or patterns match, each once, sorted.
+    """The files that names or patterns match, each once: in the order given, a pattern's sorted.
 
     Raises:
       InputError: if one matches no file, or one of a kind that is not read.
     """
-    found: set[Path] = set()
+    found: dict[Path, None] = {}
     for pattern in patterns:
         is_name = Path(pattern).exists()
-        names = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
+        names = [pattern] if is_name else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207
         if not names:
             raise InputError(f"--texts: {pattern!r} matches no file; accepted: 'pairs/train-*'")
-        found.update(map(Path, names))
+        found |= dict.fromkeys(map(Path, names))
     for file in found:
         if kind_of(file) not in (TFRECORD, TEXT, VOCABULARY):
             accepted = f"accepted: {TFRECORD}, {TEXT}, {VOCABULARY}, with or without {GZIP_SUFFIX}"
             raise InputError(f"--texts: {str(file)!r}: {accepted}")
-    return sorted(found)
-
-
-def require_training(files: Iterable[Path]) -> None:
-    """Raises InputError if one holds pairs that training never reads."""
-    for file in files:
-        if kind_of(file) == TFRECORD and file.name.startswith(_HELD_OUT):
-            raise InputError(f"--texts: {str(file)!r} is held out from training")
+    return list(found)
 
 
 def kind_of(file: Path) -> str:
@@ -62,7 +53,7 @@ def kind_of(file: Path) -> str:
 def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> Iterator[str]:
     """Yields every text of the files: of a pair, each line, or each word of a vocabulary.
 
-    White space around a text is left out.
+    White space around a text is left out, and texts of spaces and control characters alone are.
 
     Args:
       files: their names say how to read them, see `kind_of`.
@@ -75,18 +66,15 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
         kind, number = kind_of(file), 0
         try:
             with gzip.open(file) if file.suffix == GZIP_SUFFIX else file.open("rb") as stream:
-                records = _frames(stream) if kind == TFRECORD else stream
-                for record in records:
+                chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
+                for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
                     content = record if number else record.removeprefix(BOM_UTF8)
-                    yield from map(str.strip, _texts(content, kind, features))
+                    texts = map(str.strip, _texts(content, kind, features))
+                    yield from filter(_is_visible, texts)
                     number += 1
         except Exception as error:
             place = f"{str(file)!r}, after {number} lines or records"
             raise InputError(f"{place}: {message_of(error)}") from error
-
-
-def _frames(stream: Any) -> Iterator[bytes]:
-    return tfrecord.read_frames(iter(partial(stream.read, _CHUNK_BYTES), b""))
 
 
 def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
@@ -103,8 +91,12 @@ def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
     return [text]
 
 
+def _is_visible(text: str) -> bool:
+    return any(unicodedata.category(character)[0] not in "ZC" for character in text)
+
+
 def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:
-    """The different texts that are not blank; if there are more than `limit`, a sample of them.
+    """The different texts; if there are more than `limit`, a sample of them.
 
     The sample has the texts with the lowest hashes: the same texts for the same files in any order,
     and a larger limit only adds to it.
@@ -120,7 +112,7 @@ def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:
     read, highest = 0, "g"  # above all hexadecimal digits
     for read, text in enumerate(texts, start=1):  # noqa: B007
         key = text_id(text)
-        if text and key <= highest:
+        if key <= highest:
             by_id[key] = text
         if limit and len(by_id) >= 2 * limit:
             by_id = dict(sorted(by_id.items())[:limit])

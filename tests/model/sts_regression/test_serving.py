@@ -7,13 +7,12 @@ import pytest
 import tensorflow as tf
 
 from evaluation.__main__ import main as evaluate
-from model.sts_regression.__main__ import main
 
 
 @pytest.fixture(scope="module")
-def exported(command, tmp_path_factory):
+def exported(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / "regressor"
-    main(command("export", folder, "--row", "sif_perceptron"))
+    run("export", folder, "--row", "sif_perceptron")
     return folder
 
 
@@ -30,11 +29,12 @@ def score(exported):
 
 @pytest.mark.slow
 def test_evaluation_scores_it_like_any_other_module(exported, score, corpora, tmp_path):
-    options = ["--module", exported, "--data", corpora / "stsb", "--output", tmp_path]
+    data = corpora / "sts2016"
+    options = ["--module", exported, "--data", data, "--output", tmp_path]
     assert not evaluate(["sts", *map(str, options)])
-    found = json.loads((tmp_path / "sts-dev.json").read_text())
-    lines = (corpora / "stsb" / "sts-dev.csv").read_text().splitlines()
-    golds, *sides = zip(*(line.split("\t")[4:7] for line in lines), strict=True)
+    found = json.loads((tmp_path / "sts-sts2016.json").read_text())
+    lines = [line for path in sorted(data.iterdir()) for line in path.read_text().splitlines()]
+    golds, *sides = zip(*(line.split("\t") for line in lines if line[0] != "\t"), strict=True)
     expected = np.corrcoef(score(*map(list, sides)), [float(gold) for gold in golds])[0, 1]
     assert found["metrics"]["pearson"] == pytest.approx(expected, abs=1e-4)
 
@@ -60,12 +60,12 @@ def test_bad_input_is_named(score, first, second, named):
         score(first, second)
 
 
-def test_nothing_but_a_regressor_is_replaced(command, exported, tmp_path):
+def test_nothing_but_a_regressor_is_replaced(run, exported, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit) as ended:
-        main(command("export", tmp_path, "--row", "sif_perceptron"))
-    assert "'mine.txt'" in ended.value.code
+        run("export", tmp_path, "--row", "sif_perceptron")
+    assert "mine.txt" in ended.value.code
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     before = (exported / "fingerprint.pb").stat().st_ino
-    main(command("export", exported, "--row", "sif_perceptron"))
+    run("export", exported, "--row", "sif_perceptron")
     assert (exported / "fingerprint.pb").stat().st_ino != before

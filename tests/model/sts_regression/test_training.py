@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
 
-from model.sts_regression import training
-from model.sts_regression.cosine import Embeddings
-from model.sts_regression.data.prepared import Data
+from model.sts_regression import regressor as regressors
+from model.sts_regression.data import Pairs
 from model.sts_regression.experiments import TABLE_2
-from model.sts_regression.layers import regressor as regressors
-from model.sts_regression.settings import Settings
+from model.sts_regression.options import Settings
 
 RNG = np.random.default_rng(0)
 TABLE = np.vstack([np.zeros((2, 6)), RNG.normal(size=(12, 6))]).astype(np.float32)
@@ -20,7 +18,7 @@ def data(count=24, longest=9):
     ]
     second = [sentences[i] if i % 2 else sentences[i - 1][::-1] for i in range(count)]
     scores = np.array([5.0 * (i % 2) for i in range(count)], np.float32)
-    return Data(sentences, second, scores, Embeddings(*np.empty([2, count, 0])))
+    return Pairs(sentences, second, scores)
 
 
 def trained(row, epochs=3, *, seed=0, some=None, learning_rate=1e-3, **options):
@@ -30,20 +28,20 @@ def trained(row, epochs=3, *, seed=0, some=None, learning_rate=1e-3, **options):
     made = regressors.build(
         TABLE_2[row], settings, table=TABLE, training=some.sentences(), seed=seed
     )
-    return made, training.train(made, some, settings, epochs=epochs, seed=seed)
+    return made, regressors.train(made, some, settings, epochs=epochs, seed=seed)
 
 
 def predicted(made, some):
-    return training.predict(regressors.scorer(made), some)
+    return regressors.predict(regressors.scorer(made), some)
 
 
 def test_batches_take_each_pair_once_and_like_lengths_together():
     some = data(300)
-    found = list(training.batches(some, size=20, order=np.random.default_rng(2)))
+    found = list(regressors.batches(some, size=20, order=np.random.default_rng(2)))
     assert sorted(np.concatenate(found)) == list(range(300))
     lengths = [[len(some.first[i]) + len(some.second[i]) for i in batch] for batch in found]
     assert np.mean([np.std(each) for each in lengths]) < 0.3 * np.std(np.concatenate(lengths))
-    again = list(training.batches(some, size=20, order=np.random.default_rng(3)))
+    again = list(regressors.batches(some, size=20, order=np.random.default_rng(3)))
     assert not np.array_equal(found[0], again[0])
 
 
@@ -80,24 +78,6 @@ def test_the_same_seed_gives_the_same_scores():
     assert not np.array_equal(found[0], found[2])
 
 
-@pytest.mark.slow
-def test_scores_do_not_depend_on_the_other_pairs():
-    made, _ = trained("lstm2_lstm2", epochs=1)
-    together = predicted(made, data())
-    alone = [predicted(made, data().take(np.array([i])))[0] for i in range(6)]
-    np.testing.assert_allclose(together[:6], alone, atol=1e-5)
-
-
-def test_the_first_step_of_rmsprop_is_the_rate_over_the_root_of_what_is_not_forgotten():
-    """RMSprop divides by sqrt((1 - 0.9) g^2): weights move by rate / sqrt(0.1)."""
-    options = {"table": TABLE, "training": data().sentences(), "seed": 0}
-    start = regressors.build(TABLE_2["sif_perceptron"], Settings(), **options)
-    made, _ = trained("sif_perceptron", epochs=1, learning_rate=1e-3)
-    weights = (model.trainable_variables[-1].numpy() for model in (start, made))
-    # Those of small gradients move by less, for the epsilon beside the root.
-    assert np.abs(np.subtract(*weights)).max() == pytest.approx(1e-3 / 0.1**0.5, rel=1e-2)
-
-
 def test_a_clipped_step_has_a_smaller_gradient_not_a_smaller_loss():
     losses = {
         clip: trained("sif_perceptron", 2, clip_norm=clip, learning_rate=1e-2)[1]
@@ -110,6 +90,6 @@ def test_a_clipped_step_has_a_smaller_gradient_not_a_smaller_loss():
 
 def test_a_loss_that_is_not_finite_ends_training():
     bad = data()._replace(scores=np.full(24, 1e30, np.float32))
-    with pytest.raises(training.DivergedError) as raised:
+    with pytest.raises(regressors.DivergedError) as raised:
         trained("sif_perceptron", some=bad)
     assert raised.value.epoch == 1

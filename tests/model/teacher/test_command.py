@@ -13,7 +13,6 @@ import tensorflow as tf
 from common.errors import InputError
 from model.__main__ import main
 from model.teacher import encoders, targets
-from model.teacher.targets import split
 from model.teacher.texts import text_id
 
 TEXTS = [f"text number {number}" + " long" * (number % 5) for number in range(40)]
@@ -44,6 +43,8 @@ class Fake:
 def teacher(monkeypatch):
     fake = Fake()
     monkeypatch.setattr(encoders, "load", fake.load)
+    monkeypatch.setattr(encoders, "BATCH", 4)
+    monkeypatch.setattr(targets, "SHARDS", 3)
     return fake
 
 
@@ -53,8 +54,8 @@ def run(teacher, tmp_path, capsys):
     (tmp_path / "texts.txt").write_text("\n".join([*TEXTS, "", TEXTS[0]]))
 
     def status_and_output(*options, output="out"):
-        given = {"--encoder": "strong", "--texts": tmp_path / "texts.txt", "--shards": 3}
-        given |= {"--output": tmp_path / output, "--validation_fraction": 0.1, "--batch_size": 4}
+        given = {"--encoder": "strong", "--texts": tmp_path / "texts.txt"}
+        given |= {"--output": tmp_path / output, "--validation_fraction": 0.1}
         given |= dict(zip(options[::2], options[1::2], strict=True))
         try:
             main(["teacher", *(str(part) for pair in given.items() for part in pair)])
@@ -152,7 +153,7 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
     run()
     teacher.killed_at = None
     before = sorted((tmp_path / "out").rglob("*"))
-    for option, value in (("--limit", 39), ("--shards", 2), ("--validation_fraction", 0.2)):
+    for option, value in (("--limit", 39), ("--validation_fraction", 0.2)):
         assert str(tmp_path / "out") in run(option, value)[0]
     teacher.fingerprint = "f2"
     assert str(tmp_path / "out") in run()[0]
@@ -165,7 +166,7 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--shards", "0"), ("--validation_fraction", "1"), ("--texts", "none.txt")],
+    [("--limit", "-1"), ("--validation_fraction", "1"), ("--texts", "none.txt")],
 )
 def test_what_cannot_be_is_refused_in_a_line(run, tmp_path, option, value):
     status, _ = run(option, value)
@@ -173,12 +174,13 @@ def test_what_cannot_be_is_refused_in_a_line(run, tmp_path, option, value):
     assert not (tmp_path / "out").exists()
 
 
-def test_few_texts_make_few_shards():
-    assert split(["a", "b"], shards=3, validation_fraction=0.3) == [
+def test_few_texts_make_few_shards(monkeypatch):
+    assert targets.split(["a", "b"], validation_fraction=0.3) == [
         ("train-00000-of-00002.tfrecord", ["a"]),
         ("train-00001-of-00002.tfrecord", ["b"]),
     ]
-    shards = split("abcdefg", shards=2, validation_fraction=0.3)
+    monkeypatch.setattr(targets, "SHARDS", 2)
+    shards = targets.split("abcdefg", validation_fraction=0.3)
     assert [shard.texts for shard in shards] == ["ab", "cd", "efg"]
 
 
@@ -214,7 +216,7 @@ def test_a_model_of_sentence_transformers_is_one(monkeypatch):
             return {"weights": types.SimpleNamespace(cpu=lambda: weights)}
 
         def encode(self, texts, *, batch_size, **_):
-            assert batch_size == len(texts)
+            assert batch_size == encoders.BATCH
             return np.array([rows[text] for text in texts], np.float32)
 
     package = types.ModuleType("sentence_transformers")

@@ -7,7 +7,9 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
-from model.teacher.texts import draw, find_files, read_texts, require_training, text_id
+from model.teacher.command import run
+from model.teacher.options import TeacherOptions
+from model.teacher.texts import draw, find_files, read_texts, text_id
 
 
 def written(path, *records):
@@ -24,17 +26,18 @@ def test_texts_of_pairs_lines_and_words_are_read(tmp_path):
     replies = written(tmp_path / "train-0.tfrecord", {"input": "a b", "response": " c ", "x": "y"})
     nli = written(tmp_path / "nli-0.tfrecord", {"premise": "p", "hypothesis": "h", "label": 2})
     lines = tmp_path / "lines.txt.gz"
-    lines.write_bytes(gzip.compress("\ufeffone\n\n  two é \n".encode()))
+    # The third has a zero-width space and a control character.
+    lines.write_bytes(gzip.compress("\ufeffone\n\n\u200b\x07\n  two é \n".encode()))
     words = tmp_path / "words.tsv"
     words.write_text("the\t9\n\tb\t2\n")
     files = find_files([str(tmp_path / "*.tfrecord"), str(lines), str(nli), str(words)])
-    assert files == sorted([replies, nli, lines, words])
+    assert files == [nli, replies, lines, words]  # in the order given, each once
     found = list(read_texts([replies, nli, lines, words]))
-    assert found == ["a b", "c", "p", "h", "one", "", "two é", "the", "b"]
+    assert found == ["a b", "c", "p", "h", "one", "two é", "the", "b"]
 
 
 def test_each_different_text_is_drawn_once_in_the_order_of_the_hashes():
-    assert draw(["b", "a", "", "b", "c"]) == (sorted("abc", key=text_id), 5)
+    assert draw(["b", "a", "b", "c"]) == (sorted("abc", key=text_id), 4)
 
 
 def test_a_sample_is_the_lowest_hashes_and_a_larger_one_adds_to_it():
@@ -48,8 +51,9 @@ def test_files_that_are_none_are_refused(tmp_path, pattern):
     (tmp_path / "sub").mkdir()
     for name in ("a.csv", "test-0.tfrecord", "validation-0.tfrecord"):
         (tmp_path / name).touch()
+    texts = (str(tmp_path / pattern),)
     with pytest.raises(InputError, match="--texts: "):
-        require_training(find_files([str(tmp_path / pattern)]))
+        run(TeacherOptions(encoder="none", texts=texts, output=tmp_path / "out"))
 
 
 GOOD = frame(encode_example({"input": "a", "response": "b"}))

@@ -4,31 +4,35 @@ A sentence may be in several pairs, and in random folds it then both trains and 
 folds keep all pairs together that share a sentence, directly or through other pairs.
 """
 
-from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from common.errors import InputError
-from model.sts_regression.settings import SENTENCES
-
-Pairs = Sequence[tuple[Hashable, Hashable]]
-"""What identifies the two sentences of each pair."""
+from model.sts_regression.options import SENTENCES
 
 
 class Split(NamedTuple):
-    """Indices of pairs: int64 [n] each, in order."""
+    """Indices of pairs, int64 [n] each, in order."""
 
     training: np.ndarray
     held_out: np.ndarray
+    shared: int
+    """How many pairs held out have a sentence that also trains."""
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, is_held_out: np.ndarray) -> "Split":
+        """The split of pairs, int [n, 2], by a mask, bool [n]."""
+        both = pairs[~is_held_out], pairs[is_held_out]
+        return cls(np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out), shared(*both))
 
 
-def make(pairs: Pairs, *, folds: int, folds_by: str, seed: int) -> list[Split]:
+def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Split]:
     """Cross-validation: each pair is held out once.
 
     Args:
-      pairs: the sentences.
+      pairs: numbers of the two sentences of each, int [n, 2].
       folds: how many.
       folds_by: `random`, or `sentences`: pairs that share a sentence are in one fold.
       seed: of the order.
@@ -47,23 +51,19 @@ def make(pairs: Pairs, *, folds: int, folds_by: str, seed: int) -> list[Split]:
     for group in order:
         fold_of[group] = filled.argmin()
         filled[fold_of[group]] += sizes[group]
-    held_out = [fold_of[groups] == fold for fold in range(folds)]
-    return [Split(np.flatnonzero(~mask), np.flatnonzero(mask)) for mask in held_out]
+    return [Split.of(pairs, fold_of[groups] == fold) for fold in range(folds)]
 
 
-def group_of(pairs: Pairs) -> np.ndarray:
-    """The group of each pair, numbered by first appearance: int64 [n]."""
-    number_of: dict[Hashable, int] = {}
-    sides = [[number_of.setdefault(text, len(number_of)) for text in pair] for pair in pairs]
+def group_of(pairs: np.ndarray) -> np.ndarray:
+    """The group of each pair of sentences, int [n, 2], numbered by first appearance: int64 [n]."""
     # A graph in which each pair is joined to its two sentences.
-    nodes = len(pairs) + len(number_of)
-    joined = np.repeat(np.arange(len(pairs)), 2), len(pairs) + np.ravel(sides)
-    graph = sparse.coo_array((np.ones(2 * len(pairs)), joined), shape=(nodes, nodes))
+    nodes = len(pairs) + pairs.max() + 1
+    joined = np.repeat(np.arange(len(pairs)), 2), len(pairs) + pairs.ravel()
+    graph = sparse.coo_array((np.ones(pairs.size), joined), shape=(nodes, nodes))
     _, components = sparse.csgraph.connected_components(graph, directed=False)
     return components[: len(pairs)].astype(np.int64)
 
 
-def shared(training: Pairs, pairs: Pairs) -> int:
-    """How many pairs have a sentence of the training pairs."""
-    trained = {sentence for pair in training for sentence in pair}
-    return sum(not trained.isdisjoint(pair) for pair in pairs)
+def shared(training: np.ndarray, pairs: np.ndarray) -> int:
+    """How many pairs, int [n, 2], have a sentence of the training pairs."""
+    return int(np.isin(pairs, training).any(axis=1).sum())

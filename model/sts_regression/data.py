@@ -1,0 +1,140 @@
+"""Everything that folds are computed from, read once: pairs, their word vectors and their folds."""
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from common import sts
+from common.errors import InputError
+from model.sts_regression import folds
+from model.sts_regression.folds import Split
+from model.sts_regression.options import RANDOM, Settings
+from model.sts_regression.words import UNKNOWN, WordVectors, load_vectors, split
+
+CORPUS, TEST = "sts2016", "sts2017_track5"
+"""Names of the training pairs, and of those that every fold is scored on, too."""
+HIGHEST = 5.0
+"""Scores are in [0, HIGHEST]."""
+
+
+class Pairs(NamedTuple):
+    """Pairs of sentences, as rows of the table of word vectors."""
+
+    first: Sequence[Sequence[int]]
+    second: Sequence[Sequence[int]]
+    scores: np.ndarray
+    """float32 [n], in [0, HIGHEST]."""
+
+    def take(self, indices: np.ndarray) -> "Pairs":
+        """The pairs at these indices."""
+        first, second = ([side[i] for i in indices] for side in (self.first, self.second))
+        return Pairs(first, second, self.scores[indices])
+
+    def sentences(self) -> list[Sequence[int]]:
+        """All first sentences, then all second ones."""
+        return [*self.first, *self.second]
+
+
+class Prepared(NamedTuple):
+    """The settings and data of all folds."""
+
+    settings: Settings
+    corpus: Pairs
+    test: Pairs
+    vectors: WordVectors
+    counts: dict[str, int]
+    """How many words there are, and how many of them have no vector."""
+    splits: dict[str, list[Split]]
+    """By the way pairs are put into folds."""
+    about: dict[str, Any]
+    """Files and hashes of corpus, test and vectors, as a result has them."""
+
+    def summary(self) -> str:
+        """What was read, for the console."""
+        return (
+            f"{len(self.corpus.scores):,} pairs; {self.about['word_dim']}-d word vectors; "
+            f"{self.counts['words_without_vector']:,} of {self.counts['words']:,} words without one"
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """The settings, and hashes of pairs and vectors."""
+        table = hashlib.sha256(self.vectors.table.tobytes()).hexdigest()
+        tests = {name: test["sha256"] for name, test in self.about["tests"].items()}
+        data = {"corpus": self.about["sha256"], "vectors": table} | tests
+        return dataclasses.asdict(self.settings) | data
+
+
+def prepare(
+    folder: Path,
+    settings: Settings,
+    *,
+    vectors_path: Path,
+    folds_by: Sequence[str] = (RANDOM,),
+    first_words: int = 0,
+) -> Prepared:
+    """Reads pairs and word vectors, and makes folds.
+
+    Args:
+      folder: with the folders `CORPUS` and `TEST`.
+      settings: number of folds, and their seed.
+      vectors_path: see `words.load_vectors`.
+      folds_by: ways of `options.FOLDS_BY`.
+      first_words: words of the vectors' file to keep besides those of the data.
+
+    Raises:
+      InputError: if any of them cannot be used.
+    """
+    files = [sts.sources(folder / name)[0] for name in (CORPUS, TEST)]
+    pairs = [sts.read(source).pairs for source in files]
+    texts = [text for some in pairs for pair in some for text in (pair.sentence1, pair.sentence2)]
+    sentences, numbers = np.unique(np.array(texts, dtype=object), return_inverse=True)
+    words = [[word.decode() for word in row] for row in split(tf.constant(sentences)).to_list()]
+    if [] in words:
+        raise InputError(f"--data: no words in the sentence {sentences[words.index([])]!r}")
+    wanted = {word for sentence in words for word in sentence}
+    vectors = load_vectors(vectors_path, wanted, first=first_words)
+    rows = vectors.ids(words)
+    # The two sentences of each pair: int [pairs, 2].
+    of_pairs = np.split(numbers.reshape(-1, 2), [len(pairs[0])])
+
+    def numbered(some: list[sts.Pair], sides: np.ndarray) -> Pairs:
+        first, second = ([rows[number] for number in side] for side in sides.T)
+        return Pairs(first, second, np.array([pair.gold for pair in some], np.float32))
+
+    corpus, test = map(numbered, pairs, of_pairs)
+    # Sentences are the same if their words are, whatever their case.
+    _, same = np.unique([" ".join(row).lower() for row in words], return_inverse=True)
+    options = {"folds": settings.folds, "seed": settings.seed}
+    unknown = [
+        word
+        for number in numbers
+        for word, row in zip(words[number], rows[number], strict=True)
+        if row == UNKNOWN
+    ]
+    about_test = {
+        "pairs": len(test.scores),
+        "pairs_with_a_sentence_that_trains": folds.shared(*(same[sides] for sides in of_pairs)),
+    }
+    return Prepared(
+        settings=settings,
+        corpus=corpus,
+        test=test,
+        vectors=vectors,
+        counts={
+            "words": sum(len(rows[number]) for number in numbers),
+            "words_without_vector": len(unknown),
+            "different_words_without_vector": len(set(unknown)),
+        },
+        splits={way: folds.make(same[of_pairs[0]], folds_by=way, **options) for way in folds_by},
+        about=files[0].provenance()
+        | {
+            "tests": {TEST: files[1].provenance() | about_test},
+            "word_vectors": vectors_path.name,
+            "word_dim": vectors.table.shape[1],
+        },
+    )

@@ -1,1 +1,0 @@
-"""STS files, folds and word vectors in, arrays out."""

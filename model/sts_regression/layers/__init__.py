@@ -1,1 +1,0 @@
-"""Word vectors of two sentences in, a similarity score out."""

@@ -1,0 +1,151 @@
+"""Figure 1 of Prijatelj et al. 2017: words of two sentences -> a score; built, trained, applied."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import tensorflow as tf
+import tf_keras
+
+from common.errors import InputError
+from model.sts_regression.data import HIGHEST, Pairs
+from model.sts_regression.experiments import Experiment
+from model.sts_regression.layers import Network
+from model.sts_regression.options import Settings
+from model.sts_regression.words import PADDING
+
+BATCH = 32
+"""Not in the paper; Keras's default."""
+_POOL = 16
+"""Batches whose pairs are sorted by length together: little padding, but mixed batches."""
+_PREDICTION_BATCH = 256
+
+
+class DivergedError(InputError):
+    """A loss, a weight or a score is no longer finite in an epoch, counted from 1."""
+
+    def __init__(self, epoch: int):
+        super().__init__(f"training diverged in epoch {epoch}; --preset quick has bounded gates")
+        self.epoch = epoch
+
+
+def build(
+    experiment: Experiment,
+    settings: Settings,
+    *,
+    table: np.ndarray,
+    training: Sequence[Sequence[int]],
+    seed: int,
+) -> tf_keras.Model:
+    """A regressor with initial weights: word vectors, an embedding of each sentence, a comparator.
+
+    Each sentence has an encoder of its own ("A single LSTM per sentence", "two stacks of LSTMs").
+
+    Args:
+      experiment: embedding and comparator.
+      settings: everything else.
+      table: float32 [words, dim], the word vectors, which are not trained.
+      training: rows of the table for each training sentence; SIF is fitted to them.
+      seed: of the weights.
+
+    Returns:
+      A model of two inputs, int32 [batch, time], `PADDING` after the last word -> float32
+      [batch, 1], any number.
+    """
+    numbers = np.random.default_rng(seed)
+    network = Network(
+        units=settings.units or table.shape[1],
+        gates=settings.gates,
+        layers=experiment.layers,
+        table=table,
+        training=training,
+        seeds=(int(numbers.integers(2**31)) for _ in itertools.count()),
+    )
+    sides = [tf_keras.Input([None], dtype=tf.int32, name=name) for name in ("first", "second")]
+    time = tf.maximum(*(tf.shape(side)[1] for side in sides))
+    ids = [tf.pad(side, [[0, 0], [0, time - tf.shape(side)[1]]]) for side in sides]
+    vectors = tf_keras.layers.Embedding(*table.shape, weights=[table], trainable=False)
+    embed = getattr(network, experiment.embedding)
+    embedded = [embed(side, vectors(side)) for side in ids]
+    compare = getattr(network, experiment.comparator)
+    has_word = tf.logical_or(*(side != PADDING for side in ids))
+    return tf_keras.Model(sides, compare(*embedded, has_word))
+
+
+def scorer(regressor: tf_keras.Model) -> tf_keras.Model:
+    """The same model with scores in [0, 5]: int32 [batch, time] twice -> float32 [batch].
+
+    Numbers outside are clipped, but infinity and NaN stay: they tell that the model has diverged.
+    """
+    scores = regressor.output[:, 0]
+    clipped = tf.where(tf.math.is_finite(scores), tf.clip_by_value(scores, 0.0, HIGHEST), scores)
+    return tf_keras.Model(regressor.inputs, clipped)
+
+
+def train(
+    regressor: tf_keras.Model, pairs: Pairs, settings: Settings, *, epochs: int, seed: int
+) -> list[float]:
+    """Trains with RMSprop on the mean squared error; all pairs are shuffled every epoch.
+
+    Args:
+      regressor: the model; its weights change.
+      pairs: what it trains on.
+      settings: learning rate and clipping.
+      epochs: number of passes over the pairs.
+      seed: of the order of the pairs.
+
+    Returns:
+      The mean loss of each epoch.
+
+    Raises:
+      DivergedError: if a loss or a weight is not finite.
+    """
+    clip_norm = settings.clip_norm or None
+    optimizer = tf_keras.optimizers.RMSprop(settings.learning_rate, global_clipnorm=clip_norm)
+    regressor.compile(optimizer, loss="mse")
+    order = np.random.default_rng([seed, 1])
+    losses = regressor.fit(
+        _dataset(pairs, lambda: batches(pairs, size=BATCH, order=order)),
+        epochs=epochs,
+        verbose=0,
+        callbacks=[tf_keras.callbacks.TerminateOnNaN()],
+    ).history["loss"]
+    if not all(np.isfinite(each).all() for each in (losses[-1], *regressor.get_weights())):
+        raise DivergedError(len(losses))
+    return losses
+
+
+def batches(pairs: Pairs, *, size: int, order: np.random.Generator) -> Iterator[np.ndarray]:
+    """Indices for an epoch: each pair once, in random order, pairs of like length together."""
+    shuffled = order.permutation(len(pairs.scores))
+    lengths = np.array([len(a) + len(b) for a, b in zip(pairs.first, pairs.second, strict=True)])
+    for start in range(0, len(shuffled), _POOL * size):
+        pool = shuffled[start : start + _POOL * size]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        parts = [pool[begin : begin + size] for begin in range(0, len(pool), size)]
+        for part in order.permutation(len(parts)):
+            yield parts[part]
+
+
+def predict(scorer: tf_keras.Model, pairs: Pairs) -> np.ndarray:
+    """Scores of all pairs: float32 [n], in [0, 5], or not finite if the model has diverged."""
+    lengths = [max(len(a), len(b)) for a, b in zip(pairs.first, pairs.second, strict=True)]
+    order = np.argsort(lengths, kind="stable")
+    parts = np.split(order, range(_PREDICTION_BATCH, len(order), _PREDICTION_BATCH))
+    found = np.empty(len(order), np.float32)
+    found[order] = scorer.predict(_dataset(pairs, lambda: parts), verbose=0)
+    return found
+
+
+def _dataset(pairs: Pairs, parts: Callable[[], Iterable[np.ndarray]]) -> tf.data.Dataset:
+    """Batches of pairs at these indices, `PADDING` after the last word, and their scores."""
+
+    def examples() -> Iterator[tuple]:
+        for indices in parts():
+            batch = pairs.take(indices)
+            sides = (batch.first, batch.second)
+            ids = (tf_keras.utils.pad_sequences(side, padding="post") for side in sides)
+            yield tuple(ids), batch.scores
+
+    ids, scores = tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.float32)
+    return tf.data.Dataset.from_generator(examples, output_signature=((ids, ids), scores))

@@ -1,1 +1,0 @@
-"""Fold scores in, a result file and a table out."""

@@ -1,0 +1,85 @@
+r"""Sentences -> words -> rows of a table of word vectors.
+
+Words are split as GloVe's are: symbols by themselves, "do n't", "man 's"; a point or a comma
+stays inside a number or an abbreviation. Case stays: a word is looked up as it stands, then in
+lower case.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from common import word_vectors
+from common.errors import InputError
+
+PADDING, UNKNOWN = 0, 1
+"""Rows of a table before the first word; both are zeros."""
+_POINT = "\x01"
+"""Stands for the point that ends an abbreviation, "p.m.", while others are split off."""
+_STEPS = (
+    (r"[’ʼ`´‘]", "'"),
+    (r"(?i)(\pL)(n't)", r"\1 \2 "),
+    (r"(?i)([\pL\pN])('(?:s|re|ve|ll|d|m))(\PL|$)", r"\1 \2 \3"),
+    (r"([^\pL\pM\pN\s'.,])", r" \1 "),
+    (r"(^|\s)((?:\pL\.)+\pL)\.(\s|$)", r"\1\2" + _POINT + r"\3"),
+    (r"('+)(\s|$)", r" \1 \2"),
+    (r"([.,]+)(\s|$)", r" \1 \2"),
+    (r"('+)(\s|$)", r" \1 \2"),
+    (r"(^|\s)(''|[.,]+)([^\s.,])", r"\1\2 \3"),
+    (r"(^|\s)'(\pL{3})", r"\1 ' \2"),
+    (_POINT, "."),
+)
+"""What is replaced, in this order, and by what."""
+
+
+def split(sentences: tf.Tensor) -> tf.RaggedTensor:
+    """Strings [batch], UTF-8 -> string [batch, (words)]; no words where there are only spaces."""
+    for pattern, replacement in _STEPS:
+        sentences = tf.strings.regex_replace(sentences, pattern, replacement)
+    return tf.strings.split(sentences)
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """A table of vectors, and the word of each row after `PADDING` and `UNKNOWN`."""
+
+    words: list[str]
+    table: np.ndarray
+    """float32 [2 + words, dim]."""
+
+    def ids(self, sentences: Iterable[list[str]]) -> list[list[int]]:
+        """The row of each word of each sentence: as written, else in lower case, else `UNKNOWN`."""
+        rows = {word: row for row, word in enumerate(self.words, start=UNKNOWN + 1)}
+        return [
+            [rows.get(word, rows.get(word.lower(), UNKNOWN)) for word in words]
+            for words in sentences
+        ]
+
+
+def load_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> WordVectors:
+    """Vectors of the wanted words, looked up as written and in lower case, that a file has.
+
+    Args:
+      path: the file.
+      wanted: words.
+      first: also keep this many words from the start of the file, where the most frequent are.
+
+    Raises:
+      InputError: if the vectors cannot be used; names the line.
+    """
+    asked = {form for word in wanted for form in (word, word.lower())}
+    seen: set[str] = set()
+    found: dict[str, np.ndarray] = {}
+    for entry in word_vectors.read(path):
+        if entry.word in seen:
+            raise InputError(f"{entry.place}: the word {entry.word!r} again")
+        seen.add(entry.word)
+        if entry.word in asked or len(seen) <= first:
+            found[entry.word] = entry.vector()
+    if not found:
+        raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")
+    rows = np.stack(list(found.values()))
+    return WordVectors(list(found), np.pad(rows, [(UNKNOWN + 1, 0), (0, 0)]))

@@ -32,19 +32,46 @@ from common.errors import InputError, message_of
 REQUIRED: Any = dataclasses.MISSING
 
 
-def option(
-    default: Any = REQUIRED,
-    *,
-    help: str,  # noqa: A002
-    metavar: str | tuple[str, ...] | None = None,
-    choices: Sequence[str] = (),
-    minimum: float | None = None,
-    maximum: float | None = None,
-    below: float | None = None,
-    positional: bool = False,
-    aliases: Sequence[str] = (),
-    group: str = "",
-) -> Any:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Option:
+    """What the declaration of a field says besides its type and default."""
+
+    help: str
+    """A phrase; the default is added to it."""
+    metavar: str | tuple[str, ...] | None = None
+    """What stands for the value in the help."""
+    choices: Sequence[str] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    below: float | None = None
+    """The bound that a value must not reach."""
+    positional: bool = False
+    """Whether it is given without its name."""
+    group: str = ""
+    """Title under which the help shows it."""
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value of the right type is in the range; NaN never is."""
+        if self.choices:
+            return value in self.choices
+        return (
+            (self.minimum is None or value >= self.minimum)
+            and (self.maximum is None or value <= self.maximum)
+            and (self.below is None or value < self.below)
+            and value == value
+        )
+
+    def accepted(self, kind: type) -> str:
+        """The accepted values of a type in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        noun = {int: "whole numbers", float: "numbers", str: "text", bool: "true or false"}
+        bounds = {"from": self.minimum, "to": self.maximum, "below": self.below}
+        said = [f"{word} {bound:,}" for word, bound in bounds.items() if bound is not None]
+        return " ".join([noun.get(kind, kind.__name__), *said])
+
+
+def option(default: Any = REQUIRED, **declaration: Any) -> Any:
     """Declares a field of an `Options` class.
 
     Its type says how it is given: `bool` is a flag; `tuple[str, ...]` takes one or more values and
@@ -52,28 +79,9 @@ def option(
 
     Args:
       default: none makes the option required.
-      help: a phrase; the default is added to it.
-      metavar: what stands for the value in the help.
-      choices: the values accepted.
-      minimum: the least value accepted.
-      maximum: the greatest value accepted.
-      below: the bound that a value must not reach.
-      positional: whether it is given without its name.
-      aliases: further names, with their dashes.
-      group: title under which the help shows it.
+      **declaration: fields of `Option`.
     """
-    metadata = {
-        "help": help,
-        "metavar": metavar,
-        "choices": tuple(choices),
-        "minimum": minimum,
-        "maximum": maximum,
-        "below": below,
-        "positional": positional,
-        "aliases": tuple(aliases),
-        "group": group,
-    }
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata={"option": Option(**declaration)})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -98,37 +106,13 @@ class Options:
             if is_many:
                 value = tuple(kind(each) if kind is Path else each for each in value)
                 object.__setattr__(self, field.name, value)
+            declared: Option = field.metadata["option"]
             for each in value if is_many else (value,):
-                _check(f"--{field.name}", each, kind, field.metadata)
-
-
-def _check(name: str, value: Any, kind: type, metadata: typing.Mapping[str, Any]) -> None:
-    accepted = (int, float) if kind is float else kind
-    is_kind = isinstance(value, accepted) and (kind is bool or not isinstance(value, bool))
-    low, high, below = (metadata.get(key) for key in ("minimum", "maximum", "below"))
-    choices = metadata.get("choices")
-    is_good = is_kind and (
-        value in choices
-        if choices
-        else (low is None or value >= low)
-        and (high is None or value <= high)
-        and (below is None or value < below)
-        and value == value  # NaN is no number
-    )
-    if not is_good:
-        raise InputError(f"{name}: {value!r}; accepted: {_accepted(kind, metadata)}")
-
-
-def _accepted(kind: type, metadata: typing.Mapping[str, Any]) -> str:
-    if metadata.get("choices"):
-        return ", ".join(metadata["choices"])
-    noun = {int: "whole numbers", float: "numbers", str: "text", bool: "true or false"}
-    bounds = [
-        f"{word} {metadata[key]:,}"
-        for key, word in (("minimum", "from"), ("maximum", "to"), ("below", "below"))
-        if metadata.get(key) is not None
-    ]
-    return " ".join([noun.get(kind, kind.__name__), *bounds])
+                is_kind = isinstance(each, (int, float) if kind is float else kind)
+                is_kind = is_kind and (kind is bool or not isinstance(each, bool))
+                if not (is_kind and declared.accepts(each)):
+                    accepted = declared.accepted(kind)
+                    raise InputError(f"--{field.name}: {each!r}; accepted: {accepted}")
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
@@ -251,11 +235,11 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
     hints = typing.get_type_hints(options)
     groups: dict[str, argparse._ArgumentGroup] = {}
     for field in dataclasses.fields(options):
-        told = field.metadata
+        declared: Option = field.metadata["option"]
         kind, is_many = _kind(hints[field.name])
         # What is not given is left to the dataclass.
         settings: dict[str, Any] = {
-            "help": told["help"].replace("%", "%%"),
+            "help": declared.help.replace("%", "%%"),
             "default": argparse.SUPPRESS,
         }
         is_required = field.default is REQUIRED
@@ -264,22 +248,19 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         if kind is bool:
             settings["action"] = "store_true"
         else:
-            settings["type"] = kind
-            if told["choices"]:
-                settings["metavar"] = told["metavar"] or f"{{{','.join(told['choices'])}}}"
-            else:
-                settings["metavar"] = told["metavar"] or {int: "N", float: "X"}.get(kind, "TEXT")
-        if is_many and isinstance(told["metavar"], tuple):
-            settings["nargs"] = len(told["metavar"])
+            values = f"{{{','.join(declared.choices)}}}" if declared.choices else None
+            default = values or {int: "N", float: "X"}.get(kind, "TEXT")
+            settings |= {"type": kind, "metavar": declared.metavar or default}
+        if is_many and isinstance(declared.metavar, tuple):
+            settings["nargs"] = len(declared.metavar)
         elif is_many:
             settings |= {"nargs": "+", "action": "extend"}
         target: Any = parser
-        if told["group"]:
-            if told["group"] not in groups:
-                groups[told["group"]] = parser.add_argument_group(told["group"])
-            target = groups[told["group"]]
-        if told["positional"]:
+        if declared.group:
+            if declared.group not in groups:
+                groups[declared.group] = parser.add_argument_group(declared.group)
+            target = groups[declared.group]
+        if declared.positional:
             target.add_argument(field.name, **settings)
         else:
-            names = (f"--{field.name}", *told["aliases"])
-            target.add_argument(*names, dest=field.name, required=is_required, **settings)
+            target.add_argument(f"--{field.name}", required=is_required, **settings)

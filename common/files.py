@@ -34,37 +34,27 @@ class ClaimedError(InputError):
 def aside(output: Path) -> Iterator[Path]:
     """A path to write a file or a folder to, which replaces `output` if nothing is raised.
 
-    A file is replaced in one step. A folder takes two renames; if the process is killed between
-    them, the old folder is `.NAME.*/old` beside it.
+    A file is replaced in one step. A folder takes two renames: if the process is killed between
+    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it.
 
     Raises:
-      InputError: if the old folder was moved away and cannot be put back; names where it is.
       IsADirectoryError: if a file was written and `output` is a folder, which stays.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     new, old = beside / "new", beside / "old"
-    is_only_copy = False
     try:
         yield new
         if output.is_dir():
             if new.is_file():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
             output.rename(old)
-        try:
-            new.replace(output)
-        except BaseException as error:  # KeyboardInterrupt, too
-            if old.exists():
-                try:
-                    old.rename(output)
-                except OSError:
-                    is_only_copy = True
-                    raise InputError(
-                        f"{output}: cannot be replaced: {error}; what was there is in {old}"
-                    ) from error
-            raise
+        new.replace(output)
+        shutil.rmtree(old, ignore_errors=True)
     finally:
-        if not is_only_copy:
+        if old.exists() and not output.exists():
+            old.rename(output)
+        if not old.exists():
             shutil.rmtree(beside)
 
 

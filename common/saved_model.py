@@ -3,7 +3,6 @@
 Importing this module imports TensorFlow, which takes 8 seconds.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the ops that a module's tokenizer may use)
 
 from common.errors import InputError, reading
+from common.text_files import sha256
 
 FILE = "saved_model.pb"
 """What every SavedModel has in its folder."""
@@ -93,12 +93,12 @@ def fingerprint(folder: Path) -> str:
     """What stays the same as long as a SavedModel does: hexadecimal digits.
 
     TensorFlow's five checksums; without a `fingerprint.pb`, as of an older TensorFlow, the SHA-256
-    of the files of graph, weights and assets, with their names and sizes.
+    of all files.
     """
-    try:
+    if not (folder / "fingerprint.pb").is_file():
+        return sha256(sorted(path for path in folder.rglob("*") if path.is_file()))
+    with reading(folder):
         stored = tf.saved_model.experimental.read_fingerprint(str(folder))
-    except (FileNotFoundError, RuntimeError):
-        return _of_files(folder)
     checksums = (
         stored.saved_model_checksum,
         stored.graph_def_program_hash,
@@ -107,12 +107,3 @@ def fingerprint(folder: Path) -> str:
         stored.checkpoint_hash,
     )
     return "".join(f"{checksum:016x}" for checksum in checksums)
-
-
-def _of_files(folder: Path) -> str:
-    digest = hashlib.sha256()
-    parts = (path for part in ("assets", "variables") for path in (folder / part).rglob("*"))
-    for path in (folder / FILE, *sorted(path for path in parts if path.is_file())):
-        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

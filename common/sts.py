@@ -5,13 +5,13 @@
     NAME.tsv                          score and two sentences
     SICK*.txt                         SICK, with its header; scores from 1 to 5
 
-each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any CSV or
-TSV file with a header is read, with scores on any scale. A pair without a score, which SemEval has
+each plain or compressed with gzip; tab-separated, without CSV quoting. With `Columns` any .csv or
+.tsv file with a header is read, with scores on any scale. A pair without a score, which SemEval has
 since 2015, was not judged: it is left out and counted.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +22,6 @@ SCORED = ("sts-dev.csv", "sts-test.csv")
 """What is scored of the STS Benchmark's folder."""
 TRAIN = "sts-train.csv"
 _INPUT, _GOLD = ".input.", ".gs."
-_DELIMITERS = ",\t;|"
-_SICK = ("sentence_A", "sentence_B", "relatedness_score")
 
 
 class Pair(NamedTuple):
@@ -58,6 +56,9 @@ class Columns(NamedTuple):
     score: str
     quotes: bool = True
     """Whether quotes enclose fields; otherwise they are part of the text."""
+
+
+_SICK = Columns("sentence_A", "sentence_B", "relatedness_score", quotes=False)
 
 
 def sources(path: Path) -> list[Source]:
@@ -116,7 +117,7 @@ def read(source: Source, columns: Columns | None = None) -> SimilarityData:
     rows: list[Pair | None] = []
     files = iter(source.files)
     for path in files:
-        rows += _named(path, columns) if columns else _read(path, files)
+        rows += _rows(path, columns) if columns else _read(path, files)
     pairs = [row for row in rows if row]
     unjudged = len(rows) - len(pairs)
     if len({pair.gold for pair in pairs}) < 2:
@@ -134,37 +135,27 @@ def _read(path: Path, others: Iterator[Path]) -> Iterator[Pair | None]:
     if _INPUT in name:
         return _semeval(path, next(others), genre)
     if name.endswith(".tsv"):
-        return _lines(path, lambda score, *texts: _pair(genre, _score(score), *texts), widths=(3,))
+        return _lines(path, widths=(3,), score=0, genre=genre)
     if name.endswith(".txt"):
-        return parse_rows(path, _of_sick, columns=_SICK)
-    return _lines(path, _of_benchmark, widths=(7, 9))
+        return _rows(path, _SICK)
+    # 503 of the official rows have two columns about their licence.
+    return _lines(path, widths=(7, 9), score=4)
 
 
 def _lines(
-    path: Path, parse: Callable[..., Pair | None], *, widths: tuple[int, ...]
+    path: Path, *, widths: tuple[int, ...], score: int, genre: str = ""
 ) -> Iterator[Pair | None]:
-    """The pairs of lines of so many tab-separated columns."""
+    """The pairs of lines of so many tab-separated columns; the genre is the first by default."""
 
     def pair(line: str) -> Pair | None:
         columns = line.split("\t")
         if len(columns) not in widths:
             accepted = " or ".join(map(str, widths))
             raise ValueError(f"{len(columns)} tab-separated columns; accepted: {accepted}")
-        return parse(*columns)
+        gold, left, right = columns[score : score + 3]
+        return _pair(genre or columns[0], _score(gold), left, right)
 
     return parse_lines(path, pair)
-
-
-def _of_benchmark(
-    genre: str, file: str, year: str, number: str, score: str, left: str, right: str, *licence: str
-) -> Pair | None:
-    """503 of the official rows have two columns about their licence."""
-    return _pair(genre, _score(score), left, right)
-
-
-def _of_sick(row: dict[str, str]) -> Pair | None:
-    left, right, score = (row[name] for name in _SICK)
-    return _pair(row.get("SemEval_set", "SICK"), _score(score), left, right)
 
 
 def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
@@ -182,14 +173,16 @@ def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
     return parse_lines(path, pair, blank=True)
 
 
-def _named(path: Path, columns: Columns) -> Iterator[Pair | None]:
+def _rows(path: Path, columns: Columns) -> Iterator[Pair | None]:
+    """The pairs of rows under a header; of SICK with their set, else with scores on any scale."""
+    is_sick = columns is _SICK
+
     def pair(row: dict[str, str]) -> Pair | None:
         left, right, score = (row[name] for name in columns[:3])
-        return _pair("", _score(score, on_any_scale=True), left, right)
+        genre = row.get("SemEval_set", "SICK") if is_sick else ""
+        return _pair(genre, _score(score, on_any_scale=not is_sick), left, right)
 
-    return parse_rows(
-        path, pair, columns=columns[:3], delimiters=_DELIMITERS, quotes=columns.quotes
-    )
+    return parse_rows(path, pair, columns=columns[:3], quotes=columns.quotes)
 
 
 def _pair(genre: str, score: float | None, sentence1: str, sentence2: str) -> Pair | None:

@@ -87,46 +87,35 @@ def parse_rows(
     parse: Callable[[dict[str, str]], T],
     *,
     columns: Sequence[str],
-    delimiters: str = "\t",
     quotes: bool = False,
 ) -> Iterator[T]:
-    """Yields what `parse` makes of each row of a CSV or TSV file under a header; empty ones aside.
+    """Yields what `parse` makes of each row of a file under a header; blank lines aside.
 
     Args:
-      path: the file.
+      path: the file, separated by commas if it is a .csv, else by tabs.
       parse: gets the fields by the names in the header.
       columns: names that the header must have once.
-      delimiters: of which the one is taken that finds the most of the columns in the header.
       quotes: whether quotes enclose fields (RFC 4180); otherwise they are text.
 
     Raises:
       InputError: if the header lacks a column, a row has another number of fields, a quote is not
         closed, or `parse` raises a ValueError; names the line.
     """
+    delimiter = "," if unpacked_name(path).endswith(".csv") else "\t"
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    number = 1
-    try:
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            headers = [
-                next(csv.reader([first], delimiter=one, quoting=quoting), []) for one in delimiters
-            ]
-            found = [len(set(columns) & set(names)) for names in headers]
-            best = found.index(max(found))
-            names = headers[best]
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter, quoting=quoting, strict=True)
+        try:
+            names = next(rows, [])
             if wrong := [name for name in columns if names.count(name) != 1]:
                 raise ValueError(
                     f"the header has {names.count(wrong[0])} columns {wrong[0]!r}; accepted: each "
                     f"of {', '.join(columns)} once"
                 )
-            rows = csv.reader(file, delimiter=delimiters[best], quoting=quoting, strict=True)
-            for row in rows:
-                number = 1 + rows.line_num
-                if row and len(row) != len(names):
+            for row in filter(None, rows):
+                if len(row) != len(names):
                     raise ValueError(f"{len(row)} fields; the header has {len(names)}")
-                if row:
-                    yield parse(dict(zip(names, row, strict=True)))
-            number = 1 + rows.line_num
-    except _ERRORS as error:
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+                yield parse(dict(zip(names, row, strict=True)))
+        except _ERRORS as error:
+            raise InputError(f"{path}:{max(rows.line_num, 1)}: {message_of(error)}") from error

@@ -71,7 +71,6 @@ class IndexOptions(Options):
         help="files with a text per line, plain or .gz, or TFRecords of pairs, of which the "
         "responses are indexed; files that an index lacks are added to it",
         metavar="GLOB",
-        aliases=("--responses",),
         group="index",
     )
     mode: str = option(

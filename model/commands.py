@@ -44,8 +44,8 @@ class TrainOptions(Options):
     )
     word_vectors: str | None = option(
         None,
-        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's format; "
-        "sets task.word_vectors, and task.word_cooccurrence_records to 0",
+        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's text "
+        "format; sets task.word_vectors, and task.word_cooccurrence_records to 0",
         metavar="FILE",
     )
     import_module: tuple[str, ...] = option(

@@ -23,7 +23,7 @@ def command(options: Options, name: str) -> str:
         value = getattr(options, field.name)
         if value == field.default:
             continue
-        if not field.metadata["positional"]:
+        if not field.metadata["option"].positional:
             words.append(f"--{field.name}")
         if value is not True:
             words += map(str, value) if isinstance(value, tuple) else [str(value)]

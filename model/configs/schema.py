@@ -403,7 +403,7 @@ class Training(config_definitions.TaskConfig):
     )
     word_vectors: str = parameter(
         "",
-        "Initialise word vectors from a file in GloVe's, fastText's or word2vec's format "
+        "Initialise word vectors from a file in GloVe's, fastText's or word2vec's text format "
         "(`common.word_vectors`), brought to the model's width by PCA. Empty: none. Not with "
         "`word_cooccurrence_records` or `init_checkpoint`.",
     )

@@ -154,7 +154,7 @@ CASES = [
     Case("sts-dev.csv:1", f"{STS} sts-dev.csv", file("sts-dev.csv", b"g\tf\t1\n")),
     Case(
         "r.txt",
-        "export index --module {ready}/module0 --responses r.txt",
+        "export index --module {ready}/module0 --texts r.txt",
         file("r.txt", b"\n\n"),
     ),
     Case(

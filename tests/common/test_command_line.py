@@ -21,7 +21,7 @@ class Given(Shared):
     shards: int = option(4, help="files", minimum=1)
     share: float = option(0.5, help="a part", minimum=0, below=1)
     by: str = option("thread", help="how", choices=("thread", "pair"))
-    texts: tuple[str, ...] = option((), help="what", aliases=("--responses",))
+    texts: tuple[str, ...] = option((), help="what")
     columns: tuple[str, str] | None = option(None, help="two", metavar=("A", "B"))
     overwrite: bool = option(False, help="replace")
 
@@ -54,7 +54,7 @@ def call(*argv, others=""):
 
 def test_arguments_become_the_dataclass():
     options, _ = call(
-        *["--output", "o", "--shards", "2", "--texts", "a", "b", "--responses", "c"],
+        *["--output", "o", "--shards", "2", "--texts", "a", "b", "--texts", "c"],
         *["--columns", "x", "y", "--overwrite"],
     )
     assert options == Given(
@@ -118,7 +118,7 @@ def test_help_has_every_option_and_its_default(capsys):
     for name in (
         "--output",
         "--shards",
-        "--responses",
+        "--texts",
         "--columns A B",
         "--debug",
         "{thread,pair}",

@@ -87,13 +87,6 @@ def test_the_seed_decides(pairs):
     assert statistics.intervals(sample, seed=1) != first
 
 
-def test_once_is_the_metric_itself(pairs):
-    x, y = pairs
-    found = correlations(x, y).once()
-    assert found["pearson"] == correlation.pearson(x, y)
-    assert found["spearman"] == correlation.spearman(x, y)
-
-
 def test_what_is_undefined_has_no_interval():
     constant = correlations(np.full(9, 3.3), np.arange(9.0))
     assert statistics.intervals(constant, seed=0) == {}

@@ -1,4 +1,4 @@
-"""Files of word vectors in all their formats, and lines that are none."""
+"""Files of word vectors, and lines that are none."""
 
 import gzip
 
@@ -9,13 +9,6 @@ from common import word_vectors
 from common.errors import InputError
 
 GOOD = "the 1 2\ncaf\u00e9 3 -4e-1\n"
-
-
-def binary(header=b"2 2\n", end=b"\n"):
-    rows = {"the": [1, 2], "caf\u00e9": [3, -0.4]}
-    return header + b"".join(
-        word.encode() + b" " + np.array(row, "<f4").tobytes() + end for word, row in rows.items()
-    )
 
 
 def written(folder, content, name="vectors.txt"):
@@ -31,8 +24,6 @@ def written(folder, content, name="vectors.txt"):
         ("vectors.txt", GOOD),
         ("vectors.txt.gz", GOOD),
         ("vectors.vec", "2 2\n" + GOOD.replace("\n", " \r\n")),
-        ("vectors.bin", binary()),
-        ("vectors.bin.gz", binary(end=b"")),
     ],
 )
 def test_words_and_numbers(tmp_path, name, content):
@@ -44,8 +35,8 @@ def test_words_and_numbers(tmp_path, name, content):
 
 
 def test_a_word_may_contain_spaces(tmp_path):
-    path = written(tmp_path, ". . . 1 2\nthe 1 2\n")
-    assert [entry.word for entry in word_vectors.read(path, dim=2)] == [". . .", "the"]
+    path = written(tmp_path, "the 1 2\n. . . 1 2\n")
+    assert [entry.word for entry in word_vectors.read(path)] == ["the", ". . ."]
 
 
 @pytest.mark.parametrize(
@@ -67,16 +58,7 @@ def test_a_wrong_line_is_named(tmp_path, content, place):
     assert str(raised.value).startswith(f"{path}{place}")
 
 
-@pytest.mark.parametrize("content", [b"no header\n", binary(b"3 2\n"), binary()[:-4]])
-def test_a_wrong_binary_file_is_named(tmp_path, content):
-    path = written(tmp_path, content, "vectors.bin")
-    with pytest.raises(InputError, match=str(path)):
-        list(word_vectors.read(path))
-
-
-def test_a_width_can_be_demanded_and_a_cut_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=":1: "):
-        list(word_vectors.read(written(tmp_path, GOOD), dim=300))
+def test_a_cut_file_is_named(tmp_path):
     path = written(tmp_path, GOOD, "vectors.gz")
     path.write_bytes(path.read_bytes()[:-6])
     with pytest.raises(InputError, match=str(path)):

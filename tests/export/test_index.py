@@ -107,7 +107,7 @@ def test_gzip_and_pairs_are_read_too(module, tmp_path):
 
 
 def test_the_command_answers(shared, lines, capsys, monkeypatch):
-    command = ["index", "--module", str(shared / "module"), "--responses", str(lines)]
+    command = ["index", "--module", str(shared / "module"), "--texts", str(lines)]
     main([*command, "--input", "How old are you?", "--top", "2"])
     out = capsys.readouterr().out
     assert "6 responses, 7 numbers each" in out

@@ -1,15 +1,9 @@
 """Commands in processes of their own, and what they read: made by themselves."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
-HERE = Path(__file__).parent
+from tests.commands import server
+
 PRESET = """\
 task:
   model:
@@ -21,38 +15,11 @@ trainer: {train_steps: 40, steps_per_loop: 10, checkpoint_interval: 10, summary_
 """
 
 
-class Server:
-    """Runs commands at the same time; none of them waits for its imports."""
-
-    def __init__(self, folder):
-        self._process = subprocess.Popen(
-            [sys.executable, HERE / "server.py"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout.readline() == "ready\n"
-
-    def run(self, *commands):
-        """The exit statuses of commands: `argv`, `log` and, in seconds, `after`."""
-        self._process.stdin.write(json.dumps(commands, default=str) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait(60)
-
-
 class Ready:
     """A folder with a sample world, its pairs, and two models with their modules and results."""
 
-    def __init__(self, server, folder):
-        self._server = server
-        self.folder = folder
+    def __init__(self, run, folder):
+        self._run, self.folder = run, folder
         (folder / "tiny.yaml").write_text(PRESET)
         self._make("sample", 0, "world")
         self._make("reddit", 0, "pairs")
@@ -65,7 +32,7 @@ class Ready:
     def _make(self, kind, version, name):
         log = self.folder / "log"
         argv = self.argv(kind, version, self.folder / name)
-        assert self._server.run({"argv": argv, "log": log}) == [0], log.read_text()
+        assert self._run({"argv": argv, "log": log}) == [0], log.read_text()
 
     def argv(self, kind, version, folder):
         """A command, in one of two versions that can be told apart by what they leave."""
@@ -105,12 +72,14 @@ class Ready:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server"))
-    yield running
-    running.close()
+def run():
+    """Runs commands at the same time, see `server.run`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(server.REPOSITORY))
+        server.prepare()
+        yield server.run
 
 
 @pytest.fixture(scope="session")
-def ready(server, tmp_path_factory):
-    return Ready(server, tmp_path_factory.mktemp("ready"))
+def ready(run, tmp_path_factory):
+    return Ready(run, tmp_path_factory.mktemp("ready"))

@@ -176,14 +176,14 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.command.split()[0]}-{case.named}")
-def test_bad_input_ends_in_one_line_that_names_it(case, server, ready, tmp_path):
+def test_bad_input_ends_in_one_line_that_names_it(case, run, ready, tmp_path):
     here, log = tmp_path / "here", tmp_path / "log"
     here.mkdir()
     if case.make is not None:
         case.make(ready.folder, here)
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     argv = shlex.split(case.command.format(ready=ready.folder))
-    (status,) = server.run({"argv": argv, "log": log, "folder": here})
+    (status,) = run({"argv": argv, "log": log, "folder": here})
     text = log.read_text()
     assert status in (1, 2), text
     assert "Traceback" not in text, text

@@ -77,11 +77,11 @@ def drawn(number):
 
 
 @pytest.mark.parametrize("number", range(len(KINDS)))
-def test_two_commands_on_one_folder(server, ready, tmp_path_factory, number):
+def test_two_commands_on_one_folder(run, ready, tmp_path_factory, number):
     folder = tmp_path_factory.mktemp("draw") / "shared"
     pair = drawn(number)
     logs = [folder.with_name(f"log{index}") for index in range(len(pair))]
-    statuses = server.run(
+    statuses = run(
         *(
             {"argv": ready.argv(kind, version, folder), "after": after, "log": log}
             for (kind, version, after), log in zip(pair, logs, strict=True)

@@ -83,10 +83,10 @@ def write(module: Any, model: dict[str, Any], folder: Path) -> None:
             key: model["response_network"][key] for key in ("residual", "normalize")
         }
     # Contiguous: safetensors 0.8.0 stores transposed arrays in the wrong order.
-    arrays = {
+    stored = {
         name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None
     }
-    save_file(arrays, folder / WEIGHTS)
+    save_file(stored, folder / WEIGHTS)
     write_json(folder / CONFIG, config)
 
 

@@ -38,7 +38,7 @@ _PUBLIC = {
     "Result": "evaluation.results.result",
     "average_precision": "evaluation.metrics.ranking",
     "compare": "evaluation.analysis.paired_test",
-    "evaluate": "evaluation.tasks.evaluate",
+    "evaluate": "evaluation.tasks",
     "load_encoder": "evaluation.encoders.saved_model",
     "pearson": "evaluation.metrics.correlation",
     "read_results": "evaluation.results.store",

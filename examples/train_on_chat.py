@@ -55,8 +55,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     model.train("reddit", model_dir=run, mode="train", **config)
     export.export(run, module)
     encoder = evaluation.load_encoder(module)
-    ranking = {"candidates": candidates, "at": [1]}
-    (scored,) = evaluation.evaluate(encoder, "response_ranking", pairs, output=results, **ranking)
+    (scored,) = evaluation.evaluate(
+        encoder, "response_ranking", pairs, output=results, candidates=candidates
+    )
     first = f"the true reply is first among {candidates}"
     print(f"{first}: {scored.metrics['p_at_1']:.1%} of {scored.n:,}")
 

@@ -11,7 +11,7 @@ import numpy as np
 from common import statistics, sts
 from common.errors import InputError
 from common.text_files import Source
-from evaluation.data import cqa_files, ranking_blocks, ranking_files, snli_files
+from evaluation.data import cqa_files, ranking_files, snli_files
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
 from evaluation.results import measure
@@ -49,7 +49,7 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
             return [EvaluationSet(task, s, of.texts()) for s, of in data if of.has_text]
         case "response_ranking":
             (source,) = ranking_files.find(path)
-            pairs = ranking_blocks.shuffled(ranking_files.read(source).pairs, seed=seed)
+            pairs = ranking_files.shuffled(ranking_files.read(source).pairs, seed=seed)
             return [EvaluationSet(task, source, RankingData(source.name, pairs).texts())]
     raise ValueError(f"task: {task!r}; accepted: {', '.join(TASKS)}")
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from common import statistics
 from common.statistics import Sample
-from evaluation.data import ranking_blocks
+from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import correlation, ranking
+from evaluation.metrics import correlation, ranking, similarity
 from evaluation.results.result import Group, Result
-from evaluation.tasks import response_ranking, similarity
+from evaluation.tasks import response_ranking
 
 WORST = 30
 _NEGATION = re.compile(
@@ -122,8 +122,8 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
 
     The blocks are those of `response_ranking.evaluate` with the same seed.
     """
-    pairs = ranking_blocks.shuffled(data.pairs, seed=seed)
-    layout = ranking_blocks.blocks(len(pairs), candidates)
+    pairs = ranking_files.shuffled(data.pairs, seed=seed)
+    layout = ranking_files.blocks(len(pairs), candidates)
     ranked_pairs = []
     for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
         for row, rank, of_row in zip(rows, ranks, scores, strict=True):

@@ -6,10 +6,9 @@ from dataclasses import asdict
 from tabulate import tabulate
 
 from common import statistics
-from common.files import write_json
+from common.files import claim, write_json
 from evaluation.analysis import paired_test
 from evaluation.analysis.paired_test import Difference
-from evaluation.cli import claimed
 from evaluation.cli.options import CompareOptions, command
 from evaluation.results import measure, store
 from evaluation.results.result import Result
@@ -18,7 +17,8 @@ from evaluation.results.text import figure, label
 
 def run(options: CompareOptions) -> None:
     """Test what both have, and print the differences."""
-    with claimed.file(options.output) if options.output else contextlib.nullcontext():
+    output = options.output
+    with claim(output.parent, name=f".{output.stem}.claim") if output else contextlib.nullcontext():
         _run(options)
 
 
@@ -29,17 +29,14 @@ def _run(options: CompareOptions) -> None:
         store.read_results(path) if path.is_dir() else [store.read(path)]
         for path in (options.a, options.b)
     )
-    systems = {"system_a": options.system_a, "system_b": options.system_b}
     all_pairs = paired_test.pairs_of(a, b)
     pairs = [
-        (of_a, of_b)
-        for of_a, of_b in all_pairs
-        if paired_test.has(of_a, options.system_a) and paired_test.has(of_b, options.system_b)
+        (of_a, of_b) for of_a, of_b in all_pairs if paired_test.has(of_b, options.system_b)
     ] or all_pairs[:1]  # of which the test says what it lacks
     differences = [
         row
         for of_a, of_b in pairs
-        for row in paired_test.compare(of_a, of_b, seed=options.seed, **systems)
+        for row in paired_test.compare(of_a, of_b, seed=options.seed, system_b=options.system_b)
     ]
     print(_table(differences))
     for said, names in (
@@ -70,7 +67,7 @@ def _run(options: CompareOptions) -> None:
         stored = {
             "a": of_a.module,
             "b": of_b.module,
-            "system_a": options.system_a or of_a.system,
+            "system_a": of_a.system,
             "system_b": options.system_b or of_b.system,
             "resamples": statistics.RESAMPLES,
             "differences": [asdict(row) for row in differences],

@@ -7,9 +7,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from common.errors import InputError
+from common.files import claim
 from common.text_files import Source
 from evaluation.analysis import contamination
-from evaluation.cli import claimed
 from evaluation.cli.options import ContaminationOptions, command
 from evaluation.data import overlap, training_texts
 from evaluation.data.origin import provenance
@@ -20,7 +20,7 @@ from evaluation.results.text import printed
 
 def run(options: ContaminationOptions) -> None:
     """Read the training data once; write and print the overlaps of each evaluation set."""
-    with claimed.folder(options.output, "contamination"):
+    with claim(options.output, name=".contamination.claim"):
         _run(options)
 
 

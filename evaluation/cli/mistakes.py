@@ -3,11 +3,10 @@
 import time
 
 from common import sts as sts_files
-from common.files import write_text
+from common.files import claim, write_text
 from evaluation.analysis import mistakes
-from evaluation.cli import claimed
 from evaluation.cli.options import MistakesOptions, command
-from evaluation.data import ranking_blocks, ranking_files
+from evaluation.data import ranking_files
 from evaluation.data.origin import provenance
 from evaluation.report import mistakes_page
 from evaluation.results import store
@@ -20,7 +19,7 @@ TEXTS = "mistakes.md"
 
 def run(options: MistakesOptions) -> None:
     """Compute, write and print."""
-    with claimed.folder(options.output, "mistakes"):
+    with claim(options.output, name=".mistakes.claim"):
         _run(options)
 
 
@@ -30,7 +29,7 @@ def _run(options: MistakesOptions) -> None:
     pairs = {source: sts_files.read(source) for source in similar}
     conversations = {source: ranking_files.read(source) for source in ranked}
     for data in conversations.values():
-        ranking_blocks.blocks(len(data.pairs), options.candidates)  # before the slow load
+        ranking_files.blocks(len(data.pairs), options.candidates)  # before the slow load
     from evaluation.encoders.saved_model import load_encoder
 
     encoder = load_encoder(options.module)

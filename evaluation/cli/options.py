@@ -8,6 +8,7 @@ from typing import Any
 
 from common.command_line import Options, option
 from common.errors import InputError
+from common.sts import Columns
 
 CANDIDATES = 100
 _MODULE = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
@@ -70,12 +71,31 @@ class ModuleOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuotesOptions(Options):
+class ColumnsOptions(SeededOptions):
     """How a CSV or TSV file of sentence pairs is read."""
 
-    no_quotes: bool = option(
-        False, help="quotes in the file of sentence pairs are text; by default they enclose fields"
+    columns: tuple[str, str, str] | None = option(
+        None,
+        help="read sentence pairs from a CSV or TSV file whose header has these columns; scores on "
+        "any scale",
+        metavar=_COLUMNS,
     )
+    no_quotes: bool = option(
+        False, help="quotes in that file are text; by default they enclose fields"
+    )
+
+    def __post_init__(self) -> None:
+        """Check that the options go together."""
+        super().__post_init__()
+        self._needs("no_quotes", "columns")
+        if self.columns and len(set(self.columns)) < len(self.columns):
+            raise InputError(
+                f"--columns: {', '.join(self.columns)}; accepted: three different ones"
+            )
+
+    def named_columns(self) -> Columns | None:
+        """Return the columns as `common.sts` takes them."""
+        return Columns(*self.columns, quotes=not self.no_quotes) if self.columns else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +113,6 @@ class ResponseRankingOptions(CandidatesOptions, ResultsOptions, ModuleOptions):
     """P@N."""
 
     data: Path = option(help="folder with test-*.tfrecord, or one such file", metavar="PATH")
-    at: tuple[int, ...] = option(
-        (), help="the Ns of P@N; default: 1 3 10", minimum=1, group=_METHOD
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,23 +120,14 @@ class SnliOptions(ResultsOptions, ModuleOptions):
     """Accuracy on SNLI."""
 
     data: Path = option(
-        help="folder of SNLI's files (*dev*, *test*; *train* where the module has no "
-        "classify_nli), or one of them; .jsonl or .txt, plain or .gz",
+        help="folder of SNLI's files *dev*.jsonl and *test*.jsonl (and *train*.jsonl, for a "
+        "classifier where the module has no classify_nli), or one of them; plain or .gz",
         metavar="PATH",
-    )
-    train: Path | None = option(
-        None,
-        help="train file for the classifier of a module without classify_nli; default: the one in "
-        "--data",
-        metavar="FILE",
-    )
-    dev: Path | None = option(
-        None, help="dev file for that classifier; default: the one in --data", metavar="FILE"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class StsOptions(ResultsOptions, QuotesOptions, ModuleOptions):
+class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
     """Correlations with human scores."""
 
     data: Path = option(
@@ -127,11 +135,6 @@ class StsOptions(ResultsOptions, QuotesOptions, ModuleOptions):
         "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
         "--columns, any CSV or TSV file",
         metavar="PATH",
-    )
-    columns: tuple[str, str, str] | None = option(
-        None,
-        help="read a CSV or TSV file whose header has these columns; scores on any scale",
-        metavar=_COLUMNS,
     )
     tune: bool = option(
         False,
@@ -143,7 +146,6 @@ class StsOptions(ResultsOptions, QuotesOptions, ModuleOptions):
     def __post_init__(self) -> None:
         """Check that the options go together."""
         super().__post_init__()
-        self._needs("no_quotes", "columns")
         if self.tune and self.columns:
             raise InputError("--tune: accepted without --columns, as it learns on sts-train.csv")
 
@@ -179,13 +181,10 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesOptions(CandidatesOptions, ResultsOptions, QuotesOptions, DataOptions):
+class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
     """What needs no training."""
 
     snli: Path | None = option(None, help="as --data of the command snli", metavar="DATA")
-    sts_columns: tuple[str, str, str] | None = option(
-        None, help="as --columns of the command sts", metavar=_COLUMNS
-    )
     cqa: Path | None = option(None, help="as --data of the command cqa", metavar="DATA")
     queries: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
     documents: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
@@ -219,8 +218,7 @@ class BaselinesOptions(CandidatesOptions, ResultsOptions, QuotesOptions, DataOpt
         super().__post_init__()
         for name, other in (
             ("training_pairs", "response_ranking"),
-            ("sts_columns", "sts"),
-            ("no_quotes", "sts_columns"),
+            ("columns", "sts"),
             ("tune", "sts"),
             ("queries", "documents"),
             ("documents", "relevant"),
@@ -239,7 +237,6 @@ class CompareOptions(SeededOptions):
 
     a: Path = option(help="folder of result files, or one of them", positional=True)
     b: Path = option(help="folder of result files, or one of them", positional=True)
-    system_a: str | None = option(None, help="a baseline in a's results to compare, not its module")
     system_b: str | None = option(None, help="a baseline in b's results to compare, not its module")
     output: Path | None = option(
         None, help="a file to write the differences to", metavar="FILE.json", group=_OUTPUT
@@ -251,7 +248,7 @@ class ContaminationOptions(SeededOptions):
     """Overlaps with training data."""
 
     training: tuple[Path, ...] = option(
-        help="files or folders: .tfrecord pairs, SNLI's .jsonl or .txt, STS Benchmark's .csv",
+        help="files or folders: .tfrecord pairs, SNLI's .jsonl, STS Benchmark's .csv",
         metavar="PATH",
     )
     response_ranking: tuple[Path, ...] = option(
@@ -307,25 +304,24 @@ class RowsOptions(Options):
     """The page of all systems that were trained."""
 
     results: Path = option(
-        help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/",
+        help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/; beside "
+        "it, where they are, models/ and what other commands wrote, leaks/ and mistakes/",
         metavar="DIR",
     )
     runs: tuple[str, ...] = option((), help="those to show; default: all", metavar="NAME-SEED")
     pairs: tuple[Path, ...] = option(
         help="the training pairs, as the pipeline wrote them", metavar="DIR"
     )
-    models: Path | None = option(
-        None, help="folders NAME-SEED of models, for the rates in chosen.json", metavar="DIR"
-    )
     outside: tuple[str, ...] = option(
         (),
         help="what rows have from outside the training data, such as distilled=teacher",
         metavar="NAME=WHAT",
     )
-    contamination: Path | None = option(
-        None, help="folder of `evaluation contamination`", metavar="DIR"
-    )
-    mistakes: Path | None = option(None, help="folder of `evaluation mistakes`", metavar="DIR")
-    machine: str = option("", help="the machine, named at the top of the page")
-    made_by: str = option("", help="the command that trained and scored it all")
+    about: str = option("", help="what trained and scored it all, and on what machine")
     output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)
+
+    def __post_init__(self) -> None:
+        """Check what rows have from outside."""
+        super().__post_init__()
+        if wrong := [given for given in self.outside if not all(given.partition("="))]:
+            raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")

@@ -1,7 +1,6 @@
 """`report` and `rows`: pages from the results of the other commands."""
 
-from common.errors import InputError
-from evaluation.cli import claimed
+from common.files import claim
 from evaluation.cli.options import ReportOptions, RowsOptions
 from evaluation.report import comparison, html_page, results_page
 from evaluation.report.systems import left_out, read_module
@@ -10,7 +9,7 @@ from evaluation.results import store, text
 
 def report(options: ReportOptions) -> None:
     """Write the report; print the table of all scores, and the main ones beside the baselines."""
-    with claimed.file(options.output):
+    with claim(options.output.parent, name=f".{options.output.stem}.claim"):
         html_page.check_output(options.output)
         systems = read_module(options.results, options.beside)
         paths = html_page.write(systems, options.output)
@@ -24,19 +23,18 @@ def report(options: ReportOptions) -> None:
 
 def rows(options: RowsOptions) -> None:
     """Write the page of all rows, and its CSV files."""
-    if wrong := [given for given in options.outside if not all(given.partition("="))]:
-        raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")
-    said = (options.made_by and f"`{options.made_by}`", options.machine)
-    with claimed.file(options.output):
+    beside = (options.results.parent / name for name in ("models", "leaks", "mistakes"))
+    models, leaks, mistakes = (folder if folder.is_dir() else None for folder in beside)
+    with claim(options.output.parent, name=f".{options.output.stem}.claim"):
         results_page.write(
             options.results,
             options.output,
             pairs=options.pairs,
             runs=options.runs,
-            models=options.models,
-            contamination=options.contamination,
-            mistakes=options.mistakes,
+            models=models,
+            contamination=leaks,
+            mistakes=mistakes,
             outside=dict(given.split("=", 1) for given in options.outside),
-            about=", ".join(filter(None, said)),
+            about=options.about,
         )
     print(f"-> {options.output}")

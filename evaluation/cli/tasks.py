@@ -5,8 +5,7 @@ from typing import Any
 
 from common import sts as sts_files
 from common import sts_matrix
-from common.sts import Columns
-from evaluation.cli import claimed
+from common.files import claim
 from evaluation.cli.options import (
     CqaOptions,
     ResponseRankingOptions,
@@ -18,23 +17,24 @@ from evaluation.cli.options import (
 )
 from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
+from evaluation.probes import sts_tuning
+from evaluation.results.evaluation import Store
 from evaluation.results.result import Result
 from evaluation.tasks import cqa as cqa_task
+from evaluation.tasks import evaluate
 from evaluation.tasks import sts as sts_task
-from evaluation.tasks import sts_tuning
-from evaluation.tasks.evaluate import Store, evaluate
 
 
 def response_ranking(options: ResponseRankingOptions) -> None:
     """Rank the true response among others."""
-    settings = {"candidates": options.candidates, "at": options.at}
-    _evaluate(options, "response_ranking", options.module, options.data, **settings)
+    _evaluate(
+        options, "response_ranking", options.module, options.data, candidates=options.candidates
+    )
 
 
 def snli(options: SnliOptions) -> None:
     """Score on SNLI."""
-    settings = {"train": options.train, "dev": options.dev}
-    _evaluate(options, "snli", options.module, options.data, **settings)
+    _evaluate(options, "snli", options.module, options.data)
 
 
 def cqa(options: CqaOptions) -> None:
@@ -53,16 +53,16 @@ def retrieval(options: RetrievalOptions) -> None:
 def sts(options: StsOptions) -> None:
     """Score the module as it is and, if asked, with the matrix."""
     if options.tune:
-        with claimed.folder(options.output, "sts"):
+        with claim(options.output, name=".sts.claim"):
             results = _tuned(options)
     else:
-        columns = options.columns and Columns(*options.columns, quotes=not options.no_quotes)
-        results = _evaluate(options, "sts", options.module, options.data, columns=columns)
+        named = options.named_columns()
+        results = _evaluate(options, "sts", options.module, options.data, columns=named)
     sts_task.require_defined(results)
 
 
 def _evaluate(options: ResultsOptions, task: str, encoder: Any, data: Any, **settings) -> list:
-    with claimed.folder(options.output, task):
+    with claim(options.output, name=f".{task}.claim"):
         return evaluate(encoder, task, data, **settings, **storing(options, task))
 
 
@@ -76,24 +76,22 @@ def _tuned(options: StsOptions) -> list[Result]:
     """Score with the matrix too; it is learned only if a result or its file is missing."""
     from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
 
-    learned_from = sts_task.tuning_sources(options.data)
+    train, dev = sts_task.tuning_sources(options.data)
     load = cache(partial(load_encoder, options.module))
-    evaluations = sts_task.evaluations(options.data, load)
     path = options.output / sts_matrix.FILE
 
     @cache
     def matrix():
-        train, dev = learned_from
         tuned = sts_tuning.learn(load(), sts_files.read(train), sts_files.read(dev))
         about = {"train": provenance(train), "dev": provenance(dev)}
         about |= {"command": command(options, "sts"), "module": load().provenance()}
-        sts_matrix.write(path, tuned.matrix, about=about | tuned.about())
+        about |= {"scores": tuned.scores, "chosen": tuned.chosen}
+        sts_matrix.write(path, tuned.matrix, about=about)
         print(f"{tuned.summary()}\n-> {path}\n", flush=True)
         return tuned.matrix
 
-    evaluations += sts_task.tuned_evaluations(
-        options.data, load(), matrix=matrix, learned_from=learned_from
-    )
+    evaluations = sts_task.evaluations(options.data, load)
+    evaluations += sts_task.tuned_evaluations(options.data, load(), matrix=matrix)
     results = Store(**storing(options, "sts")).results(evaluations)
     if not path.exists():
         matrix()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+from common import text_files
 from common.errors import InputError, reading
 from common.text_files import Source, parse_lines, unpacked_name
 
@@ -52,38 +53,37 @@ def find(path: Path) -> list[Source]:
     Where a question file and its .relevancy are both there, the one with text is taken.
     """
     if path.is_file():
-        return [Source(_name(path), (path,))]
-    with_text: dict[str, Path] = {}
-    without_text: dict[str, Path] = {}
-    for candidate in sorted(path.rglob("*")):
-        name = unpacked_name(candidate)
-        if name.endswith(".xml") and "-subtaskA" not in name:
-            files = with_text
-        elif name.endswith(f".subtaskB{_RELEVANCY}"):
-            files = without_text
-        else:
+        return [source(path)]
+    found: dict[str, Path] = {}
+    for file in text_files.find(path, "**/*.xml", f"**/*.subtaskB{_RELEVANCY}"):
+        if "-subtaskA" in file.name:
             continue
-        other = files.setdefault(_name(candidate), candidate)
-        if other != candidate:
-            raise InputError(f"{candidate}: the same data as {other}; keep one of them")
-    chosen = without_text | with_text
-    if not chosen:
+        other = found.setdefault(source(file).name, file)
+        if other != file and _has_text(other) == _has_text(file):
+            raise InputError(f"{file}: the same data as {other}; keep one of them")
+        if _has_text(file):
+            found[source(file).name] = file
+    if not found:
         raise InputError(f"{path}: no *.xml or *.subtaskB.relevancy here (plain or .gz)")
-    return [Source(name, (chosen[name],)) for name in sorted(chosen)]
+    return [source(found[name]) for name in sorted(found)]
 
 
-def _name(path: Path) -> str:
-    """Return the same name for a question file and its relevancy file."""
+def _has_text(path: Path) -> bool:
+    return not unpacked_name(path).endswith(_RELEVANCY)
+
+
+def source(path: Path) -> Source:
+    """Return the source of one file; a question file and its relevancy file have the same name."""
     name = unpacked_name(path)
     for suffix in (_RELEVANCY, ".subtaskB", ".xml"):
         name = name.removesuffix(suffix)
-    return f"cqa-{name}"
+    return Source(f"cqa-{name}", (path,))
 
 
 def read(source: Source) -> QueryData:
     """Read one file of queries, each with its related questions in the file's order."""
     (path,) = source.files
-    has_text = not unpacked_name(path).endswith(_RELEVANCY)
+    has_text = _has_text(path)
     queries = _read_xml(path) if has_text else _read_relevancy(path)
     with reading(path):
         for query in queries:

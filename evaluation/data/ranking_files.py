@@ -1,9 +1,12 @@
-"""Test pairs of the data pipeline, in which the true response is to be found."""
+"""Test pairs of the data pipeline, and the blocks in which their responses compete."""
 
+import hashlib
 import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from common import text_files
 from common.errors import InputError
@@ -12,6 +15,8 @@ from evaluation.data import tfrecords
 from evaluation.data.tfrecords import Features
 
 NAME = "response_ranking"
+Block = tuple[np.ndarray, np.ndarray]
+"""The pairs to score, and those whose responses compete: see `blocks`."""
 
 
 class Pair(NamedTuple):
@@ -23,6 +28,10 @@ class Pair(NamedTuple):
     response_id: str
     context: str = ""
     """The messages before the input in one text, the nearest first."""
+
+    def named(self, place: str) -> "Pair":
+        """Return the pair with ids that name its place."""
+        return self._replace(input_id=f"{place}:input", response_id=f"{place}:response")
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ def read(source: Source) -> RankingData:
     A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
     """
     pairs = [
-        pair if pair.input_id else pair._replace(**_ids(f"{path.name}:{number}"))
+        pair if pair.input_id else pair.named(f"{path.name}:{number}")
         for path in source.files
         for number, pair in enumerate(tfrecords.parse_records(path, _pair), start=1)
     ]
@@ -67,14 +76,35 @@ def read(source: Source) -> RankingData:
 
 def _pair(features: Features) -> Pair:
     turns = itertools.takewhile(features.__contains__, map("context/{}".format, itertools.count()))
-    context = [tfrecords.text(features, name) for name in turns]
-    ids = ("input_id", "response_id")
-    has_ids = any(name in features for name in ids)
-    names = ("input", "response", *(ids if has_ids else ()))
-    texts = {"input_id": "", "response_id": ""}
-    texts |= {name: tfrecords.text(features, name) for name in names}
-    return Pair(**texts, context=" ".join(context).strip())
+    context = " ".join(tfrecords.text(features, name) for name in turns).strip()
+    input_id = response_id = ""
+    if "input_id" in features or "response_id" in features:
+        input_id = tfrecords.text(features, "input_id")
+        response_id = tfrecords.text(features, "response_id")
+    input_text, response = (tfrecords.text(features, name) for name in ("input", "response"))
+    return Pair(input_text, response, input_id, response_id, context)
 
 
-def _ids(place: str) -> dict[str, str]:
-    return {f"{role}_id": f"{place}:{role}" for role in ("input", "response")}
+def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:
+    """Return the pairs in an order that depends on the pairs and the seed alone."""
+
+    def key(pair: Pair) -> bytes:
+        fields = (str(seed), pair.input_id, pair.response_id, pair.input, pair.response)
+        return hashlib.sha256("\0".join(fields).encode()).digest()
+
+    return sorted(pairs, key=key)
+
+
+def blocks(n: int, candidates: int) -> list[Block]:
+    """Return for each block the pairs to score and the pairs whose responses compete.
+
+    The first are int [block], each pair in exactly one block; the second int [candidates] and
+    begin with the first, so that the true response of row i is in column i.
+
+    Raises:
+      InputError: if there are fewer pairs than candidates, or fewer than 2 of these.
+    """
+    if not 2 <= candidates <= n:
+        raise InputError(f"--candidates is {candidates}; 2 to {n}, the pairs, are accepted")
+    columns = [np.arange(start, start + candidates) % n for start in range(0, n, candidates)]
+    return [(block[: n - block[0]], block) for block in columns]

@@ -3,7 +3,7 @@
     queries, documents   NAME.tsv: id and text, tab-separated, without a header;
                          NAME.jsonl: objects with "id" (or "_id"), "text" and, optionally, "title"
     relevant             TREC's qrels: query, an unused column, document, grade;
-                         or BEIR's: query, document, grade, under a header of three names
+                         or BEIR's: query, document, grade, and its header
 
 each plain or compressed with gzip. A grade above 0 is relevant.
 """
@@ -18,7 +18,7 @@ import msgspec
 from common.errors import InputError
 from common.text_files import Source, parse_lines, unpacked_name
 
-_TREC_COLUMNS, _BEIR_COLUMNS = 4, 3
+_BEIR_HEADER = ["query-id", "corpus-id", "score"]
 
 Relevant = dict[str, dict[str, int]]
 """Grades by query, then by document."""
@@ -74,18 +74,18 @@ def read(source: Source) -> RetrievalData:
     if blank := next((key for key, text in queries.items() if not text), None):
         raise InputError(f"{files.queries}: the query {blank!r} has no text")
     relevant = _relevant(files.relevant, queries, documents)
-    asked = {key: queries[key] for key in relevant if any(g > 0 for g in relevant[key].values())}
-    if not asked:
+    relevant = {key: grades for key, grades in relevant.items() if max(grades.values()) > 0}
+    if not relevant:
         raise InputError(f"{files.relevant}: no query has a relevant document (a grade above 0)")
     with_text = {key: text for key, text in documents.items() if text}
     if not with_text:
         raise InputError(f"{files.documents}: no document has text")
     return RetrievalData(
         source.name,
-        queries=asked,
+        queries={key: queries[key] for key in relevant},
         documents=with_text,
-        relevant={key: relevant[key] for key in asked},
-        queries_left_out=len(queries) - len(asked),
+        relevant=relevant,
+        queries_left_out=len(queries) - len(relevant),
         documents_without_text=len(documents) - len(with_text),
     )
 
@@ -120,19 +120,14 @@ def _of_json(line: str) -> tuple[str, str]:
 def _relevant(path: Path, queries: dict[str, str], documents: dict[str, str]) -> Relevant:
     """Read grades, all of them of known queries and documents."""
     found: Relevant = {}
-    width = 0
 
     def judge(line: str) -> None:
-        nonlocal width
         fields = line.split()
-        is_first, width = not width, width or len(fields)
-        if len(fields) != width or width not in (_TREC_COLUMNS, _BEIR_COLUMNS):
-            raise ValueError(f"{len(fields)} columns; accepted: 4, or 3 under a header")
-        query, document, grade = fields[0], fields[-2], fields[-1]
-        if is_first and width == _BEIR_COLUMNS:
-            if grade.isdigit():
-                raise ValueError(f"{line!r} has a grade; accepted: 3 columns under a header")
+        if fields == _BEIR_HEADER:
             return
+        if len(fields) not in (3, 4):
+            raise ValueError(f"{len(fields)} columns; accepted: 3 or 4")
+        query, document, grade = fields[0], fields[-2], fields[-1]
         if query not in queries or document not in documents:
             raise ValueError(f"the query {query!r} or the document {document!r} is unknown")
         if document in found.setdefault(query, {}):

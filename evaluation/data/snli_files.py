@@ -6,15 +6,15 @@ from typing import Literal, get_args
 
 import msgspec
 
+from common import text_files
 from common.errors import InputError
-from common.text_files import Source, parse_lines, parse_rows, unpacked_name
+from common.text_files import Source, parse_lines, unpacked_name
 
 Label = Literal["entailment", "neutral", "contradiction"]
 LABELS: tuple[str, ...] = get_args(Label)
 """In the order of the probabilities that `classify_nli` gives."""
 SPLITS = ("train", "dev", "test")
 _NO_LABEL = "-"
-_SUFFIXES = (".jsonl", ".txt")
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -41,62 +41,35 @@ class NliData:
 def find(path: Path) -> dict[str, Source]:
     """Return the splits of a folder, by name, or a file alone under its own split's name.
 
-    Where a file is there in both of SNLI's formats, as in its archive, the .jsonl is taken.
-
     Raises:
       InputError: if the folder has neither dev nor test, or a split twice.
     """
-    if path.is_file():
-        return {_split_of(path): source(path)}
     found: dict[str, Source] = {}
-    names = {unpacked_name(candidate) for candidate in path.iterdir()}
-    for candidate in sorted(path.iterdir()):
-        name, split = unpacked_name(candidate), _split_of(candidate)
-        is_double = name.endswith(".txt") and f"{name.removesuffix('.txt')}.jsonl" in names
-        if is_double or not name.endswith(_SUFFIXES) or split not in SPLITS:
-            continue
+    for file in [path] if path.is_file() else text_files.find(path, "*.jsonl"):
+        stem = unpacked_name(file).rsplit(".", 1)[0]
+        split = next((split for split in SPLITS if split in stem), stem)
         if split in found:
-            raise InputError(f"{candidate}: the split {split} again, after {found[split].files[0]}")
-        found[split] = source(candidate)
-    if not {"dev", "test"} & set(found):
-        raise InputError(f"{path}: no *dev*.jsonl or *test*.jsonl here (or .txt; plain or .gz)")
+            raise InputError(f"{file}: the split {split} again, after {found[split].files[0]}")
+        if file == path or split in SPLITS:
+            found[split] = Source(f"snli-{split}", (file,))
+    if not path.is_file() and not {"dev", "test"} & found.keys():
+        raise InputError(f"{path}: no *dev*.jsonl or *test*.jsonl here (plain or .gz)")
     return found
 
 
-def source(path: Path) -> Source:
-    """Return the source of one file, named after its split."""
-    return Source(f"snli-{_split_of(path)}", (path,))
-
-
-def _split_of(path: Path) -> str:
-    """Return the split in a file's name, or the name without its suffixes."""
-    stem = unpacked_name(path).rsplit(".", 1)[0]
-    return next((split for split in SPLITS if split in stem), stem)
-
-
 def read(source: Source) -> NliData:
-    """Read one file, .jsonl or SNLI's tab-separated .txt; pairs labelled "-" are counted only."""
+    """Read one file, .jsonl or .jsonl.gz; pairs labelled "-" are counted only."""
     (path,) = source.files
-    if unpacked_name(path).endswith(".jsonl"):
-        decode = msgspec.json.Decoder(Pair).decode
-        rows = list(parse_lines(path, lambda line: _labelled(decode(line))))
-    else:
-        columns = [field.encode_name for field in msgspec.structs.fields(Pair)]
-        rows = list(
-            parse_rows(path, lambda row: _labelled(msgspec.convert(row, Pair)), columns=columns)
-        )
-    pairs = [row for row in rows if row]
+    decoder = msgspec.json.Decoder(Pair)
+
+    def parse(line: str) -> Pair:
+        pair = decoder.decode(line)
+        if pair.gold != _NO_LABEL and not (pair.premise.strip() and pair.hypothesis.strip()):
+            raise ValueError(f"{pair}; both sentences need text")
+        return pair
+
+    rows = list(parse_lines(path, parse))
+    pairs = [pair for pair in rows if pair.gold != _NO_LABEL]
     if not pairs:
         raise InputError(f"{path}: no labelled pairs")
     return NliData(source.name, pairs, without_label=len(rows) - len(pairs))
-
-
-def _labelled(pair: Pair) -> Pair | None:
-    """Return the pair; None without an agreed label."""
-    if pair.gold == _NO_LABEL:
-        return None
-    if not (pair.premise.strip() and pair.hypothesis.strip()):
-        raise ValueError(
-            f"the sentences are {pair.premise!r} and {pair.hypothesis!r}; text is needed"
-        )
-    return pair

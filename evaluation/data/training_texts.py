@@ -1,7 +1,7 @@
 """Training records as pairs of texts, from each kind of file.
 
     *.tfrecord      tf.Examples: input and response, or premise and hypothesis
-    *.jsonl, *.txt  SNLI
+    *.jsonl         SNLI
     *.csv           STS Benchmark
 
 each plain or compressed with gzip. Of a folder, its files train-*.tfrecord and nli-*.tfrecord
@@ -37,12 +37,12 @@ def read(path: Path) -> Iterator[tuple[str, ...]]:
     match Path(unpacked_name(path)).suffix:
         case ".tfrecord":
             yield from tfrecords.parse_records(path, _texts)
-        case ".jsonl" | ".txt":
+        case ".jsonl":
             yield from snli_files.read(source).texts()
         case ".csv":
             yield from sts.read(source).texts()
         case _:
-            raise InputError(f"{path}: accepted: .tfrecord, .jsonl, .txt and .csv, plain or .gz")
+            raise InputError(f"{path}: accepted: .tfrecord, .jsonl and .csv, plain or .gz")
 
 
 def _texts(features: Features) -> tuple[str, ...]:

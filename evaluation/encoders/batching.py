@@ -1,5 +1,6 @@
 """Each text encoded once, in batches of similar lengths."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ SENTENCES = 256
 CHARACTERS = 2**16
 """The most in one batch when all are as long as its longest, as padding makes them."""
 CACHE_BYTES = 256 * 2**20
+"""The rows that an encoder remembers take no more."""
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts to rows: float32 [texts, dim]."""
@@ -20,19 +22,13 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 class BatchedEncoder:
     """Encodes any number of texts with a function of one batch, and remembers rows.
 
-    Rows of texts that were encoded before are kept in at most `max_bytes`; when these are full,
-    the cache starts again from empty. A batch that fails is tried again in halves, so that the one
-    text that it fails on is found, or batches that fit into memory where the whole did not.
+    When the rows that it remembers take more than `CACHE_BYTES`, it forgets them all. A batch that
+    fails is tried again in halves, so that the one text that it fails on is found, or batches that
+    fit into memory where the whole did not.
     """
 
     def __init__(
-        self,
-        encode: Encode,
-        *,
-        path: str,
-        label: str = "encoding",
-        zeros_allowed: bool = False,
-        max_bytes: int = CACHE_BYTES,
+        self, encode: Encode, *, path: str, label: str = "encoding", zeros_allowed: bool = False
     ):
         """Wrap a function.
 
@@ -41,12 +37,11 @@ class BatchedEncoder:
           path: of the module, for errors.
           label: of the progress bar.
           zeros_allowed: whether a row may be all zeros.
-          max_bytes: of the rows that are remembered.
         """
         self._encode, self._path, self._label = encode, path, label
-        self._zeros_allowed, self._max_bytes = zeros_allowed, max_bytes
-        self._cache: dict[str, np.ndarray] = {}
-        self._bytes = 0
+        self._zeros_allowed = zeros_allowed
+        self._numbers: dict[str, int] = {}  # of rows in the one table of `_tables`
+        self._tables: list[np.ndarray] = []
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 [len(texts), dim], in their order.
@@ -54,37 +49,19 @@ class BatchedEncoder:
         Raises:
           InputError: if a row is not finite, or all zeros where that is not allowed.
         """
-        positions: dict[str, list[int]] = {}
-        for position, text in enumerate(texts):
-            positions.setdefault(text, []).append(position)
-        rows: np.ndarray | None = None
-        with tqdm(total=len(positions), desc=self._label, unit=" sentences", leave=False) as bar:
-            for batch, found in self._batches(list(positions)):
-                if rows is None:
-                    rows = np.empty((len(texts), found.shape[1]), dtype=np.float32)
-                at = [position for text in batch for position in positions[text]]
-                rows[at] = np.repeat(found, [len(positions[text]) for text in batch], axis=0)
+        numbers, tables = dict(self._numbers), list(self._tables)
+        new = set(texts) - numbers.keys()
+        with tqdm(total=len(new), desc=self._label, unit=" sentences", leave=False) as bar:
+            for batch in batches(new):
+                rows = self._in_halves(batch)
+                check_rows(rows, batch, path=self._path, zeros_allowed=self._zeros_allowed)
+                numbers |= zip(batch, itertools.count(len(numbers)))
+                tables.append(rows)
                 bar.update(len(batch))
-        if rows is None:
-            raise ValueError("no texts to encode; one or more are needed")
-        return rows
-
-    def _batches(self, texts: list[str]) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield different texts and their rows."""
-        known = [text for text in texts if text in self._cache]
-        new = by_length(set(texts) - set(known))
-        if known:
-            yield known, np.stack([self._cache[text] for text in known])
-        for start, end in batches([len(text) for text in new]):
-            batch = new[start:end]
-            rows = self._in_halves(batch)
-            check_rows(rows, batch, path=self._path, zeros_allowed=self._zeros_allowed)
-            yield batch, rows
-            if self._bytes + rows.nbytes > self._max_bytes:
-                self._cache, self._bytes = {}, 0
-            if rows.nbytes <= self._max_bytes:
-                self._cache |= zip(batch, rows, strict=True)
-                self._bytes += rows.nbytes
+        table = np.concatenate(tables)
+        is_small = table.nbytes <= CACHE_BYTES
+        self._numbers, self._tables = (numbers, [table]) if is_small else ({}, [])
+        return table[[numbers[text] for text in texts]]
 
     def _in_halves(self, texts: list[str]) -> np.ndarray:
         try:
@@ -106,20 +83,17 @@ def check_rows(
         raise InputError(f"{path}: gives zeros or a number that is not finite for {text!r}")
 
 
-def batches(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of batches of items whose lengths, in characters, do not fall.
+def batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the texts in batches, short ones first, in an order that depends on nothing else.
 
     Few long ones go together where many short ones do, so that a batch needs about the same
     memory at any length. One that is too long alone still makes a batch.
     """
-    start = 0
-    for end in range(1, len(lengths) + 1):
-        full = end - start == SENTENCES
-        if end == len(lengths) or full or lengths[end] * (end + 1 - start) > CHARACTERS:
-            yield start, end
-            start = end
-
-
-def by_length(texts: Iterable[str]) -> list[str]:
-    """Return the texts, short ones first, in an order that depends on nothing but themselves."""
-    return sorted(texts, key=lambda text: (len(text), text))
+    batch: list[str] = []
+    for text in sorted(texts, key=lambda text: (len(text), text)):
+        if batch and (len(batch) == SENTENCES or len(text) * (len(batch) + 1) > CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch

@@ -11,19 +11,22 @@ import tensorflow as tf
 from common import saved_model
 from common.errors import InputError, reading
 from common.saved_model import Apply
-from evaluation.encoders import pair_signatures
 from evaluation.encoders.batching import BatchedEncoder
 
+CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
+"""Signatures of pairs of texts, which a task may ask for instead of embeddings."""
+_IN_CONTEXT = "encode_input_in_context"
 _EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")
 """The second is what the modules of TensorFlow 1 call it."""
-_INSTEAD = (pair_signatures.SIMILARITY, pair_signatures.CLASSIFY_NLI)
+_PAIRS = 256
+"""Pairs of texts in a batch."""
 
 
 class Encoder:
     """Loads a module once and encodes sentences with it.
 
-    Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its root
-    `__call__` or else through its signature `serving_default`. Signatures `encode_input` and
+    Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
+    `serving_default` or else through its root `__call__`. Signatures `encode_input` and
     `encode_response` encode the inputs and responses of response ranking (the paper's u and v');
     without one, the embedding is used. A module without embeddings loads where it has what a task
     may ask for instead, in its `signatures`: `similarity` or `classify_nli`.
@@ -45,14 +48,18 @@ class Encoder:
         self._module = saved_model.load(self.folder)
         self.signatures = dict(getattr(self._module, "signatures", {}))
         embed = self._embed()
-        if embed is None and not any(name in self.signatures for name in _INSTEAD):
+        if embed is None and not {CLASSIFY_NLI, SIMILARITY} & self.signatures.keys():
             raise InputError(
-                f"{self.path}: has neither a callable root nor a signature serving_default; "
+                f"{self.path}: has neither a signature serving_default nor a callable root; "
                 f"signatures found: {', '.join(self.signatures) or 'none'}"
             )
         self._embeddings = self._batched(embed, "encoding") if embed else None
-        self._inputs = self._signature("encode_input", "inputs") or self._embeddings
-        self._responses = self._signature("encode_response", "responses") or self._embeddings
+        self._inputs, self._responses = (
+            self._batched(self._of_texts(name), name)
+            if name in self.signatures
+            else self._embeddings
+            for name in ("encode_input", "encode_response")
+        )
 
     @property
     def gives_embeddings(self) -> bool:
@@ -62,7 +69,7 @@ class Encoder:
     @property
     def reads_context(self) -> bool:
         """Whether the messages before an input can join it."""
-        return pair_signatures.ENCODE_IN_CONTEXT in self.signatures
+        return _IN_CONTEXT in self.signatures
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the embeddings: float32 [len(sentences), dim], in their order.
@@ -80,7 +87,7 @@ class Encoder:
         self, sentences: Sequence[str], contexts: Sequence[str]
     ) -> np.ndarray:
         """Return the vectors of inputs with what was said before: float32 [sentences, dim]."""
-        return pair_signatures.encode_in_context(self, sentences, contexts)
+        return self._of_pairs(_IN_CONTEXT, "outputs", None, inputs=sentences, context=contexts)
 
     def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the responses' vectors: float32 [len(sentences), dim], in their order.
@@ -94,8 +101,17 @@ class Encoder:
 
         A text of several words has their mean; one without a word may have zeros.
         """
-        apply = saved_model.of_texts(self._module, "word_vectors", path=self.path)
+        apply = self._of_texts("word_vectors")
         return self._batched(apply, "word vectors", zeros_allowed=True)(words)
+
+    def classify_nli(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        """Return probabilities of entailment, neutral and contradiction, float32 [pairs, 3]."""
+        texts = {"premise": premises, "hypothesis": hypotheses}
+        return self._of_pairs(CLASSIFY_NLI, "outputs", (3,), **texts)
+
+    def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
+        """Return the module's own similarity scores, float32 [pairs], on the scale of 0 to 5."""
+        return self._of_pairs(SIMILARITY, "score", (), sentences1=left, sentences2=right)
 
     def provenance(self) -> dict:
         """Return what identifies the module: its path as given, and its fingerprint."""
@@ -108,32 +124,53 @@ class Encoder:
         return encoder(sentences)
 
     def _embed(self) -> Apply | None:
-        """Return what embeds sentences, where the module has it.
-
-        The root is taken, unless it gives no tensor for strings where a signature takes them.
-        """
-        named = next((name for name in _EMBEDDINGS if name in self.signatures), None)
-        if callable(self._module):
-
-            def call(texts: tf.Tensor) -> tf.Tensor:
-                return self._module(texts)
-
-            # Called as it is, it would be traced anew for every size of a batch.
-            strings = [tf.TensorSpec([None], tf.string)]
-            root = tf.function(call, input_signature=strings, autograph=False)
-            if named is None or _gives_a_tensor(root):
-                return root
-        return saved_model.of_texts(self._module, named, path=self.path) if named else None
-
-    def _signature(self, name: str, label: str) -> BatchedEncoder | None:
-        """Return a signature of sentences, where the module has it."""
-        if name not in self.signatures:
+        """Return what embeds sentences, where the module has it."""
+        if named := next((name for name in _EMBEDDINGS if name in self.signatures), None):
+            return self._of_texts(named)
+        if not callable(self._module):
             return None
-        return self._batched(saved_model.of_texts(self._module, name, path=self.path), label)
+
+        def call(texts: tf.Tensor) -> tf.Tensor:
+            return self._module(texts)
+
+        # Called as it is, it would be traced anew for every size of a batch.
+        strings = [tf.TensorSpec([None], tf.string)]
+        return tf.function(call, input_signature=strings, autograph=False)
+
+    def _of_texts(self, signature: str) -> Apply:
+        return saved_model.of_texts(self._module, signature, path=self.path)
 
     def _batched(self, apply: Apply, label: str, *, zeros_allowed: bool = False) -> BatchedEncoder:
         encode = partial(saved_model.encode, apply, path=self.path)
         return BatchedEncoder(encode, path=self.path, label=label, zeros_allowed=zeros_allowed)
+
+    def _of_pairs(
+        self, name: str, output: str, shape: tuple[int, ...] | None, **texts: Sequence[str]
+    ) -> np.ndarray:
+        """Call a signature of pairs; return one output, float32 [pairs, *shape], all finite.
+
+        Args:
+          name: of the signature.
+          output: its name among the signature's.
+          shape: of a pair's; None for a vector of any width.
+          **texts: the first and the second text of each pair, by the signature's arguments.
+        """
+        signature, rows = self.signatures[name], []
+        pairs = list(zip(*texts.values(), strict=True))
+        for start in range(0, len(pairs), _PAIRS):
+            batch = pairs[start : start + _PAIRS]
+            with reading(f"{self.path}: {name} of pairs from {start + 1} on"):
+                columns = zip(texts, map(tf.constant, zip(*batch, strict=True)), strict=True)
+                found = signature(**dict(columns))[output].numpy()
+                if len(found) != len(batch) or shape not in (None, found.shape[1:]):
+                    wanted = [len(batch), *(shape or ("dim",))]
+                    raise ValueError(f"gives shape {list(found.shape)}; {wanted} is needed")
+                good = np.isfinite(found.reshape(len(found), -1)).all(axis=1)
+                if not good.all():
+                    bad = batch[int(np.argmin(good))]
+                    raise ValueError(f"gives a number that is not finite for the pair {bad}")
+            rows.append(found)
+        return np.concatenate(rows)
 
 
 def load_encoder(module: str | Path, *, pretrained: bool = False) -> Encoder:
@@ -160,11 +197,3 @@ def _resolved(module: str | Path) -> Path:
         import tensorflow_hub as hub
 
         return Path(hub.resolve(str(module)))
-
-
-def _gives_a_tensor(root: tf.types.experimental.PolymorphicFunction) -> bool:
-    """Return whether a function takes a batch of strings, and gives one tensor for it."""
-    try:
-        return tf.is_tensor(root.get_concrete_function().structured_outputs)
-    except (TypeError, ValueError, tf.errors.OpError):
-        return False

@@ -1,21 +1,105 @@
 """Baselines that need no training: texts as means of their words' vectors.
 
-Means are plain or weighted as in SIF (Arora et al. 2017).
+Means are plain or weighted as in SIF (Arora et al. 2017). The vectors are those of a file or of a
+module, or random numbers.
 """
 
+import hashlib
 import re
+import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 
+from common import text_files, word_vectors
 from common.errors import InputError
 from evaluation.encoders.tfidf import TOKEN, provenance
-from evaluation.encoders.word_tables import WordTable
 
 SMOOTH = 1e-3
 """The `a` of SIF's weight a / (a + p), p being how often a word is among all words."""
+RANDOM_DIM = 500
+"""Numbers of an untrained word."""
+
+
+class WordTable(NamedTuple):
+    """Word vectors and what identifies them."""
+
+    name: str
+    source: str
+    """A hash or a description: other vectors, another one."""
+    lookup: Callable[[Iterable[str]], dict[str, np.ndarray]]
+    """Words to the vectors of those that have one: float32 [dim]."""
+
+
+def untrained(*, letters: bool) -> WordTable:
+    """Return the words of a model without training: random numbers.
+
+    A lower-cased word has `RANDOM_DIM` normal numbers, drawn by its checksum. With `letters` the
+    mean of its letter trigrams is added, of which a misspelt word has most; ends of words count as
+    letters. It is what a model that sums words says before it has learned anything.
+    """
+    name = "untrained words and letters" if letters else "untrained words"
+
+    def vector(word: str) -> np.ndarray:
+        if not letters:
+            return _random(word)
+        marked = f"<{word}>"
+        grams = [_random(marked[i : i + 3] + "\0") for i in range(len(marked) - 2)]
+        return _random(word) + np.sum(grams, axis=0) / np.sqrt(len(grams))
+
+    return WordTable(
+        name,
+        f"{name}: {RANDOM_DIM} normal numbers",
+        lambda words: {word: vector(word.lower()) for word in words},
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _random(text: str) -> np.ndarray:
+    numbers = np.random.default_rng(zlib.crc32(text.encode()))
+    return numbers.standard_normal(RANDOM_DIM, dtype=np.float32)
+
+
+def of_file(path: Path) -> WordTable:
+    """Return the words of a file that `common.word_vectors` reads.
+
+    Only words that are asked for are kept, so a file may be larger than memory. A word that is not
+    in there in the case that it is written in is looked up in lower case.
+    """
+
+    def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
+        asked = sorted(words)
+        wanted = {*asked, *map(str.lower, asked)}
+        found: dict[str, np.ndarray] = {}
+        for entry in word_vectors.read(path):
+            if entry.word in wanted and entry.word not in found:
+                found[entry.word] = entry.vector()
+        cased = {word: found.get(word, found.get(word.lower())) for word in asked}
+        return {word: row for word, row in cased.items() if row is not None}
+
+    name = text_files.unpacked_name(path).removesuffix(".txt").removesuffix(".vec")
+    return WordTable(name, text_files.sha256([path]), lookup)
+
+
+def of_module(module: str) -> WordTable:
+    """Return the words of a module with the signature `word_vectors`."""
+    from evaluation.encoders.saved_model import Encoder  # importing TensorFlow takes seconds
+
+    encoder = Encoder(module)
+    encoder.word_vectors(["word"])  # an error now rather than after other baselines were scored
+
+    def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
+        asked = sorted(words)
+        rows = encoder.word_vectors(asked)
+        return {word: row for word, row in zip(asked, rows, strict=True) if row.any()}
+
+    digest = hashlib.sha256(encoder.provenance()["fingerprint"].encode()).hexdigest()
+    return WordTable(f"words of {Path(module).name}", digest, lookup)
 
 
 class WordAverage:
@@ -27,18 +111,9 @@ class WordAverage:
     to any other; `provenance` counts these.
     """
 
-    gives_embeddings = True
-
     def __init__(self, words: WordTable, *, sif: bool = False):
         self.path = f"{words.name} ({'SIF' if sif else 'averaged'})"
         self._words, self._sif = words, sif
-        self._texts: list[str] = []
-        self._column: dict[str, int] = {}
-        self._vectors = np.zeros((0, 1), dtype=np.float32)
-        self._weights = np.zeros(0, dtype=np.float32)
-        self._common: np.ndarray | None = None
-        self._mean = np.zeros(1, dtype=np.float32)
-        self._unknown = 0
 
     def fit(self, texts: Sequence[str]) -> "WordAverage":
         """Look up the words of all texts to score, and learn their frequencies; return itself.
@@ -46,26 +121,27 @@ class WordAverage:
         Raises:
           InputError: if no word of theirs is known.
         """
-        self._texts = sorted(set(texts))
-        counts = Counter(word for text in self._texts for word in tokens(text))
+        texts = sorted(set(texts))
+        counts = Counter(word for text in texts for word in _tokens(text))
         table = self._words.lookup(counts.keys())
         if not any(row.any() for row in table.values()):
-            raise InputError(f"{self.path}: knows no word of the {len(self._texts):,} texts")
+            raise InputError(f"{self.path}: knows no word of the {len(texts):,} texts")
         self._column = {word: column for column, word in enumerate(table)}
         self._vectors = np.stack(list(table.values())).astype(np.float32)
         total = counts.total()
         weights = [SMOOTH / (SMOOTH + counts[word] / total) if self._sif else 1.0 for word in table]
         self._weights = np.array(weights, dtype=np.float32)
-        self._common = None
-        rows = self._rows(self._texts)
+        self._common: np.ndarray | None = None
+        rows = self._rows(texts)
         known = rows.any(axis=1)
         if self._sif:
-            moments = rows.astype(np.float64).T @ rows
-            _, directions = np.linalg.eigh(moments)
+            _, directions = np.linalg.eigh(rows.astype(np.float64).T @ rows)
             self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
             rows = self._without_common(rows)
         self._mean = rows[known].mean(axis=0)
-        self._unknown = int((~known).sum())
+        self._provenance = provenance(
+            self.path, source=self._words.source, texts=texts, unknown=int((~known).sum())
+        )
         return self
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
@@ -83,20 +159,18 @@ class WordAverage:
 
     def provenance(self) -> dict:
         """Return the name, what identifies it and its texts, and how many it had no word for."""
-        return provenance(
-            self.path, source=self._words.source, texts=self._texts, unknown=self._unknown
-        )
+        return self._provenance
 
     def _rows(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 [len(texts), dim], rows of zeros where no word is known."""
         columns = [
-            [self._column[word] for word in tokens(text) if word in self._column] for text in texts
+            [self._column[word] for word in _tokens(text) if word in self._column] for text in texts
         ]
         sizes = np.array([len(one) for one in columns], dtype=np.int64)
         flat = np.array([column for one in columns for column in one], dtype=np.int64)
         weights = self._weights[flat] / np.repeat(sizes, sizes).astype(np.float32)
-        shape = len(texts), len(self._column)
         ends = np.concatenate([[0], np.cumsum(sizes)])
+        shape = len(texts), len(self._column)
         rows = scipy.sparse.csr_array((weights, flat, ends), shape=shape) @ self._vectors
         return self._without_common(rows)
 
@@ -107,6 +181,6 @@ class WordAverage:
         return rows - np.outer(rows @ self._common, self._common)
 
 
-def tokens(text: str) -> list[str]:
+def _tokens(text: str) -> list[str]:
     """Return the words and the single marks of a text, as they are written."""
     return re.findall(TOKEN, text)

@@ -7,9 +7,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from evaluation.metrics.similarity import scale_0_to_5
 from evaluation.report.table import Table
 from evaluation.results.result import Result
-from evaluation.tasks.similarity import scale_0_to_5
 
 INK = "#748091"
 """Of text and axes: readable on white and on a dark page."""

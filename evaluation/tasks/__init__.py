@@ -1,1 +1,67 @@
-"""An encoder and data in, a result out: each task is `evaluate(encoder, data) -> Result`."""
+"""An encoder and data in, results out: a module a task, and what runs any of them.
+
+The `evaluations` of a task says what there is to compute; what is stored already is kept, what is
+new is written at once.
+"""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from evaluation.data.retrieval_files import RetrievalFiles
+from evaluation.results.evaluation import Store
+from evaluation.results.result import RETRIEVAL, TASKS, Result
+
+
+def evaluate(
+    encoder: Any,
+    task: str,
+    data: str | Path | RetrievalFiles,
+    *,
+    output: str | Path | None = None,
+    seed: int = 0,
+    again: bool = False,
+    command: str = "evaluation.evaluate",
+    say: Callable[[str], None] | None = None,
+    **settings,
+) -> list[Result]:
+    """Score an encoder on every data set of a file or folder, with 95% bootstrap intervals.
+
+    Args:
+      encoder: what `load_encoder` returns, or anything with its methods `encode`, `encode_inputs`,
+        `encode_responses` (texts to float [texts, dim]) and `provenance`; or a folder or URL to
+        load, after the data are read; None for CQA files without text.
+      task: response_ranking, snli, sts, cqa or retrieval.
+      data: as `--data` of the command of that name; `RetrievalFiles` for retrieval.
+      output: a folder to write the results to; those that are there already are kept.
+      seed: of the resamples, of blocks of candidates, and of the weights of a classifier.
+      again: whether to compute again what is already in `output`.
+      command: what the results name as the command that made them.
+      say: gets the text of each result as soon as it is there.
+      **settings: of the task: `candidates` of response_ranking; `dev` of cqa; `columns` of sts, see
+        `common.sts.Columns`.
+
+    Raises:
+      InputError: if there is no such task, or the data or the encoder cannot be used.
+    """
+    if task not in (*TASKS, RETRIEVAL):
+        raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")
+    files = RetrievalFiles(*map(Path, data)) if isinstance(data, tuple) else Path(data)
+
+    def load():
+        if not isinstance(encoder, str | Path):
+            return encoder
+        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
+
+        return load_encoder(encoder)
+
+    of_task = importlib.import_module(f"evaluation.tasks.{task}")
+    evaluations = of_task.evaluations(files, load, seed=seed, **settings)
+    if output is None:
+        return [one.result(seed=seed, command=command) for one in evaluations]
+    store = Store(
+        output=Path(output), command=command, seed=seed, again=again, say=say or (lambda _: None)
+    )
+    return store.results(evaluations)

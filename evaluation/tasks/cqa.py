@@ -19,12 +19,11 @@ from common.errors import InputError
 from common.files import write_text
 from common.text_files import Source
 from evaluation.data import cqa_files
-from evaluation.data.cqa_files import Query, QueryData
-from evaluation.metrics import classification
+from evaluation.data.cqa_files import QueryData
+from evaluation.metrics import classification, similarity
 from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
-from evaluation.tasks import similarity
-from evaluation.tasks.evaluate import Evaluation
 
 PREDICTIONS = ".subtaskB.pred"
 SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
@@ -33,11 +32,7 @@ LABEL_METRICS = ("precision", "recall", "f1", "accuracy")
 
 
 def evaluations(
-    path: Path,
-    load: Callable,
-    *,
-    seed: int = 0,
-    dev: Path | None = None,
+    path: Path, load: Callable, *, seed: int = 0, dev: str | Path | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path.
 
@@ -45,13 +40,11 @@ def evaluations(
     file to choose thresholds on; by default it is the one with "dev" in its name.
     """
     sources = cqa_files.find(path)
+    named_dev = (source for source in sources if "dev" in source.name.lower())
+    chosen_on = cqa_files.source(Path(dev)) if dev else next(named_dev, None)
     data = {source: cqa_files.read(source) for source in sources}
-    chosen_on = _dev_source(sources, dev)
-    dev_data = None
-    if chosen_on is not None:
-        dev_data = data[chosen_on] if chosen_on in data else cqa_files.read(chosen_on)
-    with_text = [source.name for source in sources if data[source].has_text]
-    if with_text and dev and dev_data and not dev_data.has_text:
+    dev_data = chosen_on and (data.get(chosen_on) or cqa_files.read(chosen_on))
+    if dev and dev_data and not dev_data.has_text and any(one.has_text for one in data.values()):
         raise InputError(f"--dev {dev}: has no text to choose a threshold on")
     encoder = load()
 
@@ -65,9 +58,8 @@ def evaluations(
             return result
         return classified(result, chosen(), dev=dev_data.name)
 
-    def metrics(source: Source) -> tuple[str, ...]:
-        labelled = dev_data is not None and (dev_data.has_text or not data[source].has_text)
-        return (*METRICS, *LABEL_METRICS) if labelled else METRICS
+    def is_labelled(source: Source) -> bool:
+        return dev_data is not None and (dev_data.has_text or not data[source].has_text)
 
     return [
         Evaluation(
@@ -75,57 +67,44 @@ def evaluations(
             learned_from=[chosen_on] if chosen_on and chosen_on != source else [],
             compute=partial(compute, source),
             module=encoder.provenance() if encoder and data[source].has_text else None,
-            metrics=metrics(source),
+            metrics=(*METRICS, *LABEL_METRICS) if is_labelled(source) else METRICS,
         )
         for source in sources
     ]
 
 
-def _dev_source(sources: list[Source], given: Path | None) -> Source | None:
-    """Return the source to choose thresholds on, or None."""
-    if given:
-        given_sources = cqa_files.find(given)
-        if len(given_sources) != 1:
-            raise InputError(f"--dev {given}: {len(given_sources)} data sets; one is needed")
-        return given_sources[0]
-    return next((source for source in sources if "dev" in source.name.lower()), None)
-
-
 def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or by the search engine where there is no text."""
-    queries = data.queries
-    candidates = [candidate for query in queries for candidate in query.candidates]
-    engine = [candidate.engine_score for candidate in candidates]
+    pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
+    scores = engine = [candidate.engine_score for _, candidate in pairs]
     # Scores that no order can beat.
-    others = {CEILING: [float(candidate.relevant) for candidate in candidates]}
-    scores = engine
+    others = {CEILING: [float(candidate.relevant) for _, candidate in pairs]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         scores = _scores(encoder, data)
-        others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(queries)}
-    ids = [query.id for query in queries for _ in query.candidates]
+        others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(data)}
     result = Result(
         task="cqa",
         name=data.name,
         system="module" if data.has_text else SEARCH_ENGINE,
         metrics={},
-        n=len(queries),
+        n=len(data.queries),
         counts={
-            "candidates": len(candidates),
+            "candidates": len(pairs),
             "queries_with_a_relevant_candidate": sum(
-                any(candidate.relevant for candidate in query.candidates) for query in queries
+                any(candidate.relevant for candidate in query.candidates) for query in data.queries
             ),
         },
         items=[
             {
-                "query_id": query_id,
+                "query_id": query.id,
                 "candidate_id": candidate.id,
                 "relevant": candidate.relevant,
                 "score": float(scores[i]),
                 "baselines": {name: float(column[i]) for name, column in others.items()},
             }
-            for i, (query_id, candidate) in enumerate(zip(ids, candidates, strict=True))
+            for i, (query, candidate) in enumerate(pairs)
         ],
     )
     return measure.measured(result, METRICS)
@@ -141,13 +120,11 @@ def _scores(encoder, data: QueryData) -> list[float]:
     return similarity.cosine(embeddings[: len(left)], embeddings[len(left) :]).tolist()
 
 
-def _overlaps(queries: list[Query]) -> list[float]:
+def _overlaps(data: QueryData) -> list[float]:
     """Return each candidate's word overlap with its query."""
     return [
-        similarity.word_overlap(asked, similarity.words(candidate.text))
-        for query in queries
-        for asked in [similarity.words(query.text)]
-        for candidate in query.candidates
+        similarity.word_overlap(similarity.words(query), similarity.words(candidate))
+        for query, candidate in data.texts()
     ]
 
 
@@ -189,25 +166,18 @@ def predictions(result: Result) -> str:
     the order of the question file. Without a threshold every label is false.
     """
     threshold = result.settings.get(measure.threshold_name(None), float("inf"))
-    rows = [
-        (
-            item["query_id"],
-            item["candidate_id"],
-            "0",
-            repr(item["score"]),
-            "true" if item["score"] >= threshold else "false",
-        )
+    return "".join(
+        f"{item['query_id']}\t{item['candidate_id']}\t0\t{item['score']!r}\t"
+        f"{'true' if item['score'] >= threshold else 'false'}\n"
         for item in result.items
-    ]
-    return "".join("\t".join(row) + "\n" for row in rows)
+    )
 
 
 def write_predictions(results: list[Result], folder: Path) -> list[Path]:
     """Write `predictions` of each result of a module into a folder; return the paths."""
-    paths = []
-    for result in results:
-        if result.system == "module":
-            name = result.data["file"].removesuffix(".gz")
-            paths.append(folder / f"{name}{PREDICTIONS}")
-            write_text(paths[-1], predictions(result))
+    of_module = [result for result in results if result.system == "module"]
+    names = [result.data["file"].removesuffix(".gz") for result in of_module]
+    paths = [folder / f"{name}{PREDICTIONS}" for name in names]
+    for path, result in zip(paths, of_module, strict=True):
+        write_text(path, predictions(result))
     return paths

@@ -15,20 +15,18 @@ same responses compete.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from common.errors import InputError
 from evaluation.data import ranking_files
-from evaluation.data.ranking_blocks import Block, blocks, shuffled
-from evaluation.data.ranking_files import Pair, RankingData
+from evaluation.data.ranking_files import Block, Pair, RankingData, blocks, shuffled
+from evaluation.metrics import similarity
 from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import IN_CONTEXT, Result
-from evaluation.tasks import similarity
-from evaluation.tasks.evaluate import Evaluation
 
 AT = (1, 3, 10)
 
@@ -39,12 +37,7 @@ CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there ar
 
 
 def evaluations(
-    path: Path,
-    load: Callable,
-    *,
-    seed: int = 0,
-    candidates: int = 100,
-    at: Sequence[int] | None = None,
+    path: Path, load: Callable, *, seed: int = 0, candidates: int = 100
 ) -> list[Evaluation]:
     """Return the evaluation of a file or folder; a second one of a module that reads context.
 
@@ -52,53 +45,43 @@ def evaluations(
     """
     (source,) = ranking_files.find(path)
     data = ranking_files.read(source)
-    check(data, candidates=candidates, at=at)
+    blocks(len(data.pairs), candidates)  # an error before the module is loaded
     encoder, settings = load(), {"candidates": candidates, "seed": seed}
+    both = getattr(encoder, "reads_context", False) and any(pair.context for pair in data.pairs)
+    names = {False: source.name, True: f"{source.name}{IN_CONTEXT}"}
     return [
         Evaluation(
-            source=dataclasses.replace(source, name=_name(data, in_context=in_context)),
-            compute=partial(evaluate, encoder, data, at=at, in_context=in_context, **settings),
+            source=dataclasses.replace(
+                source, name=f"{source.name}{IN_CONTEXT if in_context else ''}"
+            ),
+            compute=partial(evaluate, encoder, data, in_context=in_context, **settings),
             module=encoder.provenance(),
             settings=settings,
-            metrics=[f"p_at_{n}" for n in at or AT],
         )
-        for in_context in ([False, True] if _reads_context(encoder, data.pairs) else [False])
+        for in_context in (names if both else [False])
     ]
 
 
-def _name(data: RankingData, *, in_context: bool) -> str:
-    return f"{data.name}{IN_CONTEXT}" if in_context else data.name
-
-
 def evaluate(
-    encoder,
-    data: RankingData,
-    *,
-    candidates: int = 100,
-    seed: int = 0,
-    at: Sequence[int] | None = None,
-    in_context: bool = False,
+    encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
-    """Rank each true response by dot product among `candidates`.
+    """Rank each true response by dot product among `candidates`, and return P@N for N in `AT`.
 
     With `in_context`, inputs are encoded with the messages before them, which the module must read.
-    Returns P@N for each N in `at`: 1 to `candidates`, by default `AT`.
     """
-    check(data, candidates=candidates, at=at)
-    at = at or AT
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
     blocks_ranked = ranked(encoder, pairs, layout=layout, in_context=in_context)
-    ranks = np.concatenate([result for _, _, result, _ in blocks_ranked])
+    ranks = np.concatenate([of_block for _, _, of_block, _ in blocks_ranked])
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
     result = Result(
         task="response_ranking",
-        name=_name(data, in_context=in_context),
+        name=f"{data.name}{IN_CONTEXT if in_context else ''}",
         system="module",
         metrics={},
         n=len(pairs),
-        baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in at}},
+        baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in AT}},
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         notes=[CONTEXT_NOTE] if in_context else [],
@@ -115,15 +98,7 @@ def evaluate(
             )
         ],
     )
-    return measure.measured(result, [f"p_at_{n}" for n in at])
-
-
-def check(data: RankingData, *, candidates: int, at: Sequence[int] | None = None) -> None:
-    """Raise InputError unless these pairs can be ranked so; before anything is encoded."""
-    for n in at or ():
-        if not 1 <= n <= candidates:
-            raise InputError(f"--at is {n}; 1 to {candidates}, the --candidates, are accepted")
-    blocks(len(data.pairs), candidates)
+    return measure.measured(result, [f"p_at_{n}" for n in AT])
 
 
 def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
@@ -139,30 +114,17 @@ def ranked(
 
     Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
     """
-    inputs = _inputs(encoder, pairs, in_context=in_context).astype(np.float64)
-    responses = encoder.encode_responses([pair.response for pair in pairs]).astype(np.float64)
-    if inputs.shape[1] != responses.shape[1]:
-        raise InputError(
-            f"{getattr(encoder, 'path', 'the encoder')}: its inputs have {inputs.shape[1]} numbers "
-            f"and its responses {responses.shape[1]}; the same is needed to rank by dot products"
-        )
+    texts = [pair.input for pair in pairs]
+    if in_context:
+        inputs = encoder.encode_inputs_in_context(texts, [pair.context for pair in pairs])
+    else:
+        inputs = encoder.encode_inputs(texts)
+    responses = encoder.encode_responses([pair.response for pair in pairs])
+    inputs, responses = inputs.astype(np.float64), responses.astype(np.float64)
     for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
         scores = similarity.products(inputs[rows], responses[columns])
         better, same = compare(scores, negative=negative)
         yield rows, columns, 1 + better + same, scores
-
-
-def _reads_context(encoder, pairs: list[Pair]) -> bool:
-    """Return whether the module reads messages before an input, and a pair has any."""
-    return getattr(encoder, "reads_context", False) and any(pair.context for pair in pairs)
-
-
-def _inputs(encoder, pairs: list[Pair], *, in_context: bool) -> np.ndarray:
-    """Return the vectors of the inputs, float32 [pairs, dim]."""
-    texts = [pair.input for pair in pairs]
-    if not in_context:
-        return encoder.encode_inputs(texts)
-    return encoder.encode_inputs_in_context(texts, [pair.context for pair in pairs])
 
 
 def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:

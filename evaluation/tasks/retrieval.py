@@ -16,10 +16,10 @@ from evaluation.data import retrieval_files
 from evaluation.data.retrieval_files import RetrievalData, RetrievalFiles
 from evaluation.encoders.bm25 import Bm25
 from evaluation.metrics import retrieval as metrics
+from evaluation.metrics import similarity
 from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
-from evaluation.tasks import similarity
-from evaluation.tasks.evaluate import Evaluation
 
 CELLS = 1 << 25
 """Scores in memory at a time: 128 MB of float32."""
@@ -32,26 +32,27 @@ DECIMALS = 6
 NEVER = -np.inf
 """The score of a document that is not found."""
 
-Scores = Iterator[np.ndarray]
-"""Float [queries, some of the documents] each, over all documents in order."""
-
 
 def evaluations(files: RetrievalFiles, load: Callable, *, seed: int = 0) -> list[Evaluation]:
     """Return the evaluation of the data set; `load` gives the encoder, after reading."""
     (source,) = retrieval_files.find(files)
     data = retrieval_files.read(source)
     encoder = load()
-    return [
-        Evaluation(
-            source=source, compute=partial(evaluate, encoder, data), module=encoder.provenance()
-        )
-    ]
+    compute = partial(evaluate, encoder, data)
+    return [Evaluation(source=source, compute=compute, module=encoder.provenance())]
 
 
 def evaluate(encoder, data: RetrievalData) -> Result:
     """Rank all documents for each query, by the encoder and by BM25."""
-    rankings = best(_cosines(encoder, data), data)
-    by_words = best(_bm25(data), data)
+    queries = normalize(encoder.encode(list(data.queries.values())))
+    cosines = (
+        similarity.products(queries, normalize(encoder.encode(texts))) for texts in _blocks(data)
+    )
+    rankings = best(cosines, data)
+    bm25 = Bm25().fit(list(data.documents.values()))
+    words = bm25.encode_inputs(list(data.queries.values()))
+    scores = (similarity.products(words, bm25.encode_responses(texts)) for texts in _blocks(data))
+    by_words = best((np.where(block > 0, block, NEVER) for block in scores), data)
     scored = metrics.of_rankings(rankings, data.relevant)
     beside = metrics.of_rankings(by_words, data.relevant)
     result = Result(
@@ -78,24 +79,36 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     return measure.measured(result, tuple(metrics.MEASURES))
 
 
-def best(blocks: Scores, data: RetrievalData) -> dict[str, list[str]]:
-    """Return the ids of the best documents of each query, best first."""
+def _blocks(data: RetrievalData) -> Iterator[list[str]]:
+    """Yield the documents to score at a time."""
+    texts = list(data.documents.values())
+    size = max(1, min(MOST_ROWS, CELLS // len(data.queries)))
+    for start in range(0, len(texts), size):
+        yield texts[start : start + size]
+
+
+def best(blocks: Iterator[np.ndarray], data: RetrievalData) -> dict[str, list[str]]:
+    """Return the ids of the `metrics.DEEPEST` best documents of each query, best first.
+
+    `blocks` are scores, float [queries, some of the documents] each, over all documents in order.
+    The hashes of ids set the order of equal scores, another one for each query.
+    """
     queries, documents = list(data.queries), list(data.documents)
     of_queries, of_documents = _hashes(queries), _hashes(documents)
     scores: np.ndarray = np.empty((len(queries), 0))
     rows: np.ndarray = np.empty((len(queries), 0), dtype=np.int64)
     start = 0
     for block in blocks:
-        end = start + block.shape[1]
-        numbers = np.broadcast_to(np.arange(start, end), block.shape)
+        numbers = np.arange(start, start := start + block.shape[1])
         scores = np.concatenate([scores, np.round(block, DECIMALS)], axis=1)
-        rows = np.concatenate([rows, numbers], axis=1)
-        best_of_each = [
-            _largest(*query, of_documents) for query in zip(scores, rows, of_queries, strict=True)
-        ]
-        kept = np.stack(best_of_each)
-        scores, rows = (np.take_along_axis(all_, kept, axis=1) for all_ in (scores, rows))
-        start = end
+        rows = np.concatenate([rows, np.broadcast_to(numbers, block.shape)], axis=1)
+        kept = np.stack(
+            [
+                _largest(of_query, ties=hashed ^ of_documents[of_row])
+                for of_query, of_row, hashed in zip(scores, rows, of_queries, strict=True)
+            ]
+        )
+        scores, rows = (np.take_along_axis(table, kept, axis=1) for table in (scores, rows))
     return {
         query: [documents[row] for row in line[one > NEVER]]
         for query, line, one in zip(queries, rows, scores, strict=True)
@@ -108,45 +121,9 @@ def _hashes(ids: Sequence[str]) -> np.ndarray:
     return np.array([int.from_bytes(digest) for digest in digests], dtype=np.uint64)
 
 
-def _largest(
-    scores: np.ndarray, rows: np.ndarray, of_query: np.uint64, of_documents: np.ndarray
-) -> np.ndarray:
-    """Return where the `metrics.DEEPEST` largest scores of a query are, descending: int64 [found].
-
-    The hashes set the order of equal ones, another one for each query.
-
-    Args:
-      scores: float [n].
-      rows: int64 [n], their documents.
-      of_query: hash of the query.
-      of_documents: uint64 [documents], their hashes.
-    """
+def _largest(scores: np.ndarray, *, ties: np.ndarray) -> np.ndarray:
+    """Return where the largest of scores [n] are, descending; `ties`, [n], order equal ones."""
     top, kept = metrics.DEEPEST, np.arange(len(scores))
     if len(scores) > top:
         kept = np.flatnonzero(scores >= np.partition(scores, -top)[-top])
-    return kept[np.lexsort((of_query ^ of_documents[rows[kept]], -scores[kept]))[:top]]
-
-
-def _cosines(encoder, data: RetrievalData) -> Scores:
-    """Yield the cosines of all queries with a block of documents."""
-    texts = list(data.documents.values())
-    queries = normalize(encoder.encode(list(data.queries.values())))
-    for rows in _blocks(data):
-        yield similarity.products(queries, normalize(encoder.encode(texts[rows])))
-
-
-def _bm25(data: RetrievalData) -> Scores:
-    """Yield BM25 of all queries with a block of documents."""
-    texts = list(data.documents.values())
-    ranking = Bm25().fit(texts)
-    queries = ranking.encode_inputs(list(data.queries.values()))
-    for rows in _blocks(data):
-        scores = similarity.products(queries, ranking.encode_responses(texts[rows]))
-        yield np.where(scores > 0, scores, NEVER)
-
-
-def _blocks(data: RetrievalData) -> Iterator[slice]:
-    """Yield the documents to score at a time."""
-    size = max(1, min(MOST_ROWS, CELLS // len(data.queries)))
-    for start in range(0, len(data.documents), size):
-        yield slice(start, start + size)
+    return kept[np.lexsort((ties[kept], -scores[kept]))[:top]]

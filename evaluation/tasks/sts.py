@@ -1,12 +1,12 @@
 """Semantic textual similarity (section 4.3): how well scores correlate with human judgement.
 
-The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix (`sts_tuning.py`)
-the embeddings are transformed first and the score is equation 2's, 5 (1 - arccos(cosine) / pi).
-A module that gives no embeddings but has the signature `similarity` is scored by that.
+The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix
+(`probes/sts_tuning.py`) the embeddings are transformed first and the score is equation 2's,
+5 (1 - arccos(cosine) / pi). A module that gives no embeddings but has the signature `similarity` is
+scored by that.
 """
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,36 +17,33 @@ from common import sts
 from common.errors import InputError
 from common.sts import Columns, SimilarityData
 from common.text_files import Source
-from evaluation.data import overlap, sts_benchmark
-from evaluation.encoders import pair_signatures
+from evaluation.data import overlap
+from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
+from evaluation.metrics import similarity
 from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import TUNED, Result
-from evaluation.tasks import similarity
-from evaluation.tasks.evaluate import Evaluation
 
 METRICS = ("pearson", "spearman")
 
 
 def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, columns: Sequence | None = None
+    path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `load` gives the encoder, after reading.
 
-    `columns` are those of a CSV or TSV file with a header, as in `Columns`.
+    `columns` are those of a CSV or TSV file with a header.
     """
-    named = Columns(*columns) if columns else None
     settings: dict = {}
-    if named:
-        settings = {"columns": ", ".join(named[:3]), "quotes": named.quotes}
-        if len(set(named[:3])) < len(named[:3]):
-            raise InputError(f"--columns: {settings['columns']}; three different ones are needed")
+    if columns:
+        settings = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes}
     sources = sts.sources(path)
-    data = [sts.read(source, named) for source in sources]
+    data = [sts.read(source, columns) for source in sources]
     encoder = load()
     return [
         Evaluation(
             source=source,
-            compute=partial(evaluate, encoder, one, settings=settings),
+            compute=partial(evaluate, encoder, one),
             module=encoder.provenance(),
             settings=settings,
         )
@@ -66,14 +63,12 @@ def tuning_sources(path: Path) -> tuple[Source, Source]:
     return sts.train_source(path), dev
 
 
-def tuned_evaluations(
-    path: Path, encoder, *, matrix: Callable[[], np.ndarray], learned_from: Sequence[Source]
-) -> list[Evaluation]:
+def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) -> list[Evaluation]:
     """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
+    learned_from = tuning_sources(path)
 
     def compute(source: Source) -> Result:
-        name = f"{source.name}{TUNED}"
-        return evaluate_tuned(encoder, sts.read(source), matrix=matrix(), name=name)
+        return evaluate(encoder, sts.read(source), matrix=matrix())
 
     return [
         Evaluation(
@@ -86,35 +81,24 @@ def tuned_evaluations(
     ]
 
 
-def evaluate(encoder, data: SimilarityData, *, settings: Mapping | None = None) -> Result:
-    """Score every pair of the module as it is, and correlate with the gold scores.
+def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None) -> Result:
+    """Score every pair, and correlate with the gold scores.
 
-    `settings` are those of the result, such as the names of the columns.
+    With a matrix, float32 [dim, dim], embeddings are multiplied by it, and scores are those of
+    equation 2, beside those of the embeddings as they are.
     """
     left, right = zip(*data.texts(), strict=True)
-    notes = []
     if not getattr(encoder, "gives_embeddings", True):
-        scores = pair_signatures.similarity(encoder, left, right)
-        notes.append("The module gives no embeddings: scores are those of its similarity.")
-    else:
-        embeddings = encoder.encode([*left, *right])
-        scores = similarity.negative_angle(embeddings[: len(left)], embeddings[len(left) :])
-    result = of_scores(data, scores, notes=notes)
-    return dataclasses.replace(result, settings=dict(settings or {}))
-
-
-def evaluate_tuned(encoder, data: SimilarityData, *, matrix: np.ndarray, name: str) -> Result:
-    """Score every pair by equation 2 after the matrix, float32 [dim, dim], beside the untuned.
-
-    `name` is the result's, which differs from the untuned one's.
-    """
-    left, right = zip(*data.texts(), strict=True)
+        note = "The module gives no embeddings: scores are those of its similarity."
+        return of_scores(data, encoder.similarity(left, right), notes=[note])
     count, embeddings = len(left), encoder.encode([*left, *right])
-    untuned = similarity.negative_angle(embeddings[:count], embeddings[count:])
+    scores = similarity.negative_angle(embeddings[:count], embeddings[count:])
+    if matrix is None:
+        return of_scores(data, scores)
     tuned = embeddings @ matrix
-    scores = similarity.scale_0_to_5(similarity.negative_angle(tuned[:count], tuned[count:]))
-    result = of_scores(data, scores, others={"untuned": untuned}, system="module_tuned")
-    return dataclasses.replace(result, name=name)
+    angles = similarity.negative_angle(tuned[:count], tuned[count:])
+    result = of_scores(data, similarity.scale_0_to_5(angles), others={"untuned": scores})
+    return dataclasses.replace(result, name=f"{data.name}{TUNED}", system="module_tuned")
 
 
 def require_defined(results: Sequence[Result]) -> None:
@@ -132,24 +116,29 @@ def of_scores(
     scores: np.ndarray,
     *,
     others: Mapping[str, np.ndarray] | None = None,
-    system: str = "module",
-    notes: list[str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Result:
     """Return the result of scores, float [pairs], beside those of other systems."""
     pairs = data.pairs
-    others = {"word_overlap": _overlaps(data)} | dict(others or {})
-    repeats = overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs)
-    notes = list(notes or [])
-    if other := sts_benchmark.difference(data.name, Counter(pair.genre for pair in pairs)):
-        notes.append(f"{other}, so this is other data.")
+    words = [[similarity.words(text) for text in texts] for texts in data.texts()]
+    overlaps = np.array([similarity.word_overlap(left, right) for left, right in words])
+    baselines = {"word_overlap": overlaps} | dict(others or {})
+    official = sum(OFFICIAL_COUNTS.get(data.name, {}).values())
+    if official not in (0, len(pairs)):
+        notes = [
+            *notes,
+            f"{data.name} has {len(pairs):,} pairs here and {official:,} in the STS Benchmark, so "
+            "this is other data.",
+        ]
     result = Result(
         task="sts",
         name=data.name,
-        system=system,
+        system="module",
         metrics={},
         n=len(pairs),
-        counts={"unjudged_pairs": data.unjudged} | repeats,
-        notes=notes,
+        counts={"unjudged_pairs": data.unjudged}
+        | overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs),
+        notes=list(notes),
         items=[
             {
                 "gold": pair.gold,
@@ -157,7 +146,7 @@ def of_scores(
                 "genre": pair.genre,
                 "sentence1": pair.sentence1,
                 "sentence2": pair.sentence2,
-                "baselines": {name: float(row[i]) for name, row in others.items()},
+                "baselines": {name: float(row[i]) for name, row in baselines.items()},
             }
             for i, pair in enumerate(pairs)
         ],
@@ -168,9 +157,3 @@ def of_scores(
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )
-
-
-def _overlaps(data: SimilarityData) -> np.ndarray:
-    """Return the word overlap of each pair: float64 [n] in [0, 1]."""
-    words = ((similarity.words(left), similarity.words(right)) for left, right in data.texts())
-    return np.array([similarity.word_overlap(left, right) for left, right in words])

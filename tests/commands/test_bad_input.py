@@ -100,11 +100,11 @@ CASES = [
     Case("task.train_data.input_path", "model --experiment reddit --mode train --model_dir run"),
     Case("--seed", f"{STS} {{ready}}/world/stsb --seed -1"),
     Case(
-        "--at",
+        "--candidates",
         "evaluation response_ranking --module {ready}/module0 --data {ready}/pairs "
-        "--output results --at 200",
+        "--output results --candidates 100000",
     ),
-    Case("nosuch", "evaluation compare {ready}/results0 {ready}/results1 --system_a nosuch"),
+    Case("nosuch", "evaluation compare {ready}/results0 {ready}/results1 --system_b nosuch"),
     Case("nosuch", "model.sts_regression run --data . --vectors g.txt --output out --rows nosuch"),
     # Files and folders that are not there, or cannot be read
     Case("nowhere/RC_*", f"{REDDIT} nowhere/RC_*"),

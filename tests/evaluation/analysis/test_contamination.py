@@ -7,8 +7,8 @@ from common import sts as sts_files
 from common.errors import InputError
 from evaluation.analysis import contamination
 from evaluation.data import overlap, training_texts
+from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import sts
-from evaluation.tasks.evaluate import Evaluation, Store
 
 ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
 PAIRS = [

@@ -123,13 +123,14 @@ def test_the_command(three, tmp_path, run, fails):
         for letter in side:
             data = {"sha256": "ab", "learned_from": {"sha256": letter}}
             store.write(dataclasses.replace(good, name=name, data=data), tmp_path / letter)
-    store.write(dataclasses.replace(better, name="dev", items=flat, data=data), tmp_path / "b")
+    data = {"sha256": "ab", "learned_from": {"sha256": "a"}}
+    store.write(dataclasses.replace(better, name="dev", items=flat, data=data), tmp_path / "a")
     bare = [item | {"baselines": {}} for item in good.items]
     for letter in "ab":
         store.write(dataclasses.replace(good, name="bare", items=bare), tmp_path / letter)
     output = tmp_path / "differences.json"
     argv = ["compare", tmp_path / "a", tmp_path / "b", "--output", output]
-    printed = run(*argv, "--system_a", "word_overlap")
+    printed = run(*argv, "--system_b", "word_overlap")
     for said in ("only in A, so not compared: a-only\n", "only in B, so not compared: b-only\n"):
         assert said in printed
     assert "learned or chosen on other data in A than in B: dev\n" in printed
@@ -137,8 +138,8 @@ def test_the_command(three, tmp_path, run, fails):
     assert "not compared, because they lack the system: bare\n" in printed
     stored = json.loads(output.read_text(), parse_constant=pytest.fail)
     assert [row["figure"] for row in stored["differences"]] == ["pearson", "spearman"]
-    assert (stored["system_a"], stored["system_b"]) == ("word_overlap", "module")
-    assert {row["b"] for row in stored["differences"]} == {None}
+    assert (stored["system_a"], stored["system_b"]) == ("module", "word_overlap")
+    assert {row["a"] for row in stored["differences"]} == {None}
     assert stored["seed"] == 0
     printed = run("compare", tmp_path / "a" / "dev.json", tmp_path / "a" / "dev.json")
     assert "only in" not in printed

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -82,7 +83,7 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
     [
         ("", "--response_ranking"),
         ("--sts stsb --training_pairs pairs", "--response_ranking"),
-        ("--cqa stsb --sts_columns a b c", "--sts_columns"),
+        ("--cqa stsb --columns a b c", "--columns"),
         ("--sts stsb --no_quotes", "--no_quotes"),
         ("--sts stsb --queries q --documents d", "--relevant"),
         ("--sts stsb --seed -1", "--seed"),
@@ -91,18 +92,19 @@ def test_the_command_scores_them_all(write_text, xml_file, tmp_path, installed, 
         ("--sts stsb --modules nowhere", "nowhere"),
         ("--sts stsb --module_words nowhere", "nowhere"),
         ("--sts stsb --vectors a/x.txt b/x.vec.gz", "baselines/x"),
-        ("--sts stsb --module_words a/m b/m", "words_of_m"),
         ("--sts stsb --modules a/m b/m", "baselines/m"),
-        ("--sts stsb --modules BM25", "BM25"),
+        ("--sts stsb --modules BM25", "baselines/BM25"),
         ("--sts stsb --sentence_transformers missing", "missing: missing is not a model"),
     ],
 )
 def test_what_cannot_be_is_refused_before_any(
-    asked, named, installed, fails, tmp_path, write_text, monkeypatch
+    asked, named, module, installed, fails, tmp_path, write_text, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    for name in ("a/x.txt", "b/x.vec.gz", *(f"{m}/saved_model.pb" for m in ("a/m", "b/m", "BM25"))):
+    for name in ("a/x.txt", "b/x.vec.gz"):
         write_text(name, "")
+    for name in ("a/m", "b/m", "BM25"):
+        shutil.copytree(module, name)
     write_text("stsb/sts-dev.csv", ROWS)
     assert named in fails("baselines", *asked.split(), "--output", "out")
     assert not (tmp_path / "out").exists()

@@ -14,13 +14,14 @@ def numbers(texts):
 def test_batches_hold_so_many_sentences_and_characters(monkeypatch):
     monkeypatch.setattr(batching, "SENTENCES", 3)
     monkeypatch.setattr(batching, "CHARACTERS", 20)
-    assert list(batching.batches([1, 1, 1, 1])) == [(0, 3), (3, 4)]
+    assert list(batching.batches({"d", "a", "c", "b"})) == [["a", "b", "c"], ["d"]]
     # 2 x 9 fits, 3 x 9 does not; one that is too long stands alone.
-    assert list(batching.batches([0, 9, 9, 9, 10, 30, 40])) == [
-        *((0, 2), (2, 4), (4, 5), (5, 6), (6, 7))
+    lengths = [30, 9, 10, 0, 9, 9, 40]
+    texts = [f"{n:0{length}}"[:length] for n, length in enumerate(lengths)]
+    assert [[len(text) for text in batch] for batch in batching.batches(texts)] == [
+        *([0, 9], [9, 9], [10], [30], [40])
     ]
     assert list(batching.batches([])) == []
-    assert batching.by_length({"bb", "a", "ccc", "ab", ""}) == ["", "a", "ab", "bb", "ccc"]
 
 
 def test_rows_come_back_to_every_occurrence():
@@ -55,21 +56,31 @@ def test_rows_that_are_none_are_named(value):
     assert allowed(["a"]).tolist() == [[0, 0]]
 
 
-def test_rows_that_are_remembered_take_no_more_memory_than_allowed():
+def test_rows_that_are_remembered_take_no_more_memory_than_allowed(monkeypatch):
+    monkeypatch.setattr(batching, "CACHE_BYTES", 3 * 2 * 4)  # three rows of two numbers
     calls = []
 
     def encode(texts):
         calls.append("".join(texts))
         return numbers(texts)
 
-    encoder = BatchedEncoder(encode, path="m", max_bytes=3 * 2 * 4)  # three rows of two numbers
+    encoder = BatchedEncoder(encode, path="m")
     encoder(["a", "b"])
     encoder(["a", "c"])
     assert calls == ["ab", "c"]
-    assert encoder(["a", "d"])[:, 0].tolist() == [97, 100]  # full: begun again
+    assert encoder(["a", "d"])[:, 0].tolist() == [97, 100]  # a fourth: all are forgotten
     encoder(["d"])
-    assert calls == ["ab", "c", "d"]
+    assert calls == ["ab", "c", "d", "d"]
+
+
+def test_a_failure_forgets_nothing_and_remembers_nothing():
+    def encode(texts):
+        if "x" in texts:
+            raise InputError("x")
+        return numbers(texts)
+
+    encoder = BatchedEncoder(encode, path="m")
     encoder(["a"])
-    assert encoder(list("vwxyz"))[:, 0].tolist() == [118, 119, 120, 121, 122]
-    encoder(["a", "v"])
-    assert calls == ["ab", "c", "d", "a", "vwxyz", "av"]  # five rows were too many
+    with pytest.raises(InputError, match="x"):
+        encoder(["a", "b", "x"])
+    assert encoder(["b", "a"])[:, 0].tolist() == [98, 97]

@@ -9,8 +9,8 @@ from common.errors import InputError
 from common.text_files import Source
 from evaluation.data import cqa_files, ranking_files
 from evaluation.results import measure
+from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import cqa, response_ranking, sts
-from evaluation.tasks.evaluate import Evaluation, Store
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(

@@ -6,8 +6,7 @@ import pytest
 from common.errors import InputError
 from evaluation.data import cqa_files
 from evaluation.metrics import classification
-from evaluation.tasks import cqa
-from evaluation.tasks.evaluate import evaluate
+from evaluation.tasks import cqa, evaluate
 
 LABELS = ["Irrelevant", "Relevant", "Irrelevant", "PerfectMatch"]
 

@@ -4,8 +4,8 @@ import pytest
 from common.errors import InputError
 from evaluation.data import ranking_files
 from evaluation.results import measure
+from evaluation.tasks import evaluate
 from evaluation.tasks import response_ranking as ranking
-from evaluation.tasks.evaluate import evaluate
 
 
 def pair(number, *, text=None, question=None):
@@ -58,7 +58,7 @@ def test_a_module_that_reads_context_is_scored_alone_and_in_context(write_record
     texts = ("input", "response")
     records = [{name: f"{name} {n}" for name in texts} | {"context/0": str(n)} for n in range(4)]
     path = write_records("test-0.tfrecord", records)
-    alone, in_context = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
+    alone, in_context = evaluate(ReadsContext(), "response_ranking", path, candidates=4)
     assert (alone.name, alone.metrics["p_at_1"]) == ("response_ranking", 0.0)
     assert ranking.CONTEXT_NOTE not in alone.notes
     assert in_context.name == "response_ranking-in-context"
@@ -68,16 +68,8 @@ def test_a_module_that_reads_context_is_scored_alone_and_in_context(write_record
     for record in records:
         del record["context/0"]
     path = write_records("test-1.tfrecord", records)
-    (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=4, at=[1])
+    (found,) = evaluate(ReadsContext(), "response_ranking", path, candidates=4)
     assert found.metrics["p_at_1"] == 0.0
-
-
-def test_sides_of_two_widths_are_named(fake_encoder):
-    pairs = [pair(n) for n in range(3)]
-    vectors = {one.input: [1.0, 0.0] for one in pairs}
-    encoder = fake_encoder(vectors, {one.response: [1.0] for one in pairs})
-    with pytest.raises(InputError, match="2 numbers and its responses 1"):
-        ranking.evaluate(encoder, data(pairs), candidates=2)
 
 
 def test_vectors_that_are_no_numbers_find_nothing(fake_encoder):
@@ -223,16 +215,9 @@ def test_the_result_names_its_pairs(fake_encoder):
     assert note.startswith("The intervals rest on 2 blocks")
 
 
-def test_any_n(fake_encoder):
+def test_too_few_or_too_many_candidates_are_refused(fake_encoder):
     pairs = [pair(i) for i in range(12)]
     encoder = one_hot_encoder(fake_encoder, pairs)
-    found = ranking.evaluate(encoder, data(pairs), candidates=6, at=(2, 5))
-    assert found.metrics == {"p_at_2": 1.0, "p_at_5": 1.0}
-    assert found.baselines["chance"] == {"p_at_2": 2 / 6, "p_at_5": 5 / 6}
-    assert set(measure.with_intervals(found, seed=0).intervals) == {"p_at_2", "p_at_5"}
-    for wrong in (0, 7):
-        with pytest.raises(InputError, match=f"--at is {wrong}"):
-            ranking.evaluate(encoder, data(pairs), candidates=6, at=(1, wrong))
     for wrong in (1, 13):
         with pytest.raises(InputError, match=f"--candidates is {wrong}"):
             ranking.evaluate(encoder, data(pairs), candidates=wrong)

@@ -48,15 +48,11 @@ def pairs_module(tmp_path_factory):
     return path
 
 
-def test_jsonl_and_txt_are_the_same_data(write_text):
+def test_pairs_without_an_agreed_label_are_counted(write_text):
     rows = [("neutral", "a b", "c"), ("-", "d", ""), ("contradiction", 'a "quote', "f g")]
     lines = "".join(line(*row) for row in rows)
-    table = "gold_label\tsentence1_parse\tsentence1\tsentence2\tpairID\n" + "".join(
-        f"{label}\t( x )\t{one}\t{two}\tid\n" for label, one, two in rows
-    )
     found = read(write_text("snli_1.0_dev.jsonl", lines))
     assert found == read(write_text("packed/snli_1.0_dev.jsonl.gz", lines))
-    assert found == read(write_text("txt/snli_1.0_dev.txt", table))
     assert found == NliData(
         "snli-dev",
         [Pair("a b", "c", "neutral"), Pair('a "quote', "f g", "contradiction")],
@@ -65,12 +61,10 @@ def test_jsonl_and_txt_are_the_same_data(write_text):
 
 
 def test_folders(write_text, tmp_path):
-    for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "readme.md", "notes.txt"):
+    for name in ("snli_1.0_train.jsonl.gz", "snli_1.0_test.jsonl", "snli_1.0_test.txt", "a.jsonl"):
         write_text(name, line("neutral"))
     assert list(snli_files.find(tmp_path)) == ["test", "train"]
-    write_text("snli_1.0_test.txt", "")  # both formats, as in SNLI's own archive
-    assert snli_files.find(tmp_path)["test"].files[0].name == "snli_1.0_test.jsonl"
-    write_text("my_test.txt", "")
+    write_text("my_test.jsonl", "")
     with pytest.raises(InputError, match="test again"):
         snli_files.find(tmp_path)
     (tmp_path / "empty").mkdir()
@@ -79,21 +73,19 @@ def test_folders(write_text, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "bad"),
+    "bad",
     [
-        ("a.jsonl", "{"),
-        ("a.jsonl", r'{"gold_label": "neutral", "sentence1": "a", "sentence2": "b\udc00"}'),
-        ("a.jsonl", '{"gold_label": "neutral", "sentence1": "a"}'),
-        ("a.jsonl", line("maybe")),
-        ("a.jsonl", line("neutral", premise=" ")),
-        ("a.jsonl", line("neutral", hypothesis=7)),
-        ("a.txt", "neutral\tonly"),
+        "{",
+        r'{"gold_label": "neutral", "sentence1": "a", "sentence2": "b\udc00"}',
+        '{"gold_label": "neutral", "sentence1": "a"}',
+        line("maybe"),
+        line("neutral", premise=" "),
+        line("neutral", hypothesis=7),
     ],
 )
-def test_malformed_rows_name_file_and_line(write_text, name, bad):
-    first = line("neutral") if name.endswith("jsonl") else "gold_label\tsentence1\tsentence2\n"
-    with pytest.raises(InputError, match=f"{name}:2"):
-        read(write_text(name, first + bad))
+def test_malformed_rows_name_file_and_line(write_text, bad):
+    with pytest.raises(InputError, match=r"a\.jsonl:2"):
+        read(write_text("a.jsonl", line("neutral") + bad))
 
 
 def test_files_without_pairs(write_text):
@@ -118,7 +110,6 @@ def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path,
     }
     assert found["items"][2]["predicted"] == "contradiction"
     assert found["items"][2]["probabilities"] == pytest.approx([0.1, 0.1, 0.8])
-    assert str(data) in fails("snli", "--data", data, *common, "--train", data)
 
     row = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
     pairs = row.format(5, "abc", "xyz") + row.format(3, "abc", "a") + row.format(1, "abcd", "e")
@@ -148,7 +139,7 @@ def split(name, count, *, encoder):
 
 @pytest.mark.slow
 def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
-    from evaluation.tasks import nli_classifier
+    from evaluation.probes import nli_classifier
 
     monkeypatch.setattr(nli_classifier, "LEARNING_RATE", 0.02)
     monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0, 16))
@@ -181,7 +172,7 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
 
 @pytest.mark.slow
 def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):
-    from evaluation.tasks import nli_classifier
+    from evaluation.probes import nli_classifier
 
     monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0,))
     monkeypatch.setattr(nli_classifier, "MOST_EPOCHS", 2)

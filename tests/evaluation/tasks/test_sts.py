@@ -4,7 +4,8 @@ import pytest
 from common import sts as sts_files
 from common.errors import InputError
 from evaluation.data import sts_benchmark
-from evaluation.tasks import similarity, sts
+from evaluation.metrics import similarity
+from evaluation.tasks import sts
 
 ROW = "main-{genre}\tfile\t2012\t0001\t{score}\t{one}\t{two}"
 
@@ -75,12 +76,9 @@ def test_equation_2_by_hand(fake_encoder):
     sides = [[1.0, 0.0], [0.5, np.sqrt(3) / 2], [0.0, 1.0], [-1.0, 0.0]]
     encoder = fake_encoder({f"s{i}": side for i, side in enumerate(sides)})
     pairs = [sts_files.Pair("g", gold, "s0", f"s{i}") for i, gold in enumerate(golds)]
-    found = sts.evaluate_tuned(
-        encoder,
-        sts_files.SimilarityData("sts-dev", pairs),
-        matrix=np.eye(2, dtype=np.float32),
-        name="sts-dev-tuned",
-    )
+    data = sts_files.SimilarityData("sts-dev", pairs)
+    found = sts.evaluate(encoder, data, matrix=np.eye(2, dtype=np.float32))
+    assert (found.name, found.system) == ("sts-dev-tuned", "module_tuned")
     np.testing.assert_allclose([item["score"] for item in found.items], golds, atol=1e-3)
     untuned = [item["baselines"]["untuned"] for item in found.items]
     np.testing.assert_allclose(untuned, angles, atol=1e-3)

@@ -9,15 +9,13 @@ out pairs, here over learning rates, penalties of W, and passes.
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
 from common.errors import InputError
-from evaluation.data.ranking_blocks import blocks
-from evaluation.data.ranking_files import Pair
+from evaluation.data.ranking_files import Pair, blocks
 
 LEARNING_RATES = (1e-2, 1e-3)
 PENALTIES = (0.0, 1e-3)
@@ -29,15 +27,6 @@ MOST_PASSES = 10
 PATIENCE = 2  # passes without a better P@1
 
 
-@dataclass(frozen=True)
-class Learned:
-    """A map W, float32 [dim, dim], and how it was chosen."""
-
-    weights: np.ndarray
-    p_at_1: float
-    about: str
-
-
 class LinearMap:
     """An encoder with a learned linear map behind it, for response ranking alone."""
 
@@ -45,10 +34,23 @@ class LinearMap:
     tasks = ("response_ranking",)
 
     def __init__(self, encoder, training: Sequence[Pair], validation: Sequence[Pair]):
-        """`encoder` gives dense vectors; if it has `fit`, that sees the texts of all pairs."""
+        """Keep what `fit` learns from.
+
+        Args:
+          encoder: gives dense vectors; if it has `fit`, that sees the texts of all pairs.
+          training: pairs to learn the map on.
+          validation: pairs to choose it on.
+
+        Raises:
+          InputError: if there are fewer than 100 of either.
+        """
+        for name, pairs in (("training", training), ("validation", validation)):
+            if len(pairs) < BATCH:
+                raise InputError(
+                    f"--training_pairs: {len(pairs):,} {name} pairs; {BATCH} or more are accepted"
+                )
         self.path = f"{encoder.path} mapped"
         self._encoder, self._training, self._validation = encoder, training, validation
-        self._learned: Learned | None = None
 
     def fit(self, texts: Sequence[str]) -> "LinearMap":
         """Learn the map, with `texts` as those to score; return itself."""
@@ -56,14 +58,13 @@ class LinearMap:
             pairs = itertools.chain(self._training, self._validation)
             known = [text for pair in pairs for text in (pair.input, pair.response)]
             self._encoder.fit([*known, *texts])
-        self._learned = learn(self._encoder, self._training, self._validation)
+        self.weights, self.about = self._learn()
         return self
 
     def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the mapped inputs: float32 [len(sentences), dim]."""
-        assert self._learned is not None
         rows = _unit(self._encoder.encode_inputs(sentences))
-        return rows + rows @ self._learned.weights
+        return rows + rows @ self.weights
 
     def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the responses, of length 1: float32 [len(sentences), dim]."""
@@ -71,57 +72,40 @@ class LinearMap:
 
     def provenance(self) -> dict:
         """Return that of the encoder, and how the map was learned."""
-        assert self._learned is not None
         of = self._encoder.provenance()
-        digest = f"{of['fingerprint']}, {self._learned.about}"
-        return of | {"path": self.path, "fingerprint": digest, "about": self._learned.about}
+        digest = f"{of['fingerprint']}, {self.about}"
+        return of | {"path": self.path, "fingerprint": digest, "about": self.about}
 
+    def _learn(self) -> tuple[np.ndarray, str]:
+        """Return the W, float32 [dim, dim], of the highest P@1 on the validation pairs, or 0.
 
-def require_enough(training: Sequence[Pair], validation: Sequence[Pair]) -> None:
-    """Raise InputError if there are fewer than 100 training or validation pairs."""
-    for name, pairs in (("training", training), ("validation", validation)):
-        if len(pairs) < BATCH:
-            raise InputError(
-                f"--training_pairs: {len(pairs):,} {name} pairs; {BATCH} or more are accepted"
-            )
-
-
-def learn(encoder, training: Sequence[Pair], validation: Sequence[Pair]) -> Learned:
-    """Return the map with the highest P@1 of 100 on the validation pairs; the identity among them.
-
-    Raises:
-      InputError: if there are fewer than 100 training or validation pairs.
-    """
-    require_enough(training, validation)
-    inputs = _unit(encoder.encode_inputs([pair.input for pair in training]))
-    responses = _unit(encoder.encode_responses([pair.response for pair in training]))
-    held_out = [
-        _unit(encode([getattr(pair, name) for pair in validation]))
-        for encode, name in (
-            (encoder.encode_inputs, "input"),
-            (encoder.encode_responses, "response"),
+        And a phrase on how it was chosen.
+        """
+        learned_on, chosen_on = self._encoded(self._training), self._encoded(self._validation)
+        dim = learned_on[0].shape[1]
+        best, about = np.zeros((dim, dim), dtype=np.float32), "W is 0"
+        identity = reached = _p_at_1(best, *chosen_on)
+        for rate, penalty in itertools.product(LEARNING_RATES, PENALTIES):
+            waited, highest = 0, -1.0
+            for number, weights in enumerate(_passes(*learned_on, rate, penalty), start=1):
+                score = _p_at_1(weights, *chosen_on)
+                if score > reached:
+                    best, reached = weights, score
+                    about = f"rate {rate:g}, penalty {penalty:g}, {number} passes"
+                waited = 0 if score > highest else waited + 1
+                highest = max(highest, score)
+                if waited == PATIENCE:
+                    break
+        return best, (
+            f"{about}, on {len(self._training):,} pairs; P@1 of {BATCH} on "
+            f"{len(self._validation):,} validation pairs {reached:.4f}, without the map "
+            f"{identity:.4f}"
         )
-    ]
-    dim = inputs.shape[1]
-    without = np.zeros((dim, dim), dtype=np.float32)
-    best = Learned(without, _p_at_1(without, *held_out), "W is 0")
-    identity = best.p_at_1
-    for rate, penalty in itertools.product(LEARNING_RATES, PENALTIES):
-        waited, highest = 0, -1.0
-        for number, weights in enumerate(_passes(inputs, responses, rate, penalty), start=1):
-            reached = _p_at_1(weights, *held_out)
-            if reached > best.p_at_1:
-                about = f"rate {rate:g}, penalty {penalty:g}, {number} passes"
-                best = Learned(weights, reached, about)
-            waited = 0 if reached > highest else waited + 1
-            highest = max(highest, reached)
-            if waited == PATIENCE:
-                break
-    about = (
-        f"{best.about}, on {len(training):,} pairs; P@1 of {BATCH} on {len(validation):,} "
-        f"validation pairs {best.p_at_1:.4f}, without the map {identity:.4f}"
-    )
-    return Learned(best.weights, best.p_at_1, about)
+
+    def _encoded(self, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+        """Return inputs and responses, of length 1: float32 [pairs, dim] each."""
+        inputs = self._encoder.encode_inputs([pair.input for pair in pairs])
+        return _unit(inputs), self.encode_responses([pair.response for pair in pairs])
 
 
 def _passes(
@@ -150,10 +134,9 @@ def _passes(
 def _p_at_1(weights: np.ndarray, inputs: np.ndarray, responses: np.ndarray) -> float:
     """Return how often the true response is first in its block of 100, in the pairs' order."""
     mapped = inputs + inputs @ weights
-    layout = blocks(len(mapped), BATCH)
     first = [
         np.argmax(mapped[rows] @ responses[columns].T, axis=1) == np.arange(len(rows))
-        for rows, columns in layout
+        for rows, columns in blocks(len(mapped), BATCH)
     ]
     return float(np.mean(np.concatenate(first)))
 

@@ -4,7 +4,8 @@ import scipy.optimize
 
 from common.errors import InputError
 from common.sts import Pair, SimilarityData
-from evaluation.tasks import sts, sts_tuning
+from evaluation.probes import sts_tuning
+from evaluation.tasks import sts
 
 DIM = 6
 
@@ -50,12 +51,12 @@ def test_the_matrix_finds_what_the_scores_are_about(world, tuned):
     assert tuned.matrix.shape == (DIM, DIM)
     assert tuned.matrix.dtype == np.float32
     before = sts.evaluate(encoder, test)
-    after = sts.evaluate_tuned(encoder, test, matrix=tuned.matrix, name="sts-test-tuned")
+    after = sts.evaluate(encoder, test, matrix=tuned.matrix)
     assert before.metrics["pearson"] < 0.4
     assert after.metrics["pearson"] > 0.9
     assert (after.name, after.system) == ("sts-test-tuned", "module_tuned")
     assert after.baselines["untuned"] == before.metrics
-    found = sts.evaluate_tuned(encoder, dev, matrix=tuned.matrix, name="x")
+    found = sts.evaluate(encoder, dev, matrix=tuned.matrix)
     assert found.metrics["pearson"] == pytest.approx(tuned.scores["dev"], abs=1e-6)
     assert tuned.scores["dev"] > tuned.scores["dev_untuned"]
 
@@ -73,7 +74,7 @@ def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
 def test_embeddings_are_brought_to_unit_length(fake_encoder):
     encoder = fake_encoder({"a": [3.0, 4.0], "b": [0.0, 0.5]})
     data = SimilarityData("x", [Pair("g", 2.5, "a", "b"), Pair("g", 1.0, "b", "a")])
-    pairs = sts_tuning._embedded(encoder, data)
+    pairs = sts_tuning.embedded(encoder, data)
     assert pairs.left == pytest.approx(np.array([[0.6, 0.8], [0.0, 1.0]]))
     assert pairs.right == pytest.approx(np.array([[0.0, 1.0], [0.6, 0.8]]))
     assert pairs.gold.tolist() == [2.5, 1.0]
@@ -119,7 +120,7 @@ class Scripted(sts_tuning.Pairs):
 def test_it_stops_two_steps_after_the_best(world, scores, best_step):
     encoder, train, _, _ = world
     dev = Scripted(*scores)
-    matrix, step = sts_tuning._descend(sts_tuning._embedded(encoder, train), dev, penalty=0.001)
+    matrix, step = sts_tuning._descend(sts_tuning.embedded(encoder, train), dev, penalty=0.001)
     assert dev.scores == []
     assert step == best_step
     assert matrix.dtype == np.float32
@@ -130,7 +131,7 @@ def test_it_stops_after_the_most_steps(world, monkeypatch):
     monkeypatch.setattr(sts_tuning, "MOST_STEPS", 3)
     encoder, train, _, _ = world
     dev = Scripted(*(0.1 * number for number in range(9)))
-    _, step = sts_tuning._descend(sts_tuning._embedded(encoder, train), dev, penalty=0.001)
+    _, step = sts_tuning._descend(sts_tuning.embedded(encoder, train), dev, penalty=0.001)
     assert (step, len(dev.scores)) == (3, 5)
 
 
@@ -138,9 +139,9 @@ def test_it_is_the_same_each_time(world, tuned):
     encoder, train, dev, _ = world
     again = sts_tuning.learn(encoder, train, dev)
     assert (again.matrix == tuned.matrix).all()
-    assert again.power in (0, 0.5, 0.75)
-    assert again.penalty in (0.001, 0.003)
-    assert 1 <= again.steps <= 30
+    assert again.chosen["power"] in (0, 0.5, 0.75)
+    assert again.chosen["penalty"] in (0.001, 0.003)
+    assert 1 <= again.chosen["steps"] <= 30
     for data, figure in ((train, "train_untuned"), (dev, "dev_untuned")):
         assert again.scores[figure] == pytest.approx(sts.evaluate(encoder, data).metrics["pearson"])
     assert again.scores.keys() == {"train_untuned", "train", "dev_untuned", "dev"}

@@ -24,12 +24,10 @@ def cosine(left, right) -> np.ndarray:
     Rounding alone can leave [-1, 1], where arccos is NaN, so the cosine is clipped.
     """
     left, right = left.astype(np.float64), right.astype(np.float64)
-    if scipy.sparse.issparse(left):
-        norms = scipy.sparse.linalg.norm(left, axis=1) * scipy.sparse.linalg.norm(right, axis=1)
-    else:
-        norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    norm = scipy.sparse.linalg.norm if scipy.sparse.issparse(left) else np.linalg.norm
     with np.errstate(invalid="ignore"):
-        return _finite(np.clip((left * right).sum(axis=1) / norms, -1.0, 1.0))
+        cosines = (left * right).sum(axis=1) / (norm(left, axis=1) * norm(right, axis=1))
+    return _finite(np.clip(cosines, -1.0, 1.0))
 
 
 def _finite(scores: np.ndarray) -> np.ndarray:

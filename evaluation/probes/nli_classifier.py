@@ -10,7 +10,7 @@ scikit-learn's logistic regression, and the dev set chooses how strongly it is r
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,16 +35,15 @@ MOST_STEPS = 300
 
 Embeddings = list[Any]
 """Of premises and of hypotheses: float32 [pairs, dim] each, NumPy or SciPy sparse, of length 1."""
+Predict = Callable[[Embeddings], np.ndarray]
+"""Embeddings to probabilities, float32 [pairs, 3] in the order of LABELS."""
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """A trained classifier, its accuracy on dev, and a sentence on how it was trained.
+    """A trained classifier, its accuracy on dev, and a sentence on how it was trained."""
 
-    `predict` maps embeddings to probabilities, float32 [pairs, 3].
-    """
-
-    predict: Callable[[Embeddings], np.ndarray]
+    predict: Predict
     dev_accuracy: float
     about: str
 
@@ -65,40 +64,33 @@ def train(
     Raises:
       InputError: if those left do not have two labels.
     """
-    training, left_out = _apart(training, held_out)
-    inputs, labels = _examples(encoder, training)
-    dev_inputs, dev_labels = _examples(encoder, dev)
-    candidates = _sparse if scipy.sparse.issparse(inputs[0]) else _dense
-    best: Classifier | None = None
-    for shape, predict in candidates(inputs, labels, dev=(dev_inputs, dev_labels), seed=seed):
-        predicted = predict(dev_inputs).argmax(axis=1)
-        accuracy = classification.accuracy(predicted, dev_labels)
-        if best is None or accuracy > best.dev_accuracy:
-            about = (
-                f"The module has no classify_nli: labels are those of a classifier ({shape}) "
-                f"on (u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
-                f"({left_out:,} more share a sentence with what is classified) and chosen "
-                f"on the {len(dev_labels):,} of {dev.name}."
-            )
-            best = Classifier(predict, accuracy, about)
-    assert best is not None
-    return best
-
-
-def _apart(training: NliData, held_out: Iterable[NliData]) -> tuple[NliData, int]:
-    """Return the pairs of which no sentence is held out, and how many others there were."""
     others = (texts for data in held_out for texts in data.texts())
     shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
     kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
-    if len(labels := {pair.gold for pair in kept}) < 2:
+    if len(known := {pair.gold for pair in kept}) < 2:
         raise InputError(
-            f"{training.name}: {len(kept)} pairs, labelled {', '.join(labels) or 'nothing'}, share "
+            f"{training.name}: {len(kept)} pairs, labelled {', '.join(known) or 'nothing'}, share "
             "no sentence with what is classified; pairs of two labels or more are needed"
         )
-    return dataclasses.replace(training, pairs=kept), len(shared)
+    inputs, labels = _examples(encoder, dataclasses.replace(training, pairs=kept))
+    dev_inputs, dev_labels = _examples(encoder, dev)
+    candidates = _sparse if scipy.sparse.issparse(inputs[0]) else _dense
+    trained = []
+    for shape, predict in candidates(inputs, labels, dev=(dev_inputs, dev_labels), seed=seed):
+        predicted = predict(dev_inputs).argmax(axis=1)
+        about = (
+            f"The module has no classify_nli: labels are those of a classifier ({shape}) "
+            f"on (u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
+            f"({len(shared):,} more share a sentence with what is classified) and chosen "
+            f"on the {len(dev_labels):,} of {dev.name}."
+        )
+        trained.append(Classifier(predict, classification.accuracy(predicted, dev_labels), about))
+    return max(trained, key=lambda one: one.dev_accuracy)  # of equal ones, the first
 
 
-def _dense(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
+def _dense(
+    inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int
+) -> Iterator[tuple[str, Predict]]:
     """Yield a description and the predictions of each network."""
     dim = inputs[0].shape[1]
     for hidden, length in itertools.product(HIDDEN_SIZES, (1.0, dim**0.5)):
@@ -107,20 +99,13 @@ def _dense(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
         stop = tf_keras.callbacks.EarlyStopping(
             "val_accuracy", patience=PATIENCE, restore_best_weights=True
         )
-        network.fit(
-            inputs,
-            labels,
-            batch_size=BATCH,
-            epochs=MOST_EPOCHS,
-            validation_data=dev,
-            callbacks=[stop],
-            verbose=0,
-        )
-        shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
+        fitting = {"batch_size": BATCH, "epochs": MOST_EPOCHS, "validation_data": dev}
+        network.fit(inputs, labels, callbacks=[stop], verbose=0, **fitting)
 
         def predict(embeddings: Embeddings, network=network) -> np.ndarray:
             return network.predict(embeddings, batch_size=BATCH, verbose=0)
 
+        shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
         yield f"{shape}, embeddings of length {length:.3g}", predict
 
 
@@ -144,24 +129,26 @@ def _network(dim: int, *, hidden: int, length: float):
     return network
 
 
-def _sparse(inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int):
+def _sparse(
+    inputs: Embeddings, labels: np.ndarray, *, dev: tuple, seed: int
+) -> Iterator[tuple[str, Predict]]:
     """Yield a description and the predictions of each logistic regression."""
-    features = _sparse_features(inputs)
+
+    def features(embeddings: Embeddings):
+        u1, u2 = embeddings
+        return scipy.sparse.hstack([u1, u2, abs(u1 - u2), u1 * u2], format="csr")
+
+    of_training = features(inputs)
     for inverse in INVERSE_REGULARIZATION:
-        model = LogisticRegression(C=inverse, max_iter=MOST_STEPS).fit(features, labels)
+        model = LogisticRegression(C=inverse, max_iter=MOST_STEPS).fit(of_training, labels)
 
         def predict(embeddings: Embeddings, model=model) -> np.ndarray:
-            probabilities = model.predict_proba(_sparse_features(embeddings))
+            probabilities = model.predict_proba(features(embeddings))
             rows = np.zeros((len(probabilities), len(LABELS)), dtype=np.float32)
             rows[:, model.classes_] = probabilities
             return rows
 
         yield f"logistic regression, C {inverse:g}", predict
-
-
-def _sparse_features(embeddings: Embeddings):
-    u1, u2 = embeddings
-    return scipy.sparse.hstack([u1, u2, abs(u1 - u2), u1 * u2], format="csr")
 
 
 def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:

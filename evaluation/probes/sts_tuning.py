@@ -18,8 +18,7 @@ import scipy.optimize
 
 from common.errors import InputError
 from common.sts import SimilarityData
-from evaluation.metrics import correlation
-from evaluation.tasks import similarity
+from evaluation.metrics import correlation, similarity
 
 POWERS = (0.0, 0.5, 0.75)
 PENALTIES = (1e-3, 3e-3)
@@ -45,66 +44,53 @@ class Pairs:
 
     def pearson(self) -> float:
         """Return Pearson's r of equation 2's scores with the gold scores."""
-        return float(
-            correlation.pearson(similarity.negative_angle(self.left, self.right), self.gold)
-        )
+        angles = similarity.negative_angle(self.left, self.right)
+        return float(correlation.pearson(angles, self.gold))
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """The chosen matrix, float32 [dim, dim], how it came to be, and Pearson before and after."""
+    """The chosen matrix, float32 [dim, dim], how it was chosen, and Pearson before and after."""
 
     matrix: np.ndarray
-    power: float
-    penalty: float
-    steps: int
+    chosen: dict[str, float]
     scores: dict[str, float]
-
-    def about(self) -> dict:
-        """Return what the file of the matrix says about it."""
-        chosen = {"power": self.power, "penalty": self.penalty, "steps": self.steps}
-        return {"scores": self.scores, "chosen": chosen}
 
     def summary(self) -> str:
         """Return one line about the choice."""
         return (
-            f"sts_matrix: start {self.power:g}, penalty {self.penalty:g}, {self.steps} steps; "
-            f"Pearson on train {self.scores['train_untuned']:.4f} -> {self.scores['train']:.4f}, "
-            f"dev {self.scores['dev_untuned']:.4f} -> {self.scores['dev']:.4f}"
-        )
+            "sts_matrix: start {power:g}, penalty {penalty:g}, {steps} steps; Pearson on "
+            "train {train_untuned:.4f} -> {train:.4f}, dev {dev_untuned:.4f} -> {dev:.4f}"
+        ).format(**self.chosen, **self.scores)
 
 
 def learn(encoder, train: SimilarityData, dev: SimilarityData) -> Tuned:
     """Learn the matrix on train and choose it on dev; nothing here is drawn at random."""
-    learning, choosing = _embedded(encoder, train), _embedded(encoder, dev)
-    untuned = choosing.pearson()
-    if np.isnan(untuned):
+    learning, choosing = embedded(encoder, train), embedded(encoder, dev)
+    untuned = {"train_untuned": learning.pearson(), "dev_untuned": choosing.pearson()}
+    if np.isnan(untuned["dev_untuned"]):
         raise InputError(f"{dev.name}: the module gives every pair the same score")
-    best: Tuned | None = None
+    found = []
     for power, penalty in product(POWERS, PENALTIES):
         start = _start(learning, power)
-        found, steps = _descend(
+        change, steps = _descend(
             learning.transformed(start), choosing.transformed(start), penalty=penalty
         )
-        matrix = (start @ found).astype(np.float32)
-        reached = choosing.transformed(matrix).pearson()
-        if best is None or reached > best.scores["dev"]:
-            best = Tuned(matrix, power, penalty, steps, {"dev": reached})
-    assert best is not None
-    scores = {
-        "train_untuned": learning.pearson(),
-        "train": learning.transformed(best.matrix).pearson(),
-        "dev_untuned": untuned,
-    }
-    return Tuned(best.matrix, best.power, best.penalty, best.steps, scores | best.scores)
+        matrix = (start @ change).astype(np.float32)
+        scores = untuned | {
+            "train": learning.transformed(matrix).pearson(),
+            "dev": choosing.transformed(matrix).pearson(),
+        }
+        found.append(Tuned(matrix, {"power": power, "penalty": penalty, "steps": steps}, scores))
+    return max(found, key=lambda one: one.scores["dev"])  # of equal ones, the first
 
 
-def _embedded(encoder, data: SimilarityData) -> Pairs:
+def embedded(encoder, data: SimilarityData) -> Pairs:
     """Encode the pairs; rows of unit length, which changes no angle."""
-    count = len(data.pairs)
-    rows = encoder.encode([p.sentence1 for p in data.pairs] + [p.sentence2 for p in data.pairs])
+    left, right = zip(*data.texts(), strict=True)
+    rows = encoder.encode([*left, *right])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return Pairs(rows[:count], rows[count:], np.array([pair.gold for pair in data.pairs]))
+    return Pairs(rows[: len(left)], rows[len(left) :], np.array([p.gold for p in data.pairs]))
 
 
 def _start(pairs: Pairs, power: float) -> np.ndarray:

@@ -3,7 +3,7 @@ import pytest
 
 from common.errors import InputError
 from evaluation.data.ranking_files import Pair
-from evaluation.encoders import linear_map
+from evaluation.probes import linear_map
 
 
 class Turned:
@@ -50,14 +50,13 @@ def test_without_a_gain_on_validation_pairs_the_map_changes_nothing(monkeypatch)
     class Same(Turned):
         encode_responses = Turned.encode_inputs
 
-    learned = linear_map.learn(Same(), pairs(range(100)), pairs(range(5000, 5100)))
-    assert learned.p_at_1 == 1.0
+    learned = linear_map.LinearMap(Same(), pairs(range(100)), pairs(range(5000, 5100))).fit([])
     assert not learned.weights.any()
-    assert learned.about.startswith("W is 0, on 100 pairs")
+    assert learned.about.startswith("W is 0, on 100 pairs; P@1 of 100 on 100 validation pairs 1.0")
 
 
 def test_few_pairs_are_refused():
     with pytest.raises(InputError, match="99 training"):
-        linear_map.learn(Turned(), pairs(range(99)), pairs(range(100)))
+        linear_map.LinearMap(Turned(), pairs(range(99)), pairs(range(100)))
     with pytest.raises(InputError, match="99 validation"):
-        linear_map.learn(Turned(), pairs(range(100)), pairs(range(99)))
+        linear_map.LinearMap(Turned(), pairs(range(100)), pairs(range(99)))

@@ -1,0 +1,106 @@
+"""Results that are asked for, each read from its file or computed and written at once."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from common.errors import InputError
+from common.text_files import Source
+from evaluation.data.origin import provenance
+from evaluation.results import measure, store, text
+from evaluation.results.result import Result, stamped
+
+_OF_DATA = ("columns", "quotes")
+"""Settings by which a file is read: one that is not asked for counts too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A data set to score, and how.
+
+    `compute` need not know of intervals and provenance. `learned_from` are data that something was
+    learned or chosen on before. `module` is the module's provenance, or None where none is scored;
+    `settings` are those of the result, which a stored one must have been computed with, too;
+    `metrics` is what it must hold where that is a choice.
+    """
+
+    source: Source
+    compute: Callable[[], Result]
+    module: dict | None
+    learned_from: Sequence[Source] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Sequence[str] = ()
+
+    def result(self, *, seed: int, command: str) -> Result:
+        """Return the result, computed, with its intervals and provenance."""
+        started = time.perf_counter()
+        computed = self.compute()
+        settings = {**computed.settings, **self.settings}
+        measured = measure.with_intervals(replace(computed, settings=settings), seed=seed)
+        seconds = time.perf_counter() - started
+        data = provenance(self.source, self.learned_from)
+        return stamped(measured, data=data, module=self.module, command=command, seconds=seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """The folder that one command writes its results to.
+
+    A result of the same data, module and settings is not computed again unless `again` says so.
+    One of other data, another module or other settings is an error: it is neither passed off as
+    the one asked for nor overwritten unasked.
+    """
+
+    output: Path
+    command: str
+    seed: int = 0
+    again: bool = False
+    say: Callable[[str], None] = print
+
+    def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
+        """Return each result, from its file or computed; say each as soon as it is there.
+
+        Raises:
+          InputError: if another result of one of these names is there, before any is computed.
+        """
+        stored = [self._stored(one) for one in evaluations]
+        return [self._result(*each) for each in zip(evaluations, stored, strict=True)]
+
+    def _result(self, asked: Evaluation, stored: Result | None) -> Result:
+        path = store.path_of(asked.source.name, self.output)
+        if stored is not None:
+            self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
+            return stored
+        result = asked.result(seed=self.seed, command=self.command)
+        store.write(result, self.output)
+        self.say(f"{text.printed(result)}\n-> {path}\n")
+        return result
+
+    def _stored(self, asked: Evaluation) -> Result | None:
+        """Return the result that is there already, if it need not be computed."""
+        path = store.path_of(asked.source.name, self.output)
+        if self.again or not path.exists():
+            return None
+        result = store.read(path)
+        data = provenance(asked.source, asked.learned_from)
+        wanted = _identity(data, asked.module) | {"seed": self.seed, **asked.settings}
+        there = _identity(result.data, result.module) | dict(result.settings)
+        wanted |= dict.fromkeys(asked.metrics, True)
+        there |= dict.fromkeys(result.metrics, True)
+        for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
+            if there.get(name) != wanted.get(name):
+                raise InputError(
+                    f"{path}: already there, of {name} {there.get(name)}, not "
+                    f"{wanted.get(name)}; --again replaces it, another --output keeps it"
+                )
+        return result
+
+
+def _identity(data: dict, module: dict | None) -> dict:
+    return {
+        "data": data.get("sha256"),
+        "training or dev data": data.get("learned_from", {}).get("sha256"),
+        "module": module and module.get("fingerprint"),
+    }

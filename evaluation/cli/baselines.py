@@ -9,7 +9,6 @@ from typing import Any
 
 from common import sts as sts_files
 from common.errors import InputError
-from common.files import claim
 from evaluation.cli.options import BaselinesOptions
 from evaluation.cli.tasks import storing
 from evaluation.data import cqa_files, ranking_files, retrieval_files, snli_files
@@ -33,8 +32,8 @@ and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them
 
 def run(options: BaselinesOptions) -> None:
     """Score every baseline on every data set; TF-IDF, BM25 and untrained words are always there."""
-    if options.tune and options.sts:
-        sts.tuning_sources(options.sts)
+    for path in options.sts if options.tune else ():
+        sts.tuning_sources(path)
     # All are loaded before any is scored.
     encoders = {}
     for encoder in _encoders(options):
@@ -42,9 +41,10 @@ def run(options: BaselinesOptions) -> None:
         if folder in encoders:
             raise InputError(f"{folder}: of two baselines; accepted: other names, or one")
         encoders[folder] = encoder
-    given: dict[str, Any] = {task: path for task in TASKS if (path := getattr(options, task))}
+    given = [(task, path) for task in TASKS for path in getattr(options, task)]
     if options.queries and options.documents and options.relevant:
-        given[RETRIEVAL] = RetrievalFiles(options.queries, options.documents, options.relevant)
+        files = RetrievalFiles(options.queries, options.documents, options.relevant)
+        given.append((RETRIEVAL, files))
     columns = options.named_columns()
     settings: dict[str, dict[str, Any]] = {
         "response_ranking": {"candidates": options.candidates},
@@ -57,19 +57,20 @@ def run(options: BaselinesOptions) -> None:
         "cqa": (cqa_files.find, cqa_files.read),
         RETRIEVAL: (retrieval_files.find, retrieval_files.read),
     }
-    texts = {task: _texts(*readers[task], data) for task, data in given.items()}
+    texts = {(task, data): _texts(*readers[task], data) for task, data in given}
     for folder, encoder in encoders.items():
         store = storing(options, "baselines") | {"output": folder}
-        for task in (one for one in given if one in getattr(encoder, "tasks", given)):
+        for task, data in given:
+            if task not in getattr(encoder, "tasks", (task,)):
+                continue
             print(f"== {encoder.path}: {task} ==", flush=True)
             if hasattr(encoder, "fit"):
-                encoder.fit(texts[task])
-            with claim(folder, name=f".{task}.claim"):
-                results = evaluate(encoder, task, given[task], **settings.get(task, {}), **store)
-                if task == "cqa":
-                    cqa.write_predictions(results, folder)
-                if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
-                    _tune(encoder, given[task], texts[task], Store(**store))
+                encoder.fit(texts[task, data])
+            results = evaluate(encoder, task, data, **settings.get(task, {}), **store)
+            if task == "cqa":
+                cqa.write_predictions(results, folder)
+            if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
+                _tune(encoder, data, texts[task, data], Store(**store))
 
 
 def _tune(encoder, path: Path, texts: list[str], store: Store) -> None:

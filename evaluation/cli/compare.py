@@ -1,12 +1,11 @@
 """`compare`: whether two modules' scores differ by more than chance."""
 
-import contextlib
 from dataclasses import asdict
 
 from tabulate import tabulate
 
 from common import statistics
-from common.files import claim, write_json
+from common.files import write_json
 from evaluation.analysis import paired_test
 from evaluation.analysis.paired_test import Difference
 from evaluation.cli.options import CompareOptions, command
@@ -16,13 +15,7 @@ from evaluation.results.text import figure, label
 
 
 def run(options: CompareOptions) -> None:
-    """Test what both have, and print the differences."""
-    output = options.output
-    with claim(output.parent, name=f".{output.stem}.claim") if output else contextlib.nullcontext():
-        _run(options)
-
-
-def _run(options: CompareOptions) -> None:
+    """Test what both have; print the differences, and what was not compared."""
     if options.output:
         store.check_replaceable(options.output, "compare")
     a, b = (
@@ -30,32 +23,28 @@ def _run(options: CompareOptions) -> None:
         for path in (options.a, options.b)
     )
     all_pairs = paired_test.pairs_of(a, b)
-    pairs = [
-        (of_a, of_b) for of_a, of_b in all_pairs if paired_test.has(of_b, options.system_b)
-    ] or all_pairs[:1]  # of which the test says what it lacks
+    with_system = [one for one in all_pairs if paired_test.has(one[1], options.system_b)]
+    pairs = with_system or all_pairs[:1]  # of which the test says what it lacks
     differences = [
         row
         for of_a, of_b in pairs
         for row in paired_test.compare(of_a, of_b, seed=options.seed, system_b=options.system_b)
     ]
     print(_table(differences))
-    for said, names in (
-        ("only in A, so not compared", _others(a, _firsts(all_pairs))),
-        ("only in B, so not compared", _others(b, [of_b for _, of_b in all_pairs])),
-        ("not compared, because they lack the system", _others(*map(_firsts, (all_pairs, pairs)))),
-        (
-            f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow",
-            dict.fromkeys(row.name for row in differences if row.n < measure.FEW_UNITS),
+    left_out = {
+        "only in A, so not compared": _names(a, all_pairs),
+        "only in B, so not compared": _names(b, all_pairs),
+        "not compared, because they lack the system": _names([one for one, _ in all_pairs], pairs),
+        f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow": dict.fromkeys(
+            row.name for row in differences if row.n < measure.FEW_UNITS
         ),
-        (
-            "learned or chosen on other data in A than in B",
-            [
-                of_a.name
-                for of_a, of_b in pairs
-                if len(_learned_from(of_a) | _learned_from(of_b)) > 1
-            ],
-        ),
-    ):
+        "learned or chosen on other data in A than in B": [
+            of_a.name
+            for of_a, of_b in pairs
+            if len({_learned_from(of_a), _learned_from(of_b)} - {None}) > 1
+        ],
+    }
+    for said, names in left_out.items():
         if names:
             print(f"{said}: {', '.join(names)}")
     print(
@@ -78,20 +67,16 @@ def _run(options: CompareOptions) -> None:
         print(f"-> {options.output}")
 
 
-def _firsts(pairs: list[tuple[Result, Result]]) -> list[Result]:
-    return [of_a for of_a, _ in pairs]
-
-
-def _others(results: list[Result], some: list[Result]) -> list[str]:
-    """Return the names of results that can be compared and are not among some."""
-    names = {one.name for one in some}
+def _names(results: list[Result], pairs: list[tuple[Result, Result]]) -> list[str]:
+    """Return the names of results that can be compared and are in none of the pairs."""
+    paired = {one.name for pair in pairs for one in pair}
     comparable = (one.name for one in results if one.task in paired_test.IDENTITY)
-    return [name for name in comparable if name not in names]
+    return [name for name in comparable if name not in paired]
 
 
-def _learned_from(result: Result) -> set[str]:
+def _learned_from(result: Result) -> str | None:
     """Return the hash of the data that something was learned or chosen on, if there are any."""
-    return {result.data.get("learned_from", {}).get("sha256")} - {None}
+    return result.data.get("learned_from", {}).get("sha256")
 
 
 def _table(found: list[Difference]) -> str:

@@ -1,31 +1,23 @@
 """`contamination`: overlaps of evaluation sets with training data, and scores without them."""
 
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from common.errors import InputError
-from common.files import claim
 from common.text_files import Source
 from evaluation.analysis import contamination
 from evaluation.cli.options import ContaminationOptions, command
 from evaluation.data import overlap, training_texts
-from evaluation.data.origin import provenance
 from evaluation.results import store
-from evaluation.results.result import TASKS, Result, stamped
-from evaluation.results.text import printed
+from evaluation.results.evaluation import Evaluation, Store
+from evaluation.results.result import TASKS, Result
 
 
 def run(options: ContaminationOptions) -> None:
     """Read the training data once; write and print the overlaps of each evaluation set."""
-    with claim(options.output, name=".contamination.claim"):
-        _run(options)
-
-
-def _run(options: ContaminationOptions) -> None:
-    started = time.perf_counter()
     sets = {}
     for task in TASKS:
         for path in getattr(options, task):
@@ -48,20 +40,19 @@ def _run(options: ContaminationOptions) -> None:
     overlaps = overlap.find({name: each.items for name, each in sets.items()}, shown)
     if not count:
         raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
-    for name, each in sets.items():
-        mine = scored.get(name)
-        result = contamination.result_of(
-            overlaps[name], of=each, records=count, scored=mine, seed=options.seed
+    found = partial(contamination.result_of, records=count, seed=options.seed)
+    evaluations = [
+        Evaluation(
+            source=each.source,
+            compute=partial(found, overlaps[name], of=each, scored=scored.get(name)),
+            module=scored[name].module if name in scored else None,
+            learned_from=[Source("training", tuple(files))],
+            resampled=False,
         )
-        result = stamped(
-            result,
-            data=provenance(each.source, [Source("training", tuple(files))]),
-            module=mine.module if mine else None,
-            command=command(options, "contamination"),
-            seconds=time.perf_counter() - started,
-        )
-        path = store.write(result, options.output)
-        print(f"{printed(result)}\n-> {path}\n")
+        for name, each in sets.items()
+    ]
+    said = command(options, "contamination")
+    Store(output=options.output, command=said, again=True).results(evaluations)
 
 
 def _scored(folder: Path | None, sets: dict, *, seed: int) -> dict[str, Result]:

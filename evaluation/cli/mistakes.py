@@ -1,17 +1,16 @@
 """`mistakes`: where a module is wrong: errors by kind of text, and the worst items."""
 
-import time
+from functools import partial
 
 from common import sts as sts_files
-from common.files import claim, write_text
+from common.files import write_text
+from common.text_files import Source
 from evaluation.analysis import mistakes
 from evaluation.cli.options import MistakesOptions, command
 from evaluation.data import ranking_files
-from evaluation.data.origin import provenance
 from evaluation.report import mistakes_page
-from evaluation.results import store
-from evaluation.results.result import stamped
-from evaluation.results.text import printed
+from evaluation.results.evaluation import Evaluation, Store
+from evaluation.results.result import Result
 from evaluation.tasks import sts
 
 TEXTS = "mistakes.md"
@@ -19,11 +18,6 @@ TEXTS = "mistakes.md"
 
 def run(options: MistakesOptions) -> None:
     """Compute, write and print."""
-    with claim(options.output, name=".mistakes.claim"):
-        _run(options)
-
-
-def _run(options: MistakesOptions) -> None:
     similar = sts_files.sources(options.sts) if options.sts else []
     ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
     pairs = {source: sts_files.read(source) for source in similar}
@@ -32,28 +26,24 @@ def _run(options: MistakesOptions) -> None:
         ranking_files.blocks(len(data.pairs), options.candidates)  # before the slow load
     from evaluation.encoders.saved_model import load_encoder
 
-    encoder = load_encoder(options.module)
-    results = []
-    for source in (*similar, *ranked):
-        started = time.perf_counter()
+    encoder, seed = load_encoder(options.module), options.seed
+
+    def compute(source: Source) -> Result:
         if source in pairs:
-            result = mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=options.seed)
-        else:
-            result = mistakes.of_ranking(
-                encoder,
-                conversations[source],
-                seed=options.seed,
-                candidates=options.candidates,
-            )
-        result = stamped(
-            result,
-            data=provenance(source),
+            return mistakes.of_sts(sts.evaluate(encoder, pairs[source]), seed=seed)
+        data = conversations[source]
+        return mistakes.of_ranking(encoder, data, seed=seed, candidates=options.candidates)
+
+    evaluations = [
+        Evaluation(
+            source=source,
+            compute=partial(compute, source),
             module=encoder.provenance(),
-            command=command(options, "mistakes"),
-            seconds=time.perf_counter() - started,
+            resampled=False,
         )
-        store.write(result, options.output)
-        print(f"{printed(result)}\n")
-        results.append(result)
+        for source in (*similar, *ranked)
+    ]
+    said = command(options, "mistakes")
+    results = Store(output=options.output, command=said, again=True).results(evaluations)
     write_text(options.output / TEXTS, mistakes_page.page(results))
     print(f"-> {options.output / TEXTS}")

@@ -42,6 +42,11 @@ class SeededOptions(Options):
         if getattr(self, name) and not getattr(self, other):
             raise InputError(f"--{name}: accepted with --{other}, which is missing")
 
+    def _needs_one_of(self, *names: str) -> None:
+        """Raise InputError where none of these options is given."""
+        if not any(getattr(self, name) for name in names):
+            raise InputError(f"no data: one or more of --{', --'.join(names)}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class CandidatesOptions(SeededOptions):
@@ -100,12 +105,14 @@ class ColumnsOptions(SeededOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class DataOptions(Options):
-    """Data of single tasks, for commands that take those of several."""
+    """Data of the paper's tasks, for commands that take those of several."""
 
-    response_ranking: Path | None = option(
-        None, help="as --data of the command response_ranking", metavar="DATA"
+    response_ranking: tuple[Path, ...] = option(
+        (), help="data as of the command response_ranking", metavar="DATA"
     )
-    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
+    snli: tuple[Path, ...] = option((), help="data as of the command snli", metavar="DATA")
+    sts: tuple[Path, ...] = option((), help="data as of the command sts", metavar="DATA")
+    cqa: tuple[Path, ...] = option((), help="data as of the command cqa", metavar="DATA")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,8 +191,6 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
     """What needs no training."""
 
-    snli: Path | None = option(None, help="as --data of the command snli", metavar="DATA")
-    cqa: Path | None = option(None, help="as --data of the command cqa", metavar="DATA")
     queries: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
     documents: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
     relevant: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
@@ -225,10 +230,7 @@ class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOp
             ("relevant", "queries"),
         ):
             self._needs(name, other)
-        if not (self.response_ranking or self.snli or self.sts or self.cqa or self.queries):
-            raise InputError(
-                "no data: one or more of --response_ranking, --snli, --sts, --cqa, --queries"
-            )
+        self._needs_one_of("response_ranking", "snli", "sts", "cqa", "queries")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,19 +246,13 @@ class CompareOptions(SeededOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContaminationOptions(SeededOptions):
+class ContaminationOptions(SeededOptions, DataOptions):
     """Overlaps with training data."""
 
     training: tuple[Path, ...] = option(
-        help="files or folders: .tfrecord pairs, SNLI's .jsonl, STS Benchmark's .csv",
+        help="folders of training records that the pipeline wrote, or files of them",
         metavar="PATH",
     )
-    response_ranking: tuple[Path, ...] = option(
-        (), help="data as of the command response_ranking", metavar="DATA"
-    )
-    snli: tuple[Path, ...] = option((), help="data as of the command snli", metavar="DATA")
-    sts: tuple[Path, ...] = option((), help="data as of the command sts", metavar="DATA")
-    cqa: tuple[Path, ...] = option((), help="data as of the command cqa", metavar="DATA")
     results: Path | None = option(
         None, help="results on these data, to score without the overlaps", metavar="DIR"
     )
@@ -265,14 +261,17 @@ class ContaminationOptions(SeededOptions):
     def __post_init__(self) -> None:
         """Check that there is something to look for."""
         super().__post_init__()
-        if not (self.response_ranking or self.snli or self.sts or self.cqa):
-            raise InputError("no data: one or more of --response_ranking, --snli, --sts, --cqa")
+        self._needs_one_of("response_ranking", "snli", "sts", "cqa")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MistakesOptions(CandidatesOptions, DataOptions, ModuleOptions):
+class MistakesOptions(CandidatesOptions, ModuleOptions):
     """Where a module is wrong."""
 
+    response_ranking: Path | None = option(
+        None, help="as --data of the command response_ranking", metavar="DATA"
+    )
+    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
     output: Path = option(
         help="folder for the result files and mistakes.md", metavar="DIR", group=_OUTPUT
     )
@@ -280,8 +279,7 @@ class MistakesOptions(CandidatesOptions, DataOptions, ModuleOptions):
     def __post_init__(self) -> None:
         """Check that there is something to score."""
         super().__post_init__()
-        if not (self.sts or self.response_ranking):
-            raise InputError("no data: one or both of --sts, --response_ranking")
+        self._needs_one_of("sts", "response_ranking")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,6 @@ from typing import Any
 
 from common import sts as sts_files
 from common import sts_matrix
-from common.files import claim
 from evaluation.cli.options import (
     CqaOptions,
     ResponseRankingOptions,
@@ -27,19 +26,17 @@ from evaluation.tasks import sts as sts_task
 
 def response_ranking(options: ResponseRankingOptions) -> None:
     """Rank the true response among others."""
-    _evaluate(
-        options, "response_ranking", options.module, options.data, candidates=options.candidates
-    )
+    _evaluate(options, "response_ranking", options.data, candidates=options.candidates)
 
 
 def snli(options: SnliOptions) -> None:
     """Score on SNLI."""
-    _evaluate(options, "snli", options.module, options.data)
+    _evaluate(options, "snli", options.data)
 
 
 def cqa(options: CqaOptions) -> None:
     """Score the module, or the search engine where there is no text."""
-    results = _evaluate(options, "cqa", options.module, options.data, dev=options.dev)
+    results = _evaluate(options, "cqa", options.data, dev=options.dev)
     for path in cqa_task.write_predictions(results, options.output):
         print(f"-> {path}\n")
 
@@ -47,23 +44,20 @@ def cqa(options: CqaOptions) -> None:
 def retrieval(options: RetrievalOptions) -> None:
     """Rank documents for queries."""
     files = RetrievalFiles(options.queries, options.documents, options.relevant)
-    _evaluate(options, "retrieval", options.module, files)
+    _evaluate(options, "retrieval", files)
 
 
 def sts(options: StsOptions) -> None:
     """Score the module as it is and, if asked, with the matrix."""
     if options.tune:
-        with claim(options.output, name=".sts.claim"):
-            results = _tuned(options)
+        results = _tuned(options)
     else:
-        named = options.named_columns()
-        results = _evaluate(options, "sts", options.module, options.data, columns=named)
+        results = _evaluate(options, "sts", options.data, columns=options.named_columns())
     sts_task.require_defined(results)
 
 
-def _evaluate(options: ResultsOptions, task: str, encoder: Any, data: Any, **settings) -> list:
-    with claim(options.output, name=f".{task}.claim"):
-        return evaluate(encoder, task, data, **settings, **storing(options, task))
+def _evaluate(options: Any, task: str, data: Any, **settings) -> list[Result]:
+    return evaluate(options.module, task, data, **settings, **storing(options, task))
 
 
 def storing(options: ResultsOptions, name: str) -> dict[str, Any]:
@@ -78,20 +72,25 @@ def _tuned(options: StsOptions) -> list[Result]:
 
     train, dev = sts_task.tuning_sources(options.data)
     load = cache(partial(load_encoder, options.module))
-    path = options.output / sts_matrix.FILE
+    evaluations = sts_task.evaluations(options.data, load)
+    encoder, path = load(), options.output / sts_matrix.FILE
 
     @cache
     def matrix():
-        tuned = sts_tuning.learn(load(), sts_files.read(train), sts_files.read(dev))
-        about = {"train": provenance(train), "dev": provenance(dev)}
-        about |= {"command": command(options, "sts"), "module": load().provenance()}
-        about |= {"scores": tuned.scores, "chosen": tuned.chosen}
+        tuned = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
+        about = {
+            "train": provenance(train),
+            "dev": provenance(dev),
+            "command": command(options, "sts"),
+            "module": encoder.provenance(),
+            "scores": tuned.scores,
+            "chosen": tuned.chosen,
+        }
         sts_matrix.write(path, tuned.matrix, about=about)
         print(f"{tuned.summary()}\n-> {path}\n", flush=True)
         return tuned.matrix
 
-    evaluations = sts_task.evaluations(options.data, load)
-    evaluations += sts_task.tuned_evaluations(options.data, load(), matrix=matrix)
+    evaluations += sts_task.tuned_evaluations(options.data, encoder, matrix=matrix)
     results = Store(**storing(options, "sts")).results(evaluations)
     if not path.exists():
         matrix()

@@ -2,7 +2,7 @@
 
 import gzip
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,7 +41,7 @@ def parse_records(path: Path, parse: Callable[[Features], T]) -> Iterator[T]:
 
 def text(features: Features, name: str) -> str:
     """Return a feature that holds one text."""
-    values = features[name].bytes_list.value if name in features else ()
+    values: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
     if len(values) != 1:
         raise ValueError(f"feature {name!r} has {len(values)} texts; one is needed")
     return values[0].decode("utf-8")

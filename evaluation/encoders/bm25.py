@@ -27,50 +27,41 @@ class Bm25:
     gives_embeddings = False
     tasks = ("response_ranking", "cqa")
 
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._number: dict[str, int] = {}
-        self._columns: dict[str, int] = {}
-        self._documents = scipy.sparse.csr_array((0, 0))
-
     def fit(self, texts: Sequence[str]) -> "Bm25":
         """Index all texts to score; return itself.
 
         Raises:
           InputError: if they hold no word.
         """
-        self._texts = sorted(set(texts))
-        self._number = {text: row for row, text in enumerate(self._texts)}
-        words = [_words(text) for text in self._texts]
+        texts = sorted(set(texts))
+        self._row = {text: row for row, text in enumerate(texts)}
+        words = [_words(text) for text in texts]
         if not any(words):
-            raise InputError(f"{self.path}: knows no word of the {len(self._texts):,} texts")
+            raise InputError(f"{self.path}: knows no word of the {len(texts):,} texts")
         index = bm25s.BM25(method=METHOD, k1=K1, b=B, dtype="float64")
         index.index(words, show_progress=False)
-        self._columns = index.vocab_dict
         columns = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
-        shape = len(words), len(columns[-1]) - 1
+        shape = len(texts), len(columns[-1]) - 1
         self._documents = scipy.sparse.csc_array(columns, shape=shape).tocsr()
+        self._columns: dict[str, int] = index.vocab_dict
         return self
 
     def encode_inputs(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return the queries, how often each has each word: float64 [len(sentences), words]."""
-        queries = [
-            [self._columns[word] for word in _words(text) if word in self._columns]
-            for text in sentences
-        ]
-        ends = np.cumsum([0, *map(len, queries)])
-        columns = np.array([column for one in queries for column in one], dtype=np.int64)
-        shape = len(queries), self._documents.shape[1]
+        known = [[word for word in _words(text) if word in self._columns] for text in sentences]
+        columns = np.array([self._columns[word] for query in known for word in query], np.int64)
+        ends = np.cumsum([0, *map(len, known)])
+        shape = len(known), self._documents.shape[1]
         return scipy.sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
 
     def encode_responses(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return documents, of the texts that `fit` was given: float64 [len(sentences), words]."""
-        return self._documents[[self._number[text] for text in sentences]]
+        return self._documents[[self._row[text] for text in sentences]]
 
     def provenance(self) -> dict:
         """Return the name, and what identifies it and its texts."""
         source = f"bm25s {bm25s.__version__}, {METHOD}, k1 {K1}, b {B}"
-        return provenance(self.path, source=source, texts=self._texts)
+        return provenance(self.path, source=source, texts=self._row)
 
 
 def _words(text: str) -> list[str]:

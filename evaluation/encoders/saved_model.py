@@ -173,17 +173,6 @@ class Encoder:
         return np.concatenate(rows)
 
 
-def load_encoder(module: str | Path, *, pretrained: bool = False) -> Encoder:
-    """Load a SavedModel from a folder, or from a URL that tensorflow-hub resolves.
-
-    `pretrained` says whether reports take it for somebody's pretrained model.
-
-    Raises:
-      InputError: if there is no SavedModel, or nothing in it that can be used.
-    """
-    return Encoder(module, pretrained=pretrained)
-
-
 def _resolved(module: str | Path) -> Path:
     """Return the folder of a module: itself, or where tensorflow-hub puts what a URL names.
 
@@ -197,3 +186,7 @@ def _resolved(module: str | Path) -> Path:
         import tensorflow_hub as hub
 
         return Path(hub.resolve(str(module)))
+
+
+load_encoder = Encoder
+"""The public name."""

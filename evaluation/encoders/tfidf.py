@@ -1,7 +1,7 @@
 """TF-IDF, a baseline that needs no training; what identifies a baseline."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import scipy.sparse.linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -12,7 +12,7 @@ TOKEN = r"\w+|[^\w\s]"
 """A word, or a single mark."""
 
 
-def provenance(name: str, *, source: str, texts: Sequence[str], unknown: int = 0) -> dict:
+def provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 0) -> dict:
     """Return what identifies a baseline: its name, what it was made of, the texts it learned from.
 
     `unknown` is how many of the texts it has no word for.
@@ -34,13 +34,7 @@ class TfIdf:
     """
 
     path = "TF-IDF"
-    gives_embeddings = True
     sparse = True
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._vectorizer = TfidfVectorizer(token_pattern=TOKEN)
-        self._mean: scipy.sparse.csr_array | None = None
 
     def fit(self, texts: Sequence[str]) -> "TfIdf":
         """Learn the words and their frequencies from all texts to score; return itself.
@@ -49,6 +43,7 @@ class TfIdf:
           InputError: if they hold no word.
         """
         self._texts = sorted(set(texts))
+        self._vectorizer = TfidfVectorizer(token_pattern=TOKEN)
         with reading(self.path):
             rows = scipy.sparse.csr_array(self._vectorizer.fit_transform(self._texts))
         mean = scipy.sparse.csr_array(rows.mean(axis=0)[None, :])

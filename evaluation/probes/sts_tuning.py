@@ -38,7 +38,7 @@ class Pairs:
     right: np.ndarray
     gold: np.ndarray
 
-    def transformed(self, matrix: np.ndarray) -> "Pairs":
+    def times(self, matrix: np.ndarray) -> "Pairs":
         """Return the pairs with u @ matrix for each u."""
         return Pairs(self.left @ matrix, self.right @ matrix, self.gold)
 
@@ -73,13 +73,11 @@ def learn(encoder, train: SimilarityData, dev: SimilarityData) -> Tuned:
     found = []
     for power, penalty in product(POWERS, PENALTIES):
         start = _start(learning, power)
-        change, steps = _descend(
-            learning.transformed(start), choosing.transformed(start), penalty=penalty
-        )
+        change, steps = _descend(learning.times(start), choosing.times(start), penalty=penalty)
         matrix = (start @ change).astype(np.float32)
         scores = untuned | {
-            "train": learning.transformed(matrix).pearson(),
-            "dev": choosing.transformed(matrix).pearson(),
+            "train": learning.times(matrix).pearson(),
+            "dev": choosing.times(matrix).pearson(),
         }
         found.append(Tuned(matrix, {"power": power, "penalty": penalty, "steps": steps}, scores))
     return max(found, key=lambda one: one.scores["dev"])  # of equal ones, the first
@@ -113,7 +111,7 @@ def _descend(train: Pairs, dev: Pairs, *, penalty: float) -> tuple[np.ndarray, i
         nonlocal best, best_score, best_step, step
         step += 1
         current = intermediate_result.x.reshape(dim, dim).astype(np.float32)
-        score = dev.transformed(current).pearson()
+        score = dev.times(current).pearson()
         if score > best_score:
             best, best_score, best_step = current, score, step
         elif step - best_step >= PATIENCE:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from common.errors import InputError
+from common.files import claim
 from common.text_files import Source
 from evaluation.data.origin import provenance
 from evaluation.results import measure, store, text
@@ -20,10 +21,10 @@ _OF_DATA = ("columns", "quotes")
 class Evaluation:
     """A data set to score, and how.
 
-    `compute` need not know of intervals and provenance. `learned_from` are data that something was
-    learned or chosen on before. `module` is the module's provenance, or None where none is scored;
-    `settings` are those of the result, which a stored one must have been computed with, too;
-    `metrics` is what it must hold where that is a choice.
+    `compute` need not know of provenance, nor, where the result is `resampled`, of intervals.
+    `learned_from` are data that something was learned or chosen on before. `module` is the module's
+    provenance, or None where none is scored; `settings` are those of the result, which a stored one
+    must have been computed with, too; `metrics` is what it must hold where that is a choice.
     """
 
     source: Source
@@ -32,21 +33,23 @@ class Evaluation:
     learned_from: Sequence[Source] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: Sequence[str] = ()
+    resampled: bool = True
 
     def result(self, *, seed: int, command: str) -> Result:
         """Return the result, computed, with its intervals and provenance."""
         started = time.perf_counter()
-        computed = self.compute()
-        settings = {**computed.settings, **self.settings}
-        measured = measure.with_intervals(replace(computed, settings=settings), seed=seed)
+        result = self.compute()
+        result = replace(result, settings={**result.settings, **self.settings})
+        if self.resampled:
+            result = measure.with_intervals(result, seed=seed)
         seconds = time.perf_counter() - started
         data = provenance(self.source, self.learned_from)
-        return stamped(measured, data=data, module=self.module, command=command, seconds=seconds)
+        return stamped(result, data=data, module=self.module, command=command, seconds=seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Store:
-    """The folder that one command writes its results to.
+    """The folder that a command writes its results to; a result is for one process at a time.
 
     A result of the same data, module and settings is not computed again unless `again` says so.
     One of other data, another module or other settings is an error: it is neither passed off as
@@ -69,12 +72,13 @@ class Store:
         return [self._result(*each) for each in zip(evaluations, stored, strict=True)]
 
     def _result(self, asked: Evaluation, stored: Result | None) -> Result:
-        path = store.path_of(asked.source.name, self.output)
         if stored is not None:
+            path = store.path_of(stored.name, self.output)
             self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
             return stored
-        result = asked.result(seed=self.seed, command=self.command)
-        store.write(result, self.output)
+        with claim(self.output, name=f".{asked.source.name}.claim"):
+            result = asked.result(seed=self.seed, command=self.command)
+            path = store.write(result, self.output)
         self.say(f"{text.printed(result)}\n-> {path}\n")
         return result
 

@@ -43,7 +43,9 @@ def evaluations(
     named_dev = (source for source in sources if "dev" in source.name.lower())
     chosen_on = cqa_files.source(Path(dev)) if dev else next(named_dev, None)
     data = {source: cqa_files.read(source) for source in sources}
-    dev_data = chosen_on and (data.get(chosen_on) or cqa_files.read(chosen_on))
+    dev_data = None
+    if chosen_on:
+        dev_data = data[chosen_on] if chosen_on in data else cqa_files.read(chosen_on)
     if dev and dev_data and not dev_data.has_text and any(one.has_text for one in data.values()):
         raise InputError(f"--dev {dev}: has no text to choose a threshold on")
     encoder = load()

@@ -82,7 +82,7 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
             f"{data.name}: the module has no signature classify_nli, and there is not a train and "
             "dev file beside it to train a classifier on"
         )
-    counts = Counter(pair.gold for pair in data.pairs)
+    counts: Counter[str] = Counter(pair.gold for pair in data.pairs)
     labels = [label for label in LABELS if counts[label]]
     majority = counts.most_common(1)[0][0]
     result = Result(

@@ -165,7 +165,7 @@ def test_stored_results_are_looked_at_before_any_is_computed(module, write_text,
 def test_an_output_is_for_one_process_at_a_time(write_text, tmp_path, run, fails):
     labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
     argv = ["cqa", "--data", labels, "--output", tmp_path / "out"]
-    with claim(tmp_path / "out", name=".cqa.claim"):
+    with claim(tmp_path / "out", name=".cqa-labels.claim"):
         assert "in use" in fails(*argv)
     run(*argv)
     report = ["report", "--results", tmp_path / "out", "--output", tmp_path / "page.html"]

@@ -100,7 +100,7 @@ class Scripted(sts_tuning.Pairs):
     def __init__(self, *scores):
         object.__setattr__(self, "scores", list(scores))
 
-    def transformed(self, matrix):
+    def times(self, matrix):
         return self
 
     def pearson(self):

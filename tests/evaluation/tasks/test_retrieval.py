@@ -56,35 +56,28 @@ def test_measures_look_no_further_than_their_cut():
     assert set(found["c"].values()) == {0.0}
 
 
-def test_blocks_of_documents_change_nothing(fake_encoder, result, monkeypatch):
-    monkeypatch.setattr(retrieval, "MOST_ROWS", 3)
+def test_blocks_of_queries_change_nothing(fake_encoder, result, monkeypatch):
+    monkeypatch.setattr(retrieval, "CELLS", 1)
     assert retrieval.evaluate(fake_encoder(VECTORS), DATA) == result
-
-
-def test_the_best_over_blocks(monkeypatch):
-    monkeypatch.setattr(metrics, "DEEPEST", 2)
-    blocks = [np.array([[0.0, 1, 1, 2], [5, 0, 0, 0]]), np.array([[3.0, 9], [1, 6]])]
-    data = RetrievalData("", {"q": "", "r": ""}, dict.fromkeys("abcdef", ""), {})
-    assert retrieval.best(iter(blocks), data) == {"q": ["f", "e"], "r": ["f", "a"]}
 
 
 def test_documents_of_equal_scores_are_in_an_order_that_no_file_sets(monkeypatch):
     monkeypatch.setattr(metrics, "DEEPEST", 4)
     queries = {f"q{number}": "" for number in range(40)}
-    scores = dict(zip("abcdefgh", [2.0, 1, 1 + 1e-9, 1, 1, 0, retrieval.NEVER, 3], strict=True))
+    scores = dict(zip("abcdefgh", [2.0, 1, 1 + 1e-9, 1, 1, 0.5, 0, 3], strict=True))
 
-    def ranked(order, *, at):
+    def ranked(order):
         data = RetrievalData("", queries, dict.fromkeys(order, ""), {})
-        line = np.array([[scores[document] for document in order]] * len(queries))
-        return retrieval.best(iter(np.split(line, [at], axis=1)), data)
+        documents = np.array([[scores[document]] for document in order])
+        return retrieval.best(np.ones((len(queries), 1)), documents, data, above=0.0)
 
-    found = ranked("abcdefgh", at=3)
-    assert ranked("hgfedcba", at=5) == ranked("cgahfbed", at=6) == found
+    found = ranked("abcdefgh")
+    assert ranked("hgfedcba") == ranked("cgahfbed") == found
     assert {tuple(line[:2]) for line in found.values()} == {("h", "a")}
     # Each of the four that are equal is third for some query, and left out for some.
     assert {line[2] for line in found.values()} == set("bcde")
     monkeypatch.setattr(metrics, "DEEPEST", 8)
-    assert {len(line) for line in ranked("abcdefgh", at=8).values()} == {7}
+    assert {len(line) for line in ranked("abcdefgh").values()} == {7}
 
 
 def test_bm25_stands_beside_it(result):

@@ -1,24 +1,21 @@
 """`baselines`: the same tasks for what is not our model, linear maps learned on it included."""
 
-import itertools
 import re
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from common import sts as sts_files
 from common.errors import InputError
 from evaluation.cli.options import BaselinesOptions
-from evaluation.cli.tasks import storing
-from evaluation.data import cqa_files, ranking_files, retrieval_files, snli_files
+from evaluation.cli.tasks import storing, tuned
+from evaluation.data import ranking_files
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import word_average
 from evaluation.encoders.bm25 import Bm25
 from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
 from evaluation.encoders.tfidf import TfIdf
 from evaluation.encoders.word_average import WordAverage
-from evaluation.probes import sts_tuning
 from evaluation.results.evaluation import Store
 from evaluation.results.result import RETRIEVAL, TASKS
 from evaluation.tasks import cqa, evaluate, sts
@@ -45,58 +42,31 @@ def run(options: BaselinesOptions) -> None:
     if options.queries and options.documents and options.relevant:
         files = RetrievalFiles(options.queries, options.documents, options.relevant)
         given.append((RETRIEVAL, files))
-    columns = options.named_columns()
     settings: dict[str, dict[str, Any]] = {
         "response_ranking": {"candidates": options.candidates},
-        "sts": {"columns": columns},
+        "sts": {"columns": options.named_columns()},
     }
-    readers: dict[str, tuple[Callable, Callable]] = {
-        "response_ranking": (ranking_files.find, ranking_files.read),
-        "snli": (lambda path: snli_files.find(path).values(), snli_files.read),
-        "sts": (sts_files.sources, partial(sts_files.read, columns=columns)),
-        "cqa": (cqa_files.find, cqa_files.read),
-        RETRIEVAL: (retrieval_files.find, retrieval_files.read),
-    }
-    texts = {(task, data): _texts(*readers[task], data) for task, data in given}
     for folder, encoder in encoders.items():
         store = storing(options, "baselines") | {"output": folder}
         for task, data in given:
             if task not in getattr(encoder, "tasks", (task,)):
                 continue
             print(f"== {encoder.path}: {task} ==", flush=True)
-            if hasattr(encoder, "fit"):
-                encoder.fit(texts[task, data])
             results = evaluate(encoder, task, data, **settings.get(task, {}), **store)
             if task == "cqa":
                 cqa.write_predictions(results, folder)
             if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
-                _tune(encoder, data, texts[task, data], Store(**store))
-
-
-def _tune(encoder, path: Path, texts: list[str], store: Store) -> None:
-    """Score with the matrix of `sts --tune`; words of the train file count too."""
-    train, dev = map(sts_files.read, sts.tuning_sources(path))
-    if hasattr(encoder, "fit"):
-        encoder.fit([*texts, *itertools.chain.from_iterable(train.texts())])
-
-    @cache
-    def matrix():
-        tuned = sts_tuning.learn(encoder, train, dev)
-        print(f"{tuned.summary()}\n", flush=True)
-        return tuned.matrix
-
-    store.results(sts.tuned_evaluations(path, encoder, matrix=matrix))
+                if hasattr(encoder, "fit"):  # words of the train file count too
+                    files = (sts.tuning_sources(data)[0], *sts_files.sources(data))
+                    pairs = (pair for file in files for pair in sts_files.read(file).texts())
+                    encoder.fit([text for pair in pairs for text in pair])
+                tuned(encoder, data, Store(**store))
 
 
 def _folder_name(path: str) -> str:
     """Return the folder of a baseline's results: of a model in a folder, that folder's name."""
     name = Path(path).resolve().name if Path(path).is_dir() else path
     return re.sub(r"[^\w.+-]+", "_", name).strip("_")
-
-
-def _texts(find: Callable, read: Callable, data: Any) -> list[str]:
-    """Return all texts of a task's data, those of its train file included."""
-    return [text for source in find(data) for texts in read(source).texts() for text in texts]
 
 
 def _encoders(options: BaselinesOptions) -> list:

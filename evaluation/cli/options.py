@@ -10,9 +10,10 @@ from common.command_line import Options, option
 from common.errors import InputError
 from common.sts import Columns
 
-CANDIDATES = 100
 _MODULE = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
 _TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
+_QRELS = "TREC's qrels (query, 0, document, grade), or BEIR's"
+_AS = "as --data of the command of this name"
 _COLUMNS: Any = ("SENTENCE1", "SENTENCE2", "SCORE")
 _METHOD, _OUTPUT = "method", "output"
 
@@ -53,7 +54,7 @@ class CandidatesOptions(SeededOptions):
     """What response ranking is given."""
 
     candidates: int = option(
-        CANDIDATES,
+        100,
         help="responses to rank in response_ranking, the true one among them",
         minimum=2,
         group=_METHOD,
@@ -81,22 +82,18 @@ class ColumnsOptions(SeededOptions):
 
     columns: tuple[str, str, str] | None = option(
         None,
-        help="read sentence pairs from a CSV or TSV file whose header has these columns; scores on "
-        "any scale",
+        help="the file of sentence pairs is a CSV or TSV whose header has these columns; scores "
+        "on any scale",
         metavar=_COLUMNS,
     )
-    no_quotes: bool = option(
-        False, help="quotes in that file are text; by default they enclose fields"
-    )
+    no_quotes: bool = option(False, help="quotes are text; by default they enclose fields")
 
     def __post_init__(self) -> None:
         """Check that the options go together."""
         super().__post_init__()
         self._needs("no_quotes", "columns")
         if self.columns and len(set(self.columns)) < len(self.columns):
-            raise InputError(
-                f"--columns: {', '.join(self.columns)}; accepted: three different ones"
-            )
+            raise InputError(f"--columns: {self.columns}; accepted: three different ones")
 
     def named_columns(self) -> Columns | None:
         """Return the columns as `common.sts` takes them."""
@@ -107,12 +104,10 @@ class ColumnsOptions(SeededOptions):
 class DataOptions(Options):
     """Data of the paper's tasks, for commands that take those of several."""
 
-    response_ranking: tuple[Path, ...] = option(
-        (), help="data as of the command response_ranking", metavar="DATA"
-    )
-    snli: tuple[Path, ...] = option((), help="data as of the command snli", metavar="DATA")
-    sts: tuple[Path, ...] = option((), help="data as of the command sts", metavar="DATA")
-    cqa: tuple[Path, ...] = option((), help="data as of the command cqa", metavar="DATA")
+    response_ranking: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
+    snli: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
+    sts: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
+    cqa: tuple[Path, ...] = option((), help=_AS, metavar="DATA")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,18 +177,16 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 
     queries: Path = option(help=_TEXTS, metavar="FILE")
     documents: Path = option(help=_TEXTS, metavar="FILE")
-    relevant: Path = option(
-        help="TREC's qrels (query, 0, document, grade), or BEIR's", metavar="FILE"
-    )
+    relevant: Path = option(help=_QRELS, metavar="FILE")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
     """What needs no training."""
 
-    queries: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
-    documents: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
-    relevant: Path | None = option(None, help="as of the command retrieval", metavar="FILE")
+    queries: Path | None = option(None, help=_TEXTS, metavar="FILE")
+    documents: Path | None = option(None, help=_TEXTS, metavar="FILE")
+    relevant: Path | None = option(None, help=_QRELS, metavar="FILE")
     vectors: tuple[Path, ...] = option(
         (),
         help="word vectors in GloVe's format, plain or .gz: averaged, and weighted as in SIF",
@@ -205,9 +198,7 @@ class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOp
         metavar="DIR|URL",
     )
     sentence_transformers: tuple[str, ...] = option(
-        (),
-        help="models of sentence-transformers, where that package is installed",
-        metavar="NAME|DIR|NAME=DIR",
+        (), help="models of that package, where it is installed", metavar="NAME|DIR|NAME=DIR"
     )
     modules: tuple[str, ...] = option((), help="pretrained SavedModels", metavar="DIR|URL")
     training_pairs: Path | None = option(
@@ -221,15 +212,12 @@ class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOp
     def __post_init__(self) -> None:
         """Check that the options go together."""
         super().__post_init__()
-        for name, other in (
-            ("training_pairs", "response_ranking"),
-            ("columns", "sts"),
-            ("tune", "sts"),
-            ("queries", "documents"),
-            ("documents", "relevant"),
-            ("relevant", "queries"),
-        ):
-            self._needs(name, other)
+        self._needs("training_pairs", "response_ranking")
+        self._needs("columns", "sts")
+        self._needs("tune", "sts")
+        self._needs("queries", "documents")
+        self._needs("documents", "relevant")
+        self._needs("relevant", "queries")
         self._needs_one_of("response_ranking", "snli", "sts", "cqa", "queries")
 
 
@@ -240,9 +228,7 @@ class CompareOptions(SeededOptions):
     a: Path = option(help="folder of result files, or one of them", positional=True)
     b: Path = option(help="folder of result files, or one of them", positional=True)
     system_b: str | None = option(None, help="a baseline in b's results to compare, not its module")
-    output: Path | None = option(
-        None, help="a file to write the differences to", metavar="FILE.json", group=_OUTPUT
-    )
+    output: Path | None = option(None, help="a file to write", metavar="FILE.json", group=_OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,8 +236,7 @@ class ContaminationOptions(SeededOptions, DataOptions):
     """Overlaps with training data."""
 
     training: tuple[Path, ...] = option(
-        help="folders of training records that the pipeline wrote, or files of them",
-        metavar="PATH",
+        help="folders of the pipeline's training records, or files of them", metavar="PATH"
     )
     results: Path | None = option(
         None, help="results on these data, to score without the overlaps", metavar="DIR"
@@ -268,13 +253,9 @@ class ContaminationOptions(SeededOptions, DataOptions):
 class MistakesOptions(CandidatesOptions, ModuleOptions):
     """Where a module is wrong."""
 
-    response_ranking: Path | None = option(
-        None, help="as --data of the command response_ranking", metavar="DATA"
-    )
-    sts: Path | None = option(None, help="as --data of the command sts", metavar="DATA")
-    output: Path = option(
-        help="folder for the result files and mistakes.md", metavar="DIR", group=_OUTPUT
-    )
+    response_ranking: Path | None = option(None, help=_AS, metavar="DATA")
+    sts: Path | None = option(None, help=_AS, metavar="DATA")
+    output: Path = option(help="folder for results and mistakes.md", metavar="DIR", group=_OUTPUT)
 
     def __post_init__(self) -> None:
         """Check that there is something to score."""
@@ -291,9 +272,7 @@ class ReportOptions(Options):
         (), help="folders of other modules' results, shown as additional rows", metavar="DIR"
     )
     output: Path = option(
-        help="the page to write; the .md and .json files are written next to it",
-        metavar="FILE.html",
-        group=_OUTPUT,
+        help="the page; .md and .json are written beside it", metavar="FILE.html", group=_OUTPUT
     )
 
 
@@ -307,9 +286,7 @@ class RowsOptions(Options):
         metavar="DIR",
     )
     runs: tuple[str, ...] = option((), help="those to show; default: all", metavar="NAME-SEED")
-    pairs: tuple[Path, ...] = option(
-        help="the training pairs, as the pipeline wrote them", metavar="DIR"
-    )
+    pairs: tuple[Path, ...] = option(help="the pipeline's training pairs", metavar="DIR")
     outside: tuple[str, ...] = option(
         (),
         help="what rows have from outside the training data, such as distilled=teacher",

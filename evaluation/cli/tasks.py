@@ -1,6 +1,7 @@
 """`response_ranking`, `snli`, `sts`, `cqa`, `retrieval`: a module on the data of one task."""
 
-from functools import cache, partial
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from common import sts as sts_files
@@ -49,11 +50,43 @@ def retrieval(options: RetrievalOptions) -> None:
 
 def sts(options: StsOptions) -> None:
     """Score the module as it is and, if asked, with the matrix."""
+    encoder, store = options.module, storing(options, "sts")
     if options.tune:
-        results = _tuned(options)
-    else:
-        results = _evaluate(options, "sts", options.data, columns=options.named_columns())
+        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
+
+        sts_task.tuning_sources(options.data)  # an error before the module is loaded
+        encoder = load_encoder(options.module)
+    results = evaluate(encoder, "sts", options.data, columns=options.named_columns(), **store)
+    if options.tune:
+        file = options.output / sts_matrix.FILE
+        results += tuned(encoder, options.data, Store(**store), file=file)
     sts_task.require_defined(results)
+
+
+def tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) -> list[Result]:
+    """Score with the matrix too, which is learned only if a result or its file is missing."""
+    train, dev = sts_task.tuning_sources(path)
+
+    @cache
+    def matrix():
+        found = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
+        if file:
+            about = {
+                "train": provenance(train),
+                "dev": provenance(dev),
+                "command": store.command,
+                "module": encoder.provenance(),
+                "scores": found.scores,
+                "chosen": found.chosen,
+            }
+            sts_matrix.write(file, found.matrix, about=about)
+        print(f"{found.summary()}\n{f'-> {file}' if file else ''}\n", flush=True)
+        return found.matrix
+
+    results = store.results(sts_task.tuned_evaluations(path, encoder, matrix=matrix))
+    if file and not file.exists():
+        matrix()
+    return results
 
 
 def _evaluate(options: Any, task: str, data: Any, **settings) -> list[Result]:
@@ -64,34 +97,3 @@ def storing(options: ResultsOptions, name: str) -> dict[str, Any]:
     """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
     shared = {key: getattr(options, key) for key in ("output", "seed", "again")}
     return shared | {"command": command(options, name), "say": print}
-
-
-def _tuned(options: StsOptions) -> list[Result]:
-    """Score with the matrix too; it is learned only if a result or its file is missing."""
-    from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
-
-    train, dev = sts_task.tuning_sources(options.data)
-    load = cache(partial(load_encoder, options.module))
-    evaluations = sts_task.evaluations(options.data, load)
-    encoder, path = load(), options.output / sts_matrix.FILE
-
-    @cache
-    def matrix():
-        tuned = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
-        about = {
-            "train": provenance(train),
-            "dev": provenance(dev),
-            "command": command(options, "sts"),
-            "module": encoder.provenance(),
-            "scores": tuned.scores,
-            "chosen": tuned.chosen,
-        }
-        sts_matrix.write(path, tuned.matrix, about=about)
-        print(f"{tuned.summary()}\n-> {path}\n", flush=True)
-        return tuned.matrix
-
-    evaluations += sts_task.tuned_evaluations(options.data, encoder, matrix=matrix)
-    results = Store(**storing(options, "sts")).results(evaluations)
-    if not path.exists():
-        matrix()
-    return results

@@ -15,6 +15,7 @@ from evaluation.data import tfrecords
 from evaluation.data.tfrecords import Features
 
 NAME = "response_ranking"
+_IDS = ("input_id", "response_id")
 Block = tuple[np.ndarray, np.ndarray]
 """The pairs to score, and those whose responses compete: see `blocks`."""
 
@@ -28,10 +29,6 @@ class Pair(NamedTuple):
     response_id: str
     context: str = ""
     """The messages before the input in one text, the nearest first."""
-
-    def named(self, place: str) -> "Pair":
-        """Return the pair with ids that name its place."""
-        return self._replace(input_id=f"{place}:input", response_id=f"{place}:response")
 
 
 @dataclass(frozen=True)
@@ -64,11 +61,11 @@ def read(source: Source) -> RankingData:
 
     A record without ids gets them from its place, FILE:RECORD:input and FILE:RECORD:response.
     """
-    pairs = [
-        pair if pair.input_id else pair.named(f"{path.name}:{number}")
-        for path in source.files
-        for number, pair in enumerate(tfrecords.parse_records(path, _pair), start=1)
-    ]
+    pairs = []
+    for path in source.files:
+        for number, pair in enumerate(tfrecords.parse_records(path, _pair), start=1):
+            ids = {role: f"{path.name}:{number}:{role.removesuffix('_id')}" for role in _IDS}
+            pairs.append(pair if pair.input_id else pair._replace(**ids))
     if not pairs:
         raise InputError(f"{source.files[0]}: no pairs")
     return RankingData(source.name, pairs)
@@ -77,12 +74,9 @@ def read(source: Source) -> RankingData:
 def _pair(features: Features) -> Pair:
     turns = itertools.takewhile(features.__contains__, map("context/{}".format, itertools.count()))
     context = " ".join(tfrecords.text(features, name) for name in turns).strip()
-    input_id = response_id = ""
-    if "input_id" in features or "response_id" in features:
-        input_id = tfrecords.text(features, "input_id")
-        response_id = tfrecords.text(features, "response_id")
-    input_text, response = (tfrecords.text(features, name) for name in ("input", "response"))
-    return Pair(input_text, response, input_id, response_id, context)
+    given = ("input", "response", *(_IDS if any(name in features for name in _IDS) else ()))
+    texts = dict.fromkeys(_IDS, "") | {name: tfrecords.text(features, name) for name in given}
+    return Pair(**texts, context=context)
 
 
 def shuffled(pairs: list[Pair], *, seed: int) -> list[Pair]:

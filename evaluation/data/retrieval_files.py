@@ -8,7 +8,6 @@
 each plain or compressed with gzip. A grade above 0 is relevant.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -44,10 +43,6 @@ class RetrievalData:
     """Queries without a relevant document: no ranking of theirs is better than another."""
     documents_without_text: int = 0
     """They are never found."""
-
-    def texts(self) -> Iterator[tuple[str]]:
-        """Yield each text to encode."""
-        return ((text,) for texts in (self.documents, self.queries) for text in texts.values())
 
 
 class _Row(msgspec.Struct):

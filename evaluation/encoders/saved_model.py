@@ -47,29 +47,19 @@ class Encoder:
         self.folder = _resolved(module)
         self._module = saved_model.load(self.folder)
         self.signatures = dict(getattr(self._module, "signatures", {}))
+        self.reads_context = _IN_CONTEXT in self.signatures
         embed = self._embed()
+        self.gives_embeddings = embed is not None
         if embed is None and not {CLASSIFY_NLI, SIMILARITY} & self.signatures.keys():
             raise InputError(
                 f"{self.path}: has neither a signature serving_default nor a callable root; "
                 f"signatures found: {', '.join(self.signatures) or 'none'}"
             )
-        self._embeddings = self._batched(embed, "encoding") if embed else None
-        self._inputs, self._responses = (
-            self._batched(self._of_texts(name), name)
-            if name in self.signatures
-            else self._embeddings
+        self._encode = self._batched(embed or self._refuse, "encoding")
+        self._encode_inputs, self._encode_responses = (
+            self._batched(self._of_texts(name), name) if name in self.signatures else self._encode
             for name in ("encode_input", "encode_response")
         )
-
-    @property
-    def gives_embeddings(self) -> bool:
-        """Whether `encode` has what it needs."""
-        return self._embeddings is not None
-
-    @property
-    def reads_context(self) -> bool:
-        """Whether the messages before an input can join it."""
-        return _IN_CONTEXT in self.signatures
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the embeddings: float32 [len(sentences), dim], in their order.
@@ -77,11 +67,11 @@ class Encoder:
         Raises:
           InputError: if the module gives no embeddings, or a row with NaN or all zeros.
         """
-        return self._encoded(self._embeddings, sentences)
+        return self._encode(sentences)
 
     def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the inputs' vectors of response ranking: float32 [len(sentences), dim]."""
-        return self._encoded(self._inputs, sentences)
+        return self._encode_inputs(sentences)
 
     def encode_inputs_in_context(
         self, sentences: Sequence[str], contexts: Sequence[str]
@@ -94,7 +84,7 @@ class Encoder:
 
         Their dot product with an input's vector scores the response (section 2.2).
         """
-        return self._encoded(self._responses, sentences)
+        return self._encode_responses(sentences)
 
     def word_vectors(self, words: Sequence[str]) -> np.ndarray:
         """Return the rows of the module's word table: float32 [len(words), word_dim].
@@ -118,10 +108,8 @@ class Encoder:
         found: dict = {"path": self.path, "fingerprint": saved_model.fingerprint(self.folder)}
         return found | ({"pretrained": True} if self._pretrained else {})
 
-    def _encoded(self, encoder: BatchedEncoder | None, sentences: Sequence[str]) -> np.ndarray:
-        if encoder is None:
-            raise InputError(f"{self.path}: gives no embeddings, which this task needs")
-        return encoder(sentences)
+    def _refuse(self, texts: tf.Tensor) -> tf.Tensor:
+        raise InputError(f"{self.path}: gives no embeddings, which this task needs")
 
     def _embed(self) -> Apply | None:
         """Return what embeds sentences, where the module has it."""

@@ -43,7 +43,6 @@ def untrained(*, letters: bool) -> WordTable:
     mean of its letter trigrams is added, of which a misspelt word has most; ends of words count as
     letters. It is what a model that sums words says before it has learned anything.
     """
-    name = "untrained words and letters" if letters else "untrained words"
 
     def vector(word: str) -> np.ndarray:
         if not letters:
@@ -52,11 +51,9 @@ def untrained(*, letters: bool) -> WordTable:
         grams = [_random(marked[i : i + 3] + "\0") for i in range(len(marked) - 2)]
         return _random(word) + np.sum(grams, axis=0) / np.sqrt(len(grams))
 
-    return WordTable(
-        name,
-        f"{name}: {RANDOM_DIM} normal numbers",
-        lambda words: {word: vector(word.lower()) for word in words},
-    )
+    name = "untrained words and letters" if letters else "untrained words"
+    about = f"{name}: {RANDOM_DIM} normal numbers"
+    return WordTable(name, about, lambda words: {word: vector(word.lower()) for word in words})
 
 
 @lru_cache(maxsize=1 << 16)

@@ -4,11 +4,19 @@ Embeddings are rows of a NumPy array, or of a SciPy sparse array where they are 
 """
 
 import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse.linalg
 
 from common.errors import InputError
+
+
+def of_pairs(encode: Callable, pairs: Sequence[tuple[str, str]]) -> tuple:
+    """Return the rows of the first and of the second texts, encoded at once: [pairs, dim] each."""
+    left, right = zip(*pairs, strict=True)
+    rows = encode([*left, *right])
+    return rows[: len(left)], rows[len(left) :]
 
 
 def products(left, right) -> np.ndarray:

@@ -10,9 +10,8 @@ scikit-learn's logistic regression, and the dev set chooses how strongly it is r
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -23,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from common.errors import InputError
 from evaluation.data import overlap
 from evaluation.data.snli_files import LABELS, NliData
-from evaluation.metrics import classification
+from evaluation.metrics import classification, similarity
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
 BATCH = 256
@@ -39,19 +38,16 @@ Predict = Callable[[Embeddings], np.ndarray]
 """Embeddings to probabilities, float32 [pairs, 3] in the order of LABELS."""
 
 
-@dataclass(frozen=True)
-class Classifier:
+class Classifier(NamedTuple):
     """A trained classifier, its accuracy on dev, and a sentence on how it was trained."""
 
     predict: Predict
     dev_accuracy: float
     about: str
 
-    def probabilities(
-        self, encoder, premises: Sequence[str], hypotheses: Sequence[str]
-    ) -> np.ndarray:
+    def probabilities(self, encoder, data: NliData) -> np.ndarray:
         """Return float32 [pairs, 3] in the order of LABELS."""
-        return self.predict(_embeddings(encoder, premises, hypotheses))
+        return self.predict(_embeddings(encoder, data))
 
 
 def train(
@@ -153,13 +149,14 @@ def _sparse(
 
 def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:
     """Return the embeddings of premises and hypotheses, and labels, int [pairs]."""
-    inputs = _embeddings(encoder, *zip(*data.texts(), strict=True))
-    return inputs, np.array([LABELS.index(pair.gold) for pair in data.pairs])
+    labels = np.array([LABELS.index(pair.gold) for pair in data.pairs])
+    return _embeddings(encoder, data), labels
 
 
-def _embeddings(encoder, premises: Sequence[str], hypotheses: Sequence[str]) -> Embeddings:
-    """Encode both at once, so that a sentence in both is encoded once; of length 1."""
-    rows = encoder.encode_inputs([*premises, *hypotheses])
-    if not scipy.sparse.issparse(rows):
-        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return [rows[: len(premises)], rows[len(premises) :]]
+def _embeddings(encoder, data: NliData) -> Embeddings:
+    """Return the embeddings of premises and of hypotheses, of length 1 (sparse ones are)."""
+    both = similarity.of_pairs(encoder.encode_inputs, data.texts())
+    return [
+        rows if scipy.sparse.issparse(rows) else rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        for rows in both
+    ]

@@ -85,10 +85,11 @@ def learn(encoder, train: SimilarityData, dev: SimilarityData) -> Tuned:
 
 def embedded(encoder, data: SimilarityData) -> Pairs:
     """Encode the pairs; rows of unit length, which changes no angle."""
-    left, right = zip(*data.texts(), strict=True)
-    rows = encoder.encode([*left, *right])
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return Pairs(rows[: len(left)], rows[len(left) :], np.array([p.gold for p in data.pairs]))
+    left, right = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        for rows in similarity.of_pairs(encoder.encode, data.texts())
+    )
+    return Pairs(left, right, np.array([pair.gold for pair in data.pairs]))
 
 
 def _start(pairs: Pairs, power: float) -> np.ndarray:

@@ -1,11 +1,11 @@
 """An encoder and data in, results out: a module a task, and what runs any of them.
 
-The `evaluations` of a task says what there is to compute; what is stored already is kept, what is
-new is written at once.
+The `evaluations` of a task says what there is to compute: it reads the data, then calls `load` with
+all their texts for the encoder. What is stored already is kept, what is new is written at once.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,9 @@ def evaluate(
 
     Args:
       encoder: what `load_encoder` returns, or anything with its methods `encode`, `encode_inputs`,
-        `encode_responses` (texts to float [texts, dim]) and `provenance`; or a folder or URL to
-        load, after the data are read; None for CQA files without text.
+        `encode_responses` (texts to float [texts, dim]) and `provenance`, and if it has `fit`, that
+        is given all texts of the data first; or a folder or URL to load, after the data are read;
+        None for CQA files without text.
       task: response_ranking, snli, sts, cqa or retrieval.
       data: as `--data` of the command of that name; `RetrievalFiles` for retrieval.
       output: a folder to write the results to; those that are there already are kept.
@@ -50,12 +51,12 @@ def evaluate(
         raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")
     files = RetrievalFiles(*map(Path, data)) if isinstance(data, tuple) else Path(data)
 
-    def load():
-        if not isinstance(encoder, str | Path):
-            return encoder
-        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
+    def load(texts: Iterable[str]):
+        if isinstance(encoder, str | Path):
+            from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
 
-        return load_encoder(encoder)
+            return load_encoder(encoder)
+        return encoder.fit(list(texts)) if hasattr(encoder, "fit") else encoder
 
     of_task = importlib.import_module(f"evaluation.tasks.{task}")
     evaluations = of_task.evaluations(files, load, seed=seed, **settings)

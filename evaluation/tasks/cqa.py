@@ -36,8 +36,8 @@ def evaluations(
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path.
 
-    `load` gives the encoder, after reading, or None for files without text. `dev` is a question
-    file to choose thresholds on; by default it is the one with "dev" in its name.
+    `load` gives None for files without text. `dev` is a question file to choose thresholds on; by
+    default it is the one with "dev" in its name.
     """
     sources = cqa_files.find(path)
     named_dev = (source for source in sources if "dev" in source.name.lower())
@@ -48,7 +48,7 @@ def evaluations(
         dev_data = data[chosen_on] if chosen_on in data else cqa_files.read(chosen_on)
     if dev and dev_data and not dev_data.has_text and any(one.has_text for one in data.values()):
         raise InputError(f"--dev {dev}: has no text to choose a threshold on")
-    encoder = load()
+    encoder = load(text for one in data.values() for texts in one.texts() for text in texts)
 
     @cache
     def chosen() -> dict[str, float]:
@@ -85,7 +85,10 @@ def evaluate(encoder, data: QueryData) -> Result:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         scores = _scores(encoder, data)
-        others |= {SEARCH_ENGINE: engine, "word_overlap": _overlaps(data)}
+        overlaps = [
+            similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()
+        ]
+        others |= {SEARCH_ENGINE: engine, "word_overlap": overlaps}
     result = Result(
         task="cqa",
         name=data.name,
@@ -114,20 +117,11 @@ def evaluate(encoder, data: QueryData) -> Result:
 
 def _scores(encoder, data: QueryData) -> list[float]:
     """Return each candidate's cosine with its query; without embeddings, its dot product."""
-    left, right = zip(*data.texts(), strict=True)
-    if not getattr(encoder, "gives_embeddings", True):
-        products = encoder.encode_inputs(left) * encoder.encode_responses(right)
-        return np.asarray(products.sum(axis=1)).ravel().tolist()
-    embeddings = encoder.encode([*left, *right])
-    return similarity.cosine(embeddings[: len(left)], embeddings[len(left) :]).tolist()
-
-
-def _overlaps(data: QueryData) -> list[float]:
-    """Return each candidate's word overlap with its query."""
-    return [
-        similarity.word_overlap(similarity.words(query), similarity.words(candidate))
-        for query, candidate in data.texts()
-    ]
+    if getattr(encoder, "gives_embeddings", True):
+        return similarity.cosine(*similarity.of_pairs(encoder.encode, data.texts())).tolist()
+    queries, candidates = zip(*data.texts(), strict=True)
+    products = encoder.encode_inputs(queries) * encoder.encode_responses(candidates)
+    return np.asarray(products.sum(axis=1)).ravel().tolist()
 
 
 def thresholds(dev: Result) -> dict[str, float]:

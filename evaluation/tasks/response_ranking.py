@@ -39,14 +39,12 @@ CONTEXT_NOTE = "Inputs are encoded with the messages before them, where there ar
 def evaluations(
     path: Path, load: Callable, *, seed: int = 0, candidates: int = 100
 ) -> list[Evaluation]:
-    """Return the evaluation of a file or folder; a second one of a module that reads context.
-
-    `load` gives the encoder, after reading.
-    """
+    """Return the evaluation of a file or folder; a second one of a module that reads context."""
     (source,) = ranking_files.find(path)
     data = ranking_files.read(source)
     blocks(len(data.pairs), candidates)  # an error before the module is loaded
-    encoder, settings = load(), {"candidates": candidates, "seed": seed}
+    encoder = load(text for texts in data.texts() for text in texts)
+    settings = {"candidates": candidates, "seed": seed}
     both = getattr(encoder, "reads_context", False) and any(pair.context for pair in data.pairs)
     names = {False: source.name, True: f"{source.name}{IN_CONTEXT}"}
     return [

@@ -33,10 +33,10 @@ Rankings = dict[str, list[str]]
 
 
 def evaluations(files: RetrievalFiles, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of the data set; `load` gives the encoder, after reading."""
+    """Return the evaluation of the data set."""
     (source,) = retrieval_files.find(files)
     data = retrieval_files.read(source)
-    encoder = load()
+    encoder = load([*data.documents.values(), *data.queries.values()])
     compute = partial(evaluate, encoder, data)
     return [Evaluation(source=source, compute=compute, module=encoder.provenance())]
 

@@ -25,14 +25,15 @@ OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 
 
 def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
-    """Return the evaluation of dev and test, or of the one file; `load` gives the encoder.
+    """Return the evaluation of dev and test, or of the one file.
 
     A classifier is trained on the train file of the folder and chosen on its dev file.
     """
     splits = snli_files.find(path)
     scored = [splits[name] for name in splits if path.is_file() or name in ("dev", "test")]
     data = {source: snli_files.read(source) for source in scored}
-    encoder = load()
+    files = map(snli_files.read, splits.values())
+    encoder = load(text for each in files for texts in each.texts() for text in texts)
     training = [splits[name] for name in ("train", "dev") if name in splits]
     if _has_head(encoder) or len(training) < 2:
         training = []
@@ -44,8 +45,8 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
             return None
         from evaluation.probes import nli_classifier
 
-        files = map(snli_files.read, training)
-        return nli_classifier.train(encoder, *files, held_out=data.values(), seed=seed)
+        train, dev = map(snli_files.read, training)
+        return nli_classifier.train(encoder, train, dev, held_out=data.values(), seed=seed)
 
     def compute(source: Source) -> Result:
         return evaluate(encoder, data[source], classifier=classifier())
@@ -71,12 +72,10 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
 
     `classifier` is used where the module has no `classify_nli`.
     """
-    premises, hypotheses = zip(*data.texts(), strict=True)
     if _has_head(encoder):
-        probabilities, note = encoder.classify_nli(premises, hypotheses), OWN_LABELS
+        probabilities, note = encoder.classify_nli(*zip(*data.texts(), strict=True)), OWN_LABELS
     elif classifier is not None:
-        probabilities = classifier.probabilities(encoder, premises, hypotheses)
-        note = classifier.about
+        probabilities, note = classifier.probabilities(encoder, data), classifier.about
     else:
         raise InputError(
             f"{data.name}: the module has no signature classify_nli, and there is not a train and "

@@ -30,16 +30,13 @@ METRICS = ("pearson", "spearman")
 def evaluations(
     path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
 ) -> list[Evaluation]:
-    """Return the evaluation of each data set of a path; `load` gives the encoder, after reading.
-
-    `columns` are those of a CSV or TSV file with a header.
-    """
+    """Return the evaluation of each data set of a path; `columns` are those of a CSV file."""
     settings: dict = {}
     if columns:
         settings = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes}
     sources = sts.sources(path)
     data = [sts.read(source, columns) for source in sources]
-    encoder = load()
+    encoder = load(text for one in data for texts in one.texts() for text in texts)
     return [
         Evaluation(
             source=source,
@@ -87,16 +84,15 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     With a matrix, float32 [dim, dim], embeddings are multiplied by it, and scores are those of
     equation 2, beside those of the embeddings as they are.
     """
-    left, right = zip(*data.texts(), strict=True)
     if not getattr(encoder, "gives_embeddings", True):
         note = "The module gives no embeddings: scores are those of its similarity."
-        return of_scores(data, encoder.similarity(left, right), notes=[note])
-    count, embeddings = len(left), encoder.encode([*left, *right])
-    scores = similarity.negative_angle(embeddings[:count], embeddings[count:])
+        scores = encoder.similarity(*zip(*data.texts(), strict=True))
+        return of_scores(data, scores, notes=[note])
+    left, right = similarity.of_pairs(encoder.encode, data.texts())
+    scores = similarity.negative_angle(left, right)
     if matrix is None:
         return of_scores(data, scores)
-    tuned = embeddings @ matrix
-    angles = similarity.negative_angle(tuned[:count], tuned[count:])
+    angles = similarity.negative_angle(left @ matrix, right @ matrix)
     result = of_scores(data, similarity.scale_0_to_5(angles), others={"untuned": scores})
     return dataclasses.replace(result, name=f"{data.name}{TUNED}", system="module_tuned")
 
@@ -120,9 +116,8 @@ def of_scores(
 ) -> Result:
     """Return the result of scores, float [pairs], beside those of other systems."""
     pairs = data.pairs
-    words = [[similarity.words(text) for text in texts] for texts in data.texts()]
-    overlaps = np.array([similarity.word_overlap(left, right) for left, right in words])
-    baselines = {"word_overlap": overlaps} | dict(others or {})
+    overlaps = [similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()]
+    baselines = {"word_overlap": np.array(overlaps)} | dict(others or {})
     official = sum(OFFICIAL_COUNTS.get(data.name, {}).values())
     if official not in (0, len(pairs)):
         notes = [

@@ -147,8 +147,8 @@ def test_bad_data_are_found_before_the_module_is_loaded(write_text, tmp_path, fa
     good = write_text("good.csv", ROWS)
     assert str(tmp_path) in fails("sts", "--module", tmp_path, "--data", good, *output)
     assert "nowhere" in fails("cqa", "--data", tmp_path / "nowhere", *output)
-    blocked = ["--output", good / "results"]
-    assert str(good) in fails("sts", "--module", tmp_path, "--data", good, *blocked)
+    labels = write_text("labels.relevancy", "Q\tR\t1\t1\ttrue\n")
+    assert str(labels) in fails("cqa", "--data", labels, "--output", labels / "results")
     assert not (tmp_path / "results").exists()
 
 

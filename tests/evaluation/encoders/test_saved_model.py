@@ -9,9 +9,7 @@ import tensorflow as tf
 
 from common.errors import InputError
 from common.saved_model import fingerprint, sentence_encoder
-from common.sts import Pair, SimilarityData
 from evaluation.encoders.saved_model import Encoder, load_encoder
-from evaluation.tasks import sts
 
 STRINGS = [tf.TensorSpec([None], tf.string)]
 
@@ -68,14 +66,6 @@ class Words(tf.Module):
     def alike(self, sentences1, sentences2):
         gap = tf.abs(tf.strings.length(sentences1) - tf.strings.length(sentences2))
         return {"score": 5.0 - tf.cast(gap, tf.float32)}
-
-
-class Numbers(tf.Module):
-    """Callable, but not on strings."""
-
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
-    def __call__(self, numbers):
-        return numbers[:, None]
 
 
 class CallableOnIds(tf.Module):
@@ -195,15 +185,6 @@ def test_word_vectors_may_be_zero(save, lengths):
         Encoder(lengths).word_vectors(["a"])
 
 
-def test_a_module_that_only_scores_pairs_is_scored_on_sts(save):
-    module = Words()
-    path = save(module, similarity=module.alike)
-    pairs = [Pair("g", gold, "a" * int(gold), "aaaaa") for gold in (1.0, 2.0, 5.0)]
-    found = sts.evaluate(Encoder(path), SimilarityData("x", pairs))
-    assert [item["score"] for item in found.items] == [1, 2, 5]
-    assert found.metrics["pearson"] == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("text", ["nan", "zero", "crash", "drops a row"])
 def test_bad_rows_name_the_sentence(faulty, text):
     assert faulty.encode(["fine", "good"]).tolist() == [[1, 1], [1, 1]]
@@ -221,13 +202,11 @@ def test_unusable_signatures(save, signature):
             getattr(encode, "encode", encode)(["a"])
 
 
-def test_a_callable_of_other_things_beside_a_signature_of_strings(save):
+def test_serving_default_is_taken_before_the_root(save):
     module = CallableOnIds()
     path = save(module, serving_default=module.of_texts)
     assert Encoder(path).encode(["abc", "d"]).tolist() == [[3], [1]]
     assert sentence_encoder(path)(["abc", "d"]).tolist() == [[3], [1]]
-    with pytest.raises(InputError, match="strings"):
-        Encoder(save(Numbers())).encode(["a"])
 
 
 def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):

@@ -69,10 +69,6 @@ def test_average_recall_pools_over_queries():
     assert average_recall(rankings) == pytest.approx((1 / 2 + 2 / 3 + 8) / 10)
 
 
-def test_average_recall_without_anything_relevant():
-    assert average_recall([labels("--"), labels("-")]) == 0
-
-
 def gold_and_predictions(folder):
     name = "SemEval2016-Task3-CQA-QL-dev.xml.subtaskB"
     both = []

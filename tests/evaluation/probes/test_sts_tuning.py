@@ -71,15 +71,6 @@ def test_a_module_that_tells_nothing_apart_is_an_error(world, fake_encoder):
         sts_tuning.learn(same, train, dev)
 
 
-def test_embeddings_are_brought_to_unit_length(fake_encoder):
-    encoder = fake_encoder({"a": [3.0, 4.0], "b": [0.0, 0.5]})
-    data = SimilarityData("x", [Pair("g", 2.5, "a", "b"), Pair("g", 1.0, "b", "a")])
-    pairs = sts_tuning.embedded(encoder, data)
-    assert pairs.left == pytest.approx(np.array([[0.6, 0.8], [0.0, 1.0]]))
-    assert pairs.right == pytest.approx(np.array([[0.0, 1.0], [0.6, 0.8]]))
-    assert pairs.gold.tolist() == [2.5, 1.0]
-
-
 def test_the_start_evens_the_directions_out():
     # Three of four rows along the first axis: second moments 3/4 and 1/4, each with a twentieth of
     # their mean, 1/2, added. To the power -1/2 they scale the axes; then the mean square is 1.
@@ -125,14 +116,6 @@ def test_it_stops_two_steps_after_the_best(world, scores, best_step):
     assert step == best_step
     assert matrix.dtype == np.float32
     assert (matrix == np.eye(DIM)).all() == (best_step == 0)
-
-
-def test_it_stops_after_the_most_steps(world, monkeypatch):
-    monkeypatch.setattr(sts_tuning, "MOST_STEPS", 3)
-    encoder, train, _, _ = world
-    dev = Scripted(*(0.1 * number for number in range(9)))
-    _, step = sts_tuning._descend(sts_tuning.embedded(encoder, train), dev, penalty=0.001)
-    assert (step, len(dev.scores)) == (3, 5)
 
 
 def test_it_is_the_same_each_time(world, tuned):

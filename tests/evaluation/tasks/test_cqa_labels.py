@@ -40,12 +40,6 @@ def test_threshold_by_hand(xml_file, encoder):
     assert chosen["search_engine"] == 1 / 4
 
 
-def test_the_threshold_is_in_the_gap_below_the_lowest_yes(xml_file, encoder):
-    # By score: 90 yes, 70 yes, 50 no, 20 no.
-    dev = result_of(xml_file("dev.xml", rows("Q", ["50", "70", "20", "90"])), encoder)
-    assert cqa.thresholds(dev)["module"] == pytest.approx(0.6, abs=1e-6)
-
-
 def test_a_score_at_the_threshold_is_a_yes(xml_file, encoder):
     found = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
     at = dict.fromkeys(found.baselines, 1 / 3) | {"module": found.items[1]["score"]}
@@ -92,18 +86,6 @@ def test_without_a_dev_file_there_are_no_labels(write_text, tmp_path, run):
     assert "F1" not in run(*argv)
     dev = write_text("b/d.xml.subtaskB.relevancy", gold.read_text())
     assert "F1" in run(*argv, "--again", "--dev", dev)
-
-
-def test_classification_agrees_with_scikit_learn():
-    # Here as a dependency of the Model Garden.
-    learn = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(0)
-    predicted, relevant = random.random((2, 500)) < [[0.3], [0.5]]
-    found = classification.classification(predicted, relevant)
-    assert found["precision"] == pytest.approx(learn.precision_score(relevant, predicted))
-    assert found["recall"] == pytest.approx(learn.recall_score(relevant, predicted))
-    assert found["f1"] == pytest.approx(learn.f1_score(relevant, predicted))
-    assert found["accuracy"] == pytest.approx(learn.accuracy_score(relevant, predicted))
 
 
 def test_the_scorers_labels_to_the_last_printed_digit(real_data):

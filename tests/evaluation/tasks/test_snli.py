@@ -84,13 +84,10 @@ def test_folders(write_text, tmp_path):
     ],
 )
 def test_malformed_rows_name_file_and_line(write_text, bad):
+    with pytest.raises(InputError, match=r"a\.jsonl: no labelled"):
+        read(write_text("a.jsonl", line("-")))
     with pytest.raises(InputError, match=r"a\.jsonl:2"):
         read(write_text("a.jsonl", line("neutral") + bad))
-
-
-def test_files_without_pairs(write_text):
-    with pytest.raises(InputError, match=r"a\.jsonl"):
-        read(write_text("a.jsonl", line("-")))
 
 
 def test_the_modules_own_head_and_similarity(pairs_module, write_text, tmp_path, run, fails):
@@ -168,18 +165,3 @@ def test_a_module_without_a_head_gets_a_classifier(fake_encoder, monkeypatch):
     neutral = [Pair(pair.premise, pair.hypothesis, "neutral") for pair in train.pairs]
     with pytest.raises(InputError, match="neutral"):
         learn(dataclasses.replace(train, pairs=neutral), dev)
-
-
-@pytest.mark.slow
-def test_the_dev_set_chooses_how_long_embeddings_are(fake_encoder, monkeypatch):
-    from evaluation.probes import nli_classifier
-
-    monkeypatch.setattr(nli_classifier, "HIDDEN_SIZES", (0,))
-    monkeypatch.setattr(nli_classifier, "MOST_EPOCHS", 2)
-    encoder = fake_encoder({})
-    train, dev = (split(name, 300, encoder=encoder) for name in ("train", "dev"))
-    # Two numbers among 400: a classifier of embeddings of length 1 has hardly begun to learn.
-    for text, vector in encoder.vectors.items():
-        encoder.vectors[text] = [*vector, *[0] * 398]
-    classifier = nli_classifier.train(encoder, train, dev, held_out=[dev], seed=1)
-    assert "embeddings of length 20)" in classifier.about

@@ -56,11 +56,16 @@ def run(options: BaselinesOptions) -> None:
             if task == "cqa":
                 cqa.write_predictions(results, folder)
             if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
-                if hasattr(encoder, "fit"):  # words of the train file count too
-                    files = (sts.tuning_sources(data)[0], *sts_files.sources(data))
-                    pairs = (pair for file in files for pair in sts_files.read(file).texts())
-                    encoder.fit([text for pair in pairs for text in pair])
-                tuned(encoder, data, Store(**store))
+                _tune(encoder, data, Store(**store))
+
+
+def _tune(encoder, path: Path, store: Store) -> None:
+    """Score with the matrix of `sts --tune`; words of the train file count too."""
+    if hasattr(encoder, "fit"):
+        train, _ = sts.tuning_sources(path)
+        data = (sts_files.read(source) for source in (train, *sts_files.sources(path)))
+        encoder.fit([text for one in data for texts in one.texts() for text in texts])
+    tuned(encoder, path, store)
 
 
 def _folder_name(path: str) -> str:

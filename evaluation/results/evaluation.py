@@ -89,10 +89,10 @@ class Store:
             return None
         result = store.read(path)
         data = provenance(asked.source, asked.learned_from)
-        wanted = _identity(data, asked.module) | {"seed": self.seed, **asked.settings}
-        there = _identity(result.data, result.module) | dict(result.settings)
-        wanted |= dict.fromkeys(asked.metrics, True)
-        there |= dict.fromkeys(result.metrics, True)
+        wanted = _identity(data, asked.module) | dict.fromkeys(asked.metrics, True)
+        there = _identity(result.data, result.module) | dict.fromkeys(result.metrics, True)
+        wanted |= {"seed": self.seed, **asked.settings}
+        there |= result.settings
         for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
             if there.get(name) != wanted.get(name):
                 raise InputError(

@@ -30,11 +30,6 @@ def test_xml_groups_repeated_questions(xml_file):
     assert second.candidates[0].text == "cooking & eating"
 
 
-def test_gz_is_the_same_data(xml_file):
-    plain, packed = xml_file("a.xml", ROWS), xml_file("packed/a.xml.gz", ROWS)
-    assert read(plain) == read(packed)
-
-
 def test_ranks_by_cosine(xml_file, fake_encoder):
     encoder = fake_encoder(
         {

@@ -50,7 +50,8 @@ def retrieval(options: RetrievalOptions) -> None:
 
 def sts(options: StsOptions) -> None:
     """Score the module as it is and, if asked, with the matrix."""
-    encoder, store = options.module, storing(options, "sts")
+    encoder: Any = options.module
+    store = storing(options, "sts")
     if options.tune:
         from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
 

@@ -253,7 +253,6 @@ def test_what_a_failed_command_left_is_made_again(workplace):
     [
         ("reproduce", {}, "stsb/sts-train.csv"),
         ("pretrained", {"HELD_OUT": ""}, "SENTENCE_TRANSFORMERS="),
-        ("reproduce", {"HELD_OUT": ""}, "HELD_OUT"),
     ],
 )
 def test_what_is_missing_is_one_line(workplace, goal, options, named):

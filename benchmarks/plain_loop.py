@@ -51,7 +51,6 @@ def parse(line: bytes) -> tuple[str, str]:
         html.unescape(body).strip(),
         get("created_utc"),
         get("score"),
-        get("over_18"),
     )
     return comment[4], comment[5]
 

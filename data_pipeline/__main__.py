@@ -7,8 +7,8 @@ from common import command_line
 from common.command_line import Command
 from data_pipeline.sample.options import SampleOptions
 from data_pipeline.snli.options import SnliOptions
-from data_pipeline.sources.conversations.options import ConversationOptions, RowOptions
 from data_pipeline.sources.reddit.options import RedditOptions
+from data_pipeline.sources.tables.options import ConversationOptions, RowOptions
 from data_pipeline.vocabulary.options import VocabularyOptions
 
 _BEAM = "Any Beam pipeline option is accepted too, such as --runner=FlinkRunner."

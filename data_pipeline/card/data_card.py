@@ -11,7 +11,7 @@ from typing import Any
 
 from data_pipeline.card.statistics import BIN, UNKNOWN
 from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
-from data_pipeline.sources.rules.message_rules import PAPER
+from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 from data_pipeline.storage.synthetic import SYNTHETIC
 
@@ -80,22 +80,19 @@ def _template() -> Any:
 
 def rules(options: dict[str, Any]) -> dict[str, str]:
     """What each rule of a job with these options drops, in words."""
-    values = PAPER.describe_all() | options
-    letters = "letters and marks" if values["letters_and_marks"] else "letters"
+    values = PAPER.describe() | options
     names = " or ".join(f"“{part}”" for part in values["drop_authors_containing"])
     return {
         "deleted": "its text is empty, [deleted] or [removed]",
         "empty": "one of its texts is empty" if "input_field" in options else "its text is empty",
         "length": f"{(values['max_characters'] or 0) + 1} characters or more",
-        "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% {letters} or less",
+        "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% letters or less",
         "prefix": "starts with " + " or ".join(values["drop_prefixes"]),
         "bot": f"the author's name contains {names}",
         "min_characters": "fewer characters than asked for",
         "min_score": "a lower score than asked for, or none",
         "subreddits": "in none of the subreddits asked for",
         "exclude_subreddits": "in a subreddit to be left out",
-        "bots": "the author is on the list of bots",
-        "over_18": "marked as for adults only",
         "one_sentence": "one sentence, or a half that is too short",
     }
 

@@ -24,7 +24,7 @@ from data_pipeline.execution.report import COUNTS, TALLY, UNREADABLE
 from data_pipeline.sources.source import Layout, MessageBatch, Source
 from data_pipeline.storage.filesystem import NewFile, Tap, crc32c_of_parts, open_stored
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG
+from data_pipeline.storage.lines import KEPT_OF_TOO_LONG
 
 INPUTS = "inputs"
 LETTERS = "dead letters"

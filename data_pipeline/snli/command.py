@@ -37,7 +37,7 @@ from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.sources.tables.rows import TableFormat
 from data_pipeline.storage.filesystem import Tap, as_json, reach_object_stores, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
-from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
 from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
 from data_pipeline.storage.synthetic import synthetic_flag
 

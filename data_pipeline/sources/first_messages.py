@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from data_pipeline.sources.source import MessageBatch
-from data_pipeline.sources.wrapped import Wrapped
+from data_pipeline.sources.source import MessageBatch, Wrapped
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 

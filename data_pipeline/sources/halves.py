@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from data_pipeline.sources.source import MESSAGES, ORDER, SCHEMAS, Layout, MessageBatch
-from data_pipeline.sources.wrapped import Wrapped
+from data_pipeline.sources.source import SCHEMAS, Layout, MessageBatch, Wrapped
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 
@@ -46,7 +46,7 @@ class Halves(Wrapped):
             yield batch._replace(messages=self._rows(batch.messages))
 
     def _rows(self, messages: pa.RecordBatch) -> pa.RecordBatch:
-        """Messages of `MESSAGES`, [rows] -> rows with an input and a response, [rows]."""
+        """Messages [rows] -> rows with an input and a response, [rows]."""
         rules = messages.column("dropped_by").to_pylist()
         texts = messages.column("text").to_pylist()
         inputs = [""] * len(texts)
@@ -57,20 +57,14 @@ class Halves(Wrapped):
                     rules[row] = len(self.source.rule_names)
                 else:
                     inputs[row], texts[row] = halves
-        columns = {name: messages.column(name) for name in MESSAGES.names}
-        if ORDER.name in messages.schema.names:
-            # Turns have no id, but their place in a thread is one.
-            places = zip(
-                messages.column("thread").to_pylist(),
-                messages.column(ORDER.name).to_pylist(),
-                strict=True,
-            )
-            columns["id"] = pa.array([f"{thread}:{order}" for thread, order in places], pa.string())
-        columns |= {
+        columns = dict(zip(messages.schema.names, messages.columns, strict=True)) | {
             "input": pa.array(inputs, pa.large_string()),
             "text": pa.array(texts, pa.large_string()),
             "dropped_by": pa.array(rules, pa.int8()),
         }
+        if (order := columns.get("order")) is not None:
+            # Turns have no id, but their place in a thread is one.
+            columns["id"] = pc.binary_join_element_wise(columns["thread"], order, ":")
         schema = SCHEMAS[Layout.ROWS]
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 

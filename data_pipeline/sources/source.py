@@ -4,15 +4,15 @@ A source knows a format (Reddit's dumps, CSV, a Parquet file) and the rules of i
 Everything behind it, such as the join, the splits, the shards and the data card, takes only
 `MessageBatch`es and knows nothing of the format. So a new kind of input is a new source:
 
-    class Lines(NamedTuple):
+    @dataclass(frozen=True)
+    class LineSource:
         layout = Layout.LINKED
         wording = Wording(name="a chat")
         rule_names = ("empty",)
 
         def read(self, file, tap):
             for batch in read_line_batches(file, tap):
-                ...
-                yield MessageBatch(record_batch, lines=len(batch.lines), malformed=[])
+                yield MessageBatch(messages_of(batch), lines=batch.number_of_lines)
 
         def reads_parts(self, file):
             return True
@@ -22,14 +22,15 @@ Everything behind it, such as the join, the splits, the shards and the data card
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.lines import MalformedLine
 
 MESSAGES = pa.schema(
     [
@@ -142,3 +143,15 @@ class Source(Protocol):
         Args:
           groups: the union of `MessageBatch.groups` over all files.
         """
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A `Source` that answers like `source`, but where a subclass says otherwise."""
+
+    source: Source
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "source":  # asked while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.source, name)

@@ -18,11 +18,11 @@ from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
+import orjson
 from backports import zstd
 
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
-from data_pipeline.storage.malformed_lines import KEPT_OF_TOO_LONG, MalformedLine
 
 BATCH_BYTES = 1 << 20
 """Decompressed bytes a batch: some thousands of lines. With 4 MiB, which no cache holds, reading
@@ -30,6 +30,8 @@ takes a tenth longer."""
 MAX_LINE_BYTES = 16 << 20
 """Of a longer line only the start is kept: a file without line ends must not fill the memory.
 The longest comments have 10,000 characters, their lines not a hundredth of this."""
+KEPT_OF_TOO_LONG = 1000
+"""Bytes of a line, or characters of an example, that are kept where the whole is too long."""
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
 LINE_FEED = ord("\n")
@@ -38,6 +40,25 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of the compressed files that can be read."""
 _CORRUPT = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _PERMANENT = (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR)
+
+
+class MalformedLine(NamedTuple):
+    """A line that could not be parsed."""
+
+    path: str
+    number: int
+    """From 1."""
+    line: bytes
+    reason: str
+    """The parser's message."""
+
+    def as_dead_letter(self) -> bytes:
+        """A line of `dead_letters-*.jsonl`; bytes that are not UTF-8 become backslash escapes."""
+        raw = self.line.decode(errors="backslashreplace")
+        return orjson.dumps(
+            {"file": self.path, "line": self.number, "reason": self.reason, "raw": raw},
+            option=orjson.OPT_APPEND_NEWLINE,
+        )
 
 
 class LineBatch(NamedTuple):
@@ -49,8 +70,8 @@ class LineBatch(NamedTuple):
     content: bytes
     """The lines with a line feed between two."""
     number_of_lines: int
-    too_long: dict[int, int]
-    """Index of a line -> its bytes, for lines of which only the start is here."""
+    first_bytes: int = 0
+    """The bytes of the first line if it was too long and only its start is here, else 0."""
 
     @property
     def lines(self) -> list[bytes]:
@@ -59,9 +80,9 @@ class LineBatch(NamedTuple):
 
     def malformed(self, index: int, line: bytes, reason: str) -> MalformedLine:
         """The line of this index could not be parsed, and why."""
-        if index in self.too_long:
+        if index == 0 and self.first_bytes:
             # It was cut, so nothing can parse it.
-            reason = f"a line of {self.too_long[index]} bytes; at most {MAX_LINE_BYTES} are read"
+            reason = f"a line of {self.first_bytes} bytes; at most {MAX_LINE_BYTES} are read"
             line = line[:KEPT_OF_TOO_LONG]
         return MalformedLine(self.path, self.first_line + index, line, reason)
 
@@ -237,9 +258,9 @@ def _split_lines(file: InputFile, chunks: Iterator[bytes]) -> Iterator[LineBatch
 
 def _batch(file: InputFile, first_line: int, content: bytes, *, size_of_first: int) -> LineBatch:
     # Only the first line of a batch can be longer than a chunk.
-    too_long = {0: size_of_first} if size_of_first > MAX_LINE_BYTES else {}
+    first_bytes = size_of_first if size_of_first > MAX_LINE_BYTES else 0
     if first_line == 1 and not file.start:
         content = content.removeprefix(_BYTE_ORDER_MARK)
     # NumPy counts them five times as fast as bytes.count.
     ends = int(np.count_nonzero(np.frombuffer(content, np.uint8) == LINE_FEED))
-    return LineBatch(file.path, first_line, content, ends + 1, too_long)
+    return LineBatch(file.path, first_line, content, ends + 1, first_bytes)

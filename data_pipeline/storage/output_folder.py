@@ -265,5 +265,11 @@ def _differences(
         yield "its inputs were in another order"
     earlier = completed.options
     for name in sorted(earlier | options):
-        if earlier.get(name) != options.get(name):
+        if _setting(earlier, name) != _setting(options, name):
             yield f"its {name} was {earlier.get(name)!r}, now {options.get(name)!r}"
+
+
+def _setting(options: dict[str, Any], name: str) -> Any:
+    """An option that is off is as one that another version does not have."""
+    value = options.get(name)
+    return None if value is False or value == [] else value

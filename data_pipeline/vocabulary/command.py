@@ -27,7 +27,7 @@ from data_pipeline.storage.filesystem import as_json
 from data_pipeline.storage.inputs import find_inputs, require_apart
 from data_pipeline.storage.output_folder import STATISTICS, OutputFolder
 from data_pipeline.storage.synthetic import synthetic_flag
-from data_pipeline.vocabulary.counting import BIGRAMS, KINDS, WORDS, build
+from data_pipeline.vocabulary.counting import KINDS, WORDS, build
 from data_pipeline.vocabulary.options import VocabularyOptions
 
 _STORED_BYTES_A_PARTITION = 256 << 20
@@ -53,8 +53,10 @@ def count_vocabulary(
       ClaimedError: if another job works in the output folder.
     """
     beam_options = pipeline_options(list(beam_arguments))
-    min_counts = {WORDS: options.min_count, BIGRAMS: options.min_bigram_count or options.min_count}
-    described: dict[str, Any] = {"command": "vocabulary", "min_counts": min_counts}
+    described: dict[str, Any] = {
+        "command": "vocabulary",
+        "min_counts": dict.fromkeys(KINDS, options.min_count),
+    }
     if options.min_responses:
         described["min_responses"] = options.min_responses
     files = find_inputs(options.input)
@@ -71,7 +73,7 @@ def count_vocabulary(
             files,
             exchange=Exchange(folder.incomplete, inline=not is_local(beam_options)),
             partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
-            min_counts=min_counts,
+            min_count=options.min_count,
             min_responses=options.min_responses,
         )
         with quiet_processes(workers):

@@ -111,7 +111,7 @@ def by_kind(counts: pa.RecordBatch) -> tuple[pa.RecordBatch, np.ndarray]:
 
 
 def sum_partition(
-    element: tuple[int, Iterable[Block]], *, min_counts: dict[str, int], min_responses: int
+    element: tuple[int, Iterable[Block]], *, min_count: int, min_responses: int
 ) -> Iterator[Any]:
     """(key, blocks of counts) -> a batch of the kept ones, summed; tagged, their tally."""
     key, blocks = element
@@ -120,9 +120,7 @@ def sum_partition(
     total = counts.group_by("token").aggregate([("count", "sum"), ("responses", "sum")])
     total = total.select(["token", "count_sum", "responses_sum"]).rename_columns(TOKENS.names[1:])
     total = total.add_column(0, TOKENS.field("kind"), [pa.array([kind] * len(total), pa.int8())])
-    is_kept = (pc.field("count") >= min_counts[KINDS[kind]]) & (
-        pc.field("responses") >= min_responses
-    )
+    is_kept = (pc.field("count") >= min_count) & (pc.field("responses") >= min_responses)
     kept = total.filter(is_kept).combine_chunks()
     yield from kept.to_batches()
     about = {
@@ -153,7 +151,7 @@ def build(
     *,
     exchange: Exchange,
     partitions: int,
-    min_counts: dict[str, int],
+    min_count: int,
     min_responses: int,
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
@@ -163,7 +161,7 @@ def build(
       files: of pairs.
       exchange: how rows travel; everything is written into its folder.
       partitions: of each kind; a worker holds one in memory. The output does not depend on it.
-      min_counts: kind -> least count to keep.
+      min_count: least count to keep.
       min_responses: least number of responses that hold a kept token.
     """
     counts, read_tally, inputs, unreadable = (
@@ -181,7 +179,7 @@ def build(
         | "Send counts by token" >> exchange.send(partial(by_token, partitions=partitions))
         | "Group counts by partition" >> beam.GroupByKey()
         | "Sum each partition"
-        >> beam.FlatMap(sum_partition, min_counts=min_counts, min_responses=min_responses)
+        >> beam.FlatMap(sum_partition, min_count=min_count, min_responses=min_responses)
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="kept")
     )

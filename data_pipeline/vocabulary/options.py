@@ -10,11 +10,8 @@ from data_pipeline.execution.options import EmptyOptions, FolderOptions
 class VocabularyOptions(EmptyOptions, FolderOptions):
     """The files, and which words are kept."""
 
-    min_count: int = option(2, help="drop words seen fewer than N times", minimum=1)
-    min_bigram_count: int | None = option(
-        None,
-        help="drop bigrams (two words in a row) seen fewer than N times; default: as --min_count",
-        minimum=1,
+    min_count: int = option(
+        2, help="drop words and bigrams (two words in a row) seen fewer than N times", minimum=1
     )
     min_responses: int = option(
         0,

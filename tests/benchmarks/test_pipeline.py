@@ -8,8 +8,7 @@ from backports import zstd
 
 from benchmarks import plain_loop
 from benchmarks.speed import pipeline
-from data_pipeline.sources.reddit.filters import Selection
-from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.sources.reddit.source import RedditSource, Selection
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 

@@ -6,14 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
-from common.errors import InputError
 from data_pipeline.pairs.options import PairOptions
-from data_pipeline.sources.rules import options as rules
-from data_pipeline.sources.rules.options import RuleOptions, texts_of
+from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
 
 if TYPE_CHECKING:
-    from data_pipeline.sources.reddit.filters import Selection
-    from data_pipeline.sources.source import Source
+    from data_pipeline.sources.reddit.source import RedditSource, Selection
     from data_pipeline.storage.inputs import InputFile
 
 _GROUP = "Reddit's own rules that drop comments, off by default"
@@ -24,9 +21,7 @@ _NAMES = "NAME[,NAME...]"
 class RedditOptions(PairOptions, RuleOptions):
     """Which comments become pairs, and how they are stored."""
 
-    rules: str = option(
-        "paper", help=rules.RULES_HELP, choices=tuple(rules.RULES), group=rules.GROUP
-    )
+    rules: str = rules_option("paper")
     min_score: int | None = option(
         None, help="drop comments with a lower score or no score", group=_GROUP
     )
@@ -36,32 +31,24 @@ class RedditOptions(PairOptions, RuleOptions):
     exclude_subreddits: str | None = option(
         None, help="drop these subreddits", metavar=_NAMES, group=_GROUP
     )
-    bots: str | None = option(
-        None, help="drop these authors, one a line", metavar="FILE", group=_GROUP
-    )
-    drop_over_18: bool = option(
-        False, help="drop comments that the dump marks over_18", group=_GROUP
-    )
 
     @cached_property
     def selection(self) -> "Selection":
         """The rules that drop comments.
 
         Raises:
-          InputError: if a list of names is empty or cannot be read.
+          InputError: if a list of names is empty.
         """
-        from data_pipeline.sources.reddit.filters import Selection
+        from data_pipeline.sources.reddit.source import Selection
 
         return Selection(
             self.message_rules(),
             min_score=self.min_score,
             subreddits=_subreddits("subreddits", self.subreddits),
             exclude_subreddits=_subreddits("exclude_subreddits", self.exclude_subreddits),
-            bots=_read_names(self.bots),
-            drop_over_18=self.drop_over_18,
         )
 
-    def source(self, files: "Sequence[InputFile]") -> "Source":
+    def source(self, files: "Sequence[InputFile]") -> "RedditSource":
         """Reads dumps of comments."""
         from data_pipeline.sources.reddit.source import RedditSource
 
@@ -74,22 +61,7 @@ class RedditOptions(PairOptions, RuleOptions):
 
 
 def _subreddits(name: str, given: str | None) -> frozenset[str]:
-    if given is None:
-        return frozenset()
-    names = (each.strip().lower().strip("/").removeprefix("r/") for each in given.split(","))
-    return frozenset(texts_of(name, ",".join(names)))
-
-
-def _read_names(path: str | None) -> frozenset[str]:
-    from data_pipeline.storage.filesystem import read_bytes
-
-    if path is None:
-        return frozenset()
-    try:
-        lines = read_bytes(path).decode("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--bots: {path!r} cannot be read: {error}") from error
-    names = frozenset(filter(None, (line.strip().lower() for line in lines)))
-    if not names:
-        raise InputError(f"--bots: {path!r} names nobody; accepted: one author a line")
-    return names
+    names = given and ",".join(
+        each.strip().lower().strip("/").removeprefix("r/") for each in given.split(",")
+    )
+    return frozenset(texts_of(name, names) or ())

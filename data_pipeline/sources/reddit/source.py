@@ -1,20 +1,94 @@
-"""Reddit's comment dumps as a source of messages."""
+"""Reddit's comment dumps as a source of messages, and the rules that drop comments.
 
+The rules apply in a fixed order, and a comment counts for the first that holds. `deleted` comes
+first, so that comments that the site removed are counted apart; then the rules of every kind of
+message (`sources.rules`), which are the paper's by default; then Reddit's own, which are off by
+default.
+"""
+
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.sources.reddit.columns import parse_batch, seconds_of, texts_of, without_prefix
-from data_pipeline.sources.reddit.comment import Comment
-from data_pipeline.sources.reddit.filters import Selection
-from data_pipeline.sources.rules.columns import dropped_by
+from data_pipeline.execution.columns import values_of
+from data_pipeline.sources.masks import dropped_by, masks
+from data_pipeline.sources.reddit.comments import (
+    Comment,
+    parse_batch,
+    seconds_of,
+    texts_of,
+    whole_number,
+    without_prefix,
+)
+from data_pipeline.sources.rules import PAPER, MessageRules
 from data_pipeline.sources.source import MESSAGES, Layout, MessageBatch, Wording
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, read_line_batches
+
+_NOTHING_LEFT = ("", "[deleted]", "[removed]")
+"""Texts of comments that are gone."""
+
+
+class Selection(NamedTuple):
+    """The settings of the rules; by default the paper's are on and Reddit's own off."""
+
+    messages: MessageRules = PAPER
+    min_score: int | None = None
+    subreddits: frozenset[str] = frozenset()
+    """Lower case; empty for all."""
+    exclude_subreddits: frozenset[str] = frozenset()
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON, the same for the same selection; the paper's values are left out."""
+        rules = self.messages
+        is_papers = rules._replace(min_characters=0) == PAPER
+        return ({"min_characters": rules.min_characters} if is_papers else rules.describe()) | {
+            "min_score": self.min_score,
+            "subreddits": sorted(self.subreddits),
+            "exclude_subreddits": sorted(self.exclude_subreddits),
+        }
+
+    @property
+    def rule_names(self) -> list[str]:
+        """Names of the rules that are on, in the order in which they apply."""
+        own = self._asdict()
+        del own["messages"]
+        are_on = [name for name, setting in own.items() if setting not in (None, frozenset())]
+        return ["deleted", *self.messages.names, *are_on]
+
+    def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
+        """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`.
+
+        Args:
+          comments: as parsed.
+          texts: unescaped and stripped, Arrow's large_string [rows].
+          subreddits: Arrow's string [rows].
+        """
+        yield values_of(pc.is_in(texts, value_set=pa.array(_NOTHING_LEFT, pa.large_string())))
+        authors = pa.array([comment.author for comment in comments], pa.string())
+        yield from masks(self.messages, texts, authors).values()
+        if self.min_score is not None:
+            scores = [whole_number(comment.score) for comment in comments]
+            # Where the dump has no score, it is less than any.
+            known = [-math.inf if score is None else score for score in scores]
+            yield np.array([score < self.min_score for score in known], bool)
+        if self.subreddits:
+            yield ~_are_in(subreddits, self.subreddits)
+        if self.exclude_subreddits:
+            yield _are_in(subreddits, self.exclude_subreddits)
+
+
+def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:
+    """Whether the lower case of each name is among the accepted [rows]."""
+    encoded = names.dictionary_encode()
+    is_accepted = [name.lower() in accepted for name in encoded.dictionary.to_pylist()]
+    return np.array(is_accepted, bool)[encoded.indices.to_numpy()]
 
 
 @dataclass(frozen=True)
@@ -49,19 +123,15 @@ class RedditSource:
     def judge(self, batch: LineBatch) -> MessageBatch:
         """The comments of some lines."""
         comments, malformed = parse_batch(batch)
-        subreddits = [comment.subreddit for comment in comments]
+        names = [comment.subreddit for comment in comments]
         wanted = self.selection.subreddits
-        groups = wanted & set(map(str.lower, set(subreddits))) if wanted else frozenset()
-        messages = self._messages(comments, pa.array(subreddits, pa.string()))
-        return MessageBatch(messages, len(comments) + len(malformed), malformed, groups)
-
-    def _messages(self, comments: list[Comment], subreddits: Any) -> pa.RecordBatch:
+        groups = wanted & set(map(str.lower, set(names))) if wanted else frozenset()
+        subreddits = pa.array(names, pa.string())
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents, is_reply = without_prefix(
             pa.array([comment.parent_id for comment in comments], pa.string())
         )
         texts = texts_of([comment.body for comment in comments])
-        masks = self.selection.masks(comments, texts, subreddits)
         columns = {
             "id": without_prefix(ids)[0],
             "parent": pc.if_else(is_reply, parents, pa.scalar(None, pa.string())),
@@ -69,8 +139,11 @@ class RedditSource:
             "group": subreddits,
             "text": texts,
             "created": seconds_of([comment.created_utc for comment in comments]),
-            "dropped_by": dropped_by(masks, rows=len(comments)),
+            "dropped_by": dropped_by(
+                list(self.selection.masks(comments, texts, subreddits)), rows=len(comments)
+            ),
         }
-        return pa.RecordBatch.from_arrays(
+        messages = pa.RecordBatch.from_arrays(
             [columns[name] for name in MESSAGES.names], schema=MESSAGES
         )
+        return MessageBatch(messages, len(comments) + len(malformed), malformed, groups)

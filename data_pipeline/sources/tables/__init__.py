@@ -1,1 +1,1 @@
-"""Files of JSON lines, CSV, TSV or Parquet in, batches of rows with the wanted fields out."""
+"""Files of JSON lines, CSV, TSV or Parquet in, batches of messages out: anybody's conversations."""

@@ -1,41 +1,56 @@
-"""A file of any accepted format -> rows with the wanted fields; its name says the format."""
+"""A file of any accepted format -> rows with the wanted fields; its name says the format.
 
-from collections.abc import Iterator, Sequence
+A field of an object inside another, or of a struct, has a dotted name.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import PurePath
+from typing import Any
 
-from common.errors import InputError
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from common.errors import InputError, message_of
 from data_pipeline.sources.tables.delimited import read_delimited
-from data_pipeline.sources.tables.json_lines import read_json_lines
-from data_pipeline.sources.tables.parquet import read_parquet
-from data_pipeline.sources.tables.rows import Rows, TableFormat
+from data_pipeline.sources.tables.rows import (
+    MISSING,
+    ROWS_A_BATCH,
+    Rows,
+    TableFormat,
+    position_of,
+)
 from data_pipeline.storage.filesystem import Tap
-from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.lines import COMPRESSIONS
+from data_pipeline.storage.inputs import InputFile, UnreadableFileError
+from data_pipeline.storage.lines import COMPRESSIONS, read_line_batches
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 DELIMITED = (".csv", ".tsv")
-PARQUET = (".parquet",)
+PARQUET = ".parquet"
 _FORM = TableFormat()
+_BUFFER_BYTES = 1 << 20
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError)
+"""Also for values that Python cannot hold, such as the year 10000 or an unknown time zone."""
 
 
 def suffix_of(path: str, form: TableFormat = _FORM) -> str:
-    """The suffix that says a file's format, in lower case.
+    """The suffix that says a file's format, in lower case; without it a delimiter says CSV.
 
     Raises:
-      InputError: if it says no accepted format.
+      InputError: if nothing says an accepted format.
     """
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
-    suffix = (suffixes[:-1] if compressed else suffixes)[-1:]
-    if suffix and suffix[0] in JSON_LINES + DELIMITED:
-        return suffix[0]
-    if suffix and suffix[0] in PARQUET and not compressed:
-        return suffix[0]
-    if form.delimiter is not None and suffix != [*PARQUET]:
+    name = PurePath(path.lower())
+    is_compressed = name.suffix in COMPRESSIONS
+    suffix = PurePath(name.stem).suffix if is_compressed else name.suffix
+    if suffix in JSON_LINES + DELIMITED or (suffix == PARQUET and not is_compressed):
+        return suffix
+    if form.delimiter is not None and suffix != PARQUET:
         return ".csv"
     raise InputError(
         f"--input: {path!r}; accepted: names that end in {', '.join(JSON_LINES + DELIMITED)}, "
-        f"plain or with {', '.join(COMPRESSIONS)} behind it, or in .parquet"
+        f"plain or with {', '.join(COMPRESSIONS)} behind it, or in {PARQUET}"
     )
 
 
@@ -47,7 +62,7 @@ def read_rows(
     Args:
       file: JSON lines, CSV or TSV, plain or compressed, or Parquet.
       names: of the fields; a dotted name is a field of an inner object.
-      tap: counts the bytes read; not those of Parquet, which is not read from start to end.
+      tap: what the whole file is read through.
       form: how CSV is read.
 
     Raises:
@@ -57,8 +72,91 @@ def read_rows(
     """
     suffix = suffix_of(file.path, form)
     if suffix in JSON_LINES:
-        yield from read_json_lines(file, names, tap)
-    elif suffix in PARQUET:
-        yield from read_parquet(file, names)
+        yield from _read_json_lines(file, names, tap)
+    elif suffix == PARQUET:
+        yield from _read_parquet(file, names, tap)
     else:
-        yield from read_delimited(file, names, tap, form)
+        delimiter = form.delimiter or ("\t" if suffix == ".tsv" else ",")
+        yield from read_delimited(file, names, tap, delimiter=delimiter, quotes=form.quotes)
+
+
+def _read_json_lines(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
+    """Yields the fields of all lines, each an object; empty lines are no rows."""
+    getters = list(map(_getter, names))
+    rows = Rows([], [], [])
+    for batch in read_line_batches(file, tap):
+        for index, line in enumerate(batch.lines):
+            if not line or line.isspace():
+                continue
+            try:
+                record = orjson.loads(line)
+                if not isinstance(record, dict):
+                    raise ValueError(f"not a JSON object but {type(record).__name__}")
+            except ValueError as error:
+                rows.malformed.append(batch.malformed(index, line, str(error)))
+            else:
+                rows.numbers.append(batch.first_line + index)
+                rows.values.append(tuple([get(record) for get in getters]))
+            if rows.total == ROWS_A_BATCH:
+                yield rows
+                rows = Rows([], [], [])
+    yield rows
+
+
+def _getter(name: str) -> Callable[[dict[str, Any]], Any]:
+    """A function of an object that returns its field of a plain or dotted name, or `MISSING`.
+
+    A field whose own name has the dots comes before fields of inner objects.
+    """
+    path = name.split(".")
+
+    def get(record: Any) -> Any:
+        if name in record:
+            return record[name]
+        for part in path:
+            if not isinstance(record, dict) or part not in record:
+                return MISSING
+            record = record[part]
+        return record
+
+    return get if len(path) > 1 else lambda record: record.get(name, MISSING)
+
+
+def _read_parquet(file: InputFile, names: Sequence[str], tap: Tap) -> Iterator[Rows]:
+    """Yields the columns of all rows; row groups are read a batch at a time."""
+    first = 1
+    try:
+        with closing(file.open()) as stream:
+            # Beam's streams lack methods that pyarrow asks for; PythonFile adds them. Without a
+            # buffer the columns of a row group, often all rows, are read as a whole.
+            table = pyarrow.parquet.ParquetFile(
+                pa.PythonFile(stream, mode="r"), pre_buffer=False, buffer_size=_BUFFER_BYTES
+            )
+            there = [table.schema.column(place).path for place in range(len(table.schema))]
+            for name in names:
+                position_of(name, there, file.path)
+            columns = table.schema_arrow.names
+            paths = [[name] if name in columns else name.split(".") for name in names]
+            wanted = list(dict.fromkeys(names))
+            for batch in table.iter_batches(ROWS_A_BATCH, columns=wanted, use_threads=False):
+                values = [_column(batch, path).to_pylist() for path in paths]
+                numbers = list(range(first, first + batch.num_rows))
+                yield Rows(numbers, list(zip(*values, strict=True)), [])
+                first += batch.num_rows
+            # For its checksum it is read again, from its start.
+            stream.seek(0)
+            tap.on(stream)
+            while tap.read(_BUFFER_BYTES):
+                pass
+    except _UNREADABLE as error:
+        raise UnreadableFileError(f"{file.path}: cannot be read: {message_of(error)}") from error
+
+
+def _column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
+    column = batch.column(path[0])
+    if len(path) > 1:
+        column = pc.struct_field(column, path[1:])
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        # Python's times have microseconds.
+        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column

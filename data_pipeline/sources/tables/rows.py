@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from data_pipeline.storage.inputs import UnreadableFileError
-from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.storage.lines import MalformedLine
 
 ROWS_A_BATCH = 5_000
 _SHOWN_FIELDS = 20
@@ -40,7 +40,7 @@ class TableFormat(NamedTuple):
     """How a file is read; the name of the file says the rest."""
 
     delimiter: str | None = None
-    """Of CSV files; None for a tab in `.tsv` and, in `.csv`, what the header is divided by."""
+    """Of CSV files; None for a tab in `.tsv`, else a comma."""
     quotes: bool = True
     """Whether `"` encloses fields, in which delimiters and line breaks are text."""
 

@@ -6,13 +6,14 @@ A number in one file may be text in another, and pandas writes whole numbers bes
 
 import math
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from data_pipeline.sources.tables.rows import MISSING, Missing
 
-_ORDERS = "must be a number or an ISO 8601 time"
+_ORDERS = "must be a number below 2^64 or an ISO 8601 time"
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _LAST_SECOND = 2**33
 """Times from this one on (in the year 2242) are no seconds since 1970."""
@@ -21,6 +22,7 @@ _DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 _INEXACT = 2**53
 """From this float on, several whole numbers are the same float; JSON's integers of 64 bits and more
 are read as floats."""
+_LARGEST = 2**64
 
 
 def as_id(value: Any) -> str | None:
@@ -29,21 +31,17 @@ def as_id(value: Any) -> str | None:
     Raises:
       ValueError: if it is neither text nor a number, or a number that may have been another.
     """
-    if isinstance(value, str):
-        text = value.strip()
-        whole = _WHOLE.fullmatch(text)
-        return (whole[1] if whole else text) or None
     if value is None or value is MISSING:
         return None
-    if isinstance(value, bool):
-        raise ValueError("must be text or a number, but is bool")
-    if isinstance(value, int | Decimal):
-        return as_id(str(value))
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise ValueError(f"must be text or a number, but is {type(value).__name__}")
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return str(_exact(value)) if value.is_integer() else str(value)
-    raise ValueError(f"must be text or a number, but is {type(value).__name__}")
+        _require_exact(value)
+    text = str(value).strip()
+    whole = _WHOLE.fullmatch(text)
+    return (whole[1] if whole else text) or None
 
 
 def as_text(value: Any) -> str:
@@ -52,39 +50,41 @@ def as_text(value: Any) -> str:
     Raises:
       ValueError: if it is neither text nor a number, or a number that may have been another.
     """
-    if isinstance(value, str):
-        return value.strip()
-    return as_id(value) or ""
+    return value.strip() if isinstance(value, str) else as_id(value) or ""
 
 
-def as_order(value: Any) -> float | int | Decimal:
+def as_order(value: Any) -> int | Decimal:
     """A number to sort by: of a number, a number as text, or a time in seconds since 1970.
 
-    It is exact: a `Decimal` where no float is the number.
-
     Raises:
-      ValueError: if it is none of these, or a number that may have been another.
+      ValueError: if it is none of these, is 2^64 or more, or may have been another number.
     """
-    if isinstance(value, datetime | date):
-        return _timestamp(value)
     if isinstance(value, str):
-        digits = value.replace("_", "?")  # Python reads 1_1 as 11
+        with suppress(ValueError):
+            value = int(value)
+    number = value if type(value) is int else _decimal(value)
+    is_finite = isinstance(number, int) or number.is_finite()
+    if not (is_finite and -_LARGEST < number < _LARGEST):
+        raise ValueError(f"{_ORDERS}, but is {number}")
+    if isinstance(number, int) or number == number.to_integral_value():
+        return int(number)
+    return number.normalize()
+
+
+def _decimal(value: Any) -> Decimal:
+    if isinstance(value, float):
+        _require_exact(value)
+    if isinstance(value, str):
         try:
-            return int(digits)
-        except ValueError:
-            pass
-        try:
-            value = Decimal(digits)
+            return Decimal(value)
         except InvalidOperation:
-            return _time_of(value)
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        found = repr(value) if isinstance(value, Missing) else type(value).__name__
-        raise ValueError(f"{_ORDERS}, but is {found}")
-    if isinstance(value, Decimal):
-        return _simplest(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{_ORDERS}, but is {value}")
-    return _exact(value) if isinstance(value, float) and value.is_integer() else value
+            return _seconds_of(value)
+    if isinstance(value, float | Decimal):
+        return Decimal(str(value))
+    if isinstance(value, date):
+        return _seconds_of(value.isoformat())
+    found = repr(value) if isinstance(value, Missing) else type(value).__name__
+    raise ValueError(f"{_ORDERS}, but is {found}")
 
 
 def as_seconds(value: Any) -> int | None:
@@ -92,40 +92,21 @@ def as_seconds(value: Any) -> int | None:
     try:
         number = as_order(value)
         if _DATE.fullmatch(str(number)):
-            number = _time_of(str(number))
+            number = as_order(_seconds_of(str(number)))
     except ValueError:
         return None
     return int(number) if 0 <= number < _LAST_SECOND else None
 
 
-def _exact(value: float) -> int:
-    """The integer that a whole float stands for."""
-    if abs(value) >= _INEXACT:
-        raise ValueError("is a number too large to be exact; write it as text")
-    return int(value)
-
-
-def _simplest(value: Decimal) -> float | int | Decimal:
-    """The same number as an int or a float, if one is."""
-    nearest = math.nan if value.is_snan() else float(value)
-    if not math.isfinite(nearest):
-        raise ValueError(f"{_ORDERS}, but is {value}")
-    if value == value.to_integral_value():
-        return int(value)
-    return nearest if Decimal(repr(nearest)) == value else value
-
-
-def _time_of(text: str) -> float | int:
-    """Of a time as text, to the microsecond."""
+def _seconds_of(text: str) -> Decimal:
+    """Of an ISO 8601 time, to the microsecond; one without a zone is UTC."""
     try:
-        return _timestamp(datetime.fromisoformat(text.strip()))
+        time = datetime.fromisoformat(text.strip())
     except ValueError:
         raise ValueError(f"{_ORDERS}, but is text: {text[:60]!r}") from None
+    return Decimal(str((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
 
-def _timestamp(value: date) -> float | int:
-    """Seconds since 1970, whole ones as an int; a time without a zone is UTC."""
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    seconds = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    return int(seconds) if seconds.is_integer() else seconds
+def _require_exact(value: float) -> None:
+    if abs(value) >= _INEXACT:
+        raise ValueError("is a number too large to be exact; write it as text")

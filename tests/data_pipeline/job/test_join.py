@@ -16,7 +16,7 @@ from data_pipeline.job.join import (
     partitions_of,
 )
 from data_pipeline.job.read import POSITION, without_dropped_texts
-from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import Selection
 from data_pipeline.sources.source import MESSAGES
 
 NAMES = Selection().rule_names

@@ -19,7 +19,7 @@ from data_pipeline.sample import dump
 from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.threads import Forum
 from data_pipeline.sample.world import DUMP, LABELLED_PARTS, load
-from data_pipeline.sources.reddit.filters import Selection
+from data_pipeline.sources.reddit.source import Selection
 from tests.data_pipeline.sources.one_by_one import parse_comment, rule_that_drops
 
 COMMENTS = 6_000

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from data_pipeline.sources.reddit.comment import DECODER, seconds, unescaped, whole_number
+from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
 
 
 class Comment(NamedTuple):
@@ -19,7 +19,6 @@ class Comment(NamedTuple):
     text: str
     created: int | None = None
     score: Any = None
-    over_18: Any = None
 
 
 def parse_comment(line):
@@ -38,18 +37,16 @@ def parse_comment(line):
         unescaped(fields.body).strip(),
         seconds(fields.created_utc),
         fields.score,
-        fields.over_18,
     )
 
 
-def count_letters(text, *, with_marks=False):
-    categories = [unicodedata.category(character)[0] for character in text]
-    return categories.count("L") + with_marks * categories.count("M")
+def count_letters(text):
+    return [unicodedata.category(character)[0] for character in text].count("L")
 
 
 def message_rules(rules, text, author=""):
     """Rule -> whether it drops a message, of `MessageRules` that are on."""
-    share, letters = rules.min_letter_share, count_letters(text, with_marks=rules.letters_and_marks)
+    share, letters = rules.min_letter_share, count_letters(text)
     holds = {
         "length": rules.max_characters is not None and len(text) > rules.max_characters,
         "alphabetic": share is not None
@@ -70,7 +67,5 @@ def rule_that_drops(selection, comment):
         "min_score": score is None or score < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,
         "exclude_subreddits": subreddit in selection.exclude_subreddits,
-        "bots": comment.author.lower() in selection.bots,
-        "over_18": comment.over_18 in (True, "true"),
     }
     return next((name for name in selection.rule_names if holds[name]), None)

@@ -10,11 +10,10 @@ import pytest
 from backports import zstd
 
 from data_pipeline import RedditOptions, make_pairs
-from data_pipeline.sources.conversations.fields import Fields
-from data_pipeline.sources.conversations.source import TableSource
-from data_pipeline.sources.rules.message_rules import MessageRules
+from data_pipeline.sources.rules import MessageRules
 from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.rows import TableFormat
+from data_pipeline.sources.tables.source import TableSource
 from data_pipeline.storage import lines as reading
 from data_pipeline.storage import parts as cutting
 from data_pipeline.storage.filesystem import Tap, crc32c_of_parts
@@ -30,7 +29,7 @@ def read(file):
     tap = Tap()
     found = []
     for batch in read_line_batches(file, tap):
-        lengths = [batch.too_long.get(row) for row in range(batch.number_of_lines)]
+        lengths = [0 if row else batch.first_bytes for row in range(batch.number_of_lines)]
         # Of a line that is too long, at least as much is there as a line may have.
         starts = [line[: reading.MAX_LINE_BYTES] for line in batch.lines]
         found += zip(starts, lengths, strict=True)
@@ -132,8 +131,8 @@ def test_a_byte_order_mark_is_only_at_the_start_of_a_file(tmp_path):
     path = tmp_path / "RC"
     path.write_bytes(b"\xef\xbb\xbfab\n\xef\xbb\xbfcd\n")
     first, second = cut(path, [5])
-    assert read(first)[0] == [(b"ab", None)]
-    assert read(second)[0] == [(b"\xef\xbb\xbfcd", None)]
+    assert read(first)[0] == [(b"ab", 0)]
+    assert read(second)[0] == [(b"\xef\xbb\xbfcd", 0)]
 
 
 def test_checksums_of_parts_make_that_of_the_file():
@@ -250,5 +249,5 @@ def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not():
         (Layout.LINKED, "a.csv", False),
         (Layout.ROWS, "a.jsonl", False),
     ):
-        source = TableSource(layout, Fields(text="said"), MessageRules(), TableFormat())
+        source = TableSource(layout, {"text": "said"}, MessageRules(), TableFormat())
         assert source.reads_parts(InputFile(name, 10**9)) == reads_parts

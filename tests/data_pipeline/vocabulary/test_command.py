@@ -80,7 +80,7 @@ def test_counts_by_hand(vocabulary, write_pairs, statistics_of):
     ("options", "words", "bigrams"),
     [
         ({}, "</s>\t6\nfish\t4\nred\t2\n", "<s> </s>\t2\n<s> fish\t2\n<s> red\t2\n"),
-        ({"min_count": 3, "min_bigram_count": 1}, "</s>\t6\nfish\t4\n", "<s> </s>\t2\n"),
+        ({"min_count": 3}, "</s>\t6\nfish\t4\n", ""),
         ({"min_count": 5}, "</s>\t6\n", ""),
         # "!" stands in an input only, and an input in every pair that it has.
         (

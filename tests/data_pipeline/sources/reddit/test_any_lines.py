@@ -6,9 +6,8 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from data_pipeline.sources.reddit.filters import Selection
-from data_pipeline.sources.reddit.source import RedditSource
-from data_pipeline.sources.rules.message_rules import PAPER
+from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import _split_lines
 from tests.data_pipeline.sources.one_by_one import parse_comment, rule_that_drops
@@ -20,8 +19,6 @@ SELECTIONS = (
         min_score=1,
         subreddits=frozenset({"sub", "ß"}),
         exclude_subreddits=frozenset({"other"}),
-        bots=frozenset({"someone"}),
-        drop_over_18=True,
     ),
 )
 IDS = ("a", "b", "c", "t1_a", "t1_d", "", "t1_", "t1_t1_a", "ü")
@@ -47,7 +44,6 @@ NEAR_COMMENT = {
     | st.text(max_size=12),
     "created_utc": values,
     "score": st.integers(-3, 3) | values,
-    "over_18": st.booleans() | values,
 }
 
 

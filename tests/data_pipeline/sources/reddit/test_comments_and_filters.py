@@ -3,12 +3,10 @@
 import orjson
 import pytest
 
-from data_pipeline.sources.reddit.comment import seconds, whole_number
-from data_pipeline.sources.reddit.filters import Selection
-from data_pipeline.sources.reddit.source import RedditSource
-from data_pipeline.sources.rules.message_rules import PAPER
-from data_pipeline.storage.lines import LineBatch
-from data_pipeline.storage.malformed_lines import MalformedLine
+from data_pipeline.sources.reddit.comments import seconds, whole_number
+from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.sources.rules import PAPER
+from data_pipeline.storage.lines import LineBatch, MalformedLine
 
 FIELDS = {
     "id": "c2",
@@ -21,7 +19,7 @@ FIELDS = {
 
 
 def judge(line, selection=Selection()):  # noqa: B008
-    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1, {}))
+    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1))
 
 
 def message(**fields):
@@ -124,12 +122,6 @@ def dropped_by(fields, min_characters=0, **asked):
         ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
-        ({"bots": frozenset({"helper"})}, {"author": "Helper"}, "bots"),
-        ({"bots": frozenset({"helper"})}, {"author": "helpers"}, None),
-        ({"drop_over_18": True}, {"over_18": True}, "over_18"),
-        ({"drop_over_18": True}, {"over_18": "true"}, "over_18"),
-        ({"drop_over_18": True}, {"over_18": False}, None),
-        ({"drop_over_18": True}, {}, None),
         # The paper's come first:
         ({"min_score": 2}, {"author": "robot", "score": 1}, "bot"),
     ],
@@ -174,6 +166,4 @@ def test_a_selection_describes_itself_alike_in_any_order():
         "min_score": 3,
         "subreddits": list("abcdefgh"),
         "exclude_subreddits": [],
-        "bots": [],
-        "drop_over_18": False,
     }

@@ -13,8 +13,7 @@ from data_pipeline.job.settings import Settings
 from data_pipeline.pairs.formats import make_format
 from data_pipeline.pairs.shards import Sharding
 from data_pipeline.pairs.tfrecord import FEATURES
-from data_pipeline.sources.reddit.filters import Selection
-from data_pipeline.sources.reddit.source import RedditSource
+from data_pipeline.sources.reddit.source import RedditSource, Selection
 from data_pipeline.storage.inputs import find_inputs
 
 

@@ -19,8 +19,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
-        ["--letters_and_marks", "--rules", "none"],
-        *[["--bots", "nowhere"], ["--bots", "."], ["--exclude_texts", "nowhere.txt"]],
+        ["--exclude_texts", "nowhere.txt"],
         *[["--input", "nowhere/RC_*"], ["--input", ","], ["--input", "nosuch://bucket/RC_*"]],
         *[["--output", "nosuch://bucket/out"], ["--output", ""]],
         *[["--test_fractoin", "0.2"], ["--runner", "NoSuch"]],
@@ -44,14 +43,6 @@ def test_a_value_of_another_kind_is_named(run, world, tmp_path, capsys, options)
     assert options[0] in f"{raised.value.code} {capsys.readouterr().err.splitlines()[-1:]}"
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xff"])
-def test_a_list_of_bots_that_names_nobody_is_one_line(fails, world, tmp_path, content):
-    bots = tmp_path / "bots.txt"
-    bots.write_bytes(content)
-    source = ("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
-    assert f"--bots: '{bots}'" in fails(*source, "--bots", bots)
-
-
 @pytest.mark.parametrize("given", ["Fish,cats", " r/FISH , /r/Cats/,", "r/cats,r/cats,fish"])
 def test_subreddits_however_they_are_written(given):
     for name in ("subreddits", "exclude_subreddits"):
@@ -69,16 +60,12 @@ def test_rules_are_counted_in_their_order_each_comment_once(
         comment("c3", body="[removed]", author="a_bot", score=0),
         comment("c4", body="short", score=0, subreddit="dogs"),
         comment("c5", body="long enough", score=1, subreddit="dogs"),
-        comment("c6", body="long enough", score=3, subreddit="dogs", author="listed"),
-        comment("c7", body="long enough", over_18=True, author="Listed", **fine),
-        comment("c8", body="long enough", over_18=True, **fine),
-        comment("c9", body="long enough", subreddit="fish"),
+        comment("c6", body="long enough", score=3, subreddit="dogs"),
+        comment("c7", body="long enough", subreddit="fish"),
     ]
-    bots = tmp_path / "bots.txt"
-    bots.write_bytes("\ufefflisted\r\n\r\nSECOND \r\n".encode())
     run(
-        *("--input", write_dump("RC", rows), "--output", tmp_path / "out", "--bots", bots),
-        *("--min_characters", 6, "--min_score", 2, "--subreddits", "fish", "--drop_over_18"),
+        *("--input", write_dump("RC", rows), "--output", tmp_path / "out"),
+        *("--min_characters", 6, "--min_score", 2, "--subreddits", "fish"),
     )
     statistics = statistics_of(tmp_path / "out")
     assert statistics["dropped"] == {
@@ -90,8 +77,6 @@ def test_rules_are_counted_in_their_order_each_comment_once(
         "min_characters": 1,
         "min_score": 2,
         "subreddits": 1,
-        "bots": 1,
-        "over_18": 1,
     }
     assert (statistics["kept"], statistics["pairs"]) == (2, 1)
 

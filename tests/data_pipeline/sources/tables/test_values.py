@@ -39,11 +39,9 @@ def test_ids_may_be_numbers_or_text(value, own_id):
 
 @pytest.mark.parametrize("value", [True, [1], {"a": 1}, b"x"])
 def test_an_id_is_nothing_else(value):
-    kind = type(value).__name__
-    with pytest.raises(ValueError, match=f"must be text or a number, but is {kind}"):
-        as_id(value)
-    with pytest.raises(ValueError, match="must be text or a number"):
-        as_text(value)
+    for convert in (as_id, as_text):
+        with pytest.raises(ValueError, match=type(value).__name__):
+            convert(value)
 
 
 def test_texts_are_stripped_and_numbers_are_text():
@@ -75,30 +73,31 @@ def test_orders_are_numbers_or_times():
 
 def test_orders_that_no_float_tells_apart_are_told_apart():
     assert as_order("1448467200.0000001") < as_order("1448467200.0000002")
-    assert as_order("18446744073709551616.5") - 18446744073709551616 == Decimal("0.5")
     assert as_order("9007199254740993.0") == 2**53 + 1
     assert as_order("1970-01-01T00:01:00.5000000") == 60.5
-    # What a float tells apart is written as a float is: it is a part of ids.
-    assert [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), "1e-7")] == [
-        *("1.5", "2", "2.5", "1e-07"),
+    # They are a part of ids.
+    assert [str(as_order(value)) for value in ("1.50", "2.0", Decimal("2.5"), 2.5)] == [
+        *("1.5", "2", "2.5", "2.5"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    "value",
     [
-        ("first", "text: 'first'"),
-        ("1_1", "text: '1_1'"),
-        ("1e400", r"1E\+400"),
-        ("1e999999999", r"1E\+999999999"),
-        (None, "NoneType"),
-        (MISSING, "missing"),
-        (True, "bool"),
-        (math.nan, "nan"),
+        "first",
+        "1e999999999",
+        str(2**64),
+        "nan",
+        None,
+        MISSING,
+        True,
+        math.nan,
+        [1],
+        Decimal("sNaN"),
     ],
 )
-def test_what_has_no_order_says_so(value, found):
-    with pytest.raises(ValueError, match=f"must be a number or an ISO 8601 time, but is {found}"):
+def test_what_has_no_order_is_refused(value):
+    with pytest.raises(ValueError, match="must be a number"):
         as_order(value)
 
 
@@ -116,7 +115,7 @@ def test_seconds_are_whole_and_of_our_time():
 @pytest.mark.parametrize("value", [2.0**53, -(2.0**53), float(2**64), 1e300])
 def test_a_number_that_may_have_been_another_is_refused(value):
     for convert in (as_id, as_text, as_order):
-        with pytest.raises(ValueError, match="is a number too large to be exact; write it as text"):
+        with pytest.raises(ValueError, match="too large to be exact"):
             convert(value)
     assert as_seconds(value) is None
 
@@ -126,11 +125,3 @@ def test_the_largest_exact_numbers_are_read():
     assert as_id(float(most)) == as_text(float(-most)).removeprefix("-") == str(most)
     assert as_order(float(most)) == most
     assert as_id(2**64 - 1) == str(2**64 - 1)
-
-
-def test_decimals_of_38_digits_are_exact_and_those_that_are_no_numbers_are_refused():
-    large = Decimal("12345678901234567890123456789012345678")
-    assert as_order(large) == 12345678901234567890123456789012345678
-    for value in ("Infinity", "sNaN", "NaN"):
-        with pytest.raises(ValueError, match="must be a number or an ISO 8601 time, but is"):
-            as_order(Decimal(value))

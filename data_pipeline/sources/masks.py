@@ -1,10 +1,9 @@
-"""The rules on columns of messages: which rule drops each.
+"""The message rules on columns: which rule drops each message.
 
 A test holds them to the same answer as rules on one message, on any text.
 """
 
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data_pipeline.execution.columns import bytes_of, offsets_of, values_of
-from data_pipeline.sources.rules.message_rules import MessageRules
+from data_pipeline.sources.rules import SETTINGS, MessageRules
 
 _LETTERS = 26
 _LOWER_CASE = 0x20
@@ -35,19 +34,16 @@ def masks(rules: MessageRules, texts: Any, authors: Any) -> dict[str, np.ndarray
       Name of the rule -> booleans [rows], in the order of `MessageRules.names`.
     """
     lengths = pc.utf8_length(texts).to_numpy()
-    found: dict[str, np.ndarray] = {}
-    if rules.max_characters is not None:
-        found["length"] = lengths > rules.max_characters
-    if rules.min_letter_share is not None:
-        letters = count_letters(texts, with_marks=rules.letters_and_marks)
-        found["alphabetic"] = letters <= _shares(lengths, rules.min_letter_share)
-    if rules.drop_prefixes:
-        found["prefix"] = _any(pc.starts_with(texts, start) for start in rules.drop_prefixes)
-    if rules.drop_authors_containing:
-        found["bot"] = _contain(authors, rules.drop_authors_containing)
-    if rules.min_characters > 0:
-        found["min_characters"] = lengths < rules.min_characters
-    return found
+    holds: dict[str, Callable[[Any], np.ndarray]] = {
+        "length": lambda most: lengths > most,
+        "alphabetic": lambda share: (
+            count_letters(texts) <= share.numerator * lengths.astype(np.int64) // share.denominator
+        ),
+        "prefix": lambda prefixes: _any(pc.starts_with(texts, start) for start in prefixes),
+        "bot": lambda parts: _contain(authors, parts),
+        "min_characters": lambda least: lengths < least,
+    }
+    return {name: holds[name](getattr(rules, SETTINGS[name])) for name in rules.names}
 
 
 def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:
@@ -58,13 +54,8 @@ def dropped_by(masks: Sequence[np.ndarray], *, rows: int) -> Any:
     return pa.array(first, mask=first < 0)
 
 
-def _any(masks: Any) -> np.ndarray:
+def _any(masks: Iterable[Any]) -> np.ndarray:
     return np.any([values_of(mask) for mask in masks], axis=0)
-
-
-def _shares(lengths: np.ndarray, share: Any) -> np.ndarray:
-    """The largest whole number that is at most this share of each length [rows]."""
-    return share.numerator * lengths.astype(np.int64) // share.denominator
 
 
 def _contain(names: Any, parts: Sequence[str]) -> np.ndarray:
@@ -78,8 +69,8 @@ def _contain(names: Any, parts: Sequence[str]) -> np.ndarray:
     return found
 
 
-def count_letters(texts: Any, *, with_marks: bool = False) -> np.ndarray:
-    """How many characters of each text are letters, or letters and combining marks [rows]."""
+def count_letters(texts: Any) -> np.ndarray:
+    """How many characters of each text are letters [rows]."""
     offsets = offsets_of(texts)
     data = bytes_of(texts)[offsets[0] : offsets[-1]]
     offsets = offsets - offsets[0]
@@ -89,12 +80,8 @@ def count_letters(texts: Any, *, with_marks: bool = False) -> np.ndarray:
     if len(beyond):
         some = data[beyond]
         leading = beyond[some >= _FIRST_LEADING]
-        characters = some.tobytes().decode()
         # One by one in Python, but only the characters beyond ASCII.
-        is_letter = [
-            character.isalpha() or (with_marks and unicodedata.category(character)[0] == "M")
-            for character in characters
-        ]
+        is_letter = list(map(str.isalpha, some.tobytes().decode()))
         rows = np.searchsorted(offsets, leading[is_letter], side="right") - 1
         letters += np.bincount(rows, minlength=len(letters))
     return letters

@@ -1,5 +1,6 @@
 """The options of `conversations` and `pairs`: declared, and made into their source."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,47 +10,41 @@ from typing import TYPE_CHECKING, Any
 from common.command_line import option
 from common.errors import InputError
 from data_pipeline.pairs.options import HALVES, PairOptions
-from data_pipeline.sources.conversations.fields import Fields
-from data_pipeline.sources.rules.message_rules import MessageRules
-from data_pipeline.sources.rules.options import RuleOptions
+from data_pipeline.sources.rules import MessageRules, RuleOptions
 
 if TYPE_CHECKING:
-    from data_pipeline.sources.conversations.source import TableSource
     from data_pipeline.sources.source import Layout
-    from data_pipeline.sources.tables.rows import TableFormat
+    from data_pipeline.sources.tables.source import TableSource
     from data_pipeline.storage.inputs import InputFile
 
 _TABS = ("\\t", "tab")
 _FIELDS = "fields; a dotted name, such as user.name, is a field of a nested object"
 _TABLE = "CSV"
+_SUFFIX = "_field"
+
+
+def _field(default: Any, *, help: str) -> Any:  # noqa: A002
+    return option(default, help=help, metavar="NAME", group=_FIELDS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(PairOptions, RuleOptions):
-    """The options of both commands."""
+    """The options of both commands; names of fields end in `_field`."""
 
-    thread_field: str | None = option(
+    thread_field: str | None = _field(
         None,
         help="the conversation, which is not divided between splits; by default what replies "
         "connect, and of rows those with the same input",
-        metavar="NAME",
-        group=_FIELDS,
     )
-    time_field: str | None = option(
-        None,
-        help="seconds since 1970 or an ISO 8601 time, for the data card",
-        metavar="NAME",
-        group=_FIELDS,
+    time_field: str | None = _field(
+        None, help="seconds since 1970 or an ISO 8601 time, for the data card"
     )
-    group_field: str | None = option(
-        None,
-        help="what the data card counts pairs by, such as a channel or a product",
-        metavar="NAME",
-        group=_FIELDS,
+    group_field: str | None = _field(
+        None, help="what the data card counts pairs by, such as a channel or a product"
     )
     delimiter: str | None = option(
         None,
-        help="between fields; default: a tab in .tsv, otherwise detected in the header",
+        help="between fields; default: a tab in .tsv, otherwise a comma",
         metavar="C",
         group=_TABLE,
     )
@@ -66,97 +61,82 @@ class TableOptions(PairOptions, RuleOptions):
                 raise InputError(f"--delimiter: {delimiter!r}; accepted: one character, and tab")
             object.__setattr__(self, "delimiter", delimiter)
         # A group may be anything, the thread or the author too; a time may be what orders turns.
-        names = {f"--{role}_field": name for role, name in self.names.given().items()}
-        apart = {
-            flag: name
-            for flag, name in names.items()
-            if flag not in ("--group_field", "--time_field")
-        }
+        apart = {role: name for role, name in self.names.items() if role not in ("group", "time")}
         for name, count in Counter(apart.values()).items():
             if count > 1:
-                same = [flag for flag in apart if apart[flag] == name]
-                raise InputError(f"{' and '.join(same)}: both name {name!r}; name two fields")
+                flags = [f"--{role}{_SUFFIX}" for role in apart if apart[role] == name]
+                raise InputError(f"{' and '.join(flags)}: both name {name!r}; name two fields")
 
     @property
-    def names(self) -> Fields:
-        """The names of the fields."""
-        raise NotImplementedError
+    def names(self) -> dict[str, str]:
+        """Role, such as "thread" -> the name of its field."""
+        options = [field.name for field in dataclasses.fields(self)]
+        given = {name: getattr(self, name) for name in options if name.endswith(_SUFFIX)}
+        return {name.removesuffix(_SUFFIX): field for name, field in given.items() if field}
 
     @property
     def layout(self) -> "Layout":
         """How messages become pairs."""
-        raise NotImplementedError
+        from data_pipeline.sources.source import Layout
 
-    @property
-    def form(self) -> "TableFormat":
-        """How CSV is read."""
-        from data_pipeline.sources.tables.rows import TableFormat
-
-        return TableFormat(self.delimiter, quotes=not self.no_quotes)
+        if "input" in self.names:
+            return Layout.ROWS
+        if "order" in self.names:
+            return Layout.TURNS
+        return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
 
     def message_rules(self) -> MessageRules:
         """The rules that are asked for; those on authors only where there are authors."""
         rules = super().message_rules()
-        return rules if self.names.author else rules._replace(drop_authors_containing=())
+        return rules if "author" in self.names else rules._replace(drop_authors_containing=())
 
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form."""
         return {
-            **{f"{role}_field": name for role, name in self.names.given().items()},
-            **self.message_rules().describe_all(),
+            **{f"{role}{_SUFFIX}": name for role, name in self.names.items()},
+            **self.message_rules().describe(),
             "delimiter": self.delimiter,
             "no_quotes": self.no_quotes,
         }
 
     def source(self, files: "Sequence[InputFile]") -> "TableSource":
-        """Reads tables, after it has checked the fields of the first files.
+        """Reads tables, after a look at the first rows.
 
         Raises:
           InputError: if a field is missing, or an option is for CSV and no file is.
         """
-        from data_pipeline.sources.conversations.source import TableSource
-        from data_pipeline.sources.source import Layout
-        from data_pipeline.sources.tables.check import check_fields
         from data_pipeline.sources.tables.reader import DELIMITED, suffix_of
+        from data_pipeline.sources.tables.rows import TableFormat
+        from data_pipeline.sources.tables.source import TableSource
+        from data_pipeline.sources.tables.values import as_id
 
-        form = self.form
-        if not {suffix_of(file.path, form) for file in files} & {*DELIMITED}:
-            for name, given in (("delimiter", self.delimiter), ("no_quotes", self.no_quotes)):
-                if given:
-                    raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
-        may_be_empty = {"parent", "author", "time", "group"}
-        if self.layout is Layout.ROWS:
-            may_be_empty.add("thread")
-        roles = self.names.given().items()
-        check_fields(
-            files,
-            required={f"{role}_field": name for role, name in roles if role not in may_be_empty},
-            optional={f"{role}_field": name for role, name in roles if role in may_be_empty},
-            form=form,
-        )
+        form = TableFormat(self.delimiter, quotes=not self.no_quotes)
+        if form != TableFormat() and not {suffix_of(file.path, form) for file in files} & {
+            *DELIMITED
+        }:
+            name = "delimiter" if self.delimiter else "no_quotes"
+            raise InputError(f"--{name}: accepted with CSV and TSV files; no input is one")
         file_names = Counter(PurePath(file.path).name for file in files)
-        return TableSource(
+        source = TableSource(
             self.layout,
             self.names,
             self.message_rules(),
             form,
             same_names=max(file_names.values()) > 1,
+            no_parent=as_id(getattr(self, "no_parent", None)),
         )
+        source.require_messages(files)
+        return source
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversationOptions(TableOptions):
     """Which messages become pairs, and how they are stored."""
 
-    text_field: str = option(help="the text of a message", metavar="NAME", group=_FIELDS)
-    id_field: str | None = option(
-        None, help="the id of a message, a number or text", metavar="NAME", group=_FIELDS
-    )
-    parent_field: str | None = option(
-        None,
-        help="the id of the message that it replies to; empty if there is none",
-        metavar="NAME",
-        group=_FIELDS,
+    text_field: str = _field(dataclasses.MISSING, help="the text of a message")
+    id_field: str | None = _field(None, help="the id of a message, a number or text")
+    parent_field: str | None = _field(
+        None, help="the id of the message that it replies to; empty if there is none"
     )
     no_parent: str | None = option(
         None,
@@ -164,19 +144,12 @@ class ConversationOptions(TableOptions):
         metavar="VALUE",
         group=_FIELDS,
     )
-    order_field: str | None = option(
+    order_field: str | None = _field(
         None,
         help="instead of --id_field and --parent_field: a number or a time that orders the "
         "messages of a thread; each replies to the one before",
-        metavar="NAME",
-        group=_FIELDS,
     )
-    author_field: str | None = option(
-        None,
-        help="who wrote it, for --drop_authors_containing",
-        metavar="NAME",
-        group=_FIELDS,
-    )
+    author_field: str | None = _field(None, help="who wrote it, for --drop_authors_containing")
 
     def __post_init__(self) -> None:
         """Checks options that depend on each other."""
@@ -198,47 +171,18 @@ class ConversationOptions(TableOptions):
                 "the split of its thread"
             )
 
-    @property
-    def names(self) -> Fields:
-        """The names of the fields."""
-        return Fields(
-            id=self.id_field,
-            parent=self.parent_field,
-            text=self.text_field,
-            thread=self.thread_field,
-            order=self.order_field,
-            author=self.author_field,
-            time=self.time_field,
-            group=self.group_field,
-        )
-
-    @property
-    def layout(self) -> "Layout":
-        """How messages become pairs."""
-        from data_pipeline.sources.source import Layout
-
-        if self.order_field is not None:
-            return Layout.TURNS
-        return Layout.LINKED if self.thread_field else Layout.LINKED_THREADS
-
     def describe(self) -> dict[str, Any]:
         """The fields, the rules and the form, and what means no parent."""
         described = super().describe()
         return described | ({"no_parent": self.no_parent} if self.no_parent else {})
-
-    def source(self, files: "Sequence[InputFile]") -> "TableSource":
-        """Reads tables, after it has checked the fields of the first files."""
-        from data_pipeline.sources.tables.values import as_id
-
-        return super().source(files)._replace(no_parent=as_id(self.no_parent))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions(TableOptions):
     """Which fields of a row are a pair, and how pairs are stored."""
 
-    input_field: str = option(help="the first text of a pair", metavar="NAME", group=_FIELDS)
-    response_field: str = option(help="the text that replies to it", metavar="NAME", group=_FIELDS)
+    input_field: str = _field(dataclasses.MISSING, help="the first text of a pair")
+    response_field: str = _field(dataclasses.MISSING, help="the text that replies to it")
 
     def __post_init__(self) -> None:
         """Refuses options that are for messages."""
@@ -249,21 +193,3 @@ class RowOptions(TableOptions):
             raise InputError("--drop_authors_containing: rows have no author")
         if self.pairs_of == HALVES:
             raise InputError(f"--pairs_of: {HALVES!r}: a row is a pair already")
-
-    @property
-    def names(self) -> Fields:
-        """The names of the fields."""
-        return Fields(
-            input=self.input_field,
-            response=self.response_field,
-            thread=self.thread_field,
-            time=self.time_field,
-            group=self.group_field,
-        )
-
-    @property
-    def layout(self) -> "Layout":
-        """Rows that are pairs."""
-        from data_pipeline.sources.source import Layout
-
-        return Layout.ROWS

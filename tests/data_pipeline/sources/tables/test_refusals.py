@@ -27,7 +27,7 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("conversations", [*LINKED, "--sample", "0"], "--sample"),
         ("conversations", [*TURNS, "--no_parent", "0"], "--no_parent"),
         ("conversations", [*LINKED, "--validation_shards", "2"], "--validation_shards"),
-        ("conversations", [*LINKED[:-1], "text"], "--text_field"),
+        ("conversations", [*LINKED[:-1], "text"], "'text'"),
         ("conversations", [*LINKED, "--exclude_texts", "no*.txt"], "--exclude_texts"),
         ("conversations", [*LINKED, "--pairs_of", "halves"], "--pairs_of"),
         ("conversations", [*TURNS, "--pairs_of", "halves", "--split_by", "pair"], "--pairs_of"),
@@ -80,4 +80,4 @@ def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
         table = pa.table([pa.array(["1", "2"])] * 4, names=["id", "to", "said", "said"])
         pa.parquet.write_table(table, path)
     message = refused("conversations", "--input", path, *LINKED)
-    assert message.startswith(f"--text_field: {path}: ")
+    assert f"{path}: 2 field 'said'" in message

@@ -1,0 +1,166 @@
+"""Which messages are dropped: the rules on a message's text and author, and their options.
+
+`PAPER` has the values of Yang et al. 2018, section 3: a message is dropped if it has 350 characters
+or more, if 70% of its characters or less are alphabetic, if it starts with "https", "/r/" or "@",
+or if its author's name contains "bot". A rule is on if its setting is; `masks` applies those that
+are on in their order, and a message counts for the first that holds.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from common.command_line import Options, option
+from common.errors import InputError
+
+SETTINGS = {
+    "length": "max_characters",
+    "alphabetic": "min_letter_share",
+    "prefix": "drop_prefixes",
+    "bot": "drop_authors_containing",
+    "min_characters": "min_characters",
+}
+"""Rule -> the setting that turns it on, in the order in which rules apply."""
+
+
+class MessageRules(NamedTuple):
+    """The settings of the rules; by default all are off."""
+
+    max_characters: int | None = None
+    """A longer message is dropped."""
+    min_letter_share: Fraction | None = None
+    """A message of which this share of the characters or less are letters is dropped. A fraction,
+    so that 7 letters of 10 are exactly 0.7."""
+    drop_prefixes: tuple[str, ...] = ()
+    """A message that starts with one of these is dropped."""
+    drop_authors_containing: tuple[str, ...] = ()
+    """Lower case; a message whose author's name has one of these in it is dropped."""
+    min_characters: int = 0
+    """A shorter message is dropped."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the rules that are on, in their order."""
+        return [
+            name
+            for name, setting in SETTINGS.items()
+            if getattr(self, setting) != getattr(NONE, setting)
+        ]
+
+    def describe(self) -> dict[str, Any]:
+        """As JSON."""
+        share = self.min_letter_share
+        return {
+            "min_characters": self.min_characters,
+            "max_characters": self.max_characters,
+            "min_letter_share": None if share is None else float(share),
+            "drop_prefixes": list(self.drop_prefixes),
+            "drop_authors_containing": list(self.drop_authors_containing),
+        }
+
+
+NONE = MessageRules()
+PAPER = MessageRules(
+    max_characters=349,
+    min_letter_share=Fraction(7, 10),
+    drop_prefixes=("https", "/r/", "@"),
+    drop_authors_containing=("bot",),
+)
+RULES = {"paper": PAPER, "none": NONE}
+"""The sets of rules that `--rules` names."""
+_GROUP = "rules that drop messages"
+
+
+def rules_option(default: str) -> Any:
+    """Declares `--rules`."""
+    return option(
+        default,
+        help="paper: the rules of Yang et al. 2018; none: only messages without a text are "
+        "dropped; each option below changes one rule, or turns it on",
+        choices=tuple(RULES),
+        group=_GROUP,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOptions(Options):
+    """Which messages are dropped."""
+
+    rules: str = rules_option("none")
+    max_characters: int | None = option(
+        None,
+        help=f"drop messages with more characters; the paper's: {PAPER.max_characters}",
+        minimum=1,
+        group=_GROUP,
+    )
+    min_characters: int = option(
+        0, help="drop messages with fewer characters", minimum=0, group=_GROUP
+    )
+    min_letter_share: float | None = option(
+        None,
+        help="drop messages in which at most this share of the characters, spaces included, are "
+        f"letters; the paper's: {float(PAPER.min_letter_share or 0)}",
+        minimum=0,
+        below=1,
+        group=_GROUP,
+    )
+    drop_prefixes: str | None = option(
+        None,
+        help=f"drop messages that start like this; the paper's: {','.join(PAPER.drop_prefixes)}",
+        metavar="TEXT[,TEXT...]",
+        group=_GROUP,
+    )
+    drop_authors_containing: str | None = option(
+        None,
+        help="drop messages whose author's name contains this, in any case; the paper's: "
+        + ",".join(PAPER.drop_authors_containing),
+        metavar="TEXT[,TEXT...]",
+        group=_GROUP,
+    )
+
+    def __post_init__(self) -> None:
+        """Checks options that depend on each other."""
+        super().__post_init__()
+        self.message_rules()
+
+    def message_rules(self) -> MessageRules:
+        """The rules that are asked for.
+
+        Raises:
+          InputError: if they keep no message, or a list of texts names none.
+        """
+        share, authors = self.min_letter_share, self.drop_authors_containing
+        given: dict[str, Any] = {
+            "max_characters": self.max_characters,
+            # To six digits, as it was written: multiples fit into 64 bits.
+            "min_letter_share": share
+            if share is None
+            else Fraction(str(share)).limit_denominator(10**6),
+            "drop_prefixes": texts_of("drop_prefixes", self.drop_prefixes),
+            "drop_authors_containing": texts_of(
+                "drop_authors_containing", authors and authors.lower()
+            ),
+            "min_characters": self.min_characters,
+        }
+        changed = {name: value for name, value in given.items() if value is not None}
+        rules = RULES[self.rules]._replace(**changed)
+        if rules.max_characters is not None and rules.min_characters > rules.max_characters:
+            raise InputError(
+                f"--min_characters: {rules.min_characters} is more than --max_characters "
+                f"{rules.max_characters}; no message is kept"
+            )
+        return rules
+
+
+def texts_of(name: str, given: str | None) -> tuple[str, ...] | None:
+    """The texts between the commas of an option; None if it was not given.
+
+    Raises:
+      InputError: if there are none.
+    """
+    if given is None:
+        return None
+    texts = tuple(filter(None, map(str.strip, given.split(","))))
+    if not texts:
+        raise InputError(f"--{name}: {given!r} names none; accepted: texts with commas between")
+    return texts

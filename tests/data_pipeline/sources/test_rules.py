@@ -1,0 +1,142 @@
+"""Rules on texts and authors: one by one and all at once, and their options."""
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from common.errors import InputError
+from data_pipeline.sources.masks import count_letters, dropped_by, masks
+from data_pipeline.sources.rules import NONE, PAPER, MessageRules, RuleOptions
+from tests.data_pipeline.sources import one_by_one
+
+HINDI = "मैं बीस साल का हूँ"  # 7 letters of 18 characters: the rest are marks and spaces
+AGE = "I am 20 years old"  # 11 letters of 17
+
+characters = st.characters(codec="utf-8") | st.sampled_from("aZ19 @/é\u0903\u0e31\u200dßİΣ🙂")
+texts = st.text(characters, max_size=80)
+rules = st.builds(
+    MessageRules,
+    max_characters=st.none() | st.integers(0, 40),
+    min_letter_share=st.none() | st.fractions(0, 1, max_denominator=10**6),
+    drop_prefixes=st.lists(st.text(characters, min_size=1, max_size=2), max_size=2).map(tuple),
+    drop_authors_containing=st.lists(
+        st.text(characters, min_size=1, max_size=2).map(str.lower), max_size=2
+    ).map(tuple),
+    min_characters=st.integers(0, 5),
+)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(
+    st.lists(st.tuples(texts, texts), max_size=12),
+    rules | st.sampled_from([PAPER, NONE]),
+    st.integers(0, 3),
+)
+def test_columns_say_what_the_rules_say_of_each_message(messages, some, start):
+    columns = [
+        pa.array([text for text, _ in messages], pa.large_string())[start:],
+        pa.array([author for _, author in messages], pa.string())[start:],
+    ]
+    found = masks(some, *columns)
+    each = [one_by_one.message_rules(some, *message) for message in messages[start:]]
+    assert list(found) == some.names
+    assert {name: mask.tolist() for name, mask in found.items()} == {
+        name: [holds[name] for holds in each] for name in some.names
+    }
+    first = [next((i for i, holds in enumerate(row.values()) if holds), None) for row in each]
+    assert dropped_by(list(found.values()), rows=len(each)).to_pylist() == first
+
+
+def test_letters_are_counted_in_texts_of_any_length():
+    some = ["", "a" * 63, "é" * 64, "1a" * 65, "की" * 33, "z" * 1000, "", "\u0e31" * 5, "@["]
+    found = count_letters(pa.array(some, pa.large_string()))
+    assert found.tolist() == list(map(one_by_one.count_letters, some))
+    assert count_letters(pa.array([HINDI, AGE], pa.large_string())).tolist() == [7, 11]
+
+
+def rule_of(rules, text, author=""):
+    found = masks(rules, pa.array([text], pa.large_string()), pa.array([author], pa.string()))
+    return next((name for name, mask in found.items() if mask[0]), None)
+
+
+@pytest.mark.parametrize(
+    ("setting", "kept", "dropped", "rule"),
+    [
+        ({"max_characters": 3}, "abc", "abcd", "length"),
+        ({"min_characters": 3}, "abc", "ab", "min_characters"),
+        ({"min_letter_share": Fraction(1, 2)}, AGE, "ab12", "alphabetic"),
+        ({"min_letter_share": Fraction(0)}, "a1234567", "12345678", "alphabetic"),
+        ({"drop_prefixes": ("!", "www.")}, "see www.x", "www.x", "prefix"),
+        ({"drop_prefixes": ("!", "www.")}, "hello!", "!help", "prefix"),
+    ],
+)
+def test_a_setting_turns_on_its_rule_alone(setting, kept, dropped, rule):
+    rules = MessageRules(**setting)
+    assert rules.names == [rule]
+    assert rule_of(rules, kept) is None
+    assert rule_of(rules, dropped) == rule
+
+
+def test_the_papers_rules_and_their_order():
+    assert PAPER._replace(min_characters=1).names == [
+        *("length", "alphabetic", "prefix", "bot", "min_characters"),
+    ]
+    assert NONE.names == []
+    assert rule_of(PAPER, AGE) == rule_of(PAPER, HINDI) == "alphabetic"
+    assert rule_of(PAPER._replace(min_letter_share=Fraction(1, 2)), AGE) is None
+
+
+def test_authors_are_found_in_any_case():
+    rules = MessageRules(drop_authors_containing=("bot", "é"))
+    assert rule_of(rules, "hi", "UbotU") == rule_of(rules, "hi", "ANDRÉ") == "bot"
+    assert rule_of(rules, "hi", "bo t") is None
+
+
+@pytest.mark.parametrize("share", ["0.1", "0.29", "0.57", "0.7"])
+def test_shares_are_exact(share):
+    """As binary fractions, 0.29 of 100 is 28.999999999999996 and 0.57 of 100 is 56.99999999999999.
+
+    A message with exactly the share is dropped, and one more letter keeps it.
+    """
+    letters = int(share[2:].ljust(2, "0"))
+    rules = MessageRules(min_letter_share=Fraction(share))
+    assert rule_of(rules, "a" * letters + "1" * (100 - letters)) == "alphabetic"
+    assert rule_of(rules, "a" * (letters + 1) + "1" * (99 - letters)) is None
+
+
+@pytest.mark.parametrize("rules", ["paper", "none"])
+def test_an_option_changes_or_turns_on_one_rule(rules):
+    begin = PAPER if rules == "paper" else NONE
+    assert RuleOptions(rules=rules).message_rules() == begin
+    for changed, value in (
+        ({"max_characters": 5}, 5),
+        ({"min_characters": 5}, 5),
+        ({"min_letter_share": 0.57}, Fraction(57, 100)),
+        ({"drop_prefixes": " http, !,"}, ("http", "!")),
+        ({"drop_authors_containing": "Bot,HELPER"}, ("bot", "helper")),
+    ):
+        (name,) = changed
+        asked = RuleOptions(rules=rules, **changed).message_rules()
+        assert asked == begin._replace(**{name: value})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rules": "all"},
+        {"max_characters": 0},
+        {"min_characters": -1},
+        {"min_characters": 350, "rules": "paper"},
+        {"min_letter_share": 1.0},
+        {"min_letter_share": -0.1},
+        {"min_letter_share": float("nan")},
+        {"drop_prefixes": ","},
+        {"drop_authors_containing": ""},
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(given):
+    with pytest.raises(InputError, match=f"--{next(iter(given))}"):
+        RuleOptions(**given)

@@ -12,7 +12,6 @@ import logging
 import zlib
 from collections import Counter
 from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import Any
 
 import orjson
@@ -34,7 +33,7 @@ from data_pipeline.pairs.tfrecord import (
 )
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import read_rows
-from data_pipeline.sources.tables.rows import TableFormat
+from data_pipeline.sources.tables.rows import Rows, TableFormat
 from data_pipeline.storage.filesystem import Tap, as_json, reach_object_stores, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
@@ -44,8 +43,6 @@ from data_pipeline.storage.synthetic import synthetic_flag
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 NO_LABEL = "-"
 _COLUMNS = TableFormat(delimiter="\t", quotes=False)
-_ALL = ((), ("*",))
-"""Patterns that keep every pair."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -62,7 +59,7 @@ def run_snli(options: SnliOptions) -> JobResult:
       ClaimedError: if another job works in the output folder.
     """
     described = {"command": "snli", "shards": options.shards, **options.describe_limits()}
-    if options.pair_ids not in _ALL:
+    if options.keeps_some:
         described["pair_ids"] = list(options.pair_ids)
     reach_object_stores()
     excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
@@ -74,28 +71,24 @@ def run_snli(options: SnliOptions) -> JobResult:
     require_apart({"--output": options.output}, files)
 
     def work() -> dict[str, Any]:
-        read = _Pairs(options, excluded)
-        inputs = read.add_all(files)
-        statistics = read.statistics()
+        pairs = _Pairs(options, excluded)
+        inputs = _read(files, pairs)
+        statistics = pairs.statistics()
         require_acceptable(
-            statistics, options, pairs=read.counts["pairs"], dead_letters=read.dead_letters
+            statistics, options, pairs=statistics["pairs"], dead_letters=pairs.dead_letters
         )
-        if excluded is not None and not read.counts["excluded"]:
+        if excluded is not None and not statistics["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
         folder.start()
         outputs = {}
-        for name, lines in read.contents().items():
+        for name, lines in pairs.contents().items():
             file = write_file(FileSystems.join(folder.incomplete, name), b"".join(lines))
             outputs[name] = {"bytes": file.size, "crc32c": file.crc32c, "records": len(lines)}
+        marker = {"inputs": inputs, "options": described, "outputs": outputs}
         folder.publish(
             files={name: name for name in outputs},
             documents={STATISTICS: as_json(statistics)},
-            marker={
-                "inputs": inputs,
-                "options": described,
-                "outputs": outputs,
-                **synthetic_flag(inputs),
-            },
+            marker=marker | synthetic_flag(inputs),
         )
         return statistics
 
@@ -110,12 +103,31 @@ def _require_once(files: list[InputFile]) -> None:
     """Checks that no corpus is there in two formats, as SNLI's archive has it."""
     seen: dict[str, str] = {}
     for file in files:
-        stem = PurePath(file.path).name.partition(".jsonl")[0].partition(".txt")[0]
-        other = seen.setdefault(str(PurePath(file.path).with_name(stem)), file.path)
-        if other != file.path:
+        stem = file.path.partition(".jsonl")[0].partition(".txt")[0]
+        if (other := seen.setdefault(stem, file.path)) != file.path:
             raise InputError(
                 f"--input: {file.path!r} has the pairs of {other!r}; accepted: one of the two"
             )
+
+
+def _read(files: list[InputFile], pairs: "_Pairs") -> dict[str, dict[str, Any]]:
+    """Adds the pairs of files; returns the files' entries in COMPLETED by full path.
+
+    Raises:
+      InputError: if files cannot be read; names all of them.
+    """
+    inputs, unreadable = {}, []
+    for file in files:
+        tap = Tap()
+        try:
+            for rows in read_rows(file, FIELDS, tap=tap, form=_COLUMNS):
+                pairs.add(file.path, rows)
+        except UnreadableFileError as error:
+            unreadable.append(str(error))
+        inputs[file.full_path] = file.describe(tap)
+    if unreadable:
+        raise InputError("; ".join(unreadable))
+    return inputs
 
 
 class _Pairs:
@@ -127,62 +139,47 @@ class _Pairs:
         self._shards: list[list[bytes]] = [[] for _ in range(options.shards)]
         self._excluded_lines: list[bytes] = []
         self.dead_letters: list[bytes] = []
-        self.counts: Counter = Counter()
+        self._counts: Counter = Counter()
         """`lines` = `malformed` + `other_ids` + `no_label` + `excluded` + `pairs`, and of each of
         `LABELS`."""
 
-    def add_all(self, files: list[InputFile]) -> dict[str, dict[str, Any]]:
-        """Reads files; returns their entries in COMPLETED by full path.
+    def add(self, path: str, rows: Rows) -> None:
+        """Adds the pairs of some rows of a file."""
+        malformed = list(rows.malformed)
+        for number, values in zip(rows.numbers, rows.values, strict=True):
+            try:
+                self._counts.update(self._add(*values))
+            except ValueError as error:
+                raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
+                malformed.append(MalformedLine(path, number, raw, str(error)))
+        self._counts.update(lines=rows.total, malformed=len(malformed))
+        left = self._options.max_dead_letters - len(self.dead_letters)
+        in_order = sorted(malformed, key=lambda line: line.number)
+        self.dead_letters += [line.as_dead_letter() for line in in_order[:left]]
+
+    def _add(self, label: Any, premise: Any, hypothesis: Any, pair_id: Any) -> tuple[str, ...]:
+        """Adds a row to its shard, a hash of its id; returns what it counts as.
 
         Raises:
-          InputError: if files cannot be read; names all of them.
-        """
-        inputs, unreadable = {}, []
-        for file in files:
-            tap = Tap()
-            try:
-                for rows in read_rows(file, FIELDS, tap=tap, form=_COLUMNS):
-                    malformed = list(rows.malformed)
-                    for number, values in zip(rows.numbers, rows.values, strict=True):
-                        if reason := self._add(*values):
-                            raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
-                            malformed.append(MalformedLine(file.path, number, raw, reason))
-                    malformed.sort(key=lambda line: line.number)
-                    self.counts.update(lines=rows.total, malformed=len(malformed))
-                    left = self._options.max_dead_letters - len(self.dead_letters)
-                    self.dead_letters += [line.as_dead_letter() for line in malformed[:left]]
-            except UnreadableFileError as error:
-                unreadable.append(str(error))
-            inputs[file.full_path] = file.describe(tap)
-        if unreadable:
-            raise InputError("; ".join(unreadable))
-        return inputs
-
-    def _add(self, label: Any, premise: Any, hypothesis: Any, pair_id: Any) -> str:
-        """Adds a row to its shard; returns why it cannot be parsed, if so.
-
-        As in `pairs.shards`, a pair's shard is a hash of its id.
+          ValueError: if it cannot be parsed.
         """
         for name, value in zip(FIELDS, (label, premise, hypothesis, pair_id), strict=True):
             if not isinstance(value, str):
-                return f"{name} is missing or no string"
+                raise ValueError(f"{name} is missing or no string")
         if not any(fnmatchcase(pair_id, pattern) for pattern in self._options.pair_ids or "*"):
-            self.counts["other_ids"] += 1
-        elif label == NO_LABEL:
-            self.counts["no_label"] += 1
-        elif label not in LABELS:
-            return f"gold_label is none of {', '.join((*LABELS, NO_LABEL))}"
-        elif file := self._excluded and self._excluded.find_pair(premise, hypothesis):
-            self.counts["excluded"] += 1
-            found = {"file": file, PREMISE: premise, HYPOTHESIS: hypothesis, PAIR_ID: pair_id}
-            self._excluded_lines.append(orjson.dumps(found, option=orjson.OPT_APPEND_NEWLINE))
-        else:
-            texts = {PREMISE: premise, HYPOTHESIS: hypothesis}
-            record = encode_example({**texts, LABEL: LABELS.index(label), PAIR_ID: pair_id})
-            shard = zlib.crc32(pair_id.encode()) % len(self._shards)
-            self._shards[shard].append(frame(record))
-            self.counts.update(("pairs", label))
-        return ""
+            return ("other_ids",)
+        if label == NO_LABEL:
+            return ("no_label",)
+        if label not in LABELS:
+            raise ValueError(f"gold_label is none of {', '.join((*LABELS, NO_LABEL))}")
+        pair = {PREMISE: premise, HYPOTHESIS: hypothesis}
+        if file := self._excluded and self._excluded.find_pair(premise, hypothesis):
+            line = orjson.dumps({"file": file, **pair, PAIR_ID: pair_id})
+            self._excluded_lines.append(line + b"\n")
+            return ("excluded",)
+        record = encode_example({**pair, LABEL: LABELS.index(label), PAIR_ID: pair_id})
+        self._shards[zlib.crc32(pair_id.encode()) % len(self._shards)].append(frame(record))
+        return "pairs", label
 
     def contents(self) -> dict[str, list[bytes]]:
         """File name -> its lines or records, the same however the input was divided."""
@@ -196,9 +193,10 @@ class _Pairs:
 
     def statistics(self) -> dict[str, Any]:
         """The contents of `statistics.json`; some counts only where they are asked for."""
-        names = ["lines", "malformed"]
-        names += ["other_ids"] if self._options.pair_ids not in _ALL else []
-        names += ["no_label"]
-        names += ["excluded"] if self._excluded is not None else []
-        counts = {name: self.counts[name] for name in (*names, "pairs")}
-        return {**counts, "labels": {label: self.counts[label] for label in LABELS}}
+        left_out = {
+            "other_ids": not self._options.keeps_some,
+            "excluded": self._excluded is None,
+        }
+        names = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
+        counts = {name: self._counts[name] for name in names if not left_out.get(name)}
+        return {**counts, "labels": {label: self._counts[label] for label in LABELS}}

@@ -6,6 +6,7 @@ these data say so in COMPLETED, which training, export and evaluation read, and 
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from data_pipeline.storage.filesystem import is_remote
@@ -30,24 +31,14 @@ def synthetic_flag(paths: Iterable[str]) -> dict[str, bool]:
 
 def _is_sample(folder: Path) -> bool:
     """Whether the marker is in the folder or in the one above, or a job made it of such data."""
-    if _is_made_of_sample(folder / COMPLETED):
-        return True
-    markers = (above / MARKER for above in (folder, folder.parent))
-    return any(map(is_marker, markers))
+    with suppress(OSError, ValueError, AttributeError):
+        if json.loads((folder / COMPLETED).read_bytes()).get(SYNTHETIC) is True:
+            return True
+    return is_marker(folder / MARKER) or is_marker(folder.parent / MARKER)
 
 
 def is_marker(path: Path) -> bool:
     """Whether it is a file that begins like the marker of a sample world."""
-    return path.is_file() and _first_words(path) == FIRST_WORDS
-
-
-def _is_made_of_sample(completed: Path) -> bool:
-    try:
-        return json.loads(completed.read_bytes()).get(SYNTHETIC) is True
-    except (OSError, ValueError, AttributeError):
-        return False
-
-
-def _first_words(path: Path) -> str:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return file.read(len(FIRST_WORDS))
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(FIRST_WORDS)) == FIRST_WORDS.encode()
+    return False

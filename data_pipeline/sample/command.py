@@ -18,6 +18,8 @@ from data_pipeline.sample.world import load
 from data_pipeline.storage.filesystem import is_remote
 from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
+_LABELLED = {"stsb": sts, "nli": nli, "semeval_cqa": cqa}
+"""Folder -> what makes its files."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -39,7 +41,7 @@ def write_sample(options: SampleOptions) -> None:
         raise InputError(f"--output: {options.output!r}: accepted: a local folder")
     output, comments, seed = Path(options.output), options.comments, options.seed
     marker = output / MARKER
-    for name in ("stsb", "nli", "semeval_cqa", "reddit"):
+    for name in (*_LABELLED, "reddit"):
         if (output / name).exists() and not is_marker(marker):
             raise InputError(
                 f"--output: {str(output / name)!r} already exists and is not a sample "
@@ -50,8 +52,9 @@ def write_sample(options: SampleOptions) -> None:
             _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
         world = load()
-        sts.write(world, output / "stsb", seed=seed)
-        nli.write(world, output / "nli", seed=seed)
-        cqa.write(world, output / "semeval_cqa", seed=seed)
+        for name, labelled in _LABELLED.items():
+            (output / name).mkdir(exist_ok=True)
+            for file, content in labelled.files(world, seed=seed):
+                (output / name / file).write_bytes(content.encode())
         dump.write(world, output / "reddit", comments=comments, seed=seed)
         marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")

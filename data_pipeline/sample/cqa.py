@@ -7,7 +7,6 @@ subject; an Irrelevant one shares at most the way of asking, or the opener.
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 from data_pipeline.sample.speech import Speaker, capital
@@ -33,16 +32,14 @@ _BODIES = (
 _CATEGORY, _ASKED, _REPLIED = "Advice and Help", "2020-01-{:02} 12:00:00", "2020-02-{:02} 12:00:00"
 
 
-def write(world: World, folder: Path, *, seed: int) -> None:
-    """Writes the dev and the test file."""
-    folder.mkdir(parents=True, exist_ok=True)
+def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Yields the names and contents of the dev and the test file."""
     for part in QUESTIONS:
         lines = ['<?xml version="1.0" encoding="utf-8"?>', '<xml version="1.0">']
         for element in _elements(Speaker(world, Random(f"cqa {part} {seed}")), part):
             ET.indent(element, "\t")
             lines.append(ET.tostring(element, "unicode", short_empty_elements=False))
-        content = "\n".join([*lines, "</xml>", ""])
-        (folder / f"SemEval2016-Task3-CQA-QL-{part}.xml").write_bytes(content.encode())
+        yield f"SemEval2016-Task3-CQA-QL-{part}.xml", "\n".join([*lines, "</xml>", ""])
 
 
 def _elements(speaker: Speaker, part: str) -> Iterator[ET.Element]:

@@ -5,7 +5,6 @@ another place, or the opposite of an event. Neutral: another aspect, or another 
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import orjson
@@ -19,13 +18,11 @@ _NO_MAJORITY_RATE = 0.02
 _GENERAL_RATE = 0.3
 
 
-def write(world: World, folder: Path, *, seed: int) -> None:
-    """Writes snli_1.0_train.jsonl, snli_1.0_dev.jsonl and snli_1.0_test.jsonl."""
-    folder.mkdir(parents=True, exist_ok=True)
+def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Yields the names and contents of the train, dev and test file."""
     for part in ROWS:
-        speaker = Speaker(world, Random(f"nli {part} {seed}"))
-        content = b"".join(orjson.dumps(row) + b"\n" for row in _rows(speaker, part))
-        (folder / f"snli_1.0_{part}.jsonl").write_bytes(content)
+        rows = _rows(Speaker(world, Random(f"nli {part} {seed}")), part)
+        yield f"snli_1.0_{part}.jsonl", "".join(orjson.dumps(row).decode() + "\n" for row in rows)
 
 
 def _rows(speaker: Speaker, part: str) -> Iterator[dict]:

@@ -5,7 +5,6 @@ more columns, of licences.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 from data_pipeline.sample.speech import RELATIONS, Speaker, frame
@@ -19,13 +18,11 @@ _GOLD = {"same": (4.4, 5.0), "thing": (2.2, 3.0), "aspect": (1.4, 2.2), "none": 
 """Relation -> the lowest and the highest similarity."""
 
 
-def write(world: World, folder: Path, *, seed: int) -> None:
-    """Writes sts-train.csv, sts-dev.csv and sts-test.csv."""
-    folder.mkdir(parents=True, exist_ok=True)
+def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Yields the names and contents of the train, dev and test file."""
     for part in PAIRS_PER_GENRE:
         speaker = Speaker(world, Random(f"sts {part} {seed}"))
-        content = "".join(f"{row}\n" for row in _rows(speaker, part))
-        (folder / f"sts-{part}.csv").write_bytes(content.encode())
+        yield f"sts-{part}.csv", "".join(f"{row}\n" for row in _rows(speaker, part))
 
 
 def _rows(speaker: Speaker, part: str) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Every compression, whole and damaged."""
 
 import errno
-import lzma
 import os
 from pathlib import PurePath
 
@@ -52,74 +51,43 @@ def test_a_last_line_without_its_end_and_a_line_longer_than_a_batch(tmp_path, mo
     assert lines_of(path) == [b"a" * 100, b"", b"end"]
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_truncated_file_is_noticed(write_dump, suffix):
-    path = write_dump(f"RC{suffix}", [b"%d" % (n * n) for n in range(2000)])
-    path.write_bytes(path.read_bytes()[:-20])
+def flipped(content, place):
+    damaged = bytearray(content)
+    damaged[place] ^= 0xFF
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:-20],
+        lambda content: flipped(content, len(content) // 2),
+        lambda content: content + flipped(content, 0),
+        lambda content: content + b"garbage",
+        lambda _: b"this is plain text, whatever the name says",
+        lambda _: b"",
+    ],
+    ids=["cut", "changed", "a damaged stream behind", "garbage behind", "no archive", "empty"],
+)
+@pytest.mark.parametrize("suffix", COMPRESSIONS[1:])
+def test_damage_is_noticed(tmp_path, compress, suffix, damage):
+    path = tmp_path / f"RC{suffix}"
+    # zstd has no checksum: only a compressed block shows that it was changed.
+    path.write_bytes(damage(compress[suffix](b"".join(b"%d\n" % (n * n) for n in range(5000)))))
     with pytest.raises(UnreadableFileError, match=rf"RC{suffix}: truncated or corrupt"):
         lines_of(path)
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_file_that_is_no_archive_is_noticed(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", COMPRESSIONS[1:])
+def test_several_streams_in_one_file_and_padding_between_them(tmp_path, compress, suffix):
     path = tmp_path / f"RC{suffix}"
-    path.write_bytes(b"this is plain text, whatever the name says")
-    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
-        lines_of(path)
-
-
-def test_corruption_in_the_middle_is_noticed(write_dump):
-    path = write_dump("RC.bz2", [b"%d" % (n * n) for n in range(5000)])
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
-        lines_of(path)
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_several_streams_in_one_file(tmp_path, compress, suffix):
-    path = tmp_path / f"RC{suffix}"
-    path.write_bytes(b"".join(compress[suffix](b"%d\n" % n) for n in range(3)))
-    assert lines_of(path) == [b"0", b"1", b"2"]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_a_damaged_second_stream_and_garbage_behind_the_first_are_noticed(
-    tmp_path, compress, suffix
-):
-    path = tmp_path / f"RC{suffix}"
-    second = bytearray(compress[suffix](b"two\n"))
-    second[0] ^= 0xFF
-    for behind in (bytes(second), b"garbage"):
-        path.write_bytes(compress[suffix](b"one\n") + behind)
-        with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
-            lines_of(path)
-
-
-def test_xz_may_be_padded(tmp_path):
-    path = tmp_path / "RC.xz"
-    path.write_bytes(lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n") + b"\0" * 4)
-    assert lines_of(path) == [b"one", b"two"]
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_an_empty_file_is_no_archive_but_an_archive_may_be_of_nothing(tmp_path, compress, suffix):
-    path = tmp_path / f"RC{suffix}"
-    path.write_bytes(compress[suffix](b""))
-    assert lines_of(path) == []
-    path.write_bytes(b"")
-    with pytest.raises(UnreadableFileError, match="is empty"):
-        lines_of(path)
-
-
-@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
-def test_streams_with_much_padding_between_them_are_read(tmp_path, compress, suffix):
-    path = tmp_path / f"RC{suffix}"
-    path.write_bytes(
-        compress[suffix](b"one\n") + bytes(2 * BATCH_BYTES) + compress[suffix](b"two\n")
-    )
-    assert lines_of(path) == [b"one", b"two"]
+    streams = [compress[suffix](text) for text in (b"0\n", b"", b"1\n")]
+    path.write_bytes(b"".join(streams))
+    assert lines_of(path) == [b"0", b"1"]
+    if suffix in (".bz2", ".xz"):
+        for padding in (bytes(8), bytes(2 * BATCH_BYTES)):
+            path.write_bytes(padding.join(streams) + bytes(4))
+            assert lines_of(path) == [b"0", b"1"]
 
 
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(write_dump, comment):
@@ -244,17 +212,9 @@ def test_workers_find_a_file_wherever_they_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "RC_1").write_bytes(b"{}\n")
     (file,) = find_inputs(["RC_*"])
-    monkeypatch.chdir("/")
-    assert file.path == "RC_1"
-    assert file.full_path == str(tmp_path / "RC_1")
-    (batch,) = read_line_batches(file)
-    assert batch.lines == [b"{}"]
-
-
-def test_a_file_is_unchanged_wherever_it_is_asked(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "RC_1").write_bytes(b"{}\n")
-    (file,) = find_inputs(["RC_1"])
     described = {"bytes": 3, "modified": -1.0, "crc32c": file_crc32c("RC_1")}
     monkeypatch.chdir("/")
+    assert (file.path, file.full_path) == ("RC_1", str(tmp_path / "RC_1"))
+    (batch,) = read_line_batches(file)
+    assert batch.lines == [b"{}"]
     assert file.is_unchanged(described)

@@ -1,7 +1,6 @@
 """Input that is not as it should be, through the whole command: counted, and never a crash."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +9,6 @@ import orjson
 import pytest
 from apache_beam.io.filesystems import FileSystems
 from backports import zstd
-
-from data_pipeline.__main__ import main
 
 REPOSITORY = Path(__file__).parents[4]
 MEGABYTE = 1 << 20
@@ -148,32 +145,6 @@ def test_a_disk_that_is_full_while_the_job_runs_is_one_error(fails, world, tmp_p
     message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
     assert "No space left on device" in message
     assert not (tmp_path / "out" / "COMPLETED").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_is_one_error_and_more_room_completes_it(tmp_path, write_dump, comment):
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", small], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"cannot mount: {mounted.stderr.decode().strip()}")
-    try:
-        lines = [comment(f"c{n}", f"t1_c{n - 1}", body=f"words {'x' * 300}") for n in range(20_000)]
-        path = write_dump("RC.zst", lines)
-        command = ["reddit", "--input", str(path), "--output", str(small / "out")]
-        with pytest.raises(SystemExit) as raised:
-            main(command)
-        assert "No space left on device" in str(raised.value)
-        assert "\n" not in str(raised.value)
-        assert not (small / "out" / "COMPLETED").exists()
-        subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
-        main(command)
-        assert (small / "out" / "COMPLETED").exists()
-    finally:
-        subprocess.run(["umount", small], check=True)
 
 
 # The kernel's own note of this process; getrusage would count what the tests' process has.

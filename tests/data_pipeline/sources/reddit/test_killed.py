@@ -136,47 +136,6 @@ def test_killed_at_random_moments_and_run_again(dumps, undisturbed, tmp_path, wo
     assert published(output) == expected
 
 
-KILLED_AT_A_RENAME = """
-import os, signal, sys
-from data_pipeline.__main__ import main
-
-folder, moment, *arguments = sys.argv[1:]
-rename = os.rename
-published = 0
-
-def kill_or_rename(source, destination):
-    global published
-    if os.path.dirname(destination) == folder:
-        if published == int(moment):
-            os.kill(os.getpid(), signal.SIGKILL)
-        published += 1
-    rename(source, destination)
-
-os.rename = kill_or_rename
-main(arguments)
-"""
-
-
-def test_killed_while_publishing(dumps, undisturbed, tmp_path):
-    expected, _ = undisturbed
-    output = tmp_path / "out"
-    run_to_the_end(dumps, output, (*ALONE, "--train_shards", 3))
-    arguments = [*command(dumps, output, ALONE)[3:], "--overwrite"]
-    # The list of what is published, 16 + 2 shards and the dead letters, three documents, COMPLETED.
-    for moment in (1, 11, 20, 23):
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED_AT_A_RENAME, str(output), str(moment), *arguments],
-            cwd=REPOSITORY,
-            capture_output=True,
-            check=False,
-        )
-        assert done.returncode == -signal.SIGKILL
-        assert len(published(output)) <= moment  # with the half of a document
-        assert not (output / "COMPLETED").exists()
-    run_to_the_end(dumps, output, ALONE)
-    assert published(output) == expected
-
-
 def test_the_launcher_is_killed_and_its_workers_outlive_it(dumps, undisturbed, tmp_path):
     expected, _ = undisturbed
     output = tmp_path / "out"

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 from contextlib import closing
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -245,15 +244,6 @@ def test_a_parquet_column_must_be_there_once(tmp_path, inner):
 def test_a_name_must_say_the_format(name):
     with pytest.raises(InputError, match=f"--input: '{name}'"):
         suffix_of(name)
-
-
-def test_nan_is_no_value(tmp_path):
-    path = tmp_path / "f.parquet"
-    pa.parquet.write_table(pa.table({"id": [1.0, math.nan, None]}), path)
-    values = [row[0] for row in read(path, ["id"])[0]]
-    assert values[0] == 1.0
-    assert math.isnan(values[1])
-    assert values[2] is None
 
 
 @pytest.mark.parametrize("unit", ["us", "ns"])

@@ -8,7 +8,8 @@ the end mark `</s>` counts as a word, and bigrams begin at `<s>`. Whole texts ar
 a model's `max_tokens`.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from common.errors import InputError
@@ -78,7 +79,25 @@ def count_vocabulary(
         )
         with quiet_processes(workers):
             run_pipeline(pipeline)
-        return _publish(folder, described, accept)
+        report = read_report(folder)
+        statistics = _statistics(report.tally[COUNTS])
+        try:
+            accept(statistics)
+        except InputError:
+            folder.discard()
+            raise
+        inputs = {about["path"]: about for about in report.more["inputs"]}
+        folder.publish(
+            files={file.name: file.name for file in report.files},
+            documents={STATISTICS: as_json(statistics)},
+            marker={
+                "inputs": dict(sorted(inputs.items())),
+                "options": described,
+                "outputs": {file.name: file.describe() for file in report.files},
+                **synthetic_flag(inputs),
+            },
+        )
+        return statistics
 
     def accept(statistics: dict[str, Any]) -> None:
         if not options.allow_empty and statistics[WORDS]["kept"] == 0:
@@ -93,36 +112,11 @@ def count_vocabulary(
     return run_job(*job, overwrite=options.overwrite, work=work, accept=accept, in_order=False)
 
 
-def _publish(
-    output: OutputFolder, described: dict[str, Any], accept: Callable[[dict[str, Any]], None]
-) -> dict[str, Any]:
-    """Publishes what the job wrote aside, and returns its statistics.
-
-    Raises:
-      InputError: if files could not be read or no words are left; nothing is published then.
-    """
-    report = read_report(output)
-    counts = report.tally[COUNTS]
+def _statistics(counts: Counter) -> dict[str, Any]:
+    """The contents of `statistics.json`."""
     names = ("occurrences", "distinct", "kept", "occurrences_of_kept")
-    statistics = {
+    return {
         "records": counts["records"],
         "texts": counts["texts"],
         **{kind: {name: counts[f"{kind}/{name}"] for name in names} for kind in KINDS},
     }
-    try:
-        accept(statistics)
-    except InputError:
-        output.discard()
-        raise
-    inputs = {about["path"]: about for about in report.more["inputs"]}
-    output.publish(
-        files={file.name: file.name for file in report.files},
-        documents={STATISTICS: as_json(statistics)},
-        marker={
-            "inputs": dict(sorted(inputs.items())),
-            "options": described,
-            "outputs": {file.name: file.describe() for file in report.files},
-            **synthetic_flag(inputs),
-        },
-    )
-    return statistics

@@ -71,14 +71,11 @@ class RunOptions(TrainingOptions):
     )
     folds: int | None = option(None, help="number of folds; default: the preset's", minimum=2)
     folds_by: tuple[str, ...] = option(
-        (RANDOM,),
-        help="sentences: no sentence both trains and is held out; both: also compare them",
-        choices=FOLDS_BY,
+        (RANDOM,), help="sentences: no sentence both trains and is held out", choices=FOLDS_BY
     )
     weights_between_folds: tuple[str, ...] = option(
         (FRESH,),
-        help="carried: each fold starts with the weights of the fold before; both: also compare "
-        "them with the paper's figures",
+        help="carried: each fold starts with the weights of the fold before",
         choices=WEIGHTS,
     )
 

@@ -30,10 +30,10 @@ The presets are in `model/configs/presets`.
 import importlib
 from typing import Any
 
-MODES = ("train", "eval", "train_and_eval", "continuous_eval")
+MODES = ("train", "eval", "train_and_eval")
 """Modes of `train`."""
 _PUBLIC = {
-    "EXPERIMENTS": "model.configs.experiments",
+    "EXPERIMENTS": "model.configs",
     "train": "model.training.run",
     "load": "model.checkpoints.trained",
     "build": "model.dual_encoder",

@@ -10,12 +10,9 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NoReturn
 
 import tensorflow as tf
-import tf_keras
 from official.common import distribute_utils
 from official.core import config_definitions
 from official.modeling import performance
@@ -61,17 +58,6 @@ def serve(runtime: config_definitions.RuntimeConfig) -> None:
         pass
 
 
-@contextmanager
-def settings_restored() -> Iterator[None]:
-    """Restores at the end what `strategy` sets for the whole process: precision and XLA."""
-    policy, jit = tf_keras.mixed_precision.global_policy(), tf.config.optimizer.get_jit()
-    try:
-        yield
-    finally:
-        tf_keras.mixed_precision.set_global_policy(policy)
-        tf.config.optimizer.set_jit(jit)
-
-
 def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strategy:
     """The strategy of a run; to be made first of all, since it configures the devices.
 
@@ -82,8 +68,6 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
     _require_cluster(runtime.distribution_strategy)
     # With parameter servers, the workers have the GPUs, and this is the chief.
     _show_gpus(0 if runtime.distribution_strategy == PARAMETER_SERVER else runtime.num_gpus)
-    if runtime.enable_xla:
-        tf.config.optimizer.set_jit("autoclustering")  # leaves collectives as they are
     if runtime.mixed_precision_dtype:
         performance.set_mixed_precision_policy(runtime.mixed_precision_dtype)
     # No handler of Python runs while TensorFlow waits for the others; by default TERM ends the
@@ -93,7 +77,6 @@ def strategy(runtime: config_definitions.RuntimeConfig) -> tf.distribute.Strateg
         return distribute_utils.get_distribution_strategy(
             distribution_strategy=runtime.distribution_strategy,
             num_gpus=runtime.num_gpus,
-            all_reduce_alg=runtime.all_reduce_alg,
         )
     finally:
         signal.signal(signal.SIGTERM, handler)
@@ -103,12 +86,7 @@ def _require_cluster(strategy: str) -> None:
     """Raises InputError unless TF_CONFIG has what the strategy needs."""
     jobs = _resolver().cluster_spec().as_dict()
     role, processes = _resolver().task_type, sum(map(len, jobs.values()))
-    if strategy == _MULTI_WORKER and processes < 2:
-        print(
-            f"runtime.distribution_strategy: {strategy} without a TF_CONFIG of several processes: "
-            "this one trains alone"
-        )
-    if strategy in _OF_ONE_MACHINE and processes > 1 and role != "evaluator":
+    if strategy in _OF_ONE_MACHINE and processes > 1:
         raise InputError(
             f"runtime.distribution_strategy: {strategy!r} trains on one machine, and TF_CONFIG "
             f"names {processes} processes; accepted with it: {_MULTI_WORKER}, {PARAMETER_SERVER}"

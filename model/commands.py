@@ -11,8 +11,6 @@ from model import MODES
 from model.configs import EXPERIMENTS, PRESETS
 
 _NEEDED = ("experiment", "mode", "model_dir")
-# Word vectors begin either from a file or from co-occurrence counts.
-_NO_COOCCURRENCE = "task.word_cooccurrence_records=0"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +40,6 @@ class TrainOptions(Options):
         help="further overrides, a.b=c,d=e; values with commas in quotes",
         metavar="a.b=c",
     )
-    word_vectors: str | None = option(
-        None,
-        help="initialise word vectors from a file in GloVe's, fastText's or word2vec's text "
-        "format; sets task.word_vectors, and task.word_cooccurrence_records to 0",
-        metavar="FILE",
-    )
     import_module: tuple[str, ...] = option(
         (), help="imports Python modules that register encoders", metavar="NAME"
     )
@@ -60,13 +52,6 @@ class TrainOptions(Options):
         missing = [f"--{name}" for name in _NEEDED if not getattr(self, name)]
         if missing and not self.print_config:
             raise InputError(f"{', '.join(missing)}: missing; required unless --print_config")
-
-    def overrides(self) -> list[str]:
-        """The texts of `--params_override`, and what other options stand for."""
-        if not self.word_vectors:
-            return list(self.params_override)
-        quoted = self.word_vectors.replace("'", "''")
-        return [*self.params_override, f"task.word_vectors='{quoted}'", _NO_COOCCURRENCE]
 
 
 TRAIN = Command(
@@ -82,28 +67,20 @@ TRAIN = Command(
 def train(options: TrainOptions) -> None:
     """Trains, validates or prints the parameters."""
     from model import cluster
-    from model.errors import StoppedError, TrainingError
+    from model.errors import StoppedError
 
     try:
         _train(options)
     except StoppedError as stopped:
         print(stopped, file=sys.stderr)
         cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
-    except (Exception, KeyboardInterrupt, SystemExit) as error:
-        if os.environ.get("TF_CONFIG"):
-            if isinstance(error, Exception):
-                print(f"error: {message_of(error)}", file=sys.stderr)
-            cluster.leave(_status(error))
-        if isinstance(error, TrainingError):
-            raise InputError(str(error)) from error
-        raise
-
-
-def _status(error: BaseException) -> int:
-    """The exit status: of TERM, which raises SystemExit, and INT as in shells; otherwise 1."""
-    if isinstance(error, SystemExit):
-        return int(error.code or 0)
-    return 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    except BaseException as error:
+        if not os.environ.get("TF_CONFIG"):
+            raise
+        if isinstance(error, Exception):
+            print(f"error: {message_of(error)}", file=sys.stderr)
+        interrupted = isinstance(error, KeyboardInterrupt)
+        cluster.leave(getattr(error, "code", 128 + signal.SIGINT if interrupted else 1))
 
 
 def _train(options: TrainOptions) -> None:
@@ -114,12 +91,11 @@ def _train(options: TrainOptions) -> None:
     from model.training import run
 
     encoders.import_modules(options.import_module)
-    overrides = options.overrides()
     if options.print_config:
         params = parsing.parse(
             experiment=options.experiment or "reddit",
             config_files=options.config_file,
-            params_override=overrides,
+            params_override=options.params_override,
         )
         print(yaml.safe_dump(params.as_dict(), sort_keys=False), end="")
         return
@@ -128,5 +104,5 @@ def _train(options: TrainOptions) -> None:
         model_dir=str(options.model_dir),
         mode=str(options.mode),
         config_files=options.config_file,
-        params_override=overrides,
+        params_override=options.params_override,
     )

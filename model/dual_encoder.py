@@ -15,7 +15,6 @@ from model.layers.context_network import ContextNetwork
 from model.layers.dropout import random_state
 from model.layers.response_network import ResponseNetwork
 from model.losses import Encoded, in_batch_softmax
-from model.serialization import serializable
 from model.text import WORDS
 from model.text.preprocessing import TextToIds, has_words
 
@@ -40,7 +39,6 @@ class Compared(NamedTuple):
     """Of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
 
 
-@serializable
 class DualEncoder(tf_keras.Model):
     """One encoder for both sides; the response goes on through a feed-forward network.
 
@@ -114,11 +112,6 @@ class DualEncoder(tf_keras.Model):
     def reads_context(self) -> bool:
         """Whether the messages before an input can join it."""
         return hasattr(self, "context_network")
-
-    @property
-    def learns_score_scale(self) -> bool:
-        """Whether the score scale is a trained number."""
-        return self._log_score_scale is not None
 
     @property
     def score_scale(self) -> tf.Tensor:
@@ -221,25 +214,6 @@ class DualEncoder(tf_keras.Model):
         # Keras averages it over batches, and divides it by the number of replicas.
         return self.compiled_loss(None, y_pred.inputs, regularization_losses=[loss])
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        layers = {"text": self.text, "encoder": self.encoder}
-        layers["response_network"] = getattr(self, "response_network", None)
-        layers["context_network"] = getattr(self, "context_network", None)
-        layers["nli_head"] = getattr(self, "nli_head", None)
-        serialize = tf_keras.saving.serialize_keras_object
-        return {name: serialize(layer) for name, layer in layers.items()} | {
-            "score_scale": self._score_scale,
-            "learned_score_scale": self.learns_score_scale,
-            "name": self.name,
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> "DualEncoder":
-        """The model of a configuration, its layers made anew."""
-        del custom_objects  # Keras has them in scope
-        return cls(**tf_keras.saving.deserialize_keras_object(config))
-
     def make_variables(self) -> None:
         """Makes the variables by a call on one sentence."""
         ids = self.text(tf.constant(["any text"]))
@@ -250,11 +224,6 @@ class DualEncoder(tf_keras.Model):
         if schema.NLI in self.heads:
             self.classify(ids, ids)
             self.nli_head.random_state = random_state(self.nli_head)
-
-    def build_from_config(self, config: dict[str, Any]) -> None:
-        """Makes the variables that Keras then loads."""
-        del config  # shapes of a batch, which no variable depends on
-        self.make_variables()
 
 
 def _pair(data: tuple[Sentences, Sentences]) -> dict[str, Sentences]:
@@ -289,9 +258,7 @@ def build(config: schema.DualEncoder | str | Path, *, seed: int = 0) -> DualEnco
         if config.context_turns:
             context_network = ContextNetwork(encoder.embedding_dim)
     if schema.NLI in config.heads:
-        of_head = config.nli.as_dict()
-        del of_head["label_smoothing"]  # of the loss
-        classifier = nli_head.NliHead(**of_head)
+        classifier = nli_head.NliHead(**config.nli.as_dict())
     model = DualEncoder(
         text=text,
         encoder=encoder,

@@ -1,14 +1,19 @@
 """Errors that end training with one line."""
 
+import signal
 
-class TrainingError(Exception):
+from common.errors import InputError
+
+
+class TrainingError(InputError):
     """Training cannot continue; the message says why, and what is saved."""
 
 
 class StoppedError(Exception):
     """A signal stopped the run; its state is saved."""
 
-    def __init__(self, message: str, *, status: int):
-        super().__init__(message)
-        self.status = status
-        """Exit status: 128 plus the number of the signal, as in shells."""
+    def __init__(self, number: signal.Signals, where: str = ""):
+        super().__init__(f"stopped by {number.name}{where}")
+        self.number = number
+        self.status = 128 + number
+        """Exit status, as in shells."""

@@ -15,11 +15,11 @@ from typing import Any
 import yaml
 from official.core import config_definitions
 
-from common.errors import InputError, message_of, reading
+from common.errors import InputError, reading
 from common.files import write_text
 from model.checkpoints import files, record
 from model.checkpoints.files import BEST
-from model.optimizer import DECAYS, LEARNING_RATE
+from model.optimizer import DECAY_STEPS
 from model.text import vocabulary
 
 PARAMS_FILE = "params.yaml"
@@ -29,7 +29,6 @@ change."""
 _EVALUATED = ("task.model", "trainer.average_decay")
 """Validation must have the same of these: what the checkpoint holds, and whether its average is the
 model."""
-_SHOWN = 10
 
 
 def prepare(
@@ -53,29 +52,26 @@ def prepare(
       InputError: if it holds another run or another run's best checkpoint or, in mode `eval`, no
         checkpoint.
     """
-    of_run = record.read(folder)
-    if mode != "eval" and of_run and of_run.best:
+    of_run, last, best = record.read(folder), files.last(folder), files.last(folder / BEST)
+    if mode == "eval":
+        if last is None:
+            raise InputError(f"{folder} holds no checkpoint to evaluate")
+        _require_same(params, folder, fixed=_EVALUATED)
+        return of_run or record.Record()
+    is_begun = last is not None or (folder / PARAMS_FILE).exists()
+    if (of_run is None and is_begun) or (of_run and of_run.best):
+        what = "a best checkpoint" if of_run else f"a run without its {record.FILE}"
         raise InputError(
-            f"{folder} holds the best checkpoint of a run, without what training goes on from; "
-            f"accepted: the folder of the run, or a new one with task.init_checkpoint={folder}"
+            f"{folder} holds {what}, from which no training goes on; accepted: the folder of a "
+            f"run, or a new one, for example with task.init_checkpoint={folder}"
         )
-    last, best = files.last(folder, tell=True), files.last(folder / BEST)
-    if last is None and mode == "eval":
-        raise InputError(f"{folder} holds no checkpoint to evaluate")
-    if of_run is None and "train" in mode and (last or (folder / PARAMS_FILE).exists()):
-        raise InputError(
-            f"{folder} holds {'a checkpoint' if last else PARAMS_FILE}, but no {record.FILE} as "
-            "training writes it; accepted: a new folder, for example with "
-            f"task.init_checkpoint={folder}"
-        )
+    of_run = of_run or record.Record()
     if last:
-        _require_same(params, folder, fixed=_FIXED if "train" in mode else _EVALUATED)
-        if data and of_run:
-            _require_same_data(of_run.data, data, folder)
-    elif best and "train" in mode:
+        _require_same(params, folder, fixed=_FIXED)
+        _require_same_data(of_run.data, data or {}, folder)
+    elif best:
         _require_same(params, folder / BEST, fixed=_FIXED)
         print(f"{folder} has no checkpoint except {best}: training restarts at step 0")
-    of_run = of_run or record.Record()
     of_run.vocabulary = vocabulary.checksums(params.task.model.text.vocabulary)
     of_run.data = data or {}
     return of_run
@@ -99,25 +95,20 @@ def _require_same(
 ) -> None:
     require_vocabulary(folder, params.task.model.text.vocabulary)
     earlier, now = dict(_flat(read_params(folder))), dict(_flat(params.as_dict()))
-    differences = [
-        f"{name} was {earlier[name]!r}, now {now[name]!r}"
-        for name in sorted(earlier.keys() & now.keys())  # versions may differ in their parameters
-        if name.startswith(fixed)
-        and earlier[name] != now[name]
-        and not (_is_whole_decay(name, earlier) and _is_whole_decay(name, now))
-    ]
-    if differences:
-        more = f"; and {len(differences) - _SHOWN} more" if len(differences) > _SHOWN else ""
-        raise InputError(
-            f"{folder} holds a run with other parameters: {'; '.join(differences[:_SHOWN])}{more}. "
-            "Go on with those, or name another folder"
+    for name in sorted(earlier.keys() & now.keys()):  # versions may differ in their parameters
+        is_same = earlier[name] == now[name] or (
+            _is_whole_decay(name, earlier) and _is_whole_decay(name, now)
         )
+        if name.startswith(fixed) and not is_same:
+            raise InputError(
+                f"{folder} holds a run with other parameters: {name} was {earlier[name]!r}, now "
+                f"{now[name]!r}; go on with those, or name another folder"
+            )
 
 
 def _is_whole_decay(name: str, params: dict[str, Any]) -> bool:
     """Whether a parameter lets the learning rate decay over all steps of the run."""
-    decays = (f"{LEARNING_RATE}.{kind}.decay_steps" for kind in DECAYS)
-    return name in decays and params.get(name) in (None, 0, params.get("trainer.train_steps"))
+    return name == DECAY_STEPS and params[name] in (None, 0, params["trainer.train_steps"])
 
 
 def _flat(params: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -143,12 +134,10 @@ def read_params(folder: str | Path) -> dict[str, Any]:
       InputError: if `params.yaml` is missing or malformed.
     """
     path = Path(folder, PARAMS_FILE)
-    try:
+    with reading(path):
         params = yaml.safe_load(path.read_text(encoding="utf-8"))
         if not isinstance(params, dict):
-            raise TypeError(f"{params!r} are not parameters")
-    except (OSError, TypeError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{path} are not the parameters of a run: {message_of(error)}") from error
+            raise TypeError("holds no parameters of a run")
     return params
 
 

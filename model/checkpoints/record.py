@@ -18,10 +18,6 @@ class Best(msgspec.Struct):
     step: int
     metric: str
     value: float
-    comp: str
-    """`higher` or `lower`: which values are better."""
-    validation: str
-    """On what was validated: values of other validations do not compare."""
 
 
 class Record(msgspec.Struct, omit_defaults=True):

@@ -6,14 +6,14 @@ from pathlib import Path
 import tensorflow as tf
 import tf_keras
 
-from common.errors import InputError, message_of
+from common.errors import InputError, message_of, reading
 from model.checkpoints import files, model_dir, record
 from model.configs import schema
 from model.dual_encoder import LAYERS, DualEncoder, build
 from model.ema import WeightAverage
 from model.text.preprocessing import TextToIds
 
-_OF_ANY_LAYER = ("name", "trainable", "dtype")
+_NOT_COMPARED = ("name", "trainable", "dtype", "label_smoothing")
 
 
 def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
@@ -33,7 +33,7 @@ def last_checkpoint(folder: str | Path) -> str:
     Raises:
       InputError: if it is not a model folder.
     """
-    checkpoint = files.last(folder, tell=True)
+    checkpoint = files.last(folder)
     if checkpoint is None or not Path(folder, model_dir.PARAMS_FILE).exists():
         raise InputError(
             f"{folder} holds no checkpoint with its {model_dir.PARAMS_FILE}; accepted: a folder "
@@ -60,13 +60,11 @@ def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, T
     model_dir.require_vocabulary(folder, config.text.vocabulary)
     model = build(config, seed=0)
     average = WeightAverage(model, trainer)
+    with files.restoring(checkpoint):
+        status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)
     try:
-        with files.damage_named(checkpoint):
-            status = tf.train.Checkpoint(model=model, average=average).restore(checkpoint)
-            status.expect_partial().assert_existing_objects_matched()
-    except (AssertionError, ValueError, tf.errors.OpError) as error:
-        if isinstance(error, InputError):
-            raise
+        status.expect_partial().assert_existing_objects_matched()
+    except AssertionError as error:
         raise InputError(
             f"{checkpoint} does not fit the model of its {model_dir.PARAMS_FILE}: "
             f"{message_of(error)}"
@@ -78,20 +76,16 @@ def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, T
 def _configs(folder: str | Path) -> tuple[schema.DualEncoder, schema.Trainer]:
     params = model_dir.read_params(folder)
     model, trainer = schema.DualEncoder(), schema.Trainer()
-    try:
-        encoder = params["task"]["model"].get("encoder", {}).get("type", model.encoder.type)
+    with reading(f"{Path(folder, model_dir.PARAMS_FILE)}: not of this project's training"):
+        given = params["task"]["model"]
+        encoder = given.get("encoder", {}).get("type", model.encoder.type)
         if not hasattr(model.encoder, encoder):
             raise ValueError(
                 f"its encoder {encoder!r} is not registered; --import_module names the module that "
                 "does it"
             )
-        model.override(params["task"]["model"])
-        if not set(model.heads) <= set(schema.TASKS):
-            raise ValueError(f"task.model.heads: {model.heads}; accepted: {schema.TASKS}")
+        model.override(given)
         trainer.average_decay = params.get("trainer", {}).get("average_decay", 0.0)
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
-        path = Path(folder, model_dir.PARAMS_FILE)
-        raise InputError(f"{path}: not of this project's training: {message_of(error)}") from error
     return model, trainer
 
 
@@ -116,7 +110,7 @@ def initialize(model: DualEncoder, path: str) -> None:
         for part in ("encoder", *(part for task, part in LAYERS.items() if task in shared))
         if (what := _differences(getattr(other, part), getattr(model, part)))
     ]
-    if other.text.get_config()["vocabulary"] != model.text.get_config()["vocabulary"]:
+    if other.text.tokens != model.text.tokens:
         different.append("vocabulary has other tokens")
     if different:
         raise InputError(
@@ -126,10 +120,6 @@ def initialize(model: DualEncoder, path: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         written = tf.train.Checkpoint(model=other).write(f"{scratch}/weights")
         tf.train.Checkpoint(model=model).read(written).expect_partial()
-    if schema.RESPONSE_SELECTION in shared:
-        for what in ("learns_score_scale", "reads_context"):
-            if getattr(other, what) and not getattr(model, what):
-                print(f"warning: {checkpoint} {what.replace('_', ' ')}, which is not used here")
 
 
 def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> str:
@@ -140,5 +130,5 @@ def _differences(theirs: tf_keras.layers.Layer, ours: tf_keras.layers.Layer) -> 
     return ", ".join(
         f"{key} {earlier[key]!r} (here {now[key]!r})"
         for key in sorted(now)
-        if key not in _OF_ANY_LAYER and "dropout" not in key and earlier[key] != now[key]
+        if key not in _NOT_COMPARED and "dropout" not in key and earlier[key] != now[key]
     )

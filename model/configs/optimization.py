@@ -1,4 +1,4 @@
-"""Optimizers and learning rates: those of the Model Garden that can train the models here."""
+"""Optimizers and learning rates: those of the Model Garden that the presets and tables use."""
 
 import dataclasses
 from typing import Any
@@ -12,17 +12,12 @@ _RATE: dict[str, Any] = {"above": 0, "maximum": 100}
 """Rates beyond 100 only overflow: vectors of unit length stop changing."""
 _END_RATE: dict[str, Any] = {"minimum": 0, "maximum": 100}
 _FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
-_ALL_STEPS = "0 and null: all steps of the run."
 
 
 @dataclasses.dataclass
 class Clipping(optimizer_config.BaseOptimizerConfig):
     """Clipping of gradients, the same in all optimizers."""
 
-    clipnorm: float | None = parameter(None, "Clip each gradient to this norm.", above=0)
-    clipvalue: float | None = parameter(
-        None, "Clip each element of a gradient to this absolute value.", above=0
-    )
     global_clipnorm: float | None = parameter(
         None, "Clip all gradients together to this norm.", above=0
     )
@@ -32,8 +27,6 @@ class Clipping(optimizer_config.BaseOptimizerConfig):
 class Sgd(Clipping, optimizer_config.SGDConfig):
     """Stochastic gradient descent."""
 
-    decay: float = parameter(0.0, "Decay of the learning rate at each step.", minimum=0)
-    nesterov: bool = parameter(False, "Use Nesterov momentum.")
     momentum: float = parameter(0.0, "Momentum.", **_FRACTION)
 
 
@@ -54,27 +47,6 @@ class Adam(Clipping, optimizer_config.AdamConfig):
     beta_1: float = parameter(0.9, "Decay of the first moments.", **_FRACTION)
     beta_2: float = parameter(0.999, "Decay of the second moments.", **_FRACTION)
     epsilon: float = parameter(1e-7, "Added to a denominator.", above=0)
-    amsgrad: bool = parameter(False, "Keep the maximum of the second moments (AMSGrad).")
-
-
-@dataclasses.dataclass
-class AdamW(Clipping, optimizer_config.AdamWeightDecayConfig):
-    """Adam with weight decay."""
-
-    beta_1: float = parameter(0.9, "Decay of the first moments.", **_FRACTION)
-    beta_2: float = parameter(0.999, "Decay of the second moments.", **_FRACTION)
-    epsilon: float = parameter(1e-7, "Added to a denominator.", above=0)
-    amsgrad: bool = parameter(False, "Keep the maximum of the second moments (AMSGrad).")
-    weight_decay_rate: float = parameter(0.0, "Weight decay.", minimum=0)
-    include_in_weight_decay: list[str] | None = parameter(
-        None, "Patterns of names of weights that decay."
-    )
-    exclude_from_weight_decay: list[str] | None = parameter(
-        None, "Patterns of names of weights that do not decay."
-    )
-    gradient_clip_norm: float = parameter(
-        1.0, "Clip all gradients of a replica together to this norm; 0: no clipping.", minimum=0
-    )
 
 
 @dataclasses.dataclass
@@ -85,7 +57,6 @@ class Optimizer(hyperparams.OneOfConfig):
     sgd: Sgd = dataclasses.field(default_factory=Sgd)
     adagrad: Adagrad = dataclasses.field(default_factory=Adagrad)
     adam: Adam = dataclasses.field(default_factory=Adam)
-    adamw: AdamW = dataclasses.field(default_factory=AdamW)
 
 
 @dataclasses.dataclass
@@ -113,38 +84,15 @@ class Stepwise(learning_rate_config.StepwiseLrConfig):
 
 
 @dataclasses.dataclass
-class Exponential(learning_rate_config.ExponentialLrConfig):
-    """initial_learning_rate * decay_rate ** (step / decay_steps)."""
-
-    initial_learning_rate: float = parameter(None, "Learning rate at the start.", **_RATE)
-    decay_steps: int = parameter(None, "Steps in which the rate is multiplied once.", minimum=1)
-    decay_rate: float = parameter(None, "Factor of the decay.", above=0, maximum=1)
-    staircase: bool | None = parameter(None, "Decay in jumps.")
-
-
-@dataclasses.dataclass
 class Polynomial(learning_rate_config.PolynomialLrConfig):
     """From one rate to another, by default in a straight line."""
 
     initial_learning_rate: float = parameter(None, "Learning rate at the start.", **_RATE)
-    decay_steps: int | None = parameter(None, f"Steps of the decay; {_ALL_STEPS}", minimum=0)
+    decay_steps: int | None = parameter(
+        None, "Steps of the decay; 0 and null: all steps of the run.", minimum=0
+    )
     end_learning_rate: float = parameter(0.0001, "Learning rate at the end.", **_END_RATE)
     power: float = parameter(1.0, "Exponent.", above=0)
-    cycle: bool = parameter(False, "Begin again after the last step of the decay.")
-
-
-@dataclasses.dataclass
-class Cosine(learning_rate_config.CosineLrConfig):
-    """Half a period of a cosine."""
-
-    initial_learning_rate: float = parameter(None, "Learning rate at the start.", **_RATE)
-    decay_steps: int | None = parameter(None, f"Steps of the decay; {_ALL_STEPS}", minimum=0)
-    alpha: float = parameter(
-        0.0,
-        "Learning rate at the end, as a fraction of the one at the start.",
-        minimum=0,
-        maximum=1,
-    )
 
 
 @dataclasses.dataclass
@@ -154,9 +102,7 @@ class LearningRate(hyperparams.OneOfConfig):
     type: str = parameter("stepwise", "The section that is used.")
     constant: Constant = dataclasses.field(default_factory=Constant)
     stepwise: Stepwise = dataclasses.field(default_factory=Stepwise)
-    exponential: Exponential = dataclasses.field(default_factory=Exponential)
     polynomial: Polynomial = dataclasses.field(default_factory=Polynomial)
-    cosine: Cosine = dataclasses.field(default_factory=Cosine)
 
 
 @dataclasses.dataclass

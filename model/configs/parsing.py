@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from official.core import exp_factory
 from official.modeling import hyperparams
 from official.modeling.hyperparams import params_dict
 
 from common.errors import InputError, reading
-from model.configs import PRESETS, experiments, parameter, schema
+from model.configs import EXPERIMENTS, PRESETS, experiments, parameter, schema
 
 
 def parse(
@@ -20,17 +19,16 @@ def parse(
     """The experiment's parameters after the config files and then `params_override`, one or more.
 
     Args:
-      experiment: one of `experiments.EXPERIMENTS`.
+      experiment: one of `EXPERIMENTS`.
       config_files: YAML files or names of presets.
       params_override: `NAME=VALUE[,NAME=VALUE...]`; values with commas or brackets in quotes.
 
     Raises:
       InputError: if the experiment, a file or a parameter is unknown, or a value is not accepted.
     """
-    if experiment not in experiments.EXPERIMENTS:
-        accepted = ", ".join(experiments.EXPERIMENTS)
-        raise parameter.refused("--experiment", experiment, accepted)
-    params = exp_factory.get_exp_config(experiment)
+    if experiment not in EXPERIMENTS:
+        raise parameter.refused("--experiment", experiment, ", ".join(EXPERIMENTS))
+    params = experiments.FACTORIES[experiment]()
     for path in config_files:
         merge(read(path), params, source=f"--config_file {path}")
     for text in [params_override] if isinstance(params_override, str) else params_override:
@@ -125,7 +123,8 @@ def merge(
         elif not hasattr(section, str(name)):
             raise InputError(f"{full}: no such parameter{_nearest(name, section, where)}")
         elif getattr(section, name) != value:  # `params.yaml` of a run holds them all
-            raise InputError(f"{full}: {value!r} has no effect; training does not read it")
+            accepted = f"{getattr(section, name)!r}; training does not read others"
+            raise parameter.refused(full, value, accepted)
     if isinstance(section, hyperparams.OneOfConfig):
         for name in inner.keys() & given.keys() - {section.type}:
             raise InputError(

@@ -6,7 +6,6 @@ python -m model.configs.reference > docs/parameters.md
 import json
 from collections.abc import Iterator
 
-from official.core import exp_factory
 from official.modeling import hyperparams
 
 from model.configs import experiments, parameter
@@ -20,36 +19,25 @@ Set a parameter in a YAML file (`--config_file`) or, with its section before its
 `--params_override "task.seed=1,trainer.train_steps=500"`. `--print_config` prints those of
 a run. Values of another type or out of range are refused. So are those of the Model Garden that
 this page does not list, because they would have no effect. Defaults are those of the first
-experiment that has the section, and the [last table](#other-defaults) lists others.
+experiment that has the section; `--experiment NAME --print_config` prints those of another.
 [training.md](training.md) says which parameters matter.
 """
 _TABLE = "| parameter | type | default | accepted | meaning |\n|---|---|---|---|---|\n"
-_OTHERS = "\n## Other defaults\n\n| experiment | parameter | default |\n|---|---|---|\n"
 
 
 def page() -> str:
-    """The reference, in Markdown: a table for each kind of section, then other defaults."""
+    """The reference, in Markdown: a table for each kind of section."""
     places: dict[type, list[str]] = {}
     tables: dict[type, str] = {}
-    defaults: dict[tuple[str, str], object] = {}
-    others = []
-    for experiment in experiments.EXPERIMENTS:
-        for where, section in _sections(exp_factory.get_exp_config(experiment)):
-            kind = type(section)
-            rows = ""
-            for name, row in _rows(section):
-                rows += row
-                value = getattr(section, name)
-                if defaults.setdefault((where, name), value) != value:
-                    said = f"| `{experiment}` | `{where}.{name}` | `{json.dumps(value)}` |\n"
-                    others.append(said)
-            if rows and where not in places.setdefault(kind, []):
-                places[kind].append(where)
-                tables.setdefault(kind, rows)
+    for factory in experiments.FACTORIES.values():
+        for where, section in _sections(factory()):
+            rows = "".join(_rows(section))
+            if rows and where not in places.setdefault(type(section), []):
+                places[type(section)].append(where)
+                tables.setdefault(type(section), rows)
     # `task` of each experiment is a class of its own, with the same parameters.
     shown = {", ".join(f"`{each}`" for each in places[kind]): rows for kind, rows in tables.items()}
-    sections = "".join(f"\n## {title}\n\n{_TABLE}{rows}" for title, rows in shown.items())
-    return HEAD + sections + _OTHERS + "".join(others)
+    return HEAD + "".join(f"\n## {title}\n\n{_TABLE}{rows}" for title, rows in shown.items())
 
 
 def _sections(
@@ -60,8 +48,8 @@ def _sections(
         yield from _sections(part, f"{where}.{name}" if where else name)
 
 
-def _rows(section: hyperparams.Config) -> Iterator[tuple[str, str]]:
-    """Each parameter, and its row of the table."""
+def _rows(section: hyperparams.Config) -> Iterator[str]:
+    """The row of each parameter."""
     inner = parameter.parts(section)
     for name, (kind, declaration) in parameter.declared(type(section)).items():
         if name in inner:
@@ -69,7 +57,7 @@ def _rows(section: hyperparams.Config) -> Iterator[tuple[str, str]]:
         accepted = ", ".join(inner) if name == "type" and inner else declaration.range()
         default = json.dumps(getattr(section, name))
         cells = (f"`{name}`", parameter.noun(kind), f"`{default}`", accepted, declaration.meaning)
-        yield name, f"| {' | '.join(cells)} |\n"
+        yield f"| {' | '.join(cells)} |\n"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The sections of an experiment's parameters; `presets/` holds YAML files of them."""
 
 import dataclasses
+import functools
 from typing import Any
 
 from official.core import config_definitions
@@ -15,15 +16,13 @@ NLI = "nli"
 TEACHER = "teacher"
 TASKS = (RESPONSE_SELECTION, NLI, TEACHER)
 """Names of the tasks."""
-HIGHER, LOWER = "higher", "lower"
-"""Values of `trainer.best_checkpoint_metric_comp`."""
 WORD_WEIGHTS = INITIAL, FIXED, LEARNED = "initial", "fixed", "learned"
 """Values of `word_weights` of an averaging encoder."""
 POOLING = LAST, MAX = "last", "max"
 """Values of `pooling` of a recurrent encoder."""
 PARAMETER_SERVER = "parameter_server"
 STRATEGIES = ("one_device", "mirrored", "multi_worker_mirrored", PARAMETER_SERVER)
-_LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
+LOSSES = ("validation_loss", "nli_loss", "teacher_loss")
 """Validation metrics that are better when lower."""
 _FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
 _EMBEDDING_DIM = "Width of the sentence embedding."
@@ -46,23 +45,21 @@ class Text(hyperparams.Config):
     )
     bigram_buckets: int = parameter(
         400_000,
-        "Rows of the bigram table that hashed bigrams share. 0: no bigrams. Only encoder "
-        "`averaging` uses them.",
+        "Rows of the bigram table that hashed bigrams share, for encoder `averaging`. 0: none.",
         minimum=2,
         or_0=True,
     )
     char_ngram_buckets: int = parameter(
         0,
-        "Buckets of character n-grams (of each character with its two neighbors, word boundaries "
-        "marked): unknown and misspelt words get vectors too. Needs a `vocabulary`; only for "
-        "encoder `averaging`. 0: none.",
+        "Buckets of character n-grams, which give unknown and misspelt words vectors too. Needs a "
+        "`vocabulary`, and encoder `averaging`. 0: none.",
         minimum=2,
         or_0=True,
     )
     vocabulary: str = parameter(
         "",
-        "A folder written by `python -m data_pipeline vocabulary`. Its words and bigrams get ids "
-        "of their own; all others are hashed into the buckets. Empty: everything is hashed.",
+        "A folder written by `python -m data_pipeline vocabulary`, whose words and bigrams get ids "
+        "of their own. Empty: everything is hashed.",
     )
 
 
@@ -90,8 +87,7 @@ class Averaging(hyperparams.Config):
     char_ngram_weight: float = parameter(0.5, "Factor of the character n-grams' sum.", minimum=0)
     word_weights: str = parameter(
         INITIAL,
-        "Frequency weights a / (a + p) of words (SIF, Arora et al. 2017), p being a word's share "
-        "of all words. `initial`: multiplied into the initial word vectors, as "
+        "Frequency weights of words (SIF). `initial`: multiplied into the initial word vectors, as "
         "`word_frequency_records` says. `fixed`: kept beside them, for the sum of a word's vector "
         "and its character n-grams. `learned`: kept and trained. The counts are those of "
         "`word_frequency_records` records or, at 0, of the vocabulary.",
@@ -192,8 +188,7 @@ class ResponseNetwork(hyperparams.Config):
     activation: str = parameter("tanh", _ACTIVATION)
     residual: bool = parameter(
         False,
-        "Add the output, initially 0, to the input: from the first step on a response scores by "
-        "the words that it shares with the input.",
+        "Add the output, initially 0, to the input: shared words score from the first step on.",
     )
     normalize: bool = parameter(
         False, "L2-normalize the output: a score is then `score_scale` times a cosine."
@@ -207,29 +202,26 @@ class Nli(hyperparams.Config):
     hidden: list[int] = parameter([512], _HIDDEN, minimum=1)
     activation: str = parameter(
         "tanh",
-        "Activation of the hidden layers. The paper names none; `tanh` is what its other networks "
-        "use here.",
+        "Activation of the hidden layers; the paper names none.",
     )
     dropout: float = parameter(0.0, "Dropout rate after each hidden layer.", **_FRACTION)
     feature_dropout: float = parameter(0.0, "Dropout rate of the classifier's input.", **_FRACTION)
     max_units: int = parameter(
         0,
         "Units of a layer on word vectors, max-pooled over the sentence and concatenated to its "
-        "embedding: one word can decide what an average hides. 0, as in the paper: no such layer.",
+        "embedding. 0, as in the paper: no such layer.",
         minimum=0,
     )
     members: int = parameter(
         1,
-        "Size of an ensemble of classifiers, each with its own loss; probabilities are averaged. "
-        "The paper has 1.",
+        "Classifiers, each with its own loss, whose probabilities are averaged; the paper has 1.",
         minimum=1,
     )
     label_smoothing: float = parameter(0.0, "Label smoothing in training.", **_FRACTION)
     scale_by_root_of_dim: bool = parameter(
         True,
-        "Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, and "
-        "those of `max_units` likewise: the classifier then learns faster. The paper has no such "
-        "factor (section 3.1).",
+        "Multiply the unit-length embeddings by sqrt(embedding_dim) before the classifier, which "
+        "then learns faster. The paper has no such factor.",
     )
 
 
@@ -242,8 +234,8 @@ class DualEncoder(hyperparams.Config):
     response_network: ResponseNetwork = dataclasses.field(default_factory=ResponseNetwork)
     context_turns: int = parameter(
         0,
-        "Messages before the input that join it in response selection, the nearest first: features "
-        "`context/0`, ... of pairs written with `--context_turns`. 0, as in the paper: none.",
+        "Messages before the input that join it in response selection, of pairs written with "
+        "`--context_turns`. 0, as in the paper: none.",
         minimum=0,
         maximum=100,
     )
@@ -253,8 +245,7 @@ class DualEncoder(hyperparams.Config):
     learned_score_scale: bool = parameter(False, "Train the scale, starting from `score_scale`.")
     heads: list[str] = parameter(
         [RESPONSE_SELECTION],
-        "Tasks that the model is for: `response_selection` and `nli`, each with layers of its own "
-        "on top of the encoder, and `teacher`, which needs none.",
+        "Tasks that the model is for; `response_selection` and `nli` have layers of their own.",
         choices=TASKS,
     )
     nli: Nli = dataclasses.field(default_factory=Nli)
@@ -281,7 +272,7 @@ class Objective(hyperparams.Config):
     margin: float = parameter(
         0.0,
         "Additive margin (Yang et al. 2019), subtracted from the true pair's dot product before "
-        "`score_scale`; at most 2 with `response_network.normalize`, as cosines differ by no more.",
+        "`score_scale`; at most 2 with `response_network.normalize`.",
         minimum=0,
     )
     mask_duplicates: bool = parameter(
@@ -316,8 +307,7 @@ class NliObjective(hyperparams.Config):
     entailment_weight: float = parameter(
         0.0,
         "Weight of a softmax that picks each entailed hypothesis among all hypotheses of the "
-        "batch, and its premise among all premises (Gao et al. 2021, section 4): entailed pairs "
-        "get similar embeddings, contradictions do not. 0: none.",
+        "batch, and its premise among all premises (Gao et al. 2021, section 4). 0: none.",
         minimum=0,
         maximum=1000,
     )
@@ -341,37 +331,27 @@ class Data(config_definitions.DataConfig):
         "Records among which the next one is drawn at random. Only of training data.",
         minimum=1,
     )
-    cycle_length: int | None = parameter(
-        None,
-        "Number of files whose records are interleaved; null: 16. Only of training data.",
-        minimum=1,
-    )
     batch_boundaries: list[int] = parameter(
         [],
-        "Steps of the run at which the batch size changes; as many as `batch_sizes`. Only of "
-        "training data.",
+        "Steps at which the batch size changes; as many as `batch_sizes`. Only of training data.",
         minimum=1,
     )
     batch_sizes: list[int] = parameter(
         [], "Global batch size from each boundary on. Only of training data.", minimum=2
     )
-    fixed_length: bool = parameter(
-        False,
-        "Pad batches to `max_tokens`, not to their longest sentence, because XLA compiles once for "
-        "each shape.",
-    )
 
     def check(self, where: str) -> None:
-        """Raises InputError for batch sizes that do not fit, or that validation does not read."""
+        """Raises InputError for batch sizes that do not fit."""
         boundaries = self.batch_boundaries
         if len(boundaries) != len(self.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
             accepted = f"rising steps, one for each of batch_sizes {self.batch_sizes}"
             raise refused(f"{where}batch_boundaries", boundaries, accepted)
-        for name in ("shuffle_buffer_size", "cycle_length", "batch_boundaries"):
-            default = getattr(Data(), name)
-            if not self.is_training and getattr(self, name) != default:
-                accepted = f"{default!r}, since validation does not read it"
-                raise refused(f"{where}{name}", getattr(self, name), accepted)
+
+
+_train_data = functools.partial(
+    Data, is_training=True, global_batch_size=128, shuffle_buffer_size=100_000
+)
+_validation_data = functools.partial(Data, is_training=False, global_batch_size=100)
 
 
 @dataclasses.dataclass
@@ -379,8 +359,8 @@ class Training(config_definitions.TaskConfig):
     """Parameters that all tasks share."""
 
     model: DualEncoder = dataclasses.field(default_factory=DualEncoder)
-    train_data: Data = dataclasses.field(default_factory=Data)
-    validation_data: Data = dataclasses.field(default_factory=Data)
+    train_data: Data = dataclasses.field(default_factory=_train_data)
+    validation_data: Data = dataclasses.field(default_factory=_validation_data)
     init_checkpoint: str = parameter(
         "", "Start from the weights of this model folder or checkpoint. Empty: none."
     )
@@ -392,33 +372,31 @@ class Training(config_definitions.TaskConfig):
     )
     sts_dev: str = parameter(
         "",
-        "A file of the STS Benchmark, such as `sts-dev.csv`; each validation reports Pearson's r "
-        "on it. Empty: none.",
+        "A file of the STS Benchmark, on which validations report Pearson's r. Empty: none.",
     )
     word_cooccurrence_records: int = parameter(
         0,
-        "Initialise word vectors from the co-occurrence counts of this many training records "
-        "(`model.initializers.cooccurrence`); 0: at random. No effect with `init_checkpoint`.",
+        "Initialise word vectors from the co-occurrence counts of this many training records. 0: "
+        "at random. No effect with `init_checkpoint`.",
         minimum=0,
     )
     word_vectors: str = parameter(
         "",
-        "Initialise word vectors from a file in GloVe's, fastText's or word2vec's text format "
-        "(`common.word_vectors`), brought to the model's width by PCA. Empty: none. Not with "
-        "`word_cooccurrence_records` or `init_checkpoint`.",
+        "Initialise word vectors from a file in GloVe's, fastText's or word2vec's text format, "
+        "brought to the model's width by PCA. Empty: none. Not with `word_cooccurrence_records` or "
+        "`init_checkpoint`.",
     )
     char_ngram_fit: float = parameter(
         0.0,
         "Initialise character n-grams with random values plus this factor times a regression of "
-        "the vectors in `word_vectors` on the words' n-grams (`model.initializers.char_ngrams`): a "
-        "word outside the vocabulary begins near words that are spelt like it. 0: random values "
-        "only. No effect with `init_checkpoint`.",
+        "the vectors in `word_vectors` on the words' n-grams. 0: random values only. No effect "
+        "with `init_checkpoint`.",
         minimum=0,
     )
     word_frequency_records: int = parameter(
         0,
-        "Scale initial word vectors by SIF weights, from word counts of this many training records "
-        "(`model.initializers.word_vectors`); 0: no scaling. No effect with `init_checkpoint`.",
+        "Scale initial word vectors by SIF weights, from word counts of this many training "
+        "records. 0: no scaling. No effect with `init_checkpoint`.",
         minimum=0,
     )
 
@@ -442,7 +420,7 @@ class Training(config_definitions.TaskConfig):
             raise refused(
                 f"{where}char_ngram_fit",
                 self.char_ngram_fit,
-                f"0 without {where}word_vectors (--word_vectors), an averaging encoder with a "
+                f"0 without {where}word_vectors, an averaging encoder with a "
                 "char_ngram_weight, and task.model.text.char_ngram_buckets",
             )
 
@@ -491,8 +469,8 @@ class FurtherTask(hyperparams.Config):
     """A task beside response selection in a multitask run."""
 
     share: float = parameter(0.05, _SHARE, **_FRACTION)
-    train_data: Data = dataclasses.field(default_factory=Data)
-    validation_data: Data = dataclasses.field(default_factory=Data)
+    train_data: Data = dataclasses.field(default_factory=_train_data)
+    validation_data: Data = dataclasses.field(default_factory=_validation_data)
 
 
 @dataclasses.dataclass
@@ -555,35 +533,16 @@ class Trainer(config_definitions.TrainerConfig):
         minimum=1,
     )
     summary_interval: int = parameter(
-        1000,
-        "No effect: TensorBoard gets values after every `steps_per_loop` steps. Must be a multiple "
-        "of that number.",
-        minimum=1,
+        1000, "No effect: TensorBoard gets values after every `steps_per_loop` steps.", minimum=1
     )
     checkpoint_interval: int = parameter(1000, "Steps between two checkpoints.", minimum=1)
     max_to_keep: int = parameter(5, "How many of the latest checkpoints are kept.", minimum=1)
     validation_interval: int = parameter(1000, "Steps between two validations.", minimum=1)
     validation_steps: int = parameter(-1, "Batches of a validation; -1: all.", minimum=-1)
-    validation_summary_subdir: str = parameter(
-        "validation", "Folder of the validation's TensorBoard events, in `--model_dir`."
-    )
     best_checkpoint_eval_metric: str = parameter(
         "",
         "Validation metric that selects the checkpoint in `best/`. Empty: the first available of "
-        "STS, P@1, NLI accuracy and the cosine to a teacher.",
-    )
-    best_checkpoint_metric_comp: str = parameter(
-        HIGHER,
-        "Whether a higher or a lower value of that metric is better.",
-        choices=(HIGHER, LOWER),
-    )
-    continuous_eval_timeout: int = parameter(
-        3600,
-        "Seconds without a new checkpoint after which `--mode continuous_eval` ends.",
-        minimum=1,
-    )
-    async_checkpoints: bool = parameter(
-        False, "Write checkpoints while training goes on; needs the memory of the weights twice."
+        "STS, P@1, NLI accuracy and the cosine to a teacher. A loss is best at its lowest.",
     )
     average_decay: float = parameter(
         0.0,
@@ -593,22 +552,9 @@ class Trainer(config_definitions.TrainerConfig):
     average_every: int = parameter(10, "The average is updated once in this many steps.", minimum=1)
 
     def check(self, where: str) -> None:
-        """Raises InputError for intervals that do not fit, or the worse value of a metric."""
+        """Raises InputError for a validation of no batches, or intervals that do not fit."""
         if self.validation_steps == 0:
             raise refused(f"{where}validation_steps", 0, "-1 for all batches, or from 1")
-        if self.summary_interval % self.steps_per_loop:
-            accepted = f"multiples of {where}steps_per_loop, {self.steps_per_loop}"
-            raise refused(f"{where}summary_interval", self.summary_interval, accepted)
-        is_lower, metric = (
-            self.best_checkpoint_metric_comp == LOWER,
-            self.best_checkpoint_eval_metric,
-        )
-        if is_lower != (metric in _LOSSES):
-            accepted = (
-                f"{LOWER} with {', '.join(_LOSSES)} as best_checkpoint_eval_metric, else {HIGHER}"
-            )
-            comparison = self.best_checkpoint_metric_comp
-            raise refused(f"{where}best_checkpoint_metric_comp", comparison, accepted)
         # Before its first update the average is the initial weights.
         least = min(self.train_steps, self.validation_interval, self.checkpoint_interval)
         if self.average_decay and self.average_every > least:
@@ -623,34 +569,18 @@ class Runtime(config_definitions.RuntimeConfig):
     distribution_strategy: str = parameter(
         "one_device", "How training is distributed.", choices=STRATEGIES
     )
-    enable_xla: bool = parameter(False, "Compile with XLA by autoclustering.")
     num_gpus: int = parameter(0, "GPUs of each process; 0: CPU.", minimum=0)
-    all_reduce_alg: str | None = parameter(
-        None, "Algorithm that sums gradients under `mirrored` and `multi_worker_mirrored`."
-    )
     mixed_precision_dtype: str | None = parameter(
         None,
-        "`bfloat16` or `float16`: layers compute in it. null: float32.",
-        choices=("float32", "bfloat16", "float16", None),
-    )
-    loss_scale: str | float | None = parameter(
-        None, "Factor of the loss, a number or `dynamic`; only with `float16`.", above=0
+        "`bfloat16`: layers compute in it. null: float32.",
+        choices=("float32", "bfloat16", None),
     )
 
     def check(self, where: str) -> None:
-        """Raises InputError for what a strategy or a precision does not read."""
-        strategy = self.distribution_strategy
-        if self.loss_scale is not None and self.mixed_precision_dtype != "float16":
-            accepted = f"null without {where}mixed_precision_dtype=float16"
-            raise refused(f"{where}loss_scale", self.loss_scale, accepted)
-        if isinstance(self.loss_scale, str) and self.loss_scale != "dynamic":
-            raise refused(f"{where}loss_scale", self.loss_scale, "dynamic, or a number above 0")
-        if strategy == PARAMETER_SERVER and self.num_gpus > 1:
-            accepted = f"0, or 1 for each worker, with {where}distribution_strategy={strategy}"
-            raise refused(f"{where}num_gpus", self.num_gpus, accepted)
-        if self.all_reduce_alg and strategy not in ("mirrored", "multi_worker_mirrored"):
-            accepted = f"null with {where}distribution_strategy={strategy}"
-            raise refused(f"{where}all_reduce_alg", self.all_reduce_alg, accepted)
+        """Raises InputError for several GPUs of a worker of parameter servers."""
+        if self.distribution_strategy == PARAMETER_SERVER and self.num_gpus > 1:
+            accepted = f"0, or 1 for each worker, with {where}distribution_strategy="
+            raise refused(f"{where}num_gpus", self.num_gpus, f"{accepted}{PARAMETER_SERVER}")
 
 
 @dataclasses.dataclass

@@ -7,27 +7,18 @@ one group of records unparsed.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from official.core import base_task
 
 from common.errors import InputError
 from model.configs import schema
-from model.data import tfrecords
 from model.data.task_sampler import Phase, TaskSampler
-from model.data.tfrecords import (
-    compression_of,
-    count_records,
-    find_files,
-    read_records,
-)
-from model.text.preprocessing import PADDING
+from model.data.tfrecords import Parse, compression_of, count_records, find_files, read_records
 
 FILES_AT_ONCE = 16
-"""Files that are read interleaved, unless `cycle_length` is set."""
-_ID = tf.io.FixedLenFeature([], tf.string, default_value="")
+"""Files that are read interleaved."""
 
 
 class Source(NamedTuple):
@@ -128,14 +119,6 @@ def _mixed(seed: int, epoch: tf.Tensor) -> tf.Tensor:
     return seed * 1_000_003 + tf.cast(epoch, tf.int64)
 
 
-def make_sources(tasks: Sequence[base_task.Task], *, seed: int) -> list[Source]:
-    """The training files of each task; raises as `make_source` does."""
-    return [
-        make_source(f"{task.section}.train_data", task.task_config.train_data, seed=seed)
-        for task in tasks
-    ]
-
-
 def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
     """Counts the records of all training files.
 
@@ -155,38 +138,14 @@ def make_source(name: str, config: schema.Data, *, seed: int) -> Source:
         files=files,
         sizes=sizes,
         window=config.shuffle_buffer_size,
-        files_at_once=config.cycle_length or FILES_AT_ONCE,
+        files_at_once=FILES_AT_ONCE,
         seed=seed,
     )
 
 
-def require_enough_files(sources: Sequence[Source], workers: Sequence[int]) -> None:
-    """Checks that each worker has files to read.
-
-    Args:
-      sources: files of each task.
-      workers: number of workers of each task.
-
-    Raises:
-      InputError: as `Source.shard`.
-    """
-    for source, count in zip(sources, workers, strict=True):
-        for worker in range(count):
-            source.shard(tf.distribute.InputContext(count, worker, count))
-
-
-def find_damage(sources: Sequence[Source], tasks: Sequence[base_task.Task]) -> InputError | None:
-    """The first training record that cannot be read, if there is one."""
-    for source, task in zip(sources, tasks, strict=True):
-        damage = tfrecords.find_damage(f"{task.section}.train_data", source.files, task.parse)
-        if damage:
-            return damage
-    return None
-
-
 def training_batches(
     source: Source,
-    task: base_task.Task,
+    parse: Parse,
     *,
     sampler: TaskSampler,
     index: int,
@@ -197,7 +156,7 @@ def training_batches(
 
     Args:
       source: the task's training files.
-      task: parses them.
+      parse: as of the task.
       sampler: of the run.
       index: the task's, in the sampler.
       start: number of steps of the run before the first batch.
@@ -215,61 +174,26 @@ def training_batches(
         for phase in phases
     ]
     position = sampler.records(index, before=start) // workers
-    data = sampler.data[index]
     return (
         source.shard(context)
         .batches(position, phases)
-        .map(lambda serialized: parse(task, data, serialized), num_parallel_calls=tf.data.AUTOTUNE)
+        .map(_unconverted(parse), num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )
 
 
-def validation_records(
-    task: base_task.Task, data: schema.Data, context: tf.distribute.InputContext
-) -> tf.data.Dataset:
-    """Batches of serialized records, string [batch]: one pass, in order.
+def validation_batches(name: str, data: schema.Data, parse: Parse) -> tf.data.Dataset:
+    """Batches of one pass, in order.
 
     A short last batch is dropped: among fewer responses the true one is easier to find.
     """
-    size = context.get_per_replica_batch_size(data.global_batch_size)
-    records = read_records(find_files(f"{task.section}.validation_data", data))
-    return records.shard(context.num_input_pipelines, context.input_pipeline_id).batch(
-        size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE
-    )
-
-
-def validation_batches(
-    task: base_task.Task, data: schema.Data, context: tf.distribute.InputContext
-) -> tf.data.Dataset:
-    """The batches of `validation_records`, parsed."""
     return (
-        validation_records(task, data, context)
-        .map(lambda serialized: parse(task, data, serialized), num_parallel_calls=tf.data.AUTOTUNE)
+        read_records(find_files(name, data))
+        .batch(data.global_batch_size, drop_remainder=True, num_parallel_calls=tf.data.AUTOTUNE)
+        .map(_unconverted(parse), num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )
 
 
-@tf.autograph.experimental.do_not_convert
-def parse(task: base_task.Task, data: schema.Data, serialized: tf.Tensor) -> dict[str, Any]:
-    """Records, string [batch] -> the task's batch, padded to a fixed length if `data` says so."""
-    batch = task.parse(serialized)
-    if not data.fixed_length:
-        return batch
-    longest = task.text.longest
-    return {
-        name: {kind: _padded(ids, longest[kind]) for kind, ids in value.items()}
-        if isinstance(value, dict)
-        else value
-        for name, value in batch.items()
-    }
-
-
-def ids_of(task: base_task.Task, serialized: tf.Tensor) -> tf.Tensor:
-    """Identifiers of records, such as `response_id`: string [batch] -> string [batch]."""
-    return tf.io.parse_example(serialized, {task.id_feature: _ID})[task.id_feature]
-
-
-def _padded(ids: tf.Tensor, length: int) -> tf.Tensor:
-    """[batch, tokens] -> [batch, length]."""
-    padded = tf.pad(ids, [[0, 0], [0, length - tf.shape(ids)[1]]], constant_values=PADDING)
-    return tf.ensure_shape(padded, [None, length])
+def _unconverted(parse: Parse) -> Parse:
+    return tf.autograph.experimental.do_not_convert(parse)

@@ -54,18 +54,9 @@ class TaskSampler(NamedTuple):
         sizes = [data.global_batch_size, *data.batch_sizes]
         return sizes[sum(boundary <= step for boundary in data.batch_boundaries)]
 
-    def mean_batch_size(self, task: int, *, before: int) -> float:
-        """The mean of a task's batch sizes at the first `before` steps, whatever they trained."""
+    def records(self, task: int, *, before: int) -> int:
+        """Number of records that a task takes in the first `before` steps."""
         edges = [0, *(edge for edge in self.data[task].batch_boundaries if edge < before), before]
-        records = sum(
-            (end - begin) * self.batch_size(task, begin) for begin, end in pairwise(edges)
-        )
-        return records / max(before, 1)
-
-    def records(self, task: int, *, before: int, start: int = 0) -> int:
-        """Number of records that a task takes in the steps [start, before)."""
-        within = (edge for edge in self.data[task].batch_boundaries if start < edge < before)
-        edges = [start, *within, before]
         return sum(
             self.steps(task, begin, end) * self.batch_size(task, begin)
             for begin, end in pairwise(edges)

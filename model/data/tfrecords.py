@@ -145,31 +145,13 @@ def _require_whole(name: str, files: list[str]) -> None:
             )
 
 
-def require_apart(name: str, config: schema.Data, folder: str) -> None:
-    """Checks that no input is inside the model folder, at any depth.
-
-    Raises:
-      InputError: if one does.
-    """
-    inside = _full_path(folder).rstrip("/") + "/"
-    for file in find_files(name, config):
-        if _full_path(file).startswith(inside):
-            raise InputError(
-                f"{name}.input_path: {file!r} lies in --model_dir; name a folder without inputs"
-            )
-
-
 def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
-    """Checks that validation reads no file that is trained on, if this process finds those files.
+    """Checks that validation reads no file that is trained on.
 
     Raises:
       InputError: if it does.
     """
-    try:
-        files = find_files(f"{section}.train_data", config.train_data)
-    except InputError:  # a process that only validates need not have them
-        return
-    trained_on = set(map(_full_path, files))
+    trained_on = set(map(_full_path, find_files(f"{section}.train_data", config.train_data)))
     name = f"{section}.validation_data"
     for file in find_files(name, config.validation_data):
         if _full_path(file) in trained_on:
@@ -190,7 +172,7 @@ def find_damage(name: str, files: list[str], parse: Parse | None = None) -> Inpu
         try:
             dataset = read_records([file])
             if parse is not None:
-                dataset = dataset.batch(1).map(_and_parse(parse))
+                dataset = dataset.batch(1).map(parse)
             for _ in dataset:
                 read += 1
         except tf.errors.OpError as error:
@@ -199,12 +181,3 @@ def find_damage(name: str, files: list[str], parse: Parse | None = None) -> Inpu
                 f"kind: {message_of(error)}"
             )
     return None
-
-
-def _and_parse(parse: Parse) -> Callable[[tf.Tensor], tf.Tensor]:
-    def parsed(serialized: tf.Tensor) -> tf.Tensor:
-        made = tf.nest.flatten(parse(serialized))
-        with tf.control_dependencies(made):
-            return tf.identity(serialized)
-
-    return parsed

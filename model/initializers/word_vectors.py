@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-from official.core import base_task
 
 from common import word_vectors
 from common.errors import InputError
@@ -23,6 +22,7 @@ from data_pipeline.pairs import tfrecord
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.initializers import char_ngrams, cooccurrence
+from model.tasks.pair_task import PairTask
 from model.teacher import targets
 from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import tokenize
@@ -44,7 +44,7 @@ _FIRST_WORDS = 100_000
 """Of a file, those that n-grams are fitted to; files list frequent words first."""
 
 
-def begin(model: DualEncoder, task: base_task.Task) -> None:
+def begin(model: DualEncoder, task: PairTask) -> None:
     """Initialises the word vectors as the configuration says, and the weights of words if any.
 
     Args:
@@ -89,7 +89,7 @@ def begin(model: DualEncoder, task: base_task.Task) -> None:
         table.assign(_of_the_first_replica(tf.constant(rows - of_char_ngrams, table.dtype)))
 
 
-def _counts(task: base_task.Task, *, ids: int) -> np.ndarray:
+def _counts(task: PairTask, *, ids: int) -> np.ndarray:
     """How often each word is: float64 [ids]; from the vocabulary or else the training records."""
     config = task.task_config
     if config.word_frequency_records:
@@ -111,7 +111,7 @@ def _as_long_as(drawn: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found.any(axis=1, keepdims=True), found * lengths, drawn)
 
 
-def _from_file(task: base_task.Task) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
+def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndarray]]:
     """The vectors of a file: by the ids of the model's words, and of the file's first words.
 
     The model's words are those of its vocabulary and of the first training records. They are
@@ -164,7 +164,7 @@ def _entries(path: Path) -> Iterator[word_vectors.Entry]:
 
 
 def _into_char_ngrams(
-    model: DualEncoder, task: base_task.Task, words: list[str], vectors: np.ndarray
+    model: DualEncoder, task: PairTask, words: list[str], vectors: np.ndarray
 ) -> np.ndarray:
     """Adds to the n-grams what they tell of words' vectors, `char_ngram_fit` times.
 
@@ -195,7 +195,7 @@ def _as_tokens(words: list[str]) -> list[str | None]:
     return [values[at].decode() if one else None for at, one in zip(starts, alone, strict=True)]
 
 
-def _ids(task: base_task.Task, words: list[str]) -> list[int]:
+def _ids(task: PairTask, words: list[str]) -> list[int]:
     """The id of each word, which is one token."""
     return [
         word_id
@@ -222,7 +222,7 @@ def _fitted(rows: np.ndarray, dim: int, *, components_of: np.ndarray | None = No
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
 
-def _count_words(task: base_task.Task, records: int) -> tuple[Counter[str], int]:
+def _count_words(task: PairTask, records: int) -> tuple[Counter[str], int]:
     """Counts the words of the first records, as text; and the records there are, at most those."""
     counts: Counter[bytes] = Counter()
     read = 0
@@ -234,7 +234,7 @@ def _count_words(task: base_task.Task, records: int) -> tuple[Counter[str], int]
     return Counter({word.decode(): number for word, number in counts.items()}), read
 
 
-def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
+def count(task: PairTask, records: int, *, ids: int) -> np.ndarray:
     """Counts each word id in the first records: int64 [ids]."""
     counts = np.zeros(ids, np.int64)
     for texts in _texts(task, records):
@@ -243,7 +243,7 @@ def count(task: base_task.Task, records: int, *, ids: int) -> np.ndarray:
     return counts
 
 
-def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
+def _texts(task: PairTask, records: int) -> Iterator[np.ndarray]:
     """Yields the word ids of all texts of the first records: int32 [texts, tokens] a batch."""
     for serialized in _records(task, records):
         for texts in task.parse(serialized).values():
@@ -251,7 +251,7 @@ def _texts(task: base_task.Task, records: int) -> Iterator[np.ndarray]:
                 yield texts[WORDS].numpy()
 
 
-def _records(task: base_task.Task, records: int) -> tf.data.Dataset:
+def _records(task: PairTask, records: int) -> tf.data.Dataset:
     """The first training records: string [records] a batch."""
     files = tfrecords.find_files(f"{task.section}.train_data", task.task_config.train_data)
     return tfrecords.read_records(files).take(records).batch(_AT_ONCE)

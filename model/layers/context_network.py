@@ -5,13 +5,10 @@ from typing import Any
 import tensorflow as tf
 import tf_keras
 
-from model.serialization import serializable
-
 _START = 0.3
 """Of the context's weight."""
 
 
-@serializable
 class ContextNetwork(tf_keras.layers.Layer):
     """u, c -> the embedding of an input in its context: (u + w c + W c + b) of unit length.
 
@@ -54,9 +51,3 @@ class ContextNetwork(tf_keras.layers.Layer):
         change = tf.cast(self._change(context), tf.float32)
         joined = tf.math.l2_normalize(inputs + self.context_weight * context + change, axis=-1)
         return tf.where(has_context[:, tf.newaxis], joined, inputs)
-
-    def build_from_config(self, config: dict[str, Any]) -> None:
-        """Makes the variables of the layer inside, which Keras then loads."""
-        del config
-        rows = tf.zeros([1, self._change.units])
-        self(rows, rows, tf.constant([True]))

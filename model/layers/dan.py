@@ -1,6 +1,5 @@
 """Deep averaging network over words and bigrams (Yang et al. 2018, section 2.3.1)."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -34,47 +33,30 @@ class AveragingEncoder(SentenceEncoder):
     Args:
       table_sizes: the number of ids of `words` and, if there are any, of `bigrams` and
         `char_ngrams`.
-      word_dim: numbers of a word's, a bigram's or an n-gram's vector.
-      embedding_dim: numbers of the sentence embedding.
-      hidden: units of each hidden layer.
-      activation: of the hidden layers.
-      word_dropout: the part of the words left out at random in training, from 0 to 1.
-      bigram_dropout: the part of the bigrams left out.
-      bigram_weight: what the bigrams' sum is multiplied by.
-      char_ngram_dropout: the part of the n-grams of a word with an id that is left out.
-      char_ngram_weight: c.
-      word_weights: whether words have weights: `initial`, none; `fixed` or `learned`.
       composes_words: whether words of the vocabulary get n-grams; not where their vectors contain
         them already (`for_export`).
       projects: whether the last layer multiplies by a matrix; not where the vectors contain it
         already (`for_export`), which are then of `embedding_dim` numbers.
+      **config: the parameters of `schema.Averaging`.
     """
 
     def __init__(
         self,
         *,
         table_sizes: dict[str, int],
-        word_dim: int,
-        embedding_dim: int,
-        hidden: Sequence[int] = (),
-        activation: str = "tanh",
-        word_dropout: float = 0.0,
-        bigram_dropout: float = 0.0,
-        bigram_weight: float = 1.0,
-        char_ngram_dropout: float = 0.0,
-        char_ngram_weight: float = 0.5,
-        word_weights: str = schema.INITIAL,
         composes_words: bool = True,
         projects: bool = True,
         name: str = "averaging_encoder",
-        **kwargs: Any,
+        **config: Any,
     ):
-        super().__init__(name=name, **kwargs)
-        self._word_weights, self._composes_words = word_weights, composes_words
-        self.embedding_dim = embedding_dim
+        super().__init__(name=name)
+        self._config = schema.Averaging(**config)
+        self.embedding_dim, word_dim = self._config.embedding_dim, self._config.word_dim
         self._table_sizes = dict(table_sizes)
-        self._dropout = {WORDS: IdDropout(word_dropout), BIGRAMS: IdDropout(bigram_dropout)}
-        self._bigram_weight = bigram_weight
+        self._dropout = {
+            WORDS: IdDropout(self._config.word_dropout),
+            BIGRAMS: IdDropout(self._config.bigram_dropout),
+        }
         random_unit = tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5)
         self._words = SqrtNEmbedding(
             table_sizes[WORDS], word_dim, initializer=random_unit, name="words"
@@ -88,22 +70,24 @@ class AveragingEncoder(SentenceEncoder):
                 table_sizes[CHAR_NGRAMS],
                 word_dim,
                 words=table_sizes[WORDS] if composes_words else 0,
-                dropout=char_ngram_dropout,
-                weight=char_ngram_weight,
+                dropout=self._config.char_ngram_dropout,
+                weight=self._config.char_ngram_weight,
             )
         self.word_weights: tf.Variable | None = None
         """float32 [ids of words], or None."""
-        self._composes = word_weights != schema.INITIAL or (
+        self._composes = self._config.word_weights != schema.INITIAL or (
             CHAR_NGRAMS in table_sizes and composes_words
         )
         self._layers = [
-            tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
-            for index, units in enumerate(hidden)
+            tf_keras.layers.Dense(units, activation=self._config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(self._config.hidden)
         ]
         self._projects = projects
         # So that two sentences are at first as alike as their sums, whatever the widths.
         self._layers.append(
-            tf_keras.layers.Dense(embedding_dim, kernel_initializer="orthogonal", name="embedding")
+            tf_keras.layers.Dense(
+                self.embedding_dim, kernel_initializer="orthogonal", name="embedding"
+            )
             if projects
             else Bias(name="embedding")
         )
@@ -117,12 +101,12 @@ class AveragingEncoder(SentenceEncoder):
         for layer in self._kinds.values():
             with tf.name_scope(layer.name):
                 layer.build(None)
-        if self._word_weights != schema.INITIAL:
+        if self._config.word_weights != schema.INITIAL:
             self.word_weights = self.add_weight(
                 "word_weights",
                 [self._table_sizes[WORDS]],
                 initializer="ones",
-                trainable=self._word_weights == schema.LEARNED,
+                trainable=self._config.word_weights == schema.LEARNED,
             )
 
     @property
@@ -167,7 +151,7 @@ class AveragingEncoder(SentenceEncoder):
             # A row has as many bigrams as words where none were dropped.
             bigrams_at = words_at if training is False else tf.where(bigrams != PADDING)
             sums = self._bigrams(bigrams, bigrams_at, in_halves=in_halves)
-            hidden += self._bigram_weight * sums
+            hidden += self._config.bigram_weight * sums
         for layer in self._layers:
             hidden = layer(hidden)
         return {"default": tf.math.l2_normalize(tf.cast(hidden, tf.float32), axis=-1)}
@@ -196,10 +180,12 @@ class AveragingEncoder(SentenceEncoder):
         )
         if not self._composes and projects == self._projects:
             return self
-        changed = {"word_weights": schema.INITIAL, "composes_words": False, "projects": projects}
+        config = self._config.as_dict() | {"word_weights": schema.INITIAL}
         if not projects:
-            changed["word_dim"] = self.embedding_dim
-        folded = AveragingEncoder(**self.get_config() | changed)
+            config["word_dim"] = self.embedding_dim
+        folded = AveragingEncoder(
+            table_sizes=self._table_sizes, composes_words=False, projects=projects, **config
+        )
         folded.make_variables()
         for kind, table in self.tables.items():
             for start in range(0, self._table_sizes[kind], _AT_ONCE):

@@ -10,7 +10,6 @@ import tensorflow as tf
 import tf_keras
 from tf_keras.__internal__.layers import BaseRandomLayer
 
-from model.serialization import serializable
 from model.text import PADDING
 
 # Otherwise Keras draws with stateful operations, whose state cannot be saved. A layer chooses its
@@ -28,7 +27,6 @@ def random_state(layer: tf_keras.layers.Layer) -> list[tf.__internal__.tracking.
     return [part._random_generator for part in random]
 
 
-@serializable
 class IdDropout(BaseRandomLayer):
     """Replaces a part of the ids by `PADDING` in training, never the last of a row.
 
@@ -55,7 +53,3 @@ class IdDropout(BaseRandomLayer):
         following = tf.pad(ids[:, 1:], [[0, 0], [0, 1]], constant_values=PADDING)
         drawn = self._random_generator.random_uniform(tf.shape(ids))
         return tf.where((drawn < self.rate) & (following != PADDING), PADDING, ids)
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor."""
-        return super().get_config() | {"rate": self.rate}

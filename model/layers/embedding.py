@@ -10,7 +10,6 @@ from typing import Any
 import tensorflow as tf
 import tf_keras
 
-from model.serialization import serializable
 from model.text import PADDING
 
 
@@ -166,7 +165,6 @@ def _in_place(table: tf.Variable | tf.Tensor) -> tf.Tensor | None:
     return table.read_value_no_copy()
 
 
-@serializable
 class Embedding(tf_keras.layers.Embedding):
     """Keras's layer, without the copy."""
 

@@ -1,23 +1,11 @@
 """Sentence encoders: what they have in common, and how a configuration names one.
 
-A module of your own adds an encoder with a configuration and a layer:
-
-    @dataclasses.dataclass
-    class MeanConfig(hyperparams.Config):
-        dim: int = 64
-
-    @model.register_encoder("mean", MeanConfig)
-    class MeanEncoder(model.SentenceEncoder):
-        def __init__(self, *, table_sizes, dim, name="mean_encoder", **kwargs):
-            ...
-
-Import the module (`--import_module` of the commands does) and say in the YAML
-`task.model.encoder: {type: mean, mean: {dim: 128}}`.
+A module of your own adds one with `register_encoder`: docs/training.md has an example.
 """
 
 import importlib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import tensorflow as tf
 import tf_keras
@@ -27,7 +15,6 @@ from common.errors import reading
 from model.configs import schema
 from model.layers import embedding
 from model.layers.dropout import random_state
-from model.serialization import serializable
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
 from model.text.preprocessing import TextToIds
 
@@ -79,11 +66,6 @@ class SentenceEncoder(tf_keras.layers.Layer):
         self({WORDS: one_id, BIGRAMS: one_id, CHAR_NGRAMS: one_id})
         self.random_state = random_state(self)
 
-    def build_from_config(self, config: dict[str, Any]) -> None:
-        """Makes the variables that Keras then loads."""
-        del config  # shapes of a batch, which no variable depends on
-        self.make_variables()
-
 
 def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_Layer], _Layer]:
     """Makes a subclass of `SentenceEncoder` a choice of `task.model.encoder.type`.
@@ -92,9 +74,6 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
       name: the value of `type`, and of the section with the parameters.
       config: a dataclass of the parameters, each with a default. The layer gets them as keyword
         arguments, with `table_sizes`.
-
-    Returns:
-      A decorator, which registers the layer with Keras too.
 
     Raises:
       ValueError: if `name` is taken or `config` is not a `hyperparams.Config`.
@@ -111,7 +90,7 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
             raise ValueError(f"name: encoder {name!r} is registered already: {_LAYERS[name]}")
         schema.add_encoder(name, config)
         _LAYERS[name] = layer
-        return serializable(layer)
+        return layer
 
     return register
 

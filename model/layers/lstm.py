@@ -22,58 +22,45 @@ class RecurrentEncoder(SentenceEncoder):
 
     Args:
       table_sizes: the number of ids of `words`.
-      word_dim: numbers of a word's vector.
-      units: of each LSTM layer and direction.
-      bidirectional: whether the layers read the words in both directions.
-      layers: how many LSTM layers.
-      pooling: `max` of each unit over the words, or `last`, the state after the last word.
-      embedding_dim: numbers of the sentence embedding; 0 for no projection: then it is as wide
-        as the state.
-      dropout: the part of the numbers left out at random before each LSTM layer, from 0 to 1.
-      word_dropout: the part of the words left out.
+      **config: the parameters of `schema.Recurrent`.
     """
 
     def __init__(
         self,
         *,
         table_sizes: dict[str, int],
-        word_dim: int,
-        units: int,
-        bidirectional: bool = True,
-        layers: int = 1,
-        pooling: str = schema.MAX,
-        embedding_dim: int = 0,
-        dropout: float = 0.0,
-        word_dropout: float = 0.0,
         name: str = "recurrent_encoder",
-        **kwargs: Any,
+        **config: Any,
     ):
-        super().__init__(name=name, **kwargs)
-        self._units, self._bidirectional, self._pooling = units, bidirectional, pooling
-        self._word_dropout = IdDropout(word_dropout)
+        super().__init__(name=name)
+        self._config = given = schema.Recurrent(**config)
+        self._word_dropout = IdDropout(given.word_dropout)
         self._table = Embedding(
             table_sizes[WORDS],
-            word_dim,
-            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=word_dim**-0.5),
+            given.word_dim,
+            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=given.word_dim**-0.5),
             name="words",
         )
-        self._dropout = tf_keras.layers.Dropout(dropout)
-        self._layers = [self._lstm(f"lstm_{index}") for index in range(layers)]
-        self.embedding_dim = embedding_dim or units * (2 if bidirectional else 1)
+        self._dropout = tf_keras.layers.Dropout(given.dropout)
+        self._layers = [self._lstm(f"lstm_{index}") for index in range(given.layers)]
+        self.embedding_dim = given.embedding_dim or given.units * (1 + given.bidirectional)
         self._projection = (
-            tf_keras.layers.Dense(embedding_dim, name="embedding") if embedding_dim else None
+            tf_keras.layers.Dense(given.embedding_dim, name="embedding")
+            if given.embedding_dim
+            else None
         )
 
     def _lstm(self, name: str) -> tf_keras.layers.Layer:
         """[batch, tokens, dim] -> outputs [batch, tokens, units (x2)], then the last states."""
         lstm = tf_keras.layers.LSTM(
-            self._units,
+            self._config.units,
             return_sequences=True,
             return_state=True,
             zero_output_for_mask=True,
             name=name,
         )
-        return tf_keras.layers.Bidirectional(lstm, name=name) if self._bidirectional else lstm
+        is_both = self._config.bidirectional
+        return tf_keras.layers.Bidirectional(lstm, name=name) if is_both else lstm
 
     @property
     def tables(self) -> dict[str, tf.Variable]:
@@ -91,7 +78,7 @@ class RecurrentEncoder(SentenceEncoder):
         # Hidden and cell state by turns, of the forward and then of the backward direction.
         pooled = (
             tf.concat(states[::2], axis=-1)
-            if self._pooling == schema.LAST
+            if self._config.pooling == schema.LAST
             else _max(sequence, real)
         )
         if self._projection:

@@ -1,13 +1,13 @@
 """The classifier of sentence pairs beside the dual encoder (Yang et al. 2018, section 2.4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras
 
 from data_pipeline.pairs import tfrecord
-from model.serialization import serializable
+from model.configs import schema
 from model.text import PADDING
 
 
@@ -36,52 +36,24 @@ def side(
     return Side(embeddings, vectors(tf.gather_nd(word_ids, places)), places[:, 0])
 
 
-@serializable
 class NliHead(tf_keras.layers.Layer):
     """Two encoded sentences -> scores of `tfrecord.LABELS`, in their order, by each member.
 
     Args:
-      hidden: units of each hidden layer of a member.
-      activation: of the hidden layers.
-      dropout: the part of each hidden layer's units left out at random in training, from 0 to 1.
-      feature_dropout: the part of the features left out.
-      max_units: units of a layer on each word's vector, whose largest values over the sentence
-        join its embedding; 0 for none.
-      members: how many networks beside each other.
-      scale_by_root_of_dim: whether rows of unit length are multiplied by sqrt(dim).
+      **config: the parameters of `schema.Nli`.
     """
 
-    def __init__(
-        self,
-        *,
-        hidden: Sequence[int] = (512,),
-        activation: str = "tanh",
-        dropout: float = 0.0,
-        feature_dropout: float = 0.0,
-        max_units: int = 0,
-        members: int = 1,
-        scale_by_root_of_dim: bool = True,
-        name: str = "nli_head",
-        **kwargs: Any,
-    ):
+    def __init__(self, *, name: str = "nli_head", **config: Any):
         # The features are differences of close numbers: bfloat16 would lose them.
-        super().__init__(name=name, autocast=False, **kwargs)
-        self._scaled = scale_by_root_of_dim
+        super().__init__(name=name, autocast=False)
+        given = schema.Nli(**config)
+        self._scaled = given.scale_by_root_of_dim
         self._pooled = (
-            tf_keras.layers.Dense(max_units, activation="relu", name="pooled")
-            if max_units
+            tf_keras.layers.Dense(given.max_units, activation="relu", name="pooled")
+            if given.max_units
             else None
         )
-        self._members = [
-            Member(
-                hidden=hidden,
-                activation=activation,
-                dropout=dropout,
-                feature_dropout=feature_dropout,
-                name=f"member_{index}",
-            )
-            for index in range(members)
-        ]
+        self._members = [Member(given, name=f"member_{index}") for index in range(given.members)]
 
     @property
     def reads_words(self) -> bool:
@@ -110,40 +82,18 @@ class NliHead(tf_keras.layers.Layer):
         """
         return rows * rows.shape[-1] ** 0.5 if self._scaled else rows
 
-    def get_build_config(self) -> dict[str, int] | None:
-        """How wide the sentences are that it was built for."""
-        if not self.built:
-            return None
-        embeddings, words, _ = self._build_input_shape
-        return {"embedding_dim": int(embeddings[-1]), "word_dim": int(words[-1])}
 
-    def build_from_config(self, config: dict[str, int]) -> None:
-        """Makes the variables of the layers inside, which Keras then loads."""
-        embedding = tf.zeros([1, config["embedding_dim"]])
-        one = Side(embedding, tf.zeros([1, config["word_dim"]]), tf.zeros([1], tf.int64))
-        self(one, one)
-
-
-@serializable
 class Member(tf_keras.layers.Layer):
     """Features of pairs -> a score for each of `tfrecord.LABELS`, in their order."""
 
-    def __init__(
-        self,
-        *,
-        hidden: Sequence[int],
-        activation: str = "tanh",
-        dropout: float = 0.0,
-        feature_dropout: float = 0.0,
-        **kwargs: Any,
-    ):
-        super().__init__(autocast=False, **kwargs)
+    def __init__(self, config: schema.Nli, *, name: str):
+        super().__init__(name=name, autocast=False)
         self._hidden = [
-            tf_keras.layers.Dense(units, activation=activation, name=f"hidden_{index}")
-            for index, units in enumerate(hidden)
+            tf_keras.layers.Dense(units, activation=config.activation, name=f"hidden_{index}")
+            for index, units in enumerate(config.hidden)
         ]
-        self._feature_dropout = tf_keras.layers.Dropout(feature_dropout)
-        self._dropout = tf_keras.layers.Dropout(dropout)
+        self._feature_dropout = tf_keras.layers.Dropout(config.feature_dropout)
+        self._dropout = tf_keras.layers.Dropout(config.dropout)
         self._logits = tf_keras.layers.Dense(len(tfrecord.LABELS), dtype=tf.float32, name="logits")
 
     def call(self, features: tf.Tensor, training: bool = False) -> tf.Tensor:
@@ -152,10 +102,6 @@ class Member(tf_keras.layers.Layer):
         for layer in self._hidden:
             hidden = self._dropout(layer(hidden), training=training)
         return self._logits(hidden)
-
-    def build_from_config(self, config: dict[str, Any]) -> None:
-        """Makes the variables of the layers inside, which Keras then loads."""
-        self(tf.zeros([1, config["input_shape"][-1]]))
 
 
 def pair_features(u1: tf.Tensor, u2: tf.Tensor) -> tf.Tensor:

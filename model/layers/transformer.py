@@ -22,56 +22,44 @@ class TransformerEncoder(SentenceEncoder):
 
     Args:
       table_sizes: the number of ids of `words`.
-      layers: how many self-attention layers.
-      heads: attention heads of each.
-      hidden: numbers of a word's vector and of each layer's output.
-      filter: units of each layer's feed-forward network.
-      embedding_dim: numbers of the sentence embedding.
-      dropout: the part of the numbers left out at random in training, from 0 to 1.
-      word_dropout: the part of the words left out.
+      **config: the parameters of `schema.Transformer`.
     """
 
     def __init__(
         self,
         *,
         table_sizes: dict[str, int],
-        layers: int,
-        heads: int,
-        hidden: int,
-        filter: int,  # noqa: A002  the term of tensor2tensor
-        embedding_dim: int,
-        dropout: float = 0.0,
-        word_dropout: float = 0.0,
         name: str = "transformer_encoder",
-        **kwargs: Any,
+        **config: Any,
     ):
-        super().__init__(name=name, **kwargs)
-        self.embedding_dim = embedding_dim
-        self._hidden = hidden
-        self._word_dropout = IdDropout(word_dropout)
+        super().__init__(name=name)
+        given = schema.Transformer(**config)
+        self.embedding_dim = given.embedding_dim
+        self._hidden = given.hidden
+        self._word_dropout = IdDropout(given.word_dropout)
         self._table = Embedding(
             table_sizes[WORDS],
-            hidden,
-            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=hidden**-0.5),
+            given.hidden,
+            embeddings_initializer=tf_keras.initializers.RandomNormal(stddev=given.hidden**-0.5),
             name="words",
         )
-        self._timing = garden.RelativePositionEmbedding(hidden, name="timing")
-        self._dropout = tf_keras.layers.Dropout(dropout)
+        self._timing = garden.RelativePositionEmbedding(given.hidden, name="timing")
+        self._dropout = tf_keras.layers.Dropout(given.dropout)
         self._blocks = [
             garden.TransformerEncoderBlock(
-                num_attention_heads=heads,
-                inner_dim=filter,
+                num_attention_heads=given.heads,
+                inner_dim=given.filter,
                 inner_activation="relu",
                 norm_first=True,
-                output_dropout=dropout,
-                attention_dropout=dropout,
-                inner_dropout=dropout,
+                output_dropout=given.dropout,
+                attention_dropout=given.dropout,
+                inner_dropout=given.dropout,
                 name=f"block_{index}",
             )
-            for index in range(layers)
+            for index in range(given.layers)
         ]
         self._norm = tf_keras.layers.LayerNormalization(epsilon=1e-6, name="norm")
-        self._projection = tf_keras.layers.Dense(embedding_dim, name="embedding")
+        self._projection = tf_keras.layers.Dense(given.embedding_dim, name="embedding")
 
     @property
     def tables(self) -> dict[str, tf.Variable]:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import tensorflow as tf
-from official.core import task_factory
 
 from data_pipeline.pairs import tfrecord
 from model import losses
@@ -19,15 +18,13 @@ _PAIR = {
 }
 
 
-@task_factory.register_task_cls(schema.NliClassification)
 class NliTask(PairTask):
     """Trains on labelled sentence pairs.
 
     A batch has the ids of `premise` and `hypothesis`, and `label`: int64 [batch].
     """
 
-    default_name = schema.NLI
-    id_feature = tfrecord.PAIR_ID
+    name = schema.NLI
     metrics = ("nli_loss", "nli_accuracy")
     """The loss once more, so that a multitask run reports it by a name of its own."""
 

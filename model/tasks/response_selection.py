@@ -3,7 +3,6 @@
 from typing import Any
 
 import tensorflow as tf
-from official.core import task_factory
 
 from common.errors import InputError
 from data_pipeline.pairs import tfrecord
@@ -26,7 +25,6 @@ _HASHES = 2**62
 _AT = (1, 3, 10)
 
 
-@task_factory.register_task_cls(schema.ResponseSelection)
 class ResponseSelectionTask(PairTask):
     """Trains on input-response pairs.
 
@@ -35,8 +33,7 @@ class ResponseSelectionTask(PairTask):
     before the input in one text, the nearest first.
     """
 
-    default_name = schema.RESPONSE_SELECTION
-    id_feature = tfrecord.RESPONSE_ID
+    name = schema.RESPONSE_SELECTION
     metrics = ("p_at_1", "p_at_3", "p_at_10")
     """Precision at N: how often the true response is among the N with the highest scores."""
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import tensorflow as tf
-from official.core import task_factory
 
 from common.errors import InputError
 from model import losses
@@ -17,15 +16,13 @@ _STRING = tf.io.FixedLenFeature([], tf.string)
 _TARGET = {targets.TEXT: _STRING, targets.EMBEDDING: _STRING}
 
 
-@task_factory.register_task_cls(schema.Distillation)
 class TeacherTask(PairTask):
     """Trains the sentence embedding to be the teacher's.
 
     A batch has the ids of `text`, and `embedding`, the teacher's: float32 [batch, teacher's dim].
     """
 
-    default_name = schema.TEACHER
-    id_feature = targets.TEXT_ID
+    name = schema.TEACHER
     metrics = ("teacher_loss", "teacher_cosine")
     """The loss once more, so that a multitask run reports it by a name of its own, and the mean
     cosine of the student's and the teacher's embedding of a text."""

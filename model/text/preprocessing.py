@@ -27,7 +27,6 @@ import tf_keras
 
 from common.errors import InputError
 from model.configs import schema
-from model.serialization import serializable
 from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS, vocabulary
 
 _BEGIN = b"<s>"
@@ -59,7 +58,6 @@ def has_words(ids: Mapping[str, tf.Tensor]) -> tf.Tensor:
     return tf.math.count_nonzero(ids[WORDS] != PADDING, axis=1) > 1
 
 
-@serializable
 class TextToIds(tf_keras.layers.Layer):
     """The whole text handling, as a layer without variables.
 
@@ -67,36 +65,23 @@ class TextToIds(tf_keras.layers.Layer):
     `tf.data.Dataset` of batches.
 
     Args:
-      max_tokens: words beyond this many are cut off.
-      word_buckets: buckets that words are hashed into.
-      bigram_buckets: the same for bigrams; 0 for no bigrams.
-      char_ngram_buckets: the same for character n-grams; 0 for none.
-      vocabulary: a folder that `python -m data_pipeline vocabulary` has written, or its tokens by
-        kind, as `get_config` returns them; empty for hashing alone.
+      **config: the parameters of `schema.Text`.
 
     Raises:
       InputError: if the folder holds no vocabulary, or character n-grams have none.
     """
 
-    def __init__(
-        self,
-        *,
-        max_tokens: int = schema.Text.max_tokens,
-        word_buckets: int = schema.Text.word_buckets,
-        bigram_buckets: int = schema.Text.bigram_buckets,
-        char_ngram_buckets: int = schema.Text.char_ngram_buckets,
-        vocabulary: str | dict[str, list[str]] = "",
-        name: str = "text_to_ids",
-        **kwargs: Any,
-    ):
-        super().__init__(name=name, **kwargs)
-        self._max_tokens = max_tokens
-        self._words = _Ids(WORDS, word_buckets, vocabulary)
-        self._bigrams = _Ids(BIGRAMS, bigram_buckets, vocabulary) if bigram_buckets else None
-        self._char_ngram_buckets = char_ngram_buckets
-        if char_ngram_buckets and self._words.table is None:
+    def __init__(self, *, name: str = "text_to_ids", **config: Any):
+        super().__init__(name=name)
+        given = schema.Text(**config)
+        self._max_tokens, self._char_ngram_buckets = given.max_tokens, given.char_ngram_buckets
+        self._words = _Ids(WORDS, given.word_buckets, given.vocabulary)
+        self._bigrams = (
+            _Ids(BIGRAMS, given.bigram_buckets, given.vocabulary) if given.bigram_buckets else None
+        )
+        if given.char_ngram_buckets and self._words.table is None:
             raise InputError(
-                f"task.model.text.char_ngram_buckets: {char_ngram_buckets}; accepted without "
+                f"task.model.text.char_ngram_buckets: {given.char_ngram_buckets}; accepted without "
                 "task.model.text.vocabulary: 0"
             )
 
@@ -105,14 +90,6 @@ class TextToIds(tf_keras.layers.Layer):
         """How many ids there are of each kind, `PADDING` among them."""
         sizes = {ids.kind: ids.own + ids.buckets for ids in self._hashed}
         return sizes | ({CHAR_NGRAMS: self._char_ngram_buckets} if self._char_ngram_buckets else {})
-
-    @property
-    def longest(self) -> dict[str, int]:
-        """Ids of each kind of the longest sentence, the end mark included."""
-        lengths = dict.fromkeys(self.table_sizes, self._max_tokens + 1)
-        return lengths | (
-            {CHAR_NGRAMS: self._max_tokens * NGRAMS_A_WORD} if CHAR_NGRAMS in lengths else {}
-        )
 
     @property
     def lookup_tables(self) -> list[tf.lookup.StaticHashTable]:
@@ -130,16 +107,10 @@ class TextToIds(tf_keras.layers.Layer):
     def _hashed(self) -> list["_Ids"]:
         return [ids for ids in (self._words, self._bigrams) if ids is not None]
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor, with the vocabulary itself instead of its folder."""
-        tokens = {ids.kind: vocabulary.tokens(ids.table) for ids in self._hashed if ids.table}
-        return super().get_config() | {
-            "max_tokens": self._max_tokens,
-            "word_buckets": self._words.buckets,
-            "bigram_buckets": self._bigrams.buckets if self._bigrams else 0,
-            "char_ngram_buckets": self._char_ngram_buckets,
-            "vocabulary": tokens or "",
-        }
+    @property
+    def tokens(self) -> dict[str, list[str]]:
+        """The tokens of each kind that have ids of their own; none without a vocabulary."""
+        return {ids.kind: vocabulary.tokens(ids.table) for ids in self._hashed if ids.table}
 
     def call(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
         """Ids of a batch of sentences, padded at the end with `PADDING`.
@@ -318,13 +289,13 @@ def _char_ngrams(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 class _Ids(tf.Module):
     """Ids of one kind: first `PADDING`, then the vocabulary's, then the buckets'."""
 
-    def __init__(self, kind: str, buckets: int, known: str | dict[str, list[str]]):
+    def __init__(self, kind: str, buckets: int, folder: str):
         super().__init__(name=f"{kind}_ids")
         self.kind = kind
         self.buckets = buckets
-        self.own = vocabulary.size(known, kind)
+        self.own = vocabulary.size(folder, kind)
         """How many tokens have ids of their own."""
-        self.table = vocabulary.load(known, kind) if self.own else None
+        self.table = vocabulary.load(folder, kind) if self.own else None
 
     def __call__(
         self, hashes: tf.Tensor, strings: Callable[[], tf.Tensor]

@@ -1,7 +1,6 @@
 """Tokens with ids of their own: what `python -m data_pipeline vocabulary` has written.
 
-The files become assets of an exported module, and a `.keras` file holds the tokens: neither needs
-the folder any longer.
+The files become assets of an exported module, which needs the folder no longer.
 """
 
 import json
@@ -19,18 +18,16 @@ _FILE = "{}.tsv"
 _COMPLETED = "COMPLETED"
 
 
-def size(folder: str | dict[str, list[str]], kind: str) -> int:
+def size(folder: str, kind: str) -> int:
     """How many tokens have ids of their own; 0 if no folder is named.
 
     Args:
-      folder: what `task.model.text.vocabulary` says, or the tokens by kind.
+      folder: what `task.model.text.vocabulary` says.
       kind: `words` or `bigrams`.
 
     Raises:
       InputError: if the folder is none that the command has completed, or has changed since.
     """
-    if not isinstance(folder, str):
-        return len(folder.get(kind, ()))
     if not folder:
         return 0
     name = _FILE.format(kind)
@@ -58,21 +55,17 @@ def _outputs(folder: str) -> dict[str, dict[str, Any]]:
         return json.loads(file.read())["outputs"]
 
 
-def load(folder: str | dict[str, list[str]], kind: str) -> tf.lookup.StaticHashTable:
+def load(folder: str, kind: str) -> tf.lookup.StaticHashTable:
     """Token -> its place from 0, or `UNKNOWN`: string to int64."""
-    if isinstance(folder, str):
-        known = tf.lookup.TextFileInitializer(
-            posixpath.join(folder, _FILE.format(kind)),
-            key_dtype=tf.string,
-            key_index=0,
-            value_dtype=tf.int64,
-            value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
-            delimiter="\t",
-        )
-    else:
-        places = tf.range(len(folder[kind]), dtype=tf.int64)
-        known = tf.lookup.KeyValueTensorInitializer(tf.constant(folder[kind]), places)
-    return tf.lookup.StaticHashTable(known, UNKNOWN)
+    places = tf.lookup.TextFileInitializer(
+        posixpath.join(folder, _FILE.format(kind)),
+        key_dtype=tf.string,
+        key_index=0,
+        value_dtype=tf.int64,
+        value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
+        delimiter="\t",
+    )
+    return tf.lookup.StaticHashTable(places, UNKNOWN)
 
 
 def counts(folder: str, kind: str) -> list[int]:

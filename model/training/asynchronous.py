@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from official.core import base_task
 
 from common.errors import InputError
 from model import cluster
-from model.data import input_pipeline
 from model.data.task_sampler import Phase
+from model.tasks.pair_task import PairTask
 from model.training.state import Run
 from model.training.trainer import Step, Trainer, stacked
 
@@ -44,7 +43,7 @@ class AsynchronousTrainer(Trainer):
         self._workers = self._coordinator._cluster.workers
         self._task_of = tasks_of_workers(len(self._workers), self._sampler.shares)
         counts = [self._task_of.count(index) for index in range(len(self._tasks))]
-        input_pipeline.require_enough_files(self._sources, counts)
+        self._require_enough_files(counts)
         self._batch_sizes: list[int] = []
         self._iterator: Any = None
         self._step = self._make_step()
@@ -52,12 +51,9 @@ class AsynchronousTrainer(Trainer):
     def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:
         self._make_iterators_if_batches_grow(start)
         results = self._results(count)
-        steps = [Step(int(index), values, ids.decode()) for index, values, ids in results]
+        steps = [Step(int(index), values) for index, values in results]
         # Counted here: the step of a worker that dies may be done twice.
         self._state.global_step.assign(start + len(steps))
-        trained = [step.task for step in steps]
-        for index, counted in enumerate(self._state.task_steps):
-            counted.assign_add(trained.count(index))
         return steps, self._signals.stop
 
     def _results(self, count: int) -> list[tuple[Any, ...]]:
@@ -75,9 +71,6 @@ class AsynchronousTrainer(Trainer):
         self._coordinator.join()
         return fetched + [result.fetch() for result in pending]
 
-    def _ids(self, step: Step, before: int) -> str:
-        return step.ids
-
     def _make_iterators_if_batches_grow(self, start: int) -> None:
         sizes = [self._sampler.batch_size(index, start) for index in range(len(self._tasks))]
         if sizes != self._batch_sizes:
@@ -90,28 +83,21 @@ class AsynchronousTrainer(Trainer):
         index = self._task_of[worker.worker_index]
         peers = [number for number, other in enumerate(self._task_of) if other == index]
         # Each worker's own number of steps is not known: take an equal part of all.
-        steps = self._steps_of(index) // len(peers)
-        size = self._sampler.mean_batch_size(index, before=self._run.step)
+        read = self._run.step // len(self._workers) * self._batch_sizes[index]
         context = tf.distribute.InputContext(
             len(peers), peers.index(worker.worker_index), len(peers)
         )
         dataset = tf.function(
-            lambda: self._dataset(index, context, read=round(steps * size)), autograph=False
+            lambda: self._dataset(index, context, read=read), autograph=False
         ).get_concrete_function()
         remote = worker.create_resource(lambda: iter(dataset()))
         remote._type_spec = tf.data.IteratorSpec(dataset.structured_outputs.element_spec)
         return remote
 
-    def _steps_of(self, index: int) -> int:
-        """The steps of a task so far: those counted here, and those of synchronous training."""
-        counted = [int(steps.numpy()) for steps in self._state.task_steps]
-        before = self._run.step - sum(counted)
-        return counted[index] + self._sampler.steps(index, 0, max(0, before))
-
     def _dataset(
         self, index: int, context: tf.distribute.InputContext, *, read: int
     ) -> tf.data.Dataset:
-        """(index of the task; a batch of each task, empty but for its own; ids of its records).
+        """(index of the task; a batch of each task, empty but for its own).
 
         `read` records of the worker's files were trained on before.
         """
@@ -120,15 +106,13 @@ class AsynchronousTrainer(Trainer):
         sizes = [size if number == index else 0 for number in range(len(self._tasks))]
         records = source.batches(read, [Phase(None, size)])
 
-        def element(serialized: tf.Tensor) -> tuple[tf.Tensor, tuple[dict, ...], tf.Tensor]:
+        @tf.autograph.experimental.do_not_convert
+        def element(serialized: tf.Tensor) -> tuple[tf.Tensor, tuple[dict, ...]]:
             batches = tuple(
-                input_pipeline.parse(
-                    task, task.task_config.train_data, _of_any_length(serialized[:size])
-                )
+                task.parse(_of_any_length(serialized[:size]))
                 for task, size in zip(self._tasks, sizes, strict=True)
             )
-            ids = input_pipeline.ids_of(self._tasks[index], serialized)
-            return tf.constant(index), batches, ids
+            return tf.constant(index), batches
 
         return records.map(element, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
@@ -136,7 +120,7 @@ class AsynchronousTrainer(Trainer):
         most = max(len(task.metrics) for task in self._tasks)
         state = self._state
 
-        def train(task: base_task.Task, batch: dict, is_last: tf.Tensor) -> tf.Tensor:
+        def train(task: PairTask, batch: dict, is_last: tf.Tensor) -> tf.Tensor:
             def on_worker(batch: dict) -> tf.Tensor:
                 logs = task.train_step(batch, state.model, state.optimizer, measure_norm=is_last)
                 return stacked(task, logs)
@@ -146,7 +130,7 @@ class AsynchronousTrainer(Trainer):
 
         @tf.function(autograph=False)
         def train_step(iterator: Any, is_last: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            index, batches, ids = next(iterator)
+            index, batches = next(iterator)
             values = tf.switch_case(
                 index,
                 [
@@ -154,12 +138,7 @@ class AsynchronousTrainer(Trainer):
                     for task, batch in zip(self._tasks, batches, strict=True)
                 ],
             )
-            named = tf.cond(
-                tf.math.is_finite(values[0]),
-                lambda: tf.constant(""),
-                lambda: tf.strings.reduce_join(ids, separator=", "),
-            )
-            return index, values, named
+            return index, values
 
         return train_step
 

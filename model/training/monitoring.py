@@ -1,68 +1,50 @@
-"""What a run reports while it trains: a progress bar, and warnings if nothing is learned."""
+"""What a run shows while it trains, and whether it still learns."""
 
 import io
 import sys
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, redirect_stdout
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
-from model.data.task_sampler import TaskSampler
-from model.errors import TrainingError
-from model.losses import GRADIENT_NORM, LOSS
+from model.losses import LOSS
 
-_SHOWN = ("p_at_1", "nli_accuracy", "teacher_cosine")
-_LOOPS = 3
-"""Warn after this many loops in a row without a gradient."""
-_NO_GRADIENT = 1e-9
-"""A norm below this changes no weight but by rounding."""
-_LEARNED = 1e-3
-"""A loss below this may have no gradient left."""
+_SHOWN = {
+    LOSS: "loss",
+    "p_at_1": "p_at_1",
+    "nli_accuracy": "nli_accuracy",
+    "teacher_cosine": "teacher_cosine",
+    "pairs_per_second": "pairs/s",
+}
 _ONE_POINT = 1e-6
 """Variance of unit vectors below which scores are equal but for rounding; before the first step it
 is 0.14 to 0.78 with the encoders of the laptop presets."""
 
 
-class Progress:
-    """A progress bar over the pairs of the run: pairs/s, time left, loss.
+@contextmanager
+def progress(steps: int, global_step: tf.Variable) -> Iterator[Callable[[dict[str, float]], None]]:
+    """A bar over the steps of a run; yields what Orbit calls after every loop with its logs."""
+    bar = tqdm(
+        desc="training",
+        unit=" steps",
+        total=steps,
+        initial=int(global_step.numpy()),
+        dynamic_ncols=True,
+    )
 
-    Orbit calls it after every loop.
-    """
+    def advance(logs: dict[str, float]) -> None:
+        shown = {said: f"{logs[name]:,.4g}" for name, said in _SHOWN.items() if name in logs}
+        bar.set_postfix(shown, refresh=False)
+        bar.update(int(global_step.numpy()) - bar.n)
 
-    def __init__(self, sampler: TaskSampler, *, steps: int, global_step: tf.Variable):
-        self._sampler = sampler
-        self._global_step = global_step
-        self._step = int(global_step.numpy())
-        self.logs: dict[str, float] = {}
-        """Logs of the last loop."""
-        self._bar = tqdm(
-            total=self._records(0, steps),
-            initial=self._records(0, self._step),
-            desc="training",
-            unit=" pairs",
-            unit_scale=True,
-            dynamic_ncols=True,
-        )
-
-    def __call__(self, logs: dict[str, float]) -> None:
-        """Moves the bar to the current step."""
-        self.logs = logs
-        shown = {name: f"{logs[name]:.3f}" for name in _SHOWN if name in logs}
-        self._bar.set_postfix({"loss": f"{logs[LOSS]:.3f}"} | shown, refresh=False)
-        before, self._step = self._step, int(self._global_step.numpy())
-        self._bar.update(self._records(before, self._step))
-
-    def _records(self, start: int, before: int) -> int:
-        tasks = range(len(self._sampler.data))
-        return sum(self._sampler.records(task, start=start, before=before) for task in tasks)
-
-    def close(self) -> None:
-        """Leaves the finished bar on the screen."""
-        self._bar.close()
+    with closing(bar), redirect_stdout(BesideBar()):
+        yield advance
 
 
-class BesideProgress(io.TextIOBase):
+class BesideBar(io.TextIOBase):
     """Standard output while a bar is drawn: prints above the bar.
 
     Orbit's lines about loops and validations are dropped: the bar and `Validator` print those.
@@ -80,67 +62,26 @@ class BesideProgress(io.TextIOBase):
         return len(text)
 
 
-class LearningCheck:
-    """Detects a run that no longer learns: no gradient, or embeddings all equal or not finite.
+class Sample(NamedTuple):
+    """Sentences of a validation."""
+
+    ids: dict[str, Any]
+    """Of each kind: int32 [batch, tokens]."""
+    embeddings: np.ndarray
+    """Of unit length: float32 [batch, dim]."""
+
+
+def collapse(samples: Sequence[Sample]) -> str:
+    """What makes embeddings useless: all are equal, or not finite; empty if nothing does.
 
     With a learning rate that is far too high, vectors become so long that, L2-normalized, nothing
-    moves them: the loss stays finite. Orbit calls this after every loop.
+    moves them: the loss stays finite.
     """
-
-    def __init__(self, global_step: tf.Variable):
-        self._global_step = global_step
-        self._loops = self._without = 0
-        self._no_gradient = self._degenerate = ""
-
-    def __call__(self, logs: dict[str, float]) -> None:
-        """Checks one loop; prints a warning after several without a gradient."""
-        self._loops += 1
-        has_none = logs[GRADIENT_NORM] < _NO_GRADIENT and logs[LOSS] > _LEARNED
-        self._without = self._without + 1 if has_none else 0
-        self._no_gradient = (
-            f"the gradient has been below {_NO_GRADIENT:g} at {self._without} reports up to step "
-            f"{int(self._global_step.numpy())}, the loss {logs[LOSS]:.4g}: nothing is learned any "
-            "more"
-        )
-        if self._without == _LOOPS:
-            print(f"warning: {self._no_gradient}")
-
-    def begin_validation(self) -> None:
-        """Forgets what the validation before found."""
-        self._degenerate = ""
-
-    def validated(self, ids: dict[str, Any], embeddings: np.ndarray) -> None:
-        """Checks some sentences of a validation; warns if embeddings are all equal, or not finite.
-
-        Args:
-          ids: of the sentences, [batch, tokens] each.
-          embeddings: of unit length, [batch, dim].
-        """
+    for ids, embeddings in samples:
         differ = any(np.ptp(values, axis=0).any() for values in ids.values())
-        if not np.isfinite(embeddings).all():
-            what = "not finite"
-        elif differ and np.var(embeddings.astype(np.float64), axis=0).sum() < _ONE_POINT:
-            what = "one point"
-        else:
-            return
-        self._degenerate = (
-            f"the embeddings of {len(embeddings)} sentences are {what} at step "
-            f"{int(self._global_step.numpy())}"
-        )
-        print(f"warning: {self._degenerate}")
-
-    @property
-    def failure(self) -> str:
-        """Why the model is of no use: no gradient, or no useful embeddings; empty if it is."""
-        has_none = self._loops and self._without >= min(_LOOPS, self._loops)
-        why = self._no_gradient if has_none else self._degenerate
-        return why and f"{why}; a lower learning rate may help"
-
-    def require(self) -> None:
-        """Checks, at the end of a run, that it still learned.
-
-        Raises:
-          TrainingError: if it did not; says why.
-        """
-        if self.failure:
-            raise TrainingError(self.failure)
+        spread = np.var(embeddings.astype(np.float64), axis=0).sum()
+        if not np.isfinite(spread):
+            return f"the embeddings of {len(embeddings)} sentences are not finite"
+        if differ and spread < _ONE_POINT:
+            return f"the embeddings of {len(embeddings)} sentences are one point"
+    return ""

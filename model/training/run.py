@@ -1,31 +1,27 @@
-"""Runs an experiment: Orbit's loop in one of four modes, with errors in one line."""
+"""Runs an experiment: Orbit's loop in one of three modes, with errors in one line."""
 
 import contextlib
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import orbit
 import tensorflow as tf
+import tf_keras
 from absl import logging
 from official.core import config_definitions
-from tabulate import tabulate
 
 from common.errors import InputError
 from common.files import claim
 from model import MODES, cluster, optimizer
-from model import registry_imports as registry_imports
 from model.checkpoints import files, model_dir, record
 from model.configs import parsing
 from model.errors import StoppedError, TrainingError
-from model.losses import LOSS
 from model.tasks import multitask
-from model.training.build import EVAL, TRAIN, make_controller, make_run, until_multiple
-from model.training.monitoring import BesideProgress, Progress
+from model.training.build import TRAIN, TRAIN_AND_EVAL, make_controller, make_run, until_multiple
+from model.training.monitoring import BesideBar, progress
 from model.training.state import Run
-
-TRAIN_AND_EVAL, CONTINUOUS_EVAL = "train_and_eval", "continuous_eval"
-_LOSSES = {LOSS: "loss", "validation_loss": "loss"}
 
 
 def train(
@@ -43,8 +39,7 @@ def train(
     Args:
       experiment: one of `model.EXPERIMENTS`.
       model_dir: for checkpoints, `params.yaml` and events.
-      mode: `train`, `eval`, `train_and_eval`, or `continuous_eval`, which validates every
-        checkpoint that another process writes.
+      mode: `train`, `eval` or `train_and_eval`.
       config_files: YAML files that override the experiment's parameters.
       params_override: further overrides, such as `trainer.train_steps=100,task.seed=1`, or several.
 
@@ -74,19 +69,23 @@ def run_experiment(
     if mode not in MODES:
         raise InputError(f"mode: {mode!r}; accepted: {', '.join(MODES)}")
     logging.set_verbosity(logging.WARNING)
-    tf.get_logger().setLevel("ERROR")  # it warns of an optimizer that evaluating does not restore
+    tf.get_logger().setLevel("ERROR")
     folder = Path(folder)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(cluster.settings_restored())
+        policy = tf_keras.mixed_precision.global_policy()
+        stack.callback(tf_keras.mixed_precision.set_global_policy, policy)
         try:
             strategy = cluster.strategy(params.runtime)
-            if strategy.extended.should_checkpoint:
-                for written in _written_folders(folder, mode=mode):
-                    stack.enter_context(claim(written))
+            directory = folder
+            if not strategy.extended.should_checkpoint:
+                directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            elif TRAIN in mode:
+                stack.enter_context(claim(folder))
+                for written in (folder, folder / files.BEST):
+                    files.tidy(written)
             with strategy.scope():
                 tasks = multitask.tasks_of(params.task)
-            run = make_run(params, strategy, tasks, mode=mode, folder=folder)
-            stack.enter_context(contextlib.closing(run))
+            run = make_run(params, strategy, tasks, mode=mode, folder=folder, directory=directory)
             controller = make_controller(run)
         except InputError:
             raise
@@ -105,26 +104,14 @@ def run_experiment(
         return _train(run, controller)
 
 
-def _written_folders(folder: Path, *, mode: str) -> list[Path]:
-    """The folders that a run writes checkpoints to, in each mode."""
-    best = folder / files.BEST
-    return {
-        TRAIN: [folder],
-        EVAL: [],
-        TRAIN_AND_EVAL: [folder, best],
-        CONTINUOUS_EVAL: [best],
-    }[mode]
-
-
 def _validate(run: Run, controller: orbit.Controller) -> dict[str, float]:
-    """Validates the last checkpoint, or each new one; returns the last validation."""
-    evaluate = _evaluate if run.mode == EVAL else _evaluate_continuously
-    with contextlib.redirect_stdout(BesideProgress()):
+    """Validates the last checkpoint."""
+    with contextlib.redirect_stdout(BesideBar()):
         try:
-            validated = evaluate(run, controller)
+            validated = _evaluate(run, controller)
         except tf.errors.OpError as error:
             raise TrainingError(f"while validating {cluster.reason(error)}") from error
-    run.check.require()
+    _require_no_failure(controller)
     return validated
 
 
@@ -136,30 +123,34 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
         model_dir.write(run.params, run.folder, run.record)
         for notice in optimizer.notices(config):
             print(notice)
-    progress = Progress(run.sampler, steps=config.train_steps, global_step=run.state.global_step)
-    controller.train_actions = (progress, run.check)
     with (
         run.signals,
-        contextlib.closing(progress),
-        contextlib.redirect_stdout(BesideProgress()),
+        progress(config.train_steps, run.state.global_step) as advance,
         _last_checkpoint_told(run),
-        # Variables of the optimizer are restored only when the first step makes them.
-        files.damage_named(run.last_checkpoint, while_last=True),
     ):
+        controller.train_actions = (advance,)
         validated: dict[str, float] = {}
         if run.mode == TRAIN:
             controller.train(steps=config.train_steps)
         else:
             validated = _train_and_validate(run, controller)
-    measured = {"training": progress.logs, "validation": validated}
-    print(_summary(run, begin, seconds=time.monotonic() - began, measured=measured))
+    minutes = (time.monotonic() - began) / 60
+    print(f"trained from step {begin} to {run.step} in {minutes:.1f} minutes")
+    if best := run.best.best:
+        print(f"best validation: {best.metric} {best.value:.4f} at step {best.step}")
     if writes:
-        run.record.failure = run.check.failure
         if run.mode == TRAIN_AND_EVAL:
+            run.record.failure = controller.evaluator.failure
             run.record.validated = run.step
         record.write(run.folder, run.record)
-    run.check.require()
+    _require_no_failure(controller)
     return validated
+
+
+def _require_no_failure(controller: orbit.Controller) -> None:
+    """Raises TrainingError if the last validation found that the model is of no use."""
+    if controller.evaluator and controller.evaluator.failure:
+        raise TrainingError(controller.evaluator.failure)
 
 
 @contextlib.contextmanager
@@ -168,10 +159,9 @@ def _last_checkpoint_told(run: Run) -> Iterator[None]:
     try:
         yield
     except StoppedError as stopped:
-        run.checkpoints.sync()  # one that is still being written must not come after this one
         run.checkpoints.save(run.step, check_interval=False)
-        message = f"{stopped} at step {run.step}, which is saved; the same command goes on"
-        raise StoppedError(message, status=stopped.status) from stopped
+        where = f" at step {run.step}, which is saved; the same command goes on"
+        raise StoppedError(stopped.number, where) from stopped
     except (TrainingError, tf.errors.OpError) as error:
         why = cluster.reason(error) if isinstance(error, tf.errors.OpError) else str(error)
         last = run.last_checkpoint or "none yet"
@@ -196,56 +186,11 @@ def _train_and_validate(run: Run, controller: orbit.Controller) -> dict[str, flo
         controller.train(steps=min(until, config.train_steps), checkpoint_at_completion=False)
         validated = _evaluate(run, controller)
     controller.save_checkpoint()
-    run.checkpoints.sync()
     return validated
 
 
 def _evaluate(run: Run, controller: orbit.Controller) -> dict[str, float]:
-    return controller.evaluate(steps=run.params.trainer.validation_steps)
-
-
-def _evaluate_continuously(run: Run, controller: orbit.Controller) -> dict[str, float]:
-    """Validates each new checkpoint, until that of the last step or the timeout.
-
-    Orbit's `evaluate_continuously` would watch a folder that only its own process writes to, and
-    fail at a checkpoint that training deletes meanwhile.
-    """
-    config, validated = run.params.trainer, {}
-    timeout = config.continuous_eval_timeout
-    for checkpoint in tf.train.checkpoints_iterator(str(run.folder), timeout=timeout):
-        model_dir.prepare(run.params, mode=run.mode, folder=run.folder)
-        try:
-            with files.damage_named(checkpoint):
-                controller.restore_checkpoint(checkpoint)
-        except InputError:
-            if files.last(run.folder) == checkpoint:
-                raise
-            continue  # training has deleted it for a newer one
-        validated = _evaluate(run, controller)
-        if run.step >= config.train_steps:
-            return validated
-    ended = f"no new checkpoint in {run.folder} for {timeout} s: trainer.continuous_eval_timeout"
-    if not validated:
-        raise TrainingError(f"{ended}; nothing was validated")
-    print(ended)
+    validated = controller.evaluate(steps=run.params.trainer.validation_steps)
+    if run.mode == TRAIN_AND_EVAL:
+        run.best.offer(validated)
     return validated
-
-
-def _summary(run: Run, begin: int, *, seconds: float, measured: dict[str, dict[str, float]]) -> str:
-    """A table of what was done and, by `training` and `validation`, measured last."""
-    rows: list[Sequence[object]] = [("steps", f"{begin:,} to {run.step:,}")]
-    for index, task in enumerate(run.tasks):
-        # With parameter servers only a count tells.
-        counted = int(run.state.task_steps[index].numpy())
-        rows.append((f"of {task.name}", f"{counted or run.sampler.steps(index, 0, run.step):,}"))
-    rows.append(("minutes", f"{seconds / 60:.1f}"))
-    if best := run.best.best:
-        rows.append(("best", f"{best.metric} {best.value:.4f} at step {best.step:,}"))
-    rows += [("last checkpoint", run.last_checkpoint), ("", *measured)]
-    logs = [
-        {_LOSSES.get(name, name): f"{value:,.4g}" for name, value in each.items()}
-        for each in measured.values()
-    ]
-    names = dict.fromkeys(name for each in logs for name in each)
-    rows += [(name, *(each.get(name, "") for each in logs)) for name in names]
-    return tabulate(rows, disable_numparse=True)

@@ -4,8 +4,6 @@ import signal
 from types import FrameType
 from typing import Self
 
-from model.errors import StoppedError
-
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -29,8 +27,3 @@ class Signals:
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-
-
-def stopped_by(number: signal.Signals) -> StoppedError:
-    """The error of a run that a signal stops."""
-    return StoppedError(f"stopped by {number.name}", status=128 + number)

@@ -6,15 +6,16 @@ from typing import NamedTuple
 import orbit
 import tensorflow as tf
 import tf_keras
-from official.core import base_task, config_definitions
+from official.core import config_definitions
 
-from model import optimizer
-from model.checkpoints import files
+from model import dual_encoder, optimizer
+from model.checkpoints import files, trained
 from model.checkpoints.manager import BestCheckpoint, Checkpoints
 from model.checkpoints.record import Record
 from model.data.task_sampler import TaskSampler
 from model.ema import WeightAverage
-from model.training.monitoring import LearningCheck
+from model.initializers import word_vectors
+from model.tasks.pair_task import PairTask
 from model.training.signals import Signals
 
 
@@ -25,8 +26,6 @@ class State(NamedTuple):
     optimizer: tf_keras.optimizers.legacy.Optimizer
     average: WeightAverage
     global_step: tf.Variable
-    task_steps: list[tf.Variable]
-    """Steps of each task with parameter servers, otherwise 0."""
 
 
 class Run(NamedTuple):
@@ -37,14 +36,13 @@ class Run(NamedTuple):
     folder: Path
     """`--model_dir`."""
     strategy: tf.distribute.Strategy
-    tasks: list[base_task.Task]
+    tasks: list[PairTask]
     record: Record
     """What the run knows of itself."""
     sampler: TaskSampler
     state: State
     checkpoints: Checkpoints
     best: BestCheckpoint
-    check: LearningCheck
     signals: Signals
 
     @property
@@ -57,53 +55,34 @@ class Run(NamedTuple):
         """The one to resume from; workers other than the chief keep none of their own."""
         return files.last(self.folder)
 
-    def close(self) -> None:
-        """Removes temporary checkpoints."""
-        self.checkpoints.close()
-        self.best.close()
-
 
 def make_state(
-    params: config_definitions.ExperimentConfig,
-    strategy: tf.distribute.Strategy,
-    tasks: list[base_task.Task],
-    *,
-    initialize: bool,
+    params: config_definitions.ExperimentConfig, tasks: list[PairTask], *, initialize: bool
 ) -> State:
-    """Makes the variables of a run, under its strategy.
+    """Makes the variables of a run; called under its strategy.
 
     Args:
       params: the run's.
-      strategy: where the variables live.
-      tasks: the run's; the first builds the model.
+      tasks: the run's; the first has the training texts.
       initialize: whether the run starts at step 0, from `task.init_checkpoint` or training texts;
         that folder may be gone by the time a run is resumed.
 
     Raises:
-      InputError: if `task.init_checkpoint` cannot be used.
+      InputError: if the checkpoint, or the texts or file of the word vectors, cannot be used.
     """
-    with strategy.scope():
-        model = tasks[0].build_model()
-        if initialize:
-            tasks[0].initialize(model)
-        built = optimizer.build(params)
-        if isinstance(built, tf_keras.optimizers.Optimizer):
-            # Otherwise it would have variables for those of the first task alone.
-            built.build(model.trainable_variables)
-        elif (
-            isinstance(strategy, tf.distribute.ParameterServerStrategy)
-            or params.trainer.async_checkpoints
-        ):
-            # Workers cannot make variables. What is saved beside training is copied first, but only
-            # the variables of the first save.
-            built._create_all_weights(model.trainable_variables)
-        return State(
-            model=model,
-            optimizer=built,
-            average=WeightAverage(model, params.trainer),
-            global_step=orbit.utils.create_global_step(),
-            task_steps=[
-                tf.Variable(0, dtype=tf.int64, trainable=False, name=f"steps_of_task_{task}")
-                for task in range(len(tasks))
-            ],
-        )
+    config = params.task
+    model = dual_encoder.build(config.model, seed=config.seed)
+    if initialize and config.init_checkpoint:
+        trained.initialize(model, config.init_checkpoint)
+    elif initialize:
+        word_vectors.begin(model, tasks[0])
+    built = optimizer.build(params)
+    # Otherwise the first step makes them, and a damaged checkpoint shows only then. Workers of
+    # parameter servers cannot make variables.
+    built._create_all_weights(model.trainable_variables)
+    return State(
+        model=model,
+        optimizer=built,
+        average=WeightAverage(model, params.trainer),
+        global_step=orbit.utils.create_global_step(),
+    )

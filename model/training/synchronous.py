@@ -5,10 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-from official.core import base_task
 
 from model.data import input_pipeline
-from model.data.task_sampler import Phase
+from model.tasks.pair_task import PairTask
 from model.training.state import Run
 from model.training.trainer import Step, Trainer, stacked
 
@@ -32,7 +31,7 @@ class SynchronousTrainer(Trainer):
         super().__init__(run)
         self._in_cluster = self._strategy.extended._in_multi_worker_mode()
         workers = self._strategy.extended._num_workers if self._in_cluster else 1
-        input_pipeline.require_enough_files(self._sources, [workers] * len(self._tasks))
+        self._require_enough_files([workers] * len(self._tasks))
         self._iterators: list[Any] = []
         self._steps = [self._make_step(task) for task in self._tasks]
 
@@ -53,7 +52,7 @@ class SynchronousTrainer(Trainer):
         # Another worker may have got the signal.
         return steps, (self._signals.stop or signal.SIGTERM) if is_stopped else None
 
-    def _make_step(self, task: base_task.Task) -> Callable[[Any, tf.Tensor], tf.Tensor]:
+    def _make_step(self, task: PairTask) -> Callable[[Any, tf.Tensor], tf.Tensor]:
         state = self._state
 
         @tf.function(autograph=False)
@@ -70,10 +69,9 @@ class SynchronousTrainer(Trainer):
 
     def _iterator(self, index: int, start: int) -> Any:
         def dataset_of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
-            self._context = context
             return input_pipeline.training_batches(
                 self._sources[index],
-                self._tasks[index],
+                self._tasks[index].parse,
                 sampler=self._sampler,
                 index=index,
                 start=start,
@@ -94,13 +92,3 @@ class SynchronousTrainer(Trainer):
     def _any(self, here: tf.Tensor) -> tf.Tensor:
         flags = self._strategy.run(lambda: tf.cast(here, tf.int32))
         return self._strategy.reduce(tf.distribute.ReduceOp.SUM, flags, axis=None) > 0
-
-    def _ids(self, step: Step, before: int) -> str:
-        """Ids of this worker's part of the batch, read once more."""
-        workers = self._context.num_input_pipelines
-        position = self._sampler.records(step.task, before=before) // workers
-        size = self._sampler.batch_size(step.task, before) // workers
-        source = self._sources[step.task].shard(self._context)
-        (serialized,) = source.batches(position, [Phase(None, size)]).take(1)
-        ids = input_pipeline.ids_of(self._tasks[step.task], serialized).numpy()
-        return ", ".join(own_id.decode(errors="backslashreplace") for own_id in ids)

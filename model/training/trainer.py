@@ -9,13 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import orbit
 import tensorflow as tf
-import tf_keras
-from official.core import base_task
 
-from model.data import input_pipeline
-from model.errors import TrainingError
+from model.data import input_pipeline, tfrecords
+from model.errors import StoppedError, TrainingError
 from model.losses import GRADIENT_NORM, LOSS
-from model.training.signals import stopped_by
+from model.tasks.pair_task import PairTask
 from model.training.state import Run
 
 
@@ -26,8 +24,6 @@ class Step(NamedTuple):
     """Index of its task."""
     values: np.ndarray
     """Its logs, as `stacked`; float32 [2 + metrics or more]."""
-    ids: str = ""
-    """Ids of its records, if its loss is not finite and the worker has told them."""
 
 
 class Trainer(orbit.AbstractTrainer, abc.ABC):
@@ -37,7 +33,18 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         self._run = run
         self._tasks, self._sampler, self._state = run.tasks, run.sampler, run.state
         self._strategy, self._signals = run.strategy, run.signals
-        self._sources = input_pipeline.make_sources(run.tasks, seed=run.sampler.seed)
+        self._sources = [
+            input_pipeline.make_source(
+                f"{task.section}.train_data", task.task_config.train_data, seed=run.sampler.seed
+            )
+            for task in run.tasks
+        ]
+
+    def _require_enough_files(self, workers: Sequence[int]) -> None:
+        """Raises InputError as `Source.shard` if a worker of a task has no files to read."""
+        for source, count in zip(self._sources, workers, strict=True):
+            for worker in range(count):
+                source.shard(tf.distribute.InputContext(count, worker, count))
 
     def train(self, num_steps: tf.Tensor) -> dict[str, float]:
         """Trains some steps.
@@ -56,18 +63,22 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         try:
             steps, stop = self._take_steps(start, int(num_steps))
         except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            raise input_pipeline.find_damage(self._sources, self._tasks) or error from error
+            found = (
+                tfrecords.find_damage(f"{task.section}.train_data", source.files, task.parse)
+                for source, task in zip(self._sources, self._tasks, strict=True)
+            )
+            raise next(filter(None, found), error) from error
         for before, step in enumerate(steps, start):
             if not np.isfinite(step.values[0]):
                 raise TrainingError(
-                    f"the loss of step {before + 1} is {step.values[0]}; its batch of "
-                    f"{self._tasks[step.task].name} has the records {self._ids(step, before)}"
+                    f"the loss of step {before + 1}, of {self._tasks[step.task].name}, is "
+                    f"{step.values[0]}"
                 )
         if stop is not None:
-            raise stopped_by(stop)
+            raise StoppedError(stop)
         records = sum(self._sampler.batch_size(step.task, start) for step in steps)
         return means(self._tasks, steps) | {
-            "learning_rate": learning_rate(self._state.optimizer),
+            "learning_rate": float(self._state.optimizer._decayed_lr(tf.float32)),
             "pairs_per_second": records / (time.monotonic() - began),
         }
 
@@ -75,17 +86,13 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
     def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:
         """Does steps; returns them, and the signal to stop that ended them, if one has."""
 
-    @abc.abstractmethod
-    def _ids(self, step: Step, before: int) -> str:
-        """The ids of a step's records; `before` is the number of steps before it."""
 
-
-def stacked(task: base_task.Task, logs: dict[str, tf.Tensor]) -> tf.Tensor:
+def stacked(task: PairTask, logs: dict[str, tf.Tensor]) -> tf.Tensor:
     """The logs of a training step in a fixed order: float32 [2 + metrics]."""
     return tf.stack([logs[name] for name in (task.loss, *task.metrics, GRADIENT_NORM)])
 
 
-def means(tasks: Sequence[base_task.Task], steps: Sequence[Step]) -> dict[str, float]:
+def means(tasks: Sequence[PairTask], steps: Sequence[Step]) -> dict[str, float]:
     """Logs of a loop: the mean of each value over its steps; of the gradient's norm, the last."""
     by_name: dict[str, list[float]] = {}
     for step in steps:
@@ -97,13 +104,3 @@ def means(tasks: Sequence[base_task.Task], steps: Sequence[Step]) -> dict[str, f
     drawn = np.array([step.task for step in steps])
     shares = {f"{task.name}_share": index for index, task in enumerate(tasks) if index}
     return logs | {name: float(np.mean(drawn == index)) for name, index in shares.items()}
-
-
-def learning_rate(optimizer: tf_keras.optimizers.legacy.Optimizer) -> float:
-    """The current learning rate."""
-    if hasattr(optimizer, "_decayed_lr"):  # of legacy ones, with their own decay
-        return float(optimizer._decayed_lr(tf.float32))
-    rate = optimizer.learning_rate
-    if isinstance(rate, tf_keras.optimizers.schedules.LearningRateSchedule):
-        rate = rate(optimizer.iterations)
-    return float(rate.numpy())

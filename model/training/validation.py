@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import orbit
 import tensorflow as tf
-from official.core import base_task
 from scipy import stats
 
 from common import sts
-from model.data import tfrecords
+from model.data import input_pipeline, tfrecords
 from model.dual_encoder import DualEncoder
-from model.training.signals import stopped_by
+from model.errors import StoppedError
+from model.tasks.pair_task import PairTask
+from model.training.monitoring import Sample, collapse
 from model.training.state import Run
 
 _AT_ONCE = 500
@@ -24,18 +25,21 @@ _AT_ONCE = 500
 class Validator(orbit.AbstractEvaluator):
     """Validates the tasks of a run, and STS if a file is given."""
 
-    def __init__(self, run: Run, *, then: Callable[[dict[str, float]], None] | None):
+    def __init__(self, run: Run):
         """Makes the validator of a run.
-
-        Args:
-          run: what is validated.
-          then: called with what a validation returns.
 
         Raises:
           InputError: if `task.sts_dev` cannot be read.
         """
-        self._run, self._model, self._then = run, run.state.model, then
-        self._batches = [task.build_inputs(task.task_config.validation_data) for task in run.tasks]
+        self._run, self._model = run, run.state.model
+        self.failure = ""
+        """Why the model is of no use, by the last validation; empty if it is."""
+        self._batches = [
+            input_pipeline.validation_batches(
+                f"{task.section}.validation_data", task.task_config.validation_data, task.parse
+            )
+            for task in run.tasks
+        ]
         self._steps = [self._make_step(task) for task in run.tasks]
         self._sts: Sequence[sts.Pair] = ()
         if path := run.params.task.sts_dev:
@@ -56,25 +60,28 @@ class Validator(orbit.AbstractEvaluator):
           InputError: if a record cannot be read.
         """
         logs: dict[str, float] = {}
-        self._run.check.begin_validation()
+        samples = []
         with self._run.state.average.in_place():
             for task, batches, step in zip(
                 self._run.tasks, self._batches, self._steps, strict=True
             ):
-                values = self._measured(task, batches.take(int(num_steps)), step)
+                values, sample = self._measured(task, batches.take(int(num_steps)), step)
+                samples.append(sample)
                 names = ["validation_loss", *task.metrics]
                 logs = dict(zip(names, np.mean(values, axis=0).tolist(), strict=True)) | logs
             if self._sts:
                 logs["sts_dev_pearson"] = pearson(self._model, self._sts)
         print(f"validation: {', '.join(f'{name} {value:.4f}' for name, value in logs.items())}")
-        if self._then is not None:
-            self._then(logs)
+        found = collapse(samples)
+        self.failure = found and f"{found} at step {self._run.step}; a lower rate may help"
+        if self.failure:
+            print(f"warning: {self.failure}")
         return logs
 
     def _measured(
-        self, task: base_task.Task, batches: tf.data.Dataset, step: Callable[[dict], tf.Tensor]
-    ) -> list[np.ndarray]:
-        """Loss and metrics of each batch: float32 [1 + metrics]."""
+        self, task: PairTask, batches: tf.data.Dataset, step: Callable[[dict], tf.Tensor]
+    ) -> tuple[list[np.ndarray], Sample]:
+        """Loss and metrics of each batch, float32 [1 + metrics], and embeddings of the first."""
         values: list[np.ndarray] = []
         # Several workers save together: those stop at a step that they agree on.
         in_cluster = self._run.strategy.extended._in_multi_worker_mode()
@@ -82,18 +89,17 @@ class Validator(orbit.AbstractEvaluator):
             for batch in batches:
                 if not values:
                     sentences = next(ids for ids in batch.values() if isinstance(ids, dict))
-                    embeddings = self._model.encode_inputs(sentences).numpy()
-                    self._run.check.validated(sentences, embeddings)
+                    sample = Sample(sentences, self._model.encode_inputs(sentences).numpy())
                 values.append(step(batch).numpy())
                 if self._run.signals.stop is not None and not in_cluster:
-                    raise stopped_by(self._run.signals.stop)
+                    raise StoppedError(self._run.signals.stop)
         except tf.errors.OpError as error:
             name = f"{task.section}.validation_data"
             files = tfrecords.find_files(name, task.task_config.validation_data)
             raise tfrecords.find_damage(name, files, task.parse) or error from error
-        return values
+        return values, sample
 
-    def _make_step(self, task: base_task.Task) -> Callable[[dict], tf.Tensor]:
+    def _make_step(self, task: PairTask) -> Callable[[dict], tf.Tensor]:
         @tf.function(autograph=False, reduce_retracing=True)
         def step(batch: dict) -> tf.Tensor:
             logs = task.validation_step(batch, self._model)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 from data_pipeline.pairs import tfrecord
 from tests.engines.processes import free_ports, wait_until
@@ -131,11 +132,6 @@ class Cluster:
         (line,) = [line for line in said.splitlines() if line.startswith("error:")]
         return line
 
-    def fact(self, name):
-        """What the summary of a run says of something."""
-        (line,) = [line for line in self.log().splitlines() if line.startswith(f"{name}  ")]
-        return line.removeprefix(name).split()
-
     def wait(self, job=None, index=0):
         """The exit status of a process; if it is the first one, the others end, too."""
         process = self._processes[(job, index) if job else self.chief]
@@ -198,6 +194,23 @@ def launch(data, tmp_path, run_folder):
     yield start
     for cluster in launched:
         cluster.end()
+
+
+@pytest.fixture
+def logged(run_folder):
+    """The values of a name in the events of training, by step."""
+
+    def values(name):
+        found = {}
+        for path in sorted((run_folder / "train").glob("events.*")):
+            for record in tf.data.TFRecordDataset(str(path)):
+                event = tf.compat.v1.Event.FromString(record.numpy())
+                for value in event.summary.value:
+                    if value.tag == name:
+                        found[event.step] = float(tf.make_ndarray(value.tensor))
+        return found
+
+    return values
 
 
 @pytest.fixture

@@ -9,33 +9,23 @@ from tests.cluster.conftest import KILL, PARAMETER_SERVER
 pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 LONG = {"trainer__train_steps": 1_000_000}
-TASKS = ("response_selection", "nli", "teacher")
 
 
-def count(cluster, name):
-    """The last number of a fact, such as the last step of "0 to 1,500"."""
-    return int(cluster.fact(name)[-1].replace(",", ""))
-
-
-def test_each_task_has_a_worker_and_a_run_goes_on(launch, saved):
+def test_each_task_has_a_worker_and_a_run_goes_on(launch, saved, logged):
     asked = {"workers": 3, "experiment": "reddit_nli_teacher"}
     cluster = launch(PARAMETER_SERVER, mode="train_and_eval", **asked)
     assert cluster.wait() == 0, cluster.log()
-    assert cluster.fact("steps") == ["0", "to", "40"]
-    steps = [count(cluster, f"of {task}") for task in TASKS]
-    assert sum(steps) == 40
-    assert min(steps) > 0
-    assert 0 < float(cluster.fact("teacher_share")[0]) < 1
-    assert float(cluster.fact("teacher_cosine")[0]) > 0
+    assert max(logged("training_loss")) == 40
+    for task in ("nli", "teacher"):
+        assert 0 < max(logged(f"{task}_share").values()) < 1
+    assert max(logged("teacher_cosine").values()) > 0
     assert "nli_accuracy" in cluster.log()
     assert "Traceback" not in cluster.log()
     assert saved() == [20, 40]
     again = launch(PARAMETER_SERVER, trainer__train_steps=70, **asked)
     assert again.wait() == 0, again.log()
-    assert again.fact("steps") == ["40", "to", "70"]
-    more = [count(again, f"of {task}") for task in TASKS]
-    assert sum(more) == 70
-    assert all(now >= before for now, before in zip(more, steps, strict=True))
+    assert "trained from step 40 to 70 " in again.log()
+    assert saved()[-1] == 70
 
 
 def test_a_dead_worker_is_replaced_and_a_dead_server_ends_the_job(launch, run_folder, saved):

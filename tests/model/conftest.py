@@ -1,8 +1,10 @@
+import json
 import shutil
 
 import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
 from data_pipeline.pairs.tfrecord import (
     FEATURES,
@@ -232,3 +234,29 @@ def reddit_nli_run(parse, reddit_run, tmp_path_factory):
     )
     run.run_experiment(params, mode="train_and_eval", folder=str(folder))
     return folder
+
+
+@pytest.fixture
+def write_vocabulary(tmp_path):
+    """Makes a folder as the vocabulary command leaves it; counts by token."""
+
+    def write(words, bigrams=()):
+        folder = tmp_path / "vocabulary"
+        folder.mkdir()
+        outputs = {}
+        for kind, counts in (("words", words), ("bigrams", dict.fromkeys(bigrams, 7))):
+            path = folder / f"{kind}.tsv"
+            path.write_text("".join(f"{token}\t{count}\n" for token, count in counts.items()))
+            outputs[path.name] = {"bytes": path.stat().st_size, "records": len(counts)}
+        (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+        return str(folder)
+
+    return write
+
+
+@pytest.fixture
+def bfloat16():
+    """Layers made in the test compute in 16 bits."""
+    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    yield
+    tf_keras.mixed_precision.set_global_policy("float32")

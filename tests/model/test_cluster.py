@@ -99,7 +99,6 @@ def test_a_cluster_that_does_not_fit_the_strategy_is_refused(made, cluster_of, s
     [
         ("parameter_server", "chief", {"chief": 1, "worker": 1, "ps": 1}),
         ("one_device", "worker", {"worker": 1}),
-        ("mirrored", "evaluator", {"worker": 2}),
         ("multi_worker_mirrored", "worker", {"worker": 2}),
     ],
 )
@@ -111,12 +110,6 @@ def test_as_many_gpus_are_shown_as_asked_for(made, cluster_of, capsys, strategy,
     # The chief's workers have them.
     assert shown == [[] if strategy == "parameter_server" else ["a", "b"]]
     assert capsys.readouterr().out == ""
-
-
-def test_several_workers_that_are_one_are_told_of(made, cluster_of, capsys):
-    cluster_of("worker", worker=1)
-    cluster.strategy(runtime("multi_worker_mirrored"))
-    assert "trains alone" in capsys.readouterr().out
 
 
 def test_gpus_that_cannot_be_had_are_refused(made, monkeypatch):

@@ -129,26 +129,24 @@ def test_many_sentences_none_and_one_that_is_no_list(model):
         model.encode("text")
 
 
-def pairs_that_can_be_learned(of_ids=None):
+def pairs_that_can_be_learned():
     questions = [f"question{n % 16} number {n}" for n in range(128)]
     answers = [f"answer{n % 16}" for n in range(128)]
-    dataset = tf.data.Dataset.from_tensor_slices((questions, answers)).batch(16)
-    return dataset.map(lambda one, other: (of_ids(one), of_ids(other))) if of_ids else dataset
+    return tf.data.Dataset.from_tensor_slices((questions, answers)).batch(16)
 
 
-@pytest.mark.parametrize("of_ids", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_fit_on_pairs_makes_the_loss_fall(of_ids, tmp_path):
+def test_fit_on_pairs_makes_the_loss_fall(tmp_path):
     model = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0))
     model.compile(optimizer=tf_keras.optimizers.Adam(0.05))
-    pairs = pairs_that_can_be_learned(model.text if of_ids else None)
+    pairs = pairs_that_can_be_learned()
     before = model.evaluate(pairs, verbose=0)
     history = model.fit(pairs, epochs=5, verbose=0).history
     assert history["loss"][-1] < 0.7 * history["loss"][0]
     assert model.evaluate(pairs, verbose=0) < 0.7 * before
-    model.save(str(tmp_path / "model.keras"))
-    again = tf_keras.models.load_model(str(tmp_path / "model.keras"))
+    model.save_weights(str(tmp_path / "weights"))
+    again = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0), seed=7)
+    again.load_weights(str(tmp_path / "weights"))
     np.testing.assert_array_equal(again.encode(LONG), model.encode(LONG))
-    again.fit(pairs, epochs=1, verbose=0)  # it is compiled as it was
 
 
 def test_the_loss_of_fit_is_that_of_the_task():
@@ -159,28 +157,3 @@ def test_the_loss_of_fit_is_that_of_the_task():
     expected = losses.in_batch_softmax(encoded, PAPER).loss
     found = model.evaluate(tf.data.Dataset.from_tensors(batch), verbose=0)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_a_step_on_two_replicas_is_that_of_the_mean_of_their_losses():
-    config = CONFIG.replace(heads=[schema.RESPONSE_SELECTION])
-    averaging = schema.Averaging(word_dim=6, hidden=[5], embedding_dim=4)
-    config = config.replace(encoder=schema.Encoder(type="averaging", averaging=averaging))
-    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    with strategy.scope():
-        model = build(config)
-        model.compile(optimizer=tf_keras.optimizers.SGD(0.1))
-    batch = pairs_that_can_be_learned().take(1)
-    loss = model.fit(batch, verbose=0).history["loss"][0]
-
-    alone = build(config)
-    with tf.GradientTape() as tape:
-        halves = [alone({"input": one, "response": other}) for one, other in batch.rebatch(8)]
-        expected = sum(losses.in_batch_softmax(half, PAPER).loss for half in halves) / 2
-    np.testing.assert_allclose(loss, expected, rtol=1e-5)
-    gradients = tape.gradient(expected, alone.trainable_variables)
-    tf_keras.optimizers.SGD(0.1).apply_gradients(
-        zip(gradients, alone.trainable_variables, strict=True)
-    )
-    for weight, other in zip(model.weights, alone.weights, strict=True):
-        np.testing.assert_allclose(weight, other, atol=1e-6)

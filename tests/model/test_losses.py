@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from model import losses
 from model.configs import schema
@@ -112,17 +111,6 @@ def test_masking_without_keys_is_refused():
         losses.in_batch_softmax(dots([1.0]), schema.Objective(mask_duplicates=True))
 
 
-@pytest.mark.parametrize("both_directions", [False, True])
-def test_bfloat16_vectors_give_float32_scores(both_directions):
-    rows = tf.constant([[1.0, 2**-7], [1.0, 1.0]], tf.bfloat16)
-    encoded = Encoded(inputs=rows, responses=rows, score_scale=tf.constant(1.0))
-    objective = schema.Objective(both_directions=both_directions, margin=0.1)
-    scored = losses.in_batch_softmax(encoded, objective)
-    assert scored.scores.dtype == scored.loss.dtype == tf.float32
-    # 1 + 2^-14, which bfloat16 would round to 1.
-    assert float(scored.scores[0, 0]) == 1 + 2**-14
-
-
 def encode(model, *pairs):
     text = TextToIds(**MODEL.text.as_dict())
     inputs, responses = zip(*pairs, strict=True)
@@ -154,13 +142,9 @@ def test_a_learned_scale_gets_its_gradient():
     assert abs(expected) > 1e-3
 
 
-def test_a_learned_scale_is_float32_in_mixed_precision():
-    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        config = MODEL.replace(learned_score_scale=True, score_scale=5.01)
-        encoded = encode(build(config), ("a b", "c d"), ("e f", "g h"))
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+def test_a_learned_scale_is_float32_in_mixed_precision(bfloat16):
+    config = MODEL.replace(learned_score_scale=True, score_scale=5.01)
+    encoded = encode(build(config), ("a b", "c d"), ("e f", "g h"))
     assert encoded.score_scale.dtype == tf.float32
     np.testing.assert_allclose(encoded.score_scale, 5.01, rtol=1e-6)
     assert losses.in_batch_softmax(encoded, PAPER).scores.dtype == tf.float32

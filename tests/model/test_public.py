@@ -38,13 +38,3 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_importing_the_package_imports_no_tensorflow():
     code = "import sys, model; assert 'tensorflow' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.slow
-def test_the_model_garden_finds_the_tasks_in_a_fresh_process():
-    code = (
-        "import doctest, model.registry_imports as registered\n"
-        "done = doctest.testmod(registered)\n"
-        "assert (done.failed, done.attempted) == (0, 4)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,22 +7,23 @@ import tensorflow as tf
 
 from common.errors import InputError
 from model.checkpoints import model_dir, record
-from model.checkpoints.manager import BestCheckpoint, Checkpoints
+from model.checkpoints.manager import BestCheckpoint, Checkpoints, best_metric
 from model.configs import schema
 from model.errors import TrainingError
+from model.tasks import multitask
 
 
 class Run:
     """A run that counts its steps and does nothing else; its one weight is the step."""
 
-    def __init__(self, folder, *, interval=10, keep=2, writes=True):
+    def __init__(self, folder, *, keep=2, directory=None):
         self.step, self.weight = tf.Variable(0, dtype=tf.int64), tf.Variable(0.0)
         self.checkpoints = Checkpoints(
             tf.train.Checkpoint(weight=self.weight, step=self.step),
             global_step=self.step,
             folder=folder,
-            config=schema.Trainer(checkpoint_interval=interval, max_to_keep=keep),
-            writes=writes,
+            directory=directory or folder,
+            config=schema.Trainer(checkpoint_interval=10, max_to_keep=keep),
         )
         self.restored = self.checkpoints.restore_or_initialize()
 
@@ -55,24 +56,20 @@ def test_a_run_goes_on_from_the_last_one(tmp_path):
     assert (int(again.step), float(again.weight)) == (14, 14.0)
     # The one that is there is not written again.
     assert again.save_at(14, check_interval=False) is None
-    assert again.save_at(23) is None
-    assert again.save_at(24) == f"{tmp_path}/ckpt-24"
-    (data,) = tmp_path.glob("ckpt-24.data-*")
+    assert again.save_at(19) is None
+    assert again.save_at(20) == f"{tmp_path}/ckpt-20"  # due though 14 was saved
+    (data,) = tmp_path.glob("ckpt-20.data-*")
     data.write_bytes(data.read_bytes()[:2])
-    with pytest.raises(InputError, match=str(data)):
+    with pytest.raises(InputError, match=f"{tmp_path}/ckpt-20"):
         Run(tmp_path)
 
 
 def test_another_worker_reads_the_folder_and_never_writes_there(tmp_path):
     Run(tmp_path).save_at(10)
-    worker = Run(tmp_path, writes=False)
+    worker = Run(tmp_path, directory=tmp_path / "scratch")
     assert (int(worker.step), float(worker.weight)) == (10, 10.0)
     assert worker.save_at(15) is None
-    *_, path = (worker.save_at(step) for step in (20, 30))
-    scratch = path.rpartition("/")[0]
-    assert [name for name in tf.io.gfile.listdir(scratch) if "index" in name] == ["ckpt-30.index"]
-    worker.checkpoints.close()
-    assert not tf.io.gfile.exists(scratch)
+    assert worker.save_at(20) == f"{tmp_path}/scratch/ckpt-20"
     assert kept(tmp_path) == ["ckpt-10.index"]
 
 
@@ -80,34 +77,30 @@ def test_another_worker_reads_the_folder_and_never_writes_there(tmp_path):
 def offers(parse, tmp_path):
     """Offers validations, a dictionary of metrics each; returns the step of the best after each.
 
-    Steps are counted from 1. With `writes=False` as a worker that is not the chief.
+    Steps are counted from 1. With `directory` as a worker that is not the chief.
     """
     model_dir.write(parse(), tmp_path, record.Record())
 
-    def steps_of_the_best(*validations, writes=True, **overrides):
-        step = tf.Variable(0, dtype=tf.int64)
+    def steps_of_the_best(*validations, directory=tmp_path, **overrides):
+        params, step = parse(**overrides), tf.Variable(0, dtype=tf.int64)
         best = BestCheckpoint(
             tf.train.Checkpoint(step=step),
             global_step=step,
             folder=tmp_path,
-            params=parse(**overrides),
-            writes=writes,
+            directory=directory,
+            metric=best_metric(params, multitask.tasks_of(params.task)),
         )
         steps = []
         for logs in validations:
             step.assign_add(1)
             best.offer(logs)
             steps.append(best.best and best.best.step)
-        best.close()
         return steps
 
     return steps_of_the_best
 
 
-LOWEST = {
-    "trainer__best_checkpoint_eval_metric": "validation_loss",
-    "trainer__best_checkpoint_metric_comp": "lower",
-}
+LOWEST = {"trainer__best_checkpoint_eval_metric": "validation_loss"}
 
 
 @pytest.mark.parametrize(
@@ -139,26 +132,26 @@ def test_parameters_of_the_best_are_replaced_and_never_half_written(offers, tmp_
     assert (tmp_path / "best" / "params.yaml").read_text() == now.read_text() != before.read_text()
 
 
-def test_sts_decides_before_p_at_1_and_that_before_accuracy(offers):
-    both = {"nli_accuracy": 0.9, "p_at_1": 0.1}
-    assert offers(both, both | {"nli_accuracy": 1.0}, both | {"p_at_1": 0.2}) == [1, 1, 3]
-    sts = both | {"sts_dev_pearson": 0.2}
-    assert offers(sts, sts | {"p_at_1": 0.9}, sts | {"sts_dev_pearson": 0.3}) == [1, 1, 3]
+def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse):
+    def chosen(*experiment, **overrides):
+        params = parse(*experiment, **overrides)
+        return best_metric(params, multitask.tasks_of(params.task))
+
+    assert chosen("nli") == "nli_accuracy"
+    assert chosen("reddit_nli") == "p_at_1"
+    assert chosen("reddit_nli", task__sts_dev="sts.csv") == "sts_dev_pearson"
 
 
-@pytest.mark.parametrize(
-    "changes", [LOWEST, {"trainer__validation_steps": 1}], ids=["metric", "validation"]
-)
-def test_values_of_other_validations_are_not_compared(offers, capsys, changes):
+def test_values_of_another_metric_are_not_compared(offers, capsys):
     logs = {"p_at_1": 0.9, "validation_loss": 1.0}
     assert offers(logs) == [1]
-    assert offers(logs, {"p_at_1": 0.1, "validation_loss": 2.0}, **changes) == [1, 1]
+    assert offers(logs, {"p_at_1": 0.1, "validation_loss": 2.0}, **LOWEST) == [1, 1]
     assert "is replaced" in capsys.readouterr().out
 
 
 def test_another_worker_decides_alike_and_writes_nothing(offers, tmp_path):
     offers({"p_at_1": 0.5})
-    assert offers({"p_at_1": 0.4}, {"p_at_1": 0.6}, writes=False) == [1, 2]
+    assert offers({"p_at_1": 0.4}, {"p_at_1": 0.6}, directory=tmp_path / "scratch") == [1, 2]
     assert kept(tmp_path / "best") == ["ckpt-1.index"]
     assert record.read(tmp_path / "best").best.value == 0.5
 

@@ -59,9 +59,8 @@ def test_how_long_and_on_what_machine_it_trains_may_change(begun, parse):
 def test_to_evaluate_only_the_model_must_be_the_same(begun, parse):
     model_dir.prepare(parse(task__seed=5), mode="eval", folder=begun)
     for changes in ({"task__model__score_scale": 5.0}, {"trainer__average_decay": 0.5}):
-        for mode in ("eval", "continuous_eval"):
-            with pytest.raises(InputError, match=next(iter(changes)).replace("__", ".")):
-                model_dir.prepare(parse(**changes), mode=mode, folder=begun)
+        with pytest.raises(InputError, match=next(iter(changes)).replace("__", ".")):
+            model_dir.prepare(parse(**changes), mode="eval", folder=begun)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +79,12 @@ def test_a_run_goes_on_with_the_records_that_it_began_with(begun, parse, records
 
 def test_the_folders_that_no_run_goes_on_in(begun, parse, tmp_path, capsys):
     (begun / record.FILE).rename(begun / "elsewhere")
-    with pytest.raises(InputError, match=rf"holds a checkpoint, but no {record.FILE}"):
+    with pytest.raises(InputError, match=record.FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
     model_dir.prepare(parse(), mode="eval", folder=begun)
     for path in begun.glob("ckpt*"):
         path.unlink()
-    with pytest.raises(InputError, match=f"holds params.yaml, but no {record.FILE}"):
+    with pytest.raises(InputError, match=record.FILE):
         model_dir.prepare(parse(), mode="train", folder=begun)
     (begun / "elsewhere").rename(begun / record.FILE)
     # As a run that was killed at once has left it.
@@ -94,14 +93,13 @@ def test_the_folders_that_no_run_goes_on_in(begun, parse, tmp_path, capsys):
         model_dir.prepare(parse(), mode="eval", folder=begun)
     # A best checkpoint alone: the run begins anew, unless it is another one.
     best = begin(begun / "best", parse())
-    validated = Best(step=1, metric="p_at_1", value=0.5, comp="higher", validation="")
-    record.write(best, Record(best=validated))
+    record.write(best, Record(best=Best(step=1, metric="p_at_1", value=0.5)))
     model_dir.prepare(parse(), mode="train", folder=begun)
     assert "restarts at step 0" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"task\.seed was 0, now 5"):
         model_dir.prepare(parse(task__seed=5), mode="train", folder=begun)
-    for mode in ("train", "train_and_eval", "continuous_eval"):
-        with pytest.raises(InputError, match="holds the best checkpoint"):
+    for mode in ("train", "train_and_eval"):
+        with pytest.raises(InputError, match="best checkpoint"):
             model_dir.prepare(parse(), mode=mode, folder=best)
     model_dir.prepare(parse(), mode="eval", folder=best)
 

@@ -92,15 +92,6 @@ def test_weights_that_do_not_fit_are_refused(reddit_run, blank, changes, part):
         trained.initialize(blank(**changes), str(reddit_run))
 
 
-def test_parts_that_the_new_model_lacks_are_named(parse, blank, tmp_path, capsys):
-    changes = {"task__model__learned_score_scale": True, "task__model__context_turns": 1}
-    checkpoint = save(blank(**changes), parse(**changes), tmp_path)
-    trained.initialize(blank(**changes), checkpoint)
-    assert "warning" not in capsys.readouterr().out
-    trained.initialize(blank(), checkpoint)
-    assert capsys.readouterr().out.count("warning") == 2
-
-
 def test_what_is_no_model_folder_is_named(blank, parse, tmp_path):
     model = blank()
     for path in (tmp_path / "nowhere", tmp_path / "ckpt-7"):
@@ -113,7 +104,7 @@ def test_what_is_no_model_folder_is_named(blank, parse, tmp_path):
     with pytest.raises(InputError, match=r"params\.yaml"):
         trained.initialize(model, checkpoint)
     model_dir.write(parse(task__model__text__word_buckets=50), tmp_path, record.Record())
-    with pytest.raises(InputError, match=f"{checkpoint} does not fit the model"):
+    with pytest.raises(InputError, match=checkpoint):
         trained.load(tmp_path)
 
 

@@ -13,10 +13,6 @@ WARMUP = "trainer__optimizer_config__warmup"
 SIZES = "task__model__encoder__transformer"
 TRANSFORMER = {"task__model__encoder__type": "transformer"}
 SERVERS = {"runtime__distribution_strategy": "parameter_server"}
-POLYNOMIAL = {
-    f"{RATE}__type": "polynomial",
-    f"{RATE}__polynomial__initial_learning_rate": 0.1,
-}
 STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"}
 
 
@@ -26,15 +22,10 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         # out of range
         ({f"{RATE}__constant__learning_rate": "1e9"}, "constant.learning_rate: 1000000000.0"),
         ({f"{RATE}__constant__learning_rate": ".nan"}, "constant.learning_rate: nan"),
-        ({f"{RATE}__constant__learning_rate": ".inf"}, "constant.learning_rate: inf"),
-        (POLYNOMIAL | {f"{RATE}__polynomial__end_learning_rate": -1}, "end_learning_rate: -1"),
-        ({"task__model__score_scale": 0}, "task.model.score_scale: 0"),
         ({"task__model__encoder__averaging__hidden": "[8,0]"}, r"averaging.hidden: \[8, 0\]"),
         ({"task__model__encoder__averaging__word_dropout": 1}, "averaging.word_dropout: 1"),
-        ({"task__model__text__word_buckets": 1}, "word_buckets: 1"),
         ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]"),
         ({f"{OPTIMIZER}__type": "lamb"}, "optimizer.type: 'lamb'; accepted: sgd, adagrad, adam"),
-        ({"runtime__distribution_strategy": "tpu"}, "runtime.distribution_strategy: 'tpu'"),
         # lacking where its section is chosen
         ({f"{RATE}__type": "polynomial"}, "polynomial.initial_learning_rate: None"),
         ({f"{WARMUP}__type": "linear"}, "warmup.linear.warmup_steps: None"),
@@ -43,27 +34,21 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         ({"task__model__encoder__averaging__hidden": 300}, "hidden: 300; accepted: list of whole"),
         ({"task__model__text__max_tokens": 8.5}, "max_tokens: 8.5; accepted: whole number"),
         ({"task__seed": True}, "task.seed: True"),
-        ({"task__model__learned_score_scale": 1}, "learned_score_scale: 1"),
         ({"task__sts_dev": 2015}, "task.sts_dev: 2015"),
         ({"task__model": 5}, "task.model: 5; accepted: a section of text, encoder"),
         # unknown
         ({"task__model__encoder__averaging__hiden": 1}, "hiden: .* task.model.encoder.averaging.h"),
         ({"train_steps": 1}, "train_steps: no such parameter; did you mean trainer.train_steps"),
         # inherited and not read, or of another choice
-        ({"task__train_data__cache": True}, "task.train_data.cache: True has no effect"),
-        ({"task__train_data__is_training": False}, "is_training: False has no effect"),
-        ({"runtime__run_eagerly": True}, "runtime.run_eagerly: True has no effect"),
-        ({"trainer__optimizer_config__ema__average_decay": 0.9}, "optimizer_config.ema: .* no eff"),
-        ({f"{RATE}__constant__name": "x"}, "constant.name: 'x' has no effect"),
+        ({"task__train_data__cache": True}, "task.train_data.cache: True; accepted: False"),
+        ({"task__train_data__is_training": False}, "is_training: False; accepted: True"),
+        ({"runtime__enable_xla": True}, "runtime.enable_xla: True"),
+        ({"trainer__optimizer_config__ema__average_decay": 0.9}, "optimizer_config.ema: "),
         ({f"{OPTIMIZER}__adam__beta_1": 0.5}, "optimizer.adam has no effect; .*type is 'adagrad'"),
-        ({"task__model__encoder__recurrent__units": 9}, "encoder.recurrent has no effect"),
-        ({"task__validation_data__shuffle_buffer_size": 7}, "validation_data.shuffle_buffer_size"),
         # cross-checks, each of its section
-        (TRANSFORMER | {f"{SIZES}__hidden": 9, f"{SIZES}__heads": 1}, "transformer.hidden: 9"),
         (TRANSFORMER | {f"{SIZES}__hidden": 10, f"{SIZES}__heads": 4}, "transformer.hidden: 10"),
         (TRANSFORMER | {"task__model__text__char_ngram_buckets": 100}, "char_ngram_buckets: 100"),
         ({"task__model__heads": "[nli,response_selection]"}, r"heads: \['nli', 'response"),
-        ({"task__model__heads": "[nli]"}, r"heads: \['nli'\]"),
         ({"task__model__heads": "[]"}, r"heads: \[\]"),
         ({"task__objective__margin": 3}, "objective.margin: 3"),
         ({"task__train_data__batch_sizes": "[8]"}, "train_data.batch_boundaries"),
@@ -78,17 +63,9 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
             r"stepwise.boundaries: \[20, 10\]",
         ),
         ({"trainer__validation_steps": 0}, "trainer.validation_steps: 0"),
-        ({"trainer__summary_interval": 30}, "trainer.summary_interval: 30"),
-        ({"trainer__best_checkpoint_metric_comp": "lower"}, "metric_comp: 'lower'"),
-        ({"trainer__best_checkpoint_eval_metric": "validation_loss"}, "metric_comp: 'higher'"),
         (
             {"trainer__average_decay": 0.9, "trainer__average_every": 9, "trainer__train_steps": 8},
             "average_every: 9; accepted: .* 8",
-        ),
-        ({"runtime__loss_scale": "dynamic"}, "runtime.loss_scale: 'dynamic'"),
-        (
-            {"runtime__mixed_precision_dtype": "float16", "runtime__loss_scale": "static"},
-            "runtime.loss_scale: 'static'",
         ),
         (SERVERS | {"runtime__num_gpus": 2}, "runtime.num_gpus: 2"),
         (SERVERS | {"trainer__average_decay": 0.9}, "trainer.average_decay: 0.9"),
@@ -212,10 +189,3 @@ def test_the_printed_configuration_gives_the_same_run(tmp_path, capsys):
 def test_a_run_needs_an_experiment_a_mode_and_a_folder(given):
     with pytest.raises(SystemExit, match="--model_dir: missing"):
         main(given)
-
-
-@pytest.mark.parametrize("path", ["a,b.vec", "it's.vec", "k=v.vec", "123"])
-def test_a_file_of_vectors_may_have_any_name(capsys, path):
-    main(["--experiment", "reddit", "--word_vectors", path, "--print_config"])
-    printed = yaml.safe_load(capsys.readouterr().out)
-    assert printed["task"]["word_vectors"] == path

@@ -21,8 +21,7 @@ def load(preset):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_fits_its_experiment_and_says_what_it_is(preset):
-    params = load(preset)
-    assert params.trainer.summary_interval % params.trainer.steps_per_loop == 0
+    load(preset)
     head = (FOLDER / f"{preset}.yaml").read_text().partition("\ntask:")[0]
     assert head.startswith("# ")
     assert "#   make " in head or f"model/configs/presets/{preset}.yaml" in head
@@ -61,19 +60,3 @@ def test_the_papers_training(preset, changes_at, steps):
     assert objective == schema.Objective()
     assert not params.task.model.learned_score_scale
     assert params.task.model.score_scale == 1.0
-
-
-def test_the_papers_encoders():
-    dan = load("paper_dan").task.model.encoder
-    assert dan.type == "averaging"
-    assert [*dan.get().hidden, dan.get().embedding_dim] == [300, 300, 500]
-    for preset in ("paper_transformer", "paper_transformer_nli"):
-        transformer = load(preset).task.model.encoder
-        assert transformer.type == "transformer"
-        sizes = transformer.get()
-        assert (sizes.layers, sizes.heads, sizes.hidden, sizes.filter) == (6, 8, 512, 2048)
-        assert sizes.embedding_dim == 500
-    bilstm = load("paper_bilstm_max_nli").task.model.encoder.get()
-    assert not load("paper_bilstm_max_nli").task.model.nli.scale_by_root_of_dim
-    assert load("laptop_dan_nli").task.model.nli.scale_by_root_of_dim
-    assert (bilstm.units, bilstm.bidirectional, bilstm.pooling) == (2048, True, "max")

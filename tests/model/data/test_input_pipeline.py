@@ -109,7 +109,7 @@ def test_a_workers_batches_go_on_from_a_step(pairs_folder):
 
     def keys(start, steps, context):
         dataset = input_pipeline.training_batches(
-            source, task, sampler=sampler, index=0, start=start, context=context
+            source, task.parse, sampler=sampler, index=0, start=start, context=context
         )
         return [batch["input_key"].numpy().tolist() for batch in dataset.take(steps)]
 
@@ -131,7 +131,7 @@ def test_replicas_of_one_process_read_different_records(pairs_folder):
     def dataset(context):
         sampler = TaskSampler([task.task_config.train_data], [], 0)
         return input_pipeline.training_batches(
-            source, task, sampler=sampler, index=0, start=0, context=context
+            source, task.parse, sampler=sampler, index=0, start=0, context=context
         )
 
     batches = iter(strategy.distribute_datasets_from_function(dataset))
@@ -143,26 +143,8 @@ def test_replicas_of_one_process_read_different_records(pairs_folder):
     assert len(set(seen)) == len(seen) == 384
 
 
-def test_a_fixed_length_is_that_of_the_longest_sentence(pairs_folder):
-    task = pairs_task(pairs_folder, fixed_length=True)
-    source = input_pipeline.make_source("task.train_data", task.task_config.train_data, seed=0)
-    dataset = input_pipeline.training_batches(
-        source,
-        task,
-        sampler=TaskSampler([task.task_config.train_data], [], 0),
-        index=0,
-        start=0,
-        context=tf.distribute.InputContext(),
-    )
-    assert dataset.element_spec["input"]["words"].shape[1] == 9
-    (batch,) = dataset.take(1)
-    assert batch["response"]["bigrams"].shape == (32, 9)
-    assert (batch["input"]["words"].numpy()[:, 4:] == 0).all()  # 3 words and the end mark
-
-
 def test_validation_is_one_pass_without_the_short_batch(pairs_folder):
     task = pairs_task(pairs_folder)
     data = task.task_config.validation_data
-    assert [len(batch["input_key"]) for batch in task.build_inputs(data)] == [30, 30]
-    records = input_pipeline.validation_records(task, data, tf.distribute.InputContext())
-    assert [len(serialized) for serialized in records] == [30, 30]
+    batches = input_pipeline.validation_batches("task.validation_data", data, task.parse)
+    assert [len(batch["input_key"]) for batch in batches] == [30, 30]

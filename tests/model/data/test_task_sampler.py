@@ -52,30 +52,12 @@ def test_the_draws_are_the_same_on_every_machine():
     assert found.tasks(1 << 21, (1 << 21) + 12).tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 0, 1]
 
 
-def test_records_are_those_of_the_steps_that_were_drawn():
-    drawn = sampler().tasks(0, 2_000_000)
-    ones = int(drawn.sum())
-    assert sampler().records(0, before=2_000_000) == 10 * (2_000_000 - ones)
-    assert sampler().records(1, before=2_000_000) == 4 * ones
-
-
 def test_a_batch_grows_within_the_run():
     growing = sampler(share=0.0, sizes=(128, 1), boundaries=[30, 50], later=[256, 512])
-    assert [growing.batch_size(0, step) for step in (0, 29, 30, 49, 50)] == [
-        128,
-        128,
-        256,
-        256,
-        512,
-    ]
+    sizes = [growing.batch_size(0, step) for step in (0, 29, 30, 49, 50)]
+    assert sizes == [128, 128, 256, 256, 512]
     assert growing.records(0, before=30) == 30 * 128
     assert growing.records(0, before=60) == 30 * 128 + 20 * 256 + 10 * 512
-    assert growing.records(0, start=20, before=40) == 10 * 128 + 10 * 256
-    assert growing.records(0, start=30, before=30) == 0
-    assert growing.mean_batch_size(0, before=30) == 128
-    assert growing.mean_batch_size(0, before=60) == pytest.approx(
-        (30 * 128 + 20 * 256 + 10 * 512) / 60
-    )
     assert growing.phases(0, 10) == [Phase(20, 128), Phase(20, 256), Phase(None, 512)]
     assert growing.phases(0, 30) == [Phase(20, 256), Phase(None, 512)]
     assert growing.phases(0, 99) == [Phase(None, 512)]

@@ -1,7 +1,5 @@
 """Vectors of n-grams: a ridge regression of the words' vectors."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -29,26 +27,15 @@ def test_sums_leave_padding_out():
     np.testing.assert_array_equal(char_ngrams.sums(NGRAMS, table), [[1, 2], [8, 10], [0, 0]])
 
 
-@pytest.fixture
-def vocabulary(tmp_path):
-    folder = tmp_path / "vocabulary"
-    folder.mkdir()
-    content = "number\t400\nanswer\t400\nquestion\t400\n"
-    (folder / "words.tsv").write_text(content)
-    (folder / "bigrams.tsv").write_text("")
-    outputs = {"words.tsv": {"bytes": len(content), "records": 3}}
-    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
-    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-    return str(folder)
-
-
 @pytest.mark.parametrize("frequency_records", [0, 100])
 def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_them(
-    parse, tmp_path, vocabulary, frequency_records
+    parse, tmp_path, write_vocabulary, frequency_records
 ):
     asked = {
         "task__word_vectors": vectors_file(tmp_path, number="1 0", numbering="1 0", answer="0 1"),
-        "task__model__text__vocabulary": vocabulary,
+        "task__model__text__vocabulary": write_vocabulary(
+            {"number": 400, "answer": 400, "question": 400}
+        ),
         "task__model__text__char_ngram_buckets": 10_000,
         "task__word_frequency_records": frequency_records,
     }
@@ -56,7 +43,7 @@ def test_known_words_begin_as_without_and_unknown_ones_near_words_spelt_like_the
     for fit in (0.0, 50.0):
         params = parse(task__char_ngram_fit=fit, **asked)
         tasks = tasks_of(params.task)
-        model = make_state(params, tf.distribute.get_strategy(), tasks, initialize=True).model
+        model = make_state(params, tasks, initialize=True).model
         ids = model.text(tf.constant(["number", "answer", "numbers", "answers"]))
         words = model.encoder.word_vectors(ids[WORDS][:, 0])
         of_unknown = model.encoder.tables[CHAR_NGRAMS].numpy()

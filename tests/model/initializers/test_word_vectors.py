@@ -1,7 +1,5 @@
 """Vectors begin near those of words said among the same ones, and short where frequent."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -37,7 +35,7 @@ def test_words_are_counted_on_both_sides_of_the_first_records(parse):
 def begun(params):
     """The word vectors before and after."""
     before = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS]
-    state = make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
+    state = make_state(params, tasks_of(params.task), initialize=True)
     return before.numpy(), state.model.encoder.tables[WORDS].numpy()
 
 
@@ -91,7 +89,8 @@ def test_replicas_begin_as_one(parse):
     params = parse(task__word_cooccurrence_records=400, task__word_frequency_records=400)
     _, one = begun(params)
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    state = make_state(params, strategy, tasks_of(params.task), initialize=True)
+    with strategy.scope():
+        state = make_state(params, tasks_of(params.task), initialize=True)
     np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
 
 
@@ -146,30 +145,17 @@ def test_words_of_a_file_give_their_vectors_to_no_others(parse, tmp_path, capsys
     assert "has 1 of the " in capsys.readouterr().out
 
 
-def test_every_word_of_a_vocabulary_begins_with_its_vector(parse, tmp_path, capsys):
+def test_every_word_of_a_vocabulary_begins_with_its_vector(
+    parse, write_vocabulary, tmp_path, capsys
+):
     """Also one that the training records lack, or have only behind those that are counted."""
-    known = tmp_path / "known"
-    known.mkdir()
-    words = [("</s>", 9), ("number", 3), ("unheard", 2)]
-    tokens = "".join(f"{word}\t{count}\n" for word, count in words)
-    (known / "words.tsv").write_text(tokens)
-    outputs = {"words.tsv": {"bytes": len(tokens), "records": len(words)}}
-    (known / "bigrams.tsv").touch()
-    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
-    (known / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    known = write_vocabulary({"</s>": 9, "number": 3, "unheard": 2})
     path = vectors_file(tmp_path, unheard="0 2", number="2 0", neither="1 1")
-    params = parse(task__word_vectors=path, task__model__text__vocabulary=str(known))
+    params = parse(task__word_vectors=path, task__model__text__vocabulary=known)
     before, after = begun(params)
     assert np.flatnonzero((before != after).any(axis=1)).tolist() == [2, 3]
     assert after[3, 1] > 0
     assert "words of the vocabulary and the training records" in capsys.readouterr().out
-
-
-def test_words_and_n_grams_go_through_one_projection():
-    draw = np.random.default_rng(0)
-    words, others = draw.normal(size=(60, 9)), draw.normal(size=(500, 9)) * np.arange(1, 10)
-    together = word_vectors._fitted(np.concatenate([words, others]), 4, components_of=words)
-    np.testing.assert_allclose(together[:60], word_vectors._fitted(words, 4), atol=1e-9)
 
 
 def test_wider_vectors_are_brought_to_the_models_width():

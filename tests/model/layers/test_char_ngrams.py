@@ -1,16 +1,13 @@
 """Character n-grams and kept weights: a word is a weight times (its vector + its n-grams' sum)."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from common.errors import InputError
 from export.module.hub_module import HubModule
 from model.configs import schema
-from model.dual_encoder import DualEncoder, build
+from model.dual_encoder import build
 from model.initializers import word_vectors
 from model.layers.dan import AveragingEncoder
 from model.tasks.multitask import tasks_of
@@ -22,19 +19,12 @@ COUNTS = {"</s>": 6, "fish": 3, "red": 1}
 SENTENCES = ["red fish", "Fish blorft", "", "blorft gnarf, red gnarf"]
 
 
-@pytest.fixture(scope="module")
-def vocabulary(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("vocabulary")
-    content = "".join(f"{word}\t{count}\n" for word, count in COUNTS.items())
-    (folder / "words.tsv").write_text(content)
-    outputs = {"words.tsv": {"bytes": len(content), "records": len(COUNTS)}}
-    outputs["bigrams.tsv"] = {"bytes": 0, "records": 0}
-    (folder / "bigrams.tsv").write_text("")
-    (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-    return str(folder)
+@pytest.fixture
+def vocabulary(write_vocabulary):
+    return write_vocabulary(COUNTS)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def text(vocabulary):
     return TextToIds(
         **{"max_tokens": 8, "word_buckets": 50, "bigram_buckets": 0},
@@ -63,7 +53,6 @@ def test_only_words_outside_the_vocabulary_have_ngrams_and_others_are_known(text
     assert known.shape == (text.table_sizes[WORDS], NGRAMS_A_WORD) == (1 + 3 + 49, 24)
     # Padding, "</s>", "fish", "red", and hashed words.
     assert np.count_nonzero(known, axis=1).tolist() == [0, 0, 4, 3] + [0] * 49
-    assert text.longest == {WORDS: 9, CHAR_NGRAMS: 8 * NGRAMS_A_WORD}
     assert text(tf.constant([], tf.string))[CHAR_NGRAMS].shape[0] == 0
     (found,) = text(tf.constant([" ".join(f"w{n}v" for n in range(8))]))[CHAR_NGRAMS].numpy()
     assert (found.min() >= 1) & (found.max() < 1000)
@@ -95,7 +84,7 @@ def test_ngrams_need_a_vocabulary():
 def by_hand(text):
     """Words 1 "</s>", 2 "fish", 3 "red"; of n-grams only the first of "fish" is not 0."""
     encoder = AveragingEncoder(
-        **{"table_sizes": text.table_sizes, "word_dim": 2, "embedding_dim": 2},
+        **{"table_sizes": text.table_sizes, "word_dim": 2, "embedding_dim": 2, "hidden": []},
         **{"char_ngram_weight": 0.5, "word_weights": "fixed"},
     )
     encoder.make_variables()
@@ -178,15 +167,6 @@ def test_a_matrix_that_is_needed_stays(vocabulary, averaging, heads):
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def test_a_saved_model_keeps_ngrams_and_weights(vocabulary, tmp_path):
-    model = build(config(vocabulary, word_weights="learned"), seed=1)
-    model.encoder.word_weights.assign(tf.linspace(0.1, 1.0, 53))
-    model.save(tmp_path / "model.keras")
-    again = tf_keras.models.load_model(tmp_path / "model.keras")
-    assert isinstance(again, DualEncoder)
-    np.testing.assert_array_equal(again.encode(SENTENCES), model.encode(SENTENCES))
-
-
 def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(parse, vocabulary):
     params = parse(
         **{"task__model__text__vocabulary": vocabulary},
@@ -194,7 +174,7 @@ def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(pars
         **{"task__model__encoder__averaging__word_weights": "fixed"},
     )
     drawn = build(params.task.model, seed=params.task.seed).encoder.tables[WORDS].numpy()
-    state = make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
+    state = make_state(params, tasks_of(params.task), initialize=True)
     found = state.model.encoder.word_weights.numpy()
     # a / (a + p) with 6, 3 and 1 of 10 words.
     np.testing.assert_allclose(found[1:4], [1e-3 / (1e-3 + p) for p in (0.6, 0.3, 0.1)], rtol=1e-5)
@@ -205,7 +185,7 @@ def test_weights_begin_by_the_counts_of_the_vocabulary_and_vectors_as_drawn(pars
 def test_weights_without_counts_are_refused(parse):
     params = parse(task__model__encoder__averaging__word_weights="fixed")
     with pytest.raises(InputError, match=r"word_weights: nothing to count words in; accepted"):
-        make_state(params, tf.distribute.get_strategy(), tasks_of(params.task), initialize=True)
+        make_state(params, tasks_of(params.task), initialize=True)
 
 
 def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabulary):
@@ -214,29 +194,16 @@ def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabular
         **{"task__model__encoder__averaging__word_weights": "learned"},
     )
     (task,) = tasks_of(params.task)
-    state = make_state(params, tf.distribute.get_strategy(), [task], initialize=True)
+    state = make_state(params, [task], initialize=True)
     counts = word_vectors.count(task, 3, ids=task.text.table_sizes[WORDS])
     expected = 1e-3 / (1e-3 + counts / counts.sum())
     np.testing.assert_allclose(state.model.encoder.word_weights, expected, rtol=1e-5)
     assert state.model.encoder.word_weights.trainable
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
-def test_sixteen_bits_give_nearly_the_same(vocabulary, policy):
-    config = schema.DualEncoder(
-        text=schema.Text(vocabulary=vocabulary, word_buckets=20, bigram_buckets=0)
-    )
-    config.override(
-        {
-            "text": {"char_ngram_buckets": 30},
-            "encoder": {"averaging": {"word_dim": 8, "hidden": [], "embedding_dim": 8}},
-        }
-    )
-    whole = build(config, seed=1).encode(SENTENCES)
-    tf_keras.mixed_precision.set_global_policy(policy)
-    try:
-        narrow = build(config, seed=1).encode(SENTENCES)
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+def test_sixteen_bits_give_nearly_the_same(vocabulary, request):
+    whole = build(config(vocabulary), seed=1).encode(SENTENCES)
+    request.getfixturevalue("bfloat16")
+    narrow = build(config(vocabulary), seed=1).encode(SENTENCES)
     assert narrow.dtype == np.float32
     np.testing.assert_allclose(narrow, whole, atol=0.02)

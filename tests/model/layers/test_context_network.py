@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from model.layers.context_network import ContextNetwork
 
@@ -46,13 +45,9 @@ def test_gradients_reach_the_weights_from_the_first_step(network):
         assert np.abs(gradient).max() > 0
 
 
-def test_sums_keep_their_bits_in_mixed_precision():
-    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        made = ContextNetwork(2)
-        rows = made(U, C, HAS)
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+def test_sums_keep_their_bits_in_mixed_precision(bfloat16):
+    made = ContextNetwork(2)
+    rows = made(U, C, HAS)
     assert rows.dtype == tf.float32
     np.testing.assert_allclose(rows, np.array([[0.9, 0.8]]) / np.sqrt(1.45), rtol=1e-6)
     np.testing.assert_array_equal(made(U, C, HAS_NOT), U)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from model.configs import schema
 from model.layers import encoders
@@ -58,12 +57,8 @@ def test_words_are_looked_up_in_the_table(encoder):
     np.testing.assert_array_equal(encoder.word_vectors(ids), expected)
 
 
-def test_the_embedding_is_float32_in_mixed_precision(kind):
-    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        rows = embed(build(kind), "some words", "")
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+def test_the_embedding_is_float32_in_mixed_precision(kind, bfloat16):
+    rows = embed(build(kind), "some words", "")
     assert rows.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
 
@@ -90,7 +85,8 @@ def test_replicas_do_not_copy_the_table(kind):
 
 
 def test_the_dan_adds_words_and_bigrams_then_projects_and_normalizes():
-    encoder = AveragingEncoder(table_sizes={"words": 9, "bigrams": 9}, word_dim=2, embedding_dim=2)
+    sizes = {"table_sizes": {"words": 9, "bigrams": 9}, "word_dim": 2, "embedding_dim": 2}
+    encoder = AveragingEncoder(**sizes, hidden=[])
     ids = {"words": tf.constant([[1, 2]]), "bigrams": tf.constant([[3, 3]])}
     encoder(ids)
     words, bigrams, kernel, bias = encoder.weights

@@ -7,7 +7,6 @@ import tf_keras
 
 from model.configs import schema
 from model.layers import encoders
-from model.layers.lstm import RecurrentEncoder
 
 SIZES = {"words": 50, "bigrams": 60}
 SMALL = {"word_dim": 4, "units": 3}
@@ -123,19 +122,3 @@ def test_the_projection_is_linear():
     np.testing.assert_allclose(
         outputs["default"][0], unit(state[:2] + np.array([1, -1])), atol=1e-6
     )
-
-
-@pytest.mark.parametrize("pooling", ["last", "max"])
-def test_gradients_reach_the_vectors_of_the_ids_used_and_no_others(pooling):
-    encoder = build(pooling=pooling)
-    table = encoder.trainable_variables[0]
-    with tf.GradientTape() as tape:
-        # Of unit length, so the sum of squares would have no gradient.
-        total = tf.reduce_sum(encoder({"words": tf.constant(PADDED)})["default"] ** 3)
-    gradient = tf.convert_to_tensor(tape.gradient(total, table)).numpy()
-    assert set(np.flatnonzero(np.abs(gradient).max(axis=1))) == {5, 6, 7, 8}
-
-
-def test_it_has_the_sizes_of_infersent():
-    encoder = RecurrentEncoder(table_sizes=SIZES, **schema.Recurrent().as_dict())
-    assert encoder.embedding_dim == 2 * 2048

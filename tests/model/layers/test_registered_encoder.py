@@ -48,23 +48,7 @@ class MeanEncoder(model.SentenceEncoder):
     def call(self, ids, training=False):
         mean = self.mean(self.words(ids["words"]))
         return {"default": tf.math.l2_normalize(self.dense(mean), axis=-1)}
-
-    def get_config(self):
-        return super().get_config() | {
-            "table_sizes": {"words": self.words.input_dim},
-            "dim": self.embedding_dim,
-            "activation": tf_keras.activations.serialize(self.dense.activation),
-        }
 '''
-SAVED = """\
-import sys, tensorflow as tf, tf_keras, my_encoder, model
-built = model.build(sys.argv[1])
-built.save(sys.argv[2])
-again = tf_keras.models.load_model(sys.argv[2])
-assert (again.encode(["a b"]) == built.encode(["a b"])).all()
-assert again.encoder.get_config() == built.encoder.get_config()
-print(built.encoder.embedding_dim)
-"""
 PARSES = """\
 from model.configs import parsing
 from common.errors import InputError
@@ -97,14 +81,9 @@ def written(tmp_path_factory):
     """A folder with the user's module and YAML."""
     folder = tmp_path_factory.mktemp("mine")
     (folder / "my_encoder.py").write_text(MODULE)
-    (folder / "saved.py").write_text(SAVED)
     (folder / "wrong.py").write_text(PARSES)
     encoder = {"type": "mean", "mean": {"dim": 6}}
-    text = {"max_tokens": 8, "word_buckets": 300, "bigram_buckets": 30}
     (folder / "mine.yaml").write_text(json.dumps({"task": {"model": {"encoder": encoder}}}))
-    (folder / "small.yaml").write_text(
-        json.dumps({"task": {"model": {"encoder": encoder, "text": text}}})
-    )
     return folder
 
 
@@ -151,13 +130,6 @@ def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
     embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
     embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
     assert "(2, 6)" in run(written, "-c", embeds, written / "module").stdout
-
-
-@pytest.mark.slow
-def test_it_is_built_and_saved_by_keras(written):
-    done = run(written, "saved.py", written / "small.yaml", written / "model.keras")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["6"]
 
 
 @pytest.mark.slow

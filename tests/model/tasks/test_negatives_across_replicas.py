@@ -7,7 +7,6 @@ import pytest
 import tensorflow as tf
 import tf_keras
 
-from model import losses
 from model.configs import schema
 from model.dual_encoder import build
 from model.tasks.response_selection import ResponseSelectionTask
@@ -123,31 +122,3 @@ def test_without_the_option_each_replica_has_its_own_negatives(two_replicas, opt
     assert_gradients_match(changes, means)
     (all_pairs,), _ = train(world, one_device(), batch)
     assert np.mean(found) < all_pairs - 0.1  # 63 negatives are easier than 127
-
-
-def test_the_scores_of_two_replicas_are_the_rows_of_one_device(two_replicas):
-    objective = schema.Objective(negatives_across_replicas=True, **EVERYTHING)
-    world = World(objective)
-    with two_replicas.scope():
-        model = build(world.model, seed=0)
-    batch = world.batch()
-    keys = losses.Keys(batch["input_key"], batch["response_key"])
-    expected = losses.in_batch_softmax(model(batch), objective, keys=keys)
-    values = two_replicas.experimental_distribute_values_from_function(
-        lambda context: part(batch, context.replica_id_in_sync_group, PAIRS // REPLICAS)
-    )
-
-    @tf.function
-    def score(batch):
-        keys = losses.Keys(batch["input_key"], batch["response_key"])
-        return losses.in_batch_softmax(model(batch), objective, keys=keys)
-
-    scored = two_replicas.run(score, args=(values,))
-    scores, labels = (
-        np.concatenate(two_replicas.experimental_local_results(result)) for result in scored[1:]
-    )
-    np.testing.assert_array_equal(labels, np.arange(PAIRS))
-    np.testing.assert_allclose(scores, expected.scores, atol=1e-5)
-    copies = np.isneginf(scores)
-    assert copies[:64, 64:].any()
-    assert copies[64:, :64].any()

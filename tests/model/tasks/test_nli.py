@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 
 from model import losses
 from model.layers import nli_head
@@ -79,13 +78,9 @@ def test_dropout_is_of_training_only(rates):
     assert np.abs(head(*ENCODED, training=True) - still).max() > 0
 
 
-def test_the_logits_are_float32_in_mixed_precision():
-    tf_keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        head = nli_head.NliHead()
-        logits = head(*ENCODED)
-    finally:
-        tf_keras.mixed_precision.set_global_policy("float32")
+def test_the_logits_are_float32_in_mixed_precision(bfloat16):
+    head = nli_head.NliHead()
+    logits = head(*ENCODED)
     assert logits.dtype == tf.float32
     assert {weight.dtype for weight in head.weights} == {tf.float32}
     narrow = [u._replace(embeddings=tf.cast(u.embeddings, tf.bfloat16)) for u in ENCODED]

@@ -8,8 +8,7 @@ import tensorflow as tf
 
 from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
-from model.configs import parsing, schema
-from model.data.input_pipeline import ids_of
+from model.configs import schema
 from model.dual_encoder import Compared
 from model.losses import Encoded
 from model.tasks.nli import NliTask
@@ -98,45 +97,6 @@ def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
     task.check_data("task.train_data", params)
 
 
-@pytest.mark.slow
-def test_the_model_learns_from_the_context(tmp_path):
-    """Inputs are all the same: only what was said before tells their responses apart."""
-    words = [f"word{number}" for number in range(40)]
-    records = [
-        frame(encode_example({"input": "yes", "response": word, "context/0": word}))
-        for word in words * 5
-    ]
-    for name in ("train-0", "validation-0"):
-        (tmp_path / name).write_bytes(b"".join(records))
-    overrides = {
-        "task.model.text.word_buckets": 20_000,
-        "task.model.text.bigram_buckets": 0,
-        "task.model.encoder.averaging.hidden": "[]",
-        "task.model.response_network.hidden": "[]",
-        "task.model.response_network.residual": "true",
-        "task.model.score_scale": 10,
-        "task.train_data.input_path": f"{tmp_path}/train-*",
-        "task.train_data.global_batch_size": 40,
-        "task.validation_data.input_path": f"{tmp_path}/validation-*",
-        "task.validation_data.global_batch_size": 40,
-        "trainer.train_steps": 40,
-        "trainer.validation_interval": 40,
-        "trainer.steps_per_loop": 20,
-        "trainer.summary_interval": 20,
-        "trainer.optimizer_config.learning_rate.type": "constant",
-        "trainer.optimizer_config.learning_rate.constant.learning_rate": 0.1,
-    }
-    found = {}
-    for turns in (0, 1):
-        given = {"task.model.context_turns": turns} | overrides
-        text = ",".join(f"{name}={value}" for name, value in given.items())
-        params = parsing.parse(experiment="reddit", params_override=text)
-        run = str(tmp_path / f"run{turns}")
-        found[turns] = training.run_experiment(params, mode="train_and_eval", folder=run)["p_at_1"]
-    assert found[0] < 0.1
-    assert found[1] > 0.8
-
-
 def test_a_tie_counts_against_the_model():
     scores = [[2, 2, 1], [0, 1, 0], [3, 3, 3]]
     task = response_selection()
@@ -150,7 +110,7 @@ def test_what_makes_training_harder_is_no_part_of_a_validation():
     task = response_selection(margin=0.5)
     batch = task.parse(pairs(("a", "b"), ("c", "d")))
     model = scoring([[1, 0], [0, 1]])
-    training = task.build_losses(batch, model(batch))
+    training = task.measure(batch, model(batch), training=True)["loss"]
     validation = task.validation_step(batch, model)["loss"]
     np.testing.assert_allclose(validation, np.log(1 + np.exp(-1)), rtol=1e-6)
     np.testing.assert_allclose(training, np.log(1 + np.exp(-0.5)), rtol=1e-6)
@@ -165,7 +125,7 @@ def test_loss_and_accuracy_of_nli():
     # they 0.7 * 6 + 0.3 * 6 * 2 / 3.
     np.testing.assert_allclose(logs["loss"], 4, rtol=2e-3)
     logits = task.forward(model, batch, training=True)
-    np.testing.assert_allclose(task.build_losses(batch, logits), 4.2, rtol=2e-3)
+    np.testing.assert_allclose(task.measure(batch, logits, training=True)["loss"], 4.2, rtol=2e-3)
     assert logs.keys() == {"loss", *task.metrics}
     np.testing.assert_allclose(logs["nli_accuracy"], 1 / 3, rtol=1e-6)
     assert logs["nli_loss"] == logs["loss"]
@@ -181,17 +141,9 @@ def test_what_is_entailed_is_ranked_in_training_only():
     outputs = task.forward(model, batch, training=True)
     # All hypotheses are alike, so that the second one is picked with a probability of a third.
     expected = 4.2 + 0.5 * np.log(3)
-    np.testing.assert_allclose(task.build_losses(batch, outputs), expected, rtol=2e-3)
-
-
-def test_records_say_their_ids_and_none_is_empty_text():
-    task = response_selection()
-    records = [{"input": "a", "response": "b", "response_id": "t1_x"}, {"input": "a"}]
-    ids = ids_of(task, tf.constant([encode_example(one) for one in records]))
-    assert ids.numpy().tolist() == [b"t1_x", b""]
-    task = NliTask(schema.NliClassification(model=MODEL))
-    pair = encode_example({"pair_id": "123.jpg#1r1n", "label": 0})
-    assert ids_of(task, tf.constant([pair])).numpy().tolist() == [b"123.jpg#1r1n"]
+    np.testing.assert_allclose(
+        task.measure(batch, outputs, training=True)["loss"], expected, rtol=2e-3
+    )
 
 
 def test_a_label_that_is_none_is_named_with_its_record(parse, nli_folder, tmp_path):

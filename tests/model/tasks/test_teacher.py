@@ -48,8 +48,6 @@ def test_the_loss_is_a_softmax_of_cosines_and_the_weighted_distance():
     assert logs["loss"].numpy() == pytest.approx(expected, rel=1e-6)
     assert logs["teacher_loss"] == logs["loss"]
     assert logs["teacher_cosine"].numpy() == pytest.approx(0.8)
-    outputs = found.forward(student, batch, training=True)
-    assert found.build_losses(batch, outputs).numpy() == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_narrower_teacher_keeps_its_cosines():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 from official.modeling import optimization
 
 from data_pipeline.pairs.tfrecord import encode_example
@@ -104,21 +103,6 @@ def test_a_step_trains_with_dropout():
     without = float(task.validation_step(batch, model)["loss"])
     found, _ = train(model, task, batch, optimizer())
     assert abs(found["loss"] - without) > 1e-4
-
-
-def test_a_scaled_loss_changes_neither_the_step_nor_the_norm(model):
-    task, batch = response_selection(model)
-    before = [weight.numpy() for weight in model.trainable_variables]
-    expected, changes = train(model, task, batch, optimizer())
-    for weight, value in zip(model.trainable_variables, before, strict=True):
-        weight.assign(value)
-    scaled = tf_keras.mixed_precision.LossScaleOptimizer(
-        tf_keras.optimizers.legacy.SGD(1.0), dynamic=False, initial_scale=1024
-    )
-    found, scaled_changes = train(model, task, batch, scaled)
-    assert found == pytest.approx(expected, rel=1e-5)
-    for name, change in changes.items():
-        np.testing.assert_allclose(scaled_changes[name], change, atol=1e-6)
 
 
 class Named:

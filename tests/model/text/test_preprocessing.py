@@ -81,7 +81,6 @@ def test_text_is_cut_off_at_exactly_max_tokens(text_to_ids):
     four, five, also = ids_of(text_to_ids, "a b c d", "a b c d e", "a b c d f g h")[WORDS]
     assert four == five == also
     assert len(four) == 5  # and the end mark
-    assert text_to_ids.longest == {WORDS: 5, BIGRAMS: 5}
     assert text_to_ids(tf.constant([], tf.string))[WORDS].shape[0] == 0
     three, _ = ids_of(text_to_ids, "a b c", "a b c d")[WORDS]
     assert three[:4] != four[:4]

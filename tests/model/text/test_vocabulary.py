@@ -2,11 +2,10 @@
 
 import json
 import shutil
+from pathlib import Path
 
-import numpy as np
 import pytest
 import tensorflow as tf
-import tf_keras
 import yaml
 
 from common.errors import InputError
@@ -14,7 +13,6 @@ from data_pipeline.__main__ import main
 from model.checkpoints import trained
 from model.configs import parsing, schema
 from model.dual_encoder import build
-from model.layers import encoders
 from model.text import BIGRAMS, PADDING, WORDS, vocabulary
 from model.text.preprocessing import TextToIds
 from model.training import run
@@ -39,27 +37,9 @@ SIZES = {"max_tokens": 4, "word_buckets": 1000, "bigram_buckets": 5000}
 
 
 @pytest.fixture
-def write_vocabulary(tmp_path):
-    """A folder as the vocabulary command leaves it; the counts do not matter."""
-
-    def write(*, words=(), bigrams=()):
-        folder = tmp_path / "vocabulary"
-        folder.mkdir()
-        outputs = {}
-        for kind, tokens in (("words", words), ("bigrams", bigrams)):
-            path = folder / f"{kind}.tsv"
-            path.write_text("".join(f"{token}\t7\n" for token in tokens))
-            outputs[path.name] = {"bytes": path.stat().st_size, "records": len(tokens)}
-        (folder / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
-        return folder
-
-    return write
-
-
-@pytest.fixture
 def tiny_vocabulary(write_vocabulary):
-    words = ["</s>", "fish", "red", "strasse"]
-    return write_vocabulary(words=words, bigrams=["<s> red", "🎂 </s>", "fish two"])
+    words = dict.fromkeys(["</s>", "fish", "red", "strasse"], 7)
+    return Path(write_vocabulary(words, bigrams=["<s> red", "🎂 </s>", "fish two"]))
 
 
 def ids_of(text_to_ids):
@@ -97,51 +77,9 @@ def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_v
 
 
 def test_a_kind_without_tokens_is_hashed(write_vocabulary):
-    text_to_ids = TextToIds(**SIZES, vocabulary=str(write_vocabulary(words=["</s>"])))
+    text_to_ids = TextToIds(**SIZES, vocabulary=write_vocabulary({"</s>": 7}))
     assert ids_of(text_to_ids)[BIGRAMS] == HASHED[BIGRAMS]
     assert text_to_ids.table_sizes == {WORDS: 1001, BIGRAMS: 5000}
-
-
-@pytest.mark.parametrize("has_vocabulary", [False, True])
-def test_a_keras_model_of_strings_keeps_its_vocabulary(has_vocabulary, tiny_vocabulary, tmp_path):
-    layer = TextToIds(**SIZES, vocabulary=str(tiny_vocabulary) if has_vocabulary else "")
-    sentences = tf_keras.Input(shape=(), dtype=tf.string)
-    model = tf_keras.Model(sentences, layer(sentences))
-    expected = ids_of(layer)
-    assert ids_of(model) == expected
-    model.save(str(tmp_path / "text.keras"))
-    shutil.rmtree(tiny_vocabulary)
-    again = tf_keras.models.load_model(str(tmp_path / "text.keras"))
-    assert ids_of(again) == expected
-    (loaded,) = (part for part in again.layers if isinstance(part, TextToIds))
-    assert loaded.get_config() == layer.get_config()
-    assert loaded.table_sizes == layer.table_sizes
-    dataset = tf.data.Dataset.from_tensor_slices(SENTENCES).batch(4).map(loaded)
-    assert dataset.get_single_element()[WORDS].numpy().tolist() == expected[WORDS]
-
-
-@pytest.mark.parametrize(
-    "encoder",
-    [
-        {"type": "averaging", "averaging": {"word_dim": 6, "hidden": [], "embedding_dim": 7}},
-        {
-            "type": "transformer",
-            "transformer": {"layers": 1, "heads": 1, "hidden": 8, "filter": 8},
-        },
-    ],
-)
-def test_the_tables_have_a_row_for_every_id(tiny_vocabulary, encoder):
-    text = TextToIds(
-        max_tokens=4, word_buckets=2, bigram_buckets=2, vocabulary=str(tiny_vocabulary)
-    )
-    config = schema.Encoder()
-    config.override(encoder)
-    layer = encoders.build(config, text.table_sizes)
-    rows = layer(text(tf.constant(SENTENCES)))["default"]
-    assert np.isfinite(rows).all()
-    shapes = {tuple(weight.shape) for weight in layer.weights}
-    expected = {(6, 6), (5, 6)} if encoder["type"] == "averaging" else {(6, 8)}
-    assert expected <= shapes
 
 
 def test_what_is_no_vocabulary_is_refused(tiny_vocabulary):
@@ -204,8 +142,8 @@ def require_its_vocabulary(params, model_dir, folder, pairs_folder):
 
 
 def test_a_model_does_not_begin_with_vectors_of_other_words(write_vocabulary, tmp_path):
-    folder = write_vocabulary(words=["</s>", "fish", "red"])
-    config = schema.DualEncoder(text=schema.Text(vocabulary=str(folder), bigram_buckets=0))
+    folder = write_vocabulary(dict.fromkeys(["</s>", "fish", "red"], 7))
+    config = schema.DualEncoder(text=schema.Text(vocabulary=folder, bigram_buckets=0))
     config.text.word_buckets = 10
     model_dir = tmp_path / "run"
     tf.train.Checkpoint(model=build(config)).save(str(model_dir / "ckpt"))

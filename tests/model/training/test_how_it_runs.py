@@ -1,4 +1,4 @@
-"""What changes how a run goes and not what it learns: replicas, 16 bits, XLA, checkpoints."""
+"""What changes how a run goes and not what it learns: replicas, 16 bits."""
 
 import numpy as np
 import pytest
@@ -42,22 +42,3 @@ def test_16_bits_are_of_the_steps_and_not_of_the_weights(words):
     assert tf_keras.mixed_precision.global_policy().name == "float32"  # of the run alone
     assert short.dtype == np.float32
     assert 0 < np.abs(short - whole).max() < 0.3 * np.abs(whole).max()
-
-
-@pytest.mark.slow
-def test_checkpoints_beside_the_training_and_xla_change_nothing(words, monkeypatch):
-    beside, asked = [], []
-    save = tf.train.CheckpointManager.save
-
-    def spied(self, *arguments, options=None, **more):
-        beside.append(bool(options and options.experimental_enable_async_checkpoint))
-        return save(self, *arguments, options=options, **more)
-
-    monkeypatch.setattr(tf.train.CheckpointManager, "save", spied)
-    monkeypatch.setattr(tf.config.optimizer, "set_jit", asked.append)
-    # The run ends only when the last of them is whole.
-    plain, other = words(trainer__async_checkpoints=True, runtime__enable_xla=True)
-    np.testing.assert_array_equal(other, plain)
-    assert beside
-    assert all(beside)
-    assert asked[-2:] == ["autoclustering", ""]  # of the run alone

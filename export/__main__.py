@@ -3,6 +3,7 @@
 python -m export --model_dir run/ --output module/ [--variant int8] [--with_sts_matrix FILE.npz]
 python -m export variants --model_dir run/ --output modules/ [--sts stsb/]
 python -m export card --module module/ --results results/
+python -m export formats --module module/ --to onnx --output onnx/
 python -m export index --module module/ --texts 'replies/*.txt' [--mode similar] [--input TEXT]
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 
 from common import command_line
 from common.command_line import Command
-from export.options import CardOptions, IndexOptions, ModuleOptions, VariantsOptions
+from export.options import CardOptions, FormatsOptions, IndexOptions, ModuleOptions, VariantsOptions
 
 COMMANDS = [
     Command(
@@ -34,6 +35,13 @@ COMMANDS = [
         run="export.commands:card",
         summary="add scores to a module and its model card",
         example="--module module/ --results results/",
+    ),
+    Command(
+        "formats",
+        FormatsOptions,
+        run="export.formats.write:command",
+        summary="write a module as sentence-transformers, model2vec or ONNX loads it",
+        example="--module module/ --to model2vec --output static/ --texts 'pairs/train-*'",
     ),
     Command(
         "index",

@@ -7,6 +7,7 @@ from common.command_line import Options, option
 from export import FLOAT32, VARIANTS
 
 RESPONSES, SIMILAR = MODES = ("responses", "similar")
+FORMATS = (*_, ONNX, PLAIN) = ("sentence-transformers", "model2vec", "onnx", "plain")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,25 @@ class CardOptions(Options):
 
     module: Path = option(help="module to add the scores to", metavar="DIR")
     results: Path = option(help="results of evaluation", metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatsOptions(Options):
+    """Options of `formats`."""
+
+    module: Path = option(help="module of an averaging encoder with a vocabulary", metavar="DIR")
+    to: str = option(
+        help="the library that loads it; plain: the package in runtime/, for a module that was "
+        "exported before there was one",
+        choices=FORMATS,
+    )
+    output: Path = option(help="folder to write", metavar="DIR")
+    texts: tuple[str, ...] = option(
+        (),
+        help="texts such as the module is for: their frequent words become exact; files with a "
+        "text per line, or the training pairs",
+        metavar="GLOB",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,16 @@ An averaging encoder without hidden layers sums rows of tables. They are written
 a scale for each row, beside the SavedModel: `model.safetensors`, `vocabulary`, `config.json`.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
+from common.errors import reading
 from common.files import write_json
 from model.configs.schema import RESPONSE_SELECTION
 from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
@@ -88,6 +90,20 @@ def write(module: Any, model: dict[str, Any], folder: Path) -> None:
     }
     save_file(stored, folder / WEIGHTS)
     write_json(folder / CONFIG, config)
+
+
+def read(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
+    """The plain form of a module: configuration, arrays, and the words with rows of their own.
+
+    Raises:
+      InputError: if there is none.
+    """
+    with reading(f"--module: {folder}: no plain form"):
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        arrays = load_file(folder / WEIGHTS)
+        named = config[WORDS].get("vocabulary")
+        lines = (folder / named).read_text(encoding="utf-8").split("\n")[:-1] if named else []
+    return config, arrays, lines
 
 
 def _weights(part: Any) -> dict[str, np.ndarray]:

@@ -1,0 +1,103 @@
+"""Modules as other libraries load them."""
+
+import json
+
+import conversational_embeddings
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from export.__main__ import main
+from tests.test_pretrained import MODULE
+
+KNOWN = ["How old are you?", "what is your AGE ?", "the dog's ball", "it\u2019s me"]
+UNKNOWN = ["a hackysack player", "they knead flour"]
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory):
+    """The pretrained module in two forms, with texts that have one of the unknown words."""
+    folder = tmp_path_factory.mktemp("formats")
+    (folder / "texts.txt").write_text("a hackysack\nhackysack\n")
+    for to in ("model2vec", "onnx"):
+        arguments = ["--module", str(MODULE), "--to", to, "--output", str(folder / to)]
+        main(["formats", *arguments, "--texts", str(folder / "texts.txt")])
+    return folder
+
+
+def cosines(rows, texts):
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.sum(rows * conversational_embeddings.load(MODULE).encode(texts), axis=1)
+
+
+def test_known_words_are_summed_exactly_and_others_nearly(static):
+    table = load_file(static / "model2vec" / "model.safetensors")["embeddings"]
+    tokenizer = Tokenizer.from_file(str(static / "model2vec" / "tokenizer.json"))
+    means = [
+        table[encoding.ids].mean(axis=0) for encoding in tokenizer.encode_batch(KNOWN + UNKNOWN)
+    ]
+    found = cosines(np.stack(means), KNOWN + UNKNOWN)
+    # The bias counts the root of the number of words, which a mean cannot know.
+    assert found[: len(KNOWN)].min() > 0.99
+    assert found[len(KNOWN)] > 0.99  # its word is in the texts
+    assert found[len(KNOWN) + 1] > 0.7
+    assert table.dtype == np.float32
+    assert tokenizer.encode("").ids == []
+    modules = json.loads((static / "model2vec" / "modules.json").read_text())
+    assert [module["path"] for module in modules] == [".", "1_Normalize"]
+
+
+def test_the_graph_of_onnx_pools_and_normalizes(static):
+    tokenizer = Tokenizer.from_file(str(static / "onnx" / "tokenizer.json"))
+    tokenizer.enable_padding()
+    encodings = tokenizer.encode_batch(KNOWN)
+    feeds = {
+        "input_ids": np.array([encoding.ids for encoding in encodings]),
+        "attention_mask": np.array([encoding.attention_mask for encoding in encodings]),
+    }
+    model = onnx.load(static / "onnx" / "model.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    (rows,) = ReferenceEvaluator(model).run(None, feeds)
+    assert cosines(rows, KNOWN).min() > 0.99
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+
+
+def test_the_plain_form_of_a_module_that_has_none_yet(static):
+    main(["formats", "--module", str(MODULE), "--to", "plain", "--output", str(static / "plain")])
+    for path in (static / "plain").iterdir():
+        if path.suffix != ".safetensors":  # its metadata are in any order
+            assert path.read_bytes() == (MODULE / path.name).read_bytes()
+    found = load_file(static / "plain" / "model.safetensors")
+    for name, array in load_file(MODULE / "model.safetensors").items():
+        np.testing.assert_array_equal(found.pop(name), array)
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "text", [{"word_buckets": 300, "bigram_buckets": 0}, {"bigram_buckets": 40}]
+)
+@pytest.mark.usefixtures("verified_here")
+def test_hashed_words_and_bigrams_are_refused(write_model_dir, tmp_path, text):
+    averaging = {"word_dim": 6, "hidden": [], "embedding_dim": 6}
+    folder = write_model_dir(
+        text={"max_tokens": 8, "word_buckets": 30} | text,
+        encoder={"type": "averaging", "averaging": averaging},
+        response_network={"hidden": []},
+    )
+    main(["--model_dir", str(folder), "--output", str(tmp_path / "module")])
+    with pytest.raises(SystemExit, match="vocabulary"):
+        main(
+            [
+                "formats",
+                "--module",
+                f"{tmp_path}/module",
+                "--to",
+                "onnx",
+                "--output",
+                f"{tmp_path}/o",
+            ]
+        )
+    assert not (tmp_path / "o").exists()

@@ -7,12 +7,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import conversational_embeddings
 import numpy as np
-import tensorflow_hub as hub
-import tensorflow_text  # noqa: F401  (registers the ops that the module uses)
 from sklearn.cluster import KMeans
 
-BATCH, TYPICAL = 256, 3
+TYPICAL = 3
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -23,14 +22,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--clusters", type=int, default=10, help="default: %(default)s")
     given = parser.parse_args(argv)
 
-    embed = hub.load(given.module)
+    module = conversational_embeddings.load(given.module)
     with given.texts.open(encoding="utf-8") as file:
         texts = [line.rstrip("\n") for line in file if line.strip()]
     if not 1 <= given.clusters <= len(texts):
         parser.error(f"{given.texts} has {len(texts)} texts; --clusters: 1 to as many")
-    vectors = np.concatenate(
-        [embed(texts[i : i + BATCH]).numpy() for i in range(0, len(texts), BATCH)]
-    )
+    vectors = module.encode(texts)
     # Embeddings have unit length, so the nearest centre by distance is the nearest by cosine.
     found = KMeans(given.clusters, n_init=4, random_state=0).fit(vectors)
     distances = found.transform(vectors)

@@ -9,8 +9,7 @@ import argparse
 import csv
 from collections.abc import Sequence
 
-import tensorflow_hub as hub
-import tensorflow_text  # noqa: F401  (registers the ops that the module uses)
+import conversational_embeddings
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -36,9 +35,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not rows:
         raise SystemExit(f"{given.faq} is empty; accepted: a question, a tab and its answer a line")
     questions, answers = zip(*rows, strict=True)
-    embed = hub.load(given.module)
+    module = conversational_embeddings.load(given.module)
     # Embeddings have unit length: their dot product is their cosine.
-    cosines = (embed(list(questions)).numpy() @ embed([given.question]).numpy().T)[:, 0]
+    cosines = module.encode(list(questions)) @ module.encode([given.question])[0]
     best = cosines.argmax()
     if cosines[best] < given.threshold:
         print(f"no question fits; the nearest is {questions[best]!r} ({cosines[best]:.3f})")

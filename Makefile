@@ -127,7 +127,6 @@ benchmark: data-given $(INSTALLED)  ## DATA=DIR: speed of each step, with what m
 	$(RUN) -m benchmarks.speed.training --pairs '$(RUNS)/pairs/train-*' --vocabulary $(RUNS)/words --steps 600 $(PEER)
 	$(RUN) -m benchmarks.speed.encoding --module $(RUNS)/modules/reddit-0 --pairs '$(RUNS)/pairs/train-*' $(PEER)
 	$(RUN) -m benchmarks.speed.scaling --pairs '$(RUNS)/pairs/train-*'
-	$(RUN) -m benchmarks.quality.encoders --runs $(RUNS) --data_dir $(DATA)
 	$(if $(TEXTS),$(RUN) -m benchmarks.speed.search --module $(RUNS)/modules/reddit-0 --texts $(TEXTS))
 
 $(WORKFLOW_INSTALLED): benchmarks/quality/requirements.txt

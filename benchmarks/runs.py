@@ -1,7 +1,9 @@
 """Trainings and peers as processes of their own, and what they report."""
 
+import datetime
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -15,6 +17,13 @@ from common.command_line import errors_in_one_line
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = REPOSITORY / "model" / "configs" / "presets"
 TEXTS = ("input", "response")
+
+
+def machine() -> str:
+    """Returns the machine's cores, its processor where known, and the date."""
+    names = re.findall(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.M)
+    of = f" of {names[0]}" if names else ""
+    return f"{os.cpu_count()} cores{of}, {datetime.date.today():%-d %B %Y}"
 
 
 def pairs(pattern: str) -> Iterator[tuple[str, str]]:

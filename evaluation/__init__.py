@@ -43,7 +43,7 @@ _PUBLIC = {
     "pearson": "evaluation.metrics.correlation",
     "read_results": "evaluation.results.store",
     "spearman": "evaluation.metrics.correlation",
-    "write_report": "evaluation.report.html_page",
+    "write_report": "evaluation.report.pages",
 }
 __all__ = list(_PUBLIC)
 

@@ -16,7 +16,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import jinja2
 from tabulate import tabulate
 
-from benchmarks import machine, runs
+from benchmarks import runs
 from benchmarks.quality.rows import Ablation, Table
 from common.files import write_text
 from evaluation.metrics import from_size
@@ -44,7 +44,7 @@ def main() -> None:
         }
         tables.append((ablation.title, table(ablation, found, items)))
     page = jinja2.Template(TEMPLATE.read_text(), trim_blocks=True, keep_trailing_newline=True)
-    write_text(given.output, page.render(about=machine.about(), tables=tables))
+    write_text(given.output, page.render(about=runs.machine(), tables=tables))
 
 
 def sizes(runs_folder: Path) -> dict[str, int]:

@@ -18,7 +18,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import jinja2
 from tabulate import tabulate
 
-from benchmarks import machine
+from benchmarks.runs import machine
 from common.command_line import errors_in_one_line
 from common.errors import InputError
 from common.files import aside
@@ -108,7 +108,7 @@ def _page(module: Path, found: dict[str, dict], sizes: dict[str, int]) -> str:
         name=NAME,
         teacher=next(data["encoder"]["name"] for data in training if "encoder" in data),
         table=tabulate(rows, ("", f"`{NAME}`", "the full module", "n"), tablefmt="github"),
-        about=machine.about(),
+        about=machine(),
     )
 
 

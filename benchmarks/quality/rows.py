@@ -15,11 +15,7 @@ import yaml
 
 TABLE = Path(__file__).with_name("rows.yaml")
 PRESETS = "model/configs/presets"
-POLYNOMIAL = "trainer.optimizer_config.learning_rate.polynomial"
-DECAY = f"{POLYNOMIAL}.decay_steps"
-RATE = {f"{POLYNOMIAL}.initial_learning_rate": "{rate}"}
-RATE |= {f"{POLYNOMIAL}.end_learning_rate": "{last_rate}"}
-"""Filled in by `choose`."""
+DECAY = "trainer.optimizer_config.learning_rate.polynomial.decay_steps"
 NLI_FILES = ("nli/*train*", "nli/*dev*", "nli/*test*")
 NEEDED = (
     *("reddit/RC_*", "stsb/sts-train.csv", "stsb/sts-dev.csv", "stsb/sts-test.csv"),
@@ -54,7 +50,6 @@ class Row:
     train_files: str = "train-*"
     nli: tuple[str, ...] = ()
     nli_files: str = "nli-*"
-    rates: tuple[float, ...] = ()
     outside: str = ""
     needs: tuple[str, ...] = ()
     vocabulary: str | None = None
@@ -123,9 +118,8 @@ class Table:
         for name, given in table["rows"].items():
             self._add(name, self._based(given, table["rows"]))
         self.shown = self._runs(self.rows)  # in RESULTS.md
-        for section in ("benchmarks", "pretrained"):
-            for name, given in table[section].items():
-                self._add(f"{section}/{name}", self._based(given, table["rows"]))
+        for name, given in table["pretrained"].items():
+            self._add(f"pretrained/{name}", self._based(given, table["rows"]))
         self.ablations = {
             name: self._ablation(name, given, self._based(table["rows"][name], table["rows"]))
             for name, given in table["ablations"].items()
@@ -323,16 +317,11 @@ class Table:
         return found | row.overrides
 
     def train(self, run: Run, *, model_dir: str | None = None) -> str:
-        """The command that trains a run; of a row of several rates, at each of them."""
-        rates, folder = run.row.rates, model_dir or self.model_dir(run.name)
-        overrides = self.overrides(run) | (RATE if rates else {})
-        override = ",".join(f"{key}={_text(value)}" for key, value in overrides.items())
+        """The command that trains a run, by default into its own folder."""
+        override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
         command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
-        command += ["--model_dir", "{model_dir}" if rates else folder]
+        command += ["--model_dir", model_dir or self.model_dir(run.name)]
         command += ["--config_file", self.preset(run), "--params_override", override]
-        if rates:
-            choose = ["-m", "benchmarks.quality.choose", "--rates", *map(str, rates)]
-            command = [*choose, "--model_dir", folder, "--", *command]
         return shlex.join(command)
 
     def is_kept(self, run: Run) -> bool:

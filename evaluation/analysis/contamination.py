@@ -5,6 +5,7 @@ The official metrics stay the headline: those without overlapping items are grou
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,24 +59,25 @@ def result_of(
     found: Overlap, *, of: EvaluationSet, records: int, scored: Result | None, seed: int
 ) -> Result:
     """Return the overlaps as a result; with the task's own result, its metrics without them."""
-    count = len(of.items)
     overlapping = {"pairs": found.pairs, "texts": found.texts}
-    groups: dict[str, Group] = {}
-    if scored is not None:
-        for level, rows in overlapping.items():
-            groups[GROUPS[level]] = _without(scored, rows, seed=seed)
-    fractions = {f"{level}_in_training": len(rows) / count for level, rows in overlapping.items()}
-    in_pairs = set(found.pairs)
+    counts = {f"{level}_in_training": len(rows) for level, rows in overlapping.items()}
+    about: dict[str, Any]
+    if scored is None:
+        shares = {name: count / len(of.items) for name, count in counts.items()}
+        about = {"system": "none", "metrics": shares}
+    else:
+        about = {
+            **{"system": "module", "metrics": scored.metrics, "intervals": scored.intervals},
+            "groups": {
+                GROUPS[level]: _without(scored, rows, seed=seed)
+                for level, rows in overlapping.items()
+            },
+        }
     return Result(
         task="contamination",
         name=f"contamination-{of.source.name}",
-        system="module" if scored is not None else "none",
-        metrics=scored.metrics if scored is not None else fractions,
-        intervals=scored.intervals if scored is not None else {},
-        n=count,
-        groups=groups,
-        counts={"training_records": records}
-        | {f"{level}_in_training": len(rows) for level, rows in overlapping.items()},
+        n=len(of.items),
+        counts={"training_records": records} | counts,
         settings={"seed": seed, "resamples": statistics.RESAMPLES},
         notes=[
             "Texts are the same if their letters and digits are, in any case. A pair is in "
@@ -83,9 +85,10 @@ def result_of(
             "has it."
         ],
         items=[
-            {"row": row, "texts": list(of.items[row]), "pair": row in in_pairs}
-            for row in sorted(in_pairs | set(found.texts))[:SHOWN]
+            {"row": row, "texts": list(of.items[row]), "pair": row in found.pairs}
+            for row in sorted({*found.pairs, *found.texts})[:SHOWN]
         ],
+        **about,
     )
 
 

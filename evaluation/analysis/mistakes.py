@@ -6,6 +6,7 @@ the module scores the pair too high. Intervals are over the pairs of a kind.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +14,11 @@ from common import statistics
 from common.statistics import Sample
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import correlation, ranking, similarity
+from evaluation.metrics import correlation, declared, similarity
 from evaluation.results.result import Group, Result
 from evaluation.tasks import response_ranking
 
-WORST = 30
+WORST, AT = 30, (1, 10)
 _NEGATION = re.compile(
     r"\b(?:no|not|none|never|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b"
 )
@@ -33,8 +34,8 @@ def _negated(text: str) -> bool:
     return _NEGATION.search(text.lower()) is not None
 
 
-def _numbers(text: str) -> frozenset[str]:
-    return frozenset(_NUMBER.findall(text.lower()))
+def _numbers(text: str) -> set[str]:
+    return set(_NUMBER.findall(text.lower()))
 
 
 def _overlap(left: str, right: str) -> float:
@@ -82,56 +83,37 @@ def of_sts(result: Result, *, seed: int = 0) -> Result:
     score = np.array([item["score"] for item in result.items])
     error = correlation.line_errors(score, gold)
 
-    def figures(rows: np.ndarray) -> Group:
-        x, y, errors = score[rows], gold[rows], error[rows]
+    def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            "pearson": correlation.pearson(score[pairs], gold[pairs]),
+            "mean_error": error[pairs].mean(axis=-1),
+            "mean_absolute_error": np.abs(error[pairs]).mean(axis=-1),
+        }
 
-        def of(units: np.ndarray) -> dict[str, np.ndarray]:
-            return {
-                "pearson": correlation.pearson(x[units], y[units]),
-                "mean_error": errors[units].mean(axis=-1),
-                "mean_absolute_error": np.abs(errors[units]).mean(axis=-1),
-            }
-
-        return _figures(Sample(len(rows), of), seed=seed)
-
-    groups: dict[str, Group] = {}
-    for kind, belongs in STS_KINDS.items():
-        rows = np.flatnonzero([belongs(item) for item in result.items])
-        if len(rows):
-            groups[kind] = figures(rows)
-    whole = figures(np.arange(len(gold)))
-    worst = np.argsort(-np.abs(error), kind="stable")[:WORST]
     keys = ("gold", "genre", "sentence1", "sentence2")
-    return Result(
-        task="mistakes",
-        name=f"mistakes-{result.name}",
-        system=result.system,
-        metrics=whole["metrics"],
-        intervals=whole["intervals"],
-        n=result.n,
-        groups=groups,
-        items=[
-            {"error": float(error[row])} | {key: result.items[row][key] for key in keys}
-            for row in worst
-        ],
-    )
+    worst = [
+        {"error": float(error[row])} | {key: result.items[row][key] for key in keys}
+        for row in np.argsort(-np.abs(error), kind="stable")[:WORST]
+    ]
+    by_kind = _by_kind(result.items, STS_KINDS, values, seed=seed)
+    return Result(name=f"mistakes-{result.name}", system=result.system, items=worst, **by_kind)
 
 
 def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int = 0) -> Result:
     """Return P@N by kind, and as items the pairs whose true response has the lowest rank.
 
-    The blocks are those of `response_ranking.evaluate` with the same seed.
+    The blocks are those of `response_ranking.evaluate` with the same seed. Pairs are resampled one
+    by one, since a kind has a few of each block.
     """
     pairs = ranking_files.shuffled(data.pairs, seed=seed)
     layout = ranking_files.blocks(len(pairs), candidates)
-    ranked_pairs = []
+    items = []
     for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
         for row, rank, of_row in zip(rows, ranks, scores, strict=True):
             true = pairs[row].response
             others = [pairs[column].response for column in columns]
-            negative = [text != true for text in others]
-            best = int(np.where(negative, of_row, -np.inf).argmax())
-            ranked_pairs.append(
+            best = np.where([text != true for text in others], of_row, -np.inf).argmax()
+            items.append(
                 {
                     "rank": int(rank),
                     "input": pairs[row].input,
@@ -139,38 +121,39 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
                     "preferred": others[best] if rank > 1 else true,
                 }
             )
-    groups: dict[str, Group] = {}
-    for kind, belongs in RANKING_KINDS.items():
-        some = [item["rank"] for item in ranked_pairs if belongs(item)]
-        if some:
-            groups[kind] = _precisions(some, seed=seed)
-    whole = _precisions([item["rank"] for item in ranked_pairs], seed=seed)
-    worst = sorted(ranked_pairs, key=lambda item: -item["rank"])[:WORST]
+    all_ranks = np.array([item["rank"] for item in items])
+
+    def values(units: np.ndarray) -> dict[str, np.ndarray]:
+        metrics = declared.of_response_ranking(AT)
+        return {name: of.value(all_ranks[units]).mean(axis=-1) for name, of in metrics.items()}
+
     return Result(
-        task="mistakes",
         name=f"mistakes-{data.name}",
         system="module",
-        metrics=whole["metrics"],
-        intervals=whole["intervals"],
-        n=len(ranked_pairs),
-        groups=groups,
         settings={"candidates": candidates, "seed": seed},
-        items=worst,
+        items=sorted(items, key=lambda item: -item["rank"])[:WORST],
+        **_by_kind(items, RANKING_KINDS, values, seed=seed),
     )
 
 
-def _precisions(ranks: Sequence[int], *, seed: int) -> Group:
-    """Return P@1 and P@10 of pairs; resampled by pair, since a kind has a few of each block."""
-    of_pairs = np.array(ranks)
+def _by_kind(
+    items: Sequence[dict],
+    kinds: Kinds,
+    values: Callable[[np.ndarray], Mapping[str, np.ndarray]],
+    *,
+    seed: int,
+) -> dict[str, Any]:
+    """Return the metrics of all items and of each kind, with intervals, as fields of a result."""
 
-    def of(units: np.ndarray) -> dict[str, np.ndarray]:
-        return {f"p_at_{n}": ranking.precision_at(of_pairs[units], n) for n in (1, 10)}
+    def figures(rows: np.ndarray) -> Group:
+        sample = Sample(len(rows), lambda units: values(rows[units]))
+        once = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
+        intervals = statistics.intervals(sample, seed=seed)
+        return {"n": len(rows), "metrics": once, "intervals": intervals}
 
-    return _figures(Sample(len(ranks), of), seed=seed)
-
-
-def _figures(sample: Sample, *, seed: int) -> Group:
-    """Return the metrics, None where one is undefined, and their intervals."""
-    metrics = {name: None if np.isnan(value) else value for name, value in sample.once().items()}
-    intervals = statistics.intervals(sample, seed=seed)
-    return {"n": sample.units, "metrics": metrics, "intervals": intervals}
+    groups = {
+        kind: figures(rows)
+        for kind, belongs in kinds.items()
+        if len(rows := np.flatnonzero([belongs(item) for item in items]))
+    }
+    return {"task": "mistakes", **figures(np.arange(len(items))), "groups": groups}

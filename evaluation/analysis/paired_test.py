@@ -16,16 +16,7 @@ from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
 from evaluation.results import measure
-from evaluation.results.result import Result
-
-# What an item is, in each task, apart from how it was scored.
-IDENTITY = {
-    "sts": ("sentence1", "sentence2", "gold"),
-    "snli": ("premise", "hypothesis", "gold"),
-    "response_ranking": ("input_id", "response_id", "block"),
-    "cqa": ("query_id", "candidate_id", "relevant"),
-    "retrieval": ("query_id",),
-}
+from evaluation.results.result import DECLARED, Result
 
 
 @dataclass(frozen=True)
@@ -59,8 +50,10 @@ def compare(
       InputError: if the two are not of the same items, or have no such system or no common metric.
     """
     _check_same_items(a, b)
-    for option, found, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
-        _check_system(found, system, option=option)
+    for option, result, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
+        if not has(result, system):
+            there = ", ".join(sorted(measure.systems(result))) or "none"
+            raise InputError(f"{option}: {system!r}; the baselines of {result.name}: {there}")
     sample_a = measure.sample_of(a, system=system_a, metrics=metrics)
     sample_b = measure.sample_of(b, system=system_b, metrics=metrics)
     once_a, once_b = sample_a.once(), sample_b.once()
@@ -70,26 +63,25 @@ def compare(
             f"{a.name} and {b.name}: no metric in both; the first has {', '.join(once_a)}, the "
             f"second {', '.join(once_b)}"
         )
-    units = sample_a.units
 
-    def differences(indices: np.ndarray) -> dict[str, np.ndarray]:
-        found_a, found_b = sample_a.metrics(indices), sample_b.metrics(indices)
-        return {name: found_b[name] - found_a[name] for name in shared}
+    def differences(units: np.ndarray) -> dict[str, np.ndarray]:
+        of_a, of_b = sample_a.metrics(units), sample_b.metrics(units)
+        return {name: of_b[name] - of_a[name] for name in shared}
 
-    both = Sample(units, differences)
-    drawn = statistics.distribution(both, seed=seed) if units > 1 else {}
+    n = sample_a.units
+    drawn = statistics.distribution(Sample(n, differences), seed=seed) if n > 1 else {}
     return [
         Difference(
-            a.name,
-            name,
-            units,
-            once_a[name],
-            once_b[name],
-            once_b[name] - once_a[name],
-            statistics.interval(drawn[name]) if drawn else None,
-            _p(drawn[name], units=units) if drawn else None,
+            name=a.name,
+            figure=metric,
+            n=n,
+            a=once_a[metric],
+            b=once_b[metric],
+            difference=once_b[metric] - once_a[metric],
+            interval=statistics.interval(drawn[metric]) if drawn else None,
+            p=_p(drawn[metric], units=n) if drawn else None,
         )
-        for name in shared
+        for metric in shared
     ]
 
 
@@ -111,25 +103,18 @@ def has(result: Result, system: str | None) -> bool:
     return system is None or all(system in item.get("baselines", {}) for item in result.items)
 
 
-def _check_system(result: Result, system: str | None, *, option: str) -> None:
-    """Raise InputError unless every item has the system's score."""
-    if not has(result, system):
-        there = ", ".join(sorted(measure.systems(result))) or "none"
-        raise InputError(f"{option}: {system!r}; the baselines of {result.name}: {there}")
-
-
 def _check_same_items(a: Result, b: Result) -> None:
     """Raise InputError unless both scored the same items in the same order."""
-    if a.task != b.task or a.task not in IDENTITY:
+    if a.task != b.task or a.task not in DECLARED:
         raise InputError(
             f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted: two of the "
-            f"same, of {', '.join(IDENTITY)}"
+            f"same, of {', '.join(DECLARED)}"
         )
     if a.data.get("sha256") != b.data.get("sha256"):
         files = " and ".join(str(one.data.get("file", "a file")) for one in (a, b))
         raise InputError(f"{a.name} and {b.name}: computed on different data: {files}")
-    keys = IDENTITY[a.task]
-    ids_a, ids_b = ([[item.get(key) for key in keys] for item in r.items] for r in (a, b))
+    keys = DECLARED[a.task].identity
+    ids_a, ids_b = ([[item.get(key) for key in keys] for item in one.items] for one in (a, b))
     if ids_a != ids_b or not ids_a:
         raise InputError(
             f"{a.name} and {b.name}: the same items, in the same order, are needed; were they "
@@ -145,12 +130,12 @@ def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
     """
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
-    by_name = {result.name: result for result in b if result.task in IDENTITY}
+    by_name = {result.name: result for result in b if result.task in DECLARED}
     pairs = [(result, by_name[result.name]) for result in a if result.name in by_name]
     if not pairs:
         has_a, has_b = (", ".join(result.name for result in results) for results in (a, b))
         raise InputError(
-            f"no result of the same name in both, of {', '.join(IDENTITY)}: "
+            f"no result of the same name in both, of {', '.join(DECLARED)}: "
             f"the first has {has_a}; the second has {has_b}"
         )
     return pairs

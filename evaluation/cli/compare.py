@@ -9,9 +9,10 @@ from common.files import write_json
 from evaluation.analysis import paired_test
 from evaluation.analysis.paired_test import Difference
 from evaluation.cli.options import CompareOptions, command
+from evaluation.metrics.declared import label
 from evaluation.results import measure, store
-from evaluation.results.result import Result
-from evaluation.results.text import figure, label
+from evaluation.results.result import DECLARED, Result
+from evaluation.results.text import figure
 
 
 def run(options: CompareOptions) -> None:
@@ -70,7 +71,7 @@ def run(options: CompareOptions) -> None:
 def _names(results: list[Result], pairs: list[tuple[Result, Result]]) -> list[str]:
     """Return the names of results that can be compared and are in none of the pairs."""
     paired = {one.name for pair in pairs for one in pair}
-    comparable = (one.name for one in results if one.task in paired_test.IDENTITY)
+    comparable = (one.name for one in results if one.task in DECLARED)
     return [name for name in comparable if name not in paired]
 
 

@@ -8,7 +8,7 @@ from common.text_files import Source
 from evaluation.analysis import mistakes
 from evaluation.cli.options import MistakesOptions, command
 from evaluation.data import ranking_files
-from evaluation.report import mistakes_page
+from evaluation.report.pages import mistakes_page
 from evaluation.results.evaluation import Evaluation, Store
 from evaluation.results.result import Result
 from evaluation.tasks import sts
@@ -45,5 +45,5 @@ def run(options: MistakesOptions) -> None:
     ]
     said = command(options, "mistakes")
     results = Store(output=options.output, command=said, again=True).results(evaluations)
-    write_text(options.output / TEXTS, mistakes_page.page(results))
+    write_text(options.output / TEXTS, mistakes_page(results))
     print(f"-> {options.output / TEXTS}")

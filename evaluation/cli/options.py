@@ -282,7 +282,7 @@ class RowsOptions(Options):
 
     results: Path = option(
         help="folders NAME-SEED of results, growth_PERCENT-SEED among them, and baselines/; beside "
-        "it, where they are, models/ and what other commands wrote, leaks/ and mistakes/",
+        "it, where they are, what other commands wrote: leaks/ and mistakes/",
         metavar="DIR",
     )
     runs: tuple[str, ...] = option((), help="those to show; default: all", metavar="NAME-SEED")

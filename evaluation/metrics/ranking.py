@@ -1,4 +1,4 @@
-"""Metrics of ranked lists: P@N of response ranking (table 1); MAP, AvgRec and MRR of CQA (table 6).
+"""Metrics of ranked lists: MAP, AvgRec and MRR of CQA (table 6).
 
 The CQA metrics follow the organisers' scorer of SemEval Task 3: lists are cut at 10, a query
 without a relevant candidate scores 0 and stays in the mean, and candidates with equal scores keep
@@ -15,14 +15,6 @@ from collections.abc import Sequence
 import numpy as np
 
 CUT = 10
-
-
-def precision_at(ranks: np.ndarray, n: int) -> np.ndarray:
-    """Return P@N (section 4.1): how often the true response is among the first `n`.
-
-    `ranks` is int [..., queries]: the rank of each true response, from 1.
-    """
-    return np.mean(np.asarray(ranks) <= n, axis=-1)
 
 
 def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Stored results in; tables, pictures, an HTML report and a Markdown page of results out."""
+"""Stored results in; a long table of scores, tables of it, an HTML and a Markdown page out."""

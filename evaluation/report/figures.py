@@ -4,11 +4,9 @@ import io
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
 
-from evaluation.metrics.similarity import scale_0_to_5
-from evaluation.report.table import Table
+from evaluation.report.tables import Table
 from evaluation.results.result import Result
 
 INK = "#748091"
@@ -22,48 +20,33 @@ _styled = mpl.rc_context(_STYLE)
 
 @_styled
 def scatter(result: Result) -> str:
-    """Draw figure 7: the items of an STS result, gold similarity against the module's.
-
-    Negative angles are shown on the scale of STS, 0 to 5, as equation 2 puts them there.
-    """
-    figure, axes = _axes()
-    gold = [item["gold"] for item in result.items]
-    score = np.array([item["score"] for item in result.items])
-    in_angles = are_angles(result)
-    points = scale_0_to_5(score) if in_angles else score
-    axes.scatter(gold, points, s=14, color=COLORS["dev"], alpha=0.6, linewidths=0)
-    axes.set_xlabel(f"gold similarity, {min(gold, default=0):g} to {max(gold, default=5):g}")
-    axes.set_ylabel("similarity of the embeddings, 0 to 5" if in_angles else "score")
+    """Draw figure 7: the pairs of an STS result, gold similarity against the score."""
+    figure, axes = _axes("gold similarity", "score")
+    points = ([item[key] for item in result.items] for key in ("gold", "score"))
+    axes.scatter(*points, s=14, color=COLORS["dev"], alpha=0.6, linewidths=0)
     return _document(figure)
-
-
-def are_angles(result: Result) -> bool:
-    """Say whether scores are negative angles; those above 0 are the module's own."""
-    return max((item["score"] for item in result.items), default=0.0) <= 0.0
 
 
 @_styled
 def nli_shares(table: Table) -> str:
     """Draw figure 8: a line for each column, with 95% intervals as bars; captions are dashed."""
-    figure, axes = _axes()
-    shares = [float(row.label.rstrip("%")) for row in table.rows]
-    for header, *cells in zip(table.headers, *(row.cells for row in table.rows), strict=True):
-        color = COLORS[header.split(",")[0]]
-        style = "--" if "captions" in header else "-"
-        axes.plot(
-            shares, [cell.value for cell in cells], style, marker="o", color=color, label=header
-        )
+    figure, axes = _axes("share of the NLI training data, %", "Pearson's r")
+    for header in dict.fromkeys(cell.header for cell in table.cells):
+        cells = [cell for cell in table.cells if cell.header == header]
+        shares = [float(cell.row.rstrip("%")) for cell in cells]
+        style = {"color": COLORS[header.split(",")[0]], "label": header, "marker": "o"}
+        line = "--" if "captions" in header else "-"
+        axes.plot(shares, [cell.value for cell in cells], line, **style)
         for share, cell in zip(shares, cells, strict=True):
-            axes.plot([share, share], cell.interval or [cell.value] * 2, color=color, alpha=0.45)
-    axes.set_xlabel("share of the NLI training data, %")
-    axes.set_ylabel("Pearson's r")
+            ends = cell.interval or [cell.value] * 2
+            axes.plot([share, share], ends, color=style["color"], alpha=0.45)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return _document(figure)
 
 
-def _axes() -> tuple[Figure, Any]:
+def _axes(across: str, up: str) -> tuple[Figure, Any]:
     figure = Figure(figsize=(5.2, 3.8), layout="constrained")
-    axes = figure.add_subplot()
+    axes = figure.add_subplot(xlabel=across, ylabel=up)
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes
 

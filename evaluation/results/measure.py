@@ -7,7 +7,7 @@ no module.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,22 +15,11 @@ import numpy as np
 from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
-from evaluation.metrics import classification, correlation, ranking
-from evaluation.results.result import Group, Result
+from evaluation.metrics import classification, correlation, declared, ranking
+from evaluation.results.result import DECLARED, Group, Result
 
-Items = Sequence[Mapping]
-
-GROUP_KEY = {"sts": "genre", "snli": "gold"}
-"""The key of an item that names its group."""
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
-UNITS = {
-    "sts": "pairs",
-    "snli": "pairs",
-    "cqa": "queries",
-    "response_ranking": "blocks",
-    "retrieval": "queries",
-}
 
 
 def sample_of(
@@ -38,7 +27,7 @@ def sample_of(
     *,
     system: str | None = None,
     rows: Iterable[int] | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: Collection[str] | None = None,
 ) -> Sample:
     """Return the units and metrics of the module, or of a baseline, over all items or some `rows`.
 
@@ -49,21 +38,14 @@ def sample_of(
     """
     items = result.items if rows is None else [result.items[row] for row in rows]
     metrics = tuple(result.metrics) if metrics is None else metrics
+
+    def values_of(key: str) -> list:
+        """Return the value of each item by the module, or by the baseline."""
+        return [item[key] if system is None else item["baselines"][system] for item in items]
+
     try:
-        match result.task:
-            case "response_ranking":
-                found = _response_ranking(items, system, metrics)
-            case "snli":
-                found = _snli(items, system)
-            case "sts":
-                found = _sts(items, system, metrics)
-            case "cqa":
-                threshold: Any = result.settings.get(threshold_name(system))
-                found = _cqa(items, system, threshold)
-            case "retrieval":
-                found = _retrieval(items, system, metrics)
-            case _:
-                raise KeyError(result.task)
+        threshold: Any = result.settings.get(threshold_name(system))
+        found = _SAMPLES[result.task](items, values_of, metrics, threshold)
     except (KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"{result.name}: its items lack what {result.task} is resampled from ({error}); "
@@ -97,14 +79,14 @@ def measured(
         rows = group_rows(result, group)
         sample = sample_of(result, rows=rows, metrics=group_metrics or metrics)
         found[group] = {"n": len(rows), "metrics": sample.once()}
+    scored = {
+        name: sample_of(result, system=name, metrics=metrics).once() for name in systems(result)
+    }
     return dataclasses.replace(
         result,
         metrics=sample_of(result, metrics=metrics).once(),
         groups=found,
-        baselines={
-            name: sample_of(result, system=name, metrics=metrics).once() for name in systems(result)
-        }
-        | {name: of for name, of in result.baselines.items() if name not in systems(result)},
+        baselines=scored | {k: of for k, of in result.baselines.items() if k not in scored},
     )
 
 
@@ -112,9 +94,12 @@ def with_intervals(result: Result, *, seed: int) -> Result:
     """Return the result with 95% intervals of its metrics, its groups' and its baselines'."""
     groups = {}
     for name, group in result.groups.items():
-        sample = sample_of(result, rows=group_rows(result, name), metrics=list(group["metrics"]))
+        sample = sample_of(result, rows=group_rows(result, name), metrics=group["metrics"].keys())
         groups[name] = group | {"intervals": statistics.intervals(sample, seed=seed)}
     sample = sample_of(result)
+    units, notes = DECLARED[result.task].units, list(result.notes)
+    if 0 < sample.units < FEW_UNITS:
+        notes.append(f"The intervals rest on {sample.units} {units}: they are too narrow.")
     return dataclasses.replace(
         result,
         intervals=statistics.intervals(sample, seed=seed),
@@ -125,24 +110,13 @@ def with_intervals(result: Result, *, seed: int) -> Result:
         },
         groups=groups,
         settings=dict(result.settings) | {"seed": seed, "resamples": statistics.RESAMPLES},
-        notes=[*result.notes, *_few_units(result, sample.units)],
+        notes=notes,
     )
-
-
-def _few_units(result: Result, units: int) -> list[str]:
-    if units >= FEW_UNITS:
-        return []
-    if units < 2:
-        return [f"One {UNITS[result.task].removesuffix('s')} gives no interval."] if units else []
-    return [
-        f"The intervals rest on {units} {UNITS[result.task]}; with fewer than {FEW_UNITS} they are "
-        "too narrow."
-    ]
 
 
 def group_rows(result: Result, group: str) -> np.ndarray:
     """Return which items belong to a group of the result: int [items of the group]."""
-    key = GROUP_KEY[result.task]
+    key = DECLARED[result.task].group
     return np.flatnonzero([item[key] == group for item in result.items])
 
 
@@ -151,32 +125,35 @@ def systems(result: Result) -> list[str]:
     return list(result.items[0].get("baselines", {})) if result.items else []
 
 
-def _of(item: Mapping, key: str, system: str | None):
-    """Return an item's value by the module, or by a baseline."""
-    return item[key] if system is None else item["baselines"][system]
+Items = Sequence[Mapping]
+Values = Callable[[str], list]
 
 
-def _response_ranking(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
-    ranks = np.array([_of(item, "rank", system) for item in items])
+def _response_ranking(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
+    ranks = np.array(values_of("rank"))
     _, block = np.unique([item["block"] for item in items], return_inverse=True)
     size = np.bincount(block)
-    hits = {name: np.bincount(block, ranks <= int(name.removeprefix("p_at_"))) for name in metrics}
+    sums = {
+        name: np.bincount(block, metric.value(ranks))
+        for name in metrics
+        if (metric := declared.of_ranks(name))
+    }
 
     def values(blocks: np.ndarray) -> dict[str, np.ndarray]:
         return {
-            name: ranking.ratio_of_sums(row[blocks], size[blocks]) for name, row in hits.items()
+            name: ranking.ratio_of_sums(row[blocks], size[blocks]) for name, row in sums.items()
         }
 
     return Sample(len(size), values)
 
 
-def _snli(items: Items, system: str | None) -> Sample:
-    right = np.array([_of(item, "predicted", system) == item["gold"] for item in items])
+def _snli(items: Items, values_of: Values, *_) -> Sample:
+    right = np.array(values_of("predicted")) == np.array([item["gold"] for item in items])
     return Sample(len(items), lambda pairs: {"accuracy": right[pairs].mean(axis=-1)})
 
 
-def _sts(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
-    score = np.array([_of(item, "score", system) for item in items], dtype=np.float64)
+def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
+    score = np.array(values_of("score"), dtype=np.float64)
     gold = np.array([item["gold"] for item in items], dtype=np.float64)
     genres = np.array([item["genre"] for item in items])
 
@@ -202,8 +179,8 @@ def _mean_of_sets(x: np.ndarray, y: np.ndarray, sets: np.ndarray, *, of: np.ndar
     return np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
 
 
-def _cqa(items: Items, system: str | None, threshold: float | None) -> Sample:
-    score = np.array([_of(item, "score", system) for item in items], dtype=np.float64)
+def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Sample:
+    score = np.array(values_of("score"), dtype=np.float64)
     relevant = np.array([item["relevant"] for item in items], dtype=bool)
     number: dict[str, int] = {}
     query = np.array([number.setdefault(item["query_id"], len(number)) for item in items])
@@ -226,10 +203,20 @@ def _cqa(items: Items, system: str | None, threshold: float | None) -> Sample:
     return Sample(len(rankings), values)
 
 
-def _retrieval(items: Items, system: str | None, metrics: Collection[str]) -> Sample:
-    of_query = [_of(item, "metrics", system) for item in items]
-    columns = {name: np.array([found[name] for found in of_query]) for name in metrics}
-    return Sample(
-        len(items),
-        lambda queries: {name: column[queries].mean(axis=-1) for name, column in columns.items()},
-    )
+def _retrieval(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
+    of_queries = values_of("metrics")
+    columns = {name: np.array([of_query[name] for of_query in of_queries]) for name in metrics}
+
+    def values(queries: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: column[queries].mean(axis=-1) for name, column in columns.items()}
+
+    return Sample(len(items), values)
+
+
+_SAMPLES = {
+    "response_ranking": _response_ranking,
+    "snli": _snli,
+    "sts": _sts,
+    "cqa": _cqa,
+    "retrieval": _retrieval,
+}

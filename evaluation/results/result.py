@@ -5,10 +5,12 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta
+
+from evaluation.metrics import declared
 
 TASKS = ("response_ranking", "snli", "sts", "cqa")
 """Those of the paper; their data are a file or a folder."""
@@ -17,8 +19,17 @@ RETRIEVAL = "retrieval"
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
-MAIN = ("ndcg_at_10", "map", "pearson", "accuracy")
-"""The main metrics of retrieval, cqa, sts and snli; a result with an earlier one may have more."""
+SYSTEMS = {
+    "module": "this module",
+    "module_tuned": "this module, tuned",
+    "word_overlap": "word overlap",
+    "search_engine": "search engine",
+    "bm25": "BM25",
+    "untuned": "this module, untuned",
+    "none": "all items",
+    "majority": "most frequent label",
+}
+"""What tables call systems; others have their names."""
 Figure = float | None
 Metrics = Mapping[str, Figure]
 Intervals = Mapping[str, Annotated[list[float], Meta(min_length=2, max_length=2)]]
@@ -67,21 +78,68 @@ class Result:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is declared of a task: what its results hold, and what of them is compared.
+
+    Units are what is resampled together. The keys of an item are those that metrics are computed
+    from; `score` is the type of a system's among its `baselines`.
+    """
+
+    units: str
+    item: Mapping[str, Any]
+    score: Any
+    identity: tuple[str, ...]
+    """Keys of an item that say which one it is, however it was scored."""
+    group: str = ""
+    """The key of an item that names its group."""
+    settings: tuple[str, ...] = ()
+    """On which the items depend, besides the data."""
+
+
+DECLARED = {
+    "response_ranking": Task(
+        units="blocks",
+        item={"rank": int, "block": int},
+        score=int,
+        identity=("input_id", "response_id", "block"),
+        settings=("candidates", "seed"),
+    ),
+    "snli": Task(
+        units="pairs",
+        item={"gold": str, "predicted": str},
+        score=str,
+        identity=("premise", "hypothesis", "gold"),
+        group="gold",
+    ),
+    "sts": Task(
+        units="pairs",
+        item={"gold": float, "score": float, "genre": str, "sentence1": str, "sentence2": str},
+        score=float,
+        identity=("sentence1", "sentence2", "gold"),
+        group="genre",
+        settings=("columns", "quotes"),
+    ),
+    "cqa": Task(
+        units="queries",
+        item={"query_id": str, "candidate_id": str, "relevant": bool, "score": float},
+        score=float,
+        identity=("query_id", "candidate_id", "relevant"),
+    ),
+    RETRIEVAL: Task(
+        units="queries",
+        item={"query_id": str, "metrics": dict[str, Figure]},
+        score=dict[str, Figure],
+        identity=("query_id",),
+    ),
+}
+
+
 def data_name(name: str) -> str:
     """Return the name of a result without a suffix of `VARIANTS`."""
     for end in VARIANTS:
         name = name.removesuffix(end)
     return name
-
-
-def main_metric(metrics: Metrics) -> str | None:
-    """Return the name of the metric by which a result is known: the lowest P@N, or one of `MAIN`.
-
-    None if it has none of these.
-    """
-    precisions = [name for name in metrics if name.startswith("p_at_")]
-    first = min(precisions, key=lambda name: int(name.rsplit("_", 1)[1]), default=None)
-    return first or next((name for name in MAIN if name in metrics), None)
 
 
 def stamped(
@@ -108,54 +166,35 @@ def checked(content: Any) -> Result:
         another type; the message says where.
     """
     result = msgspec.convert(content, Result)
-    msgspec.convert(content, _Task)
-    msgspec.convert(content, _OF_TASK.get(result.task, Any))
+    msgspec.convert(content, _MODULE)
+    if result.task not in _HOLDS:
+        raise msgspec.ValidationError(f"task {result.task!r}; accepted: {', '.join(_HOLDS)}")
+    msgspec.convert(content, _HOLDS[result.task])
+    main = declared.MAIN.get(result.task)
+    known = [main in result.metrics] if main else map(declared.of_ranks, result.metrics)
+    if result.task in DECLARED and not any(known):
+        raise msgspec.ValidationError(f"metrics: none of {result.task}")
     return result
 
 
 def _record(needed: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> Any:
     """Return the type of a JSON object with these keys; others are ignored."""
-    of: list[Any] = [
-        *needed.items(),
-        *((name, kind, None) for name, kind in (optional or {}).items()),
-    ]
-    return msgspec.defstruct("Record", of)
+    of_optional = [(name, kind, None) for name, kind in (optional or {}).items()]
+    return msgspec.defstruct("Record", [*needed.items(), *of_optional])
 
 
-def _scored(metrics: Any, item: Mapping[str, Any], baseline: Any, **more: Any) -> Any:
-    items = list[_record(item, {"baselines": dict[str, baseline]})]  # type: ignore[misc, valid-type]
-    return _record({"metrics": metrics, **more}, {"items": items})
+def _items(task: Task) -> Any:
+    score = task.score
+    item = _record(task.item, {"baselines": dict[str, score]})  # type: ignore[valid-type]
+    return _record({}, {"items": list[item]})  # type: ignore[valid-type]
 
 
-_SCORE = {"gold": float, "score": float, "genre": str, "sentence1": str, "sentence2": str}
-_PRECISION = Annotated[str, Meta(pattern=r"^p_at_[1-9]\d*$")]
-_OF_TASK: dict[str, Any] = {
-    "sts": _scored(_record({"pearson": Figure}), _SCORE, float),
-    "snli": _scored(_record({"accuracy": Figure}), {"gold": str, "predicted": str}, str),
-    "response_ranking": _scored(
-        Annotated[dict[_PRECISION, Figure], Meta(min_length=1)], {"rank": int, "block": int}, int
-    ),
-    "cqa": _scored(
-        _record({"map": Figure}),
-        {"query_id": str, "candidate_id": str, "relevant": bool, "score": float},
-        float,
-    ),
-    RETRIEVAL: _scored(
-        _record({"ndcg_at_10": Figure}),
-        {"query_id": str, "metrics": dict[str, Figure]},
-        dict[str, Figure],
-        counts=_record({"documents": int}),
-    ),
+_MODULE = _record({}, {"module": _record({"path": str, "fingerprint": str}) | None})
+_HOLDS: dict[str, Any] = {name: _items(task) for name, task in DECLARED.items()} | {
     "contamination": _record(
         {"counts": _record({"pairs_in_training": int, "texts_in_training": int})}
     ),
     "mistakes": Any,
-    "sts_regression": _record(
-        {"settings": _record({"row": str, "label": str, "folds_by": str, "folds": int})}
-    ),
+    "sts_regression": _record({"settings": _record({"row": str, "label": str})}),
 }
 """What the results of each task hold besides the fields of `Result`."""
-_Task = _record(
-    {"task": Literal[tuple(_OF_TASK)]},  # type: ignore[valid-type]
-    {"module": _record({"path": str, "fingerprint": str}) | None},
-)

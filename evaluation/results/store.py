@@ -1,7 +1,5 @@
 """Results as JSON files, read and checked, written whole or not at all."""
 
-import dataclasses
-import math
 from pathlib import Path
 
 import msgspec
@@ -10,8 +8,8 @@ from common.errors import InputError
 from common.files import write_json
 from evaluation.results.result import RETRIEVAL, TASKS, Result, checked
 
-# What other commands write as JSON, by keys that no result has: it may lie among results.
-NO_RESULTS = {"report": {"tables", "results"}, "compare": {"a", "b", "differences"}}
+OWN_KEY = {"report": "tables", "compare": "differences"}
+"""A key of what these commands write as JSON, which no result has: it may lie among results."""
 
 
 def path_of(name: str, folder: Path) -> Path:
@@ -22,17 +20,13 @@ def path_of(name: str, folder: Path) -> Path:
 def write(result: Result, folder: Path) -> Path:
     """Write `<name>.json` into the folder and return its path."""
     path = path_of(result.name, folder)
-    write_json(path, defined(dataclasses.asdict(result)))
+    write_json(path, defined(result))
     return path
 
 
-def defined(value):
-    """Return the value with every NaN, which JSON does not have, as None."""
-    if isinstance(value, dict):
-        return {key: defined(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [defined(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+def defined(value: object) -> object:
+    """Return the value as JSON has it, with None for NaN."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def read(path: Path) -> Result:
@@ -54,21 +48,16 @@ def read_results(folder: str | Path) -> list[Result]:
     found: dict[str, Result] = {}
     for path in sorted(folder.glob("*.json")):
         content = _loaded(path)
-        if not _written_by(content):
-            result = _parsed(content, path)
-            if result.name in found:
-                raise InputError(f"{path}: a second result named {result.name}; keep one")
-            found[result.name] = result
+        if isinstance(content, dict) and not content.keys().isdisjoint(OWN_KEY.values()):
+            continue
+        result = _parsed(content, path)
+        if result.name in found:
+            raise InputError(f"{path}: a second result named {result.name}; keep one")
+        found[result.name] = result
     if not found:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
     order = {task: position for position, task in enumerate((*TASKS, RETRIEVAL))}
     return sorted(found.values(), key=lambda one: (order.get(one.task, len(order)), one.name))
-
-
-def _written_by(content: object) -> str | None:
-    """Return which command writes such JSON files, where they are no results."""
-    keys = content.keys() if isinstance(content, dict) else set()
-    return next((command for command, own in NO_RESULTS.items() if own <= keys), None)
 
 
 def check_replaceable(path: Path, command: str) -> None:
@@ -76,11 +65,13 @@ def check_replaceable(path: Path, command: str) -> None:
 
     A result, what another command wrote, and a file of somebody else are kept.
     """
+    if not path.exists():
+        return
     try:
-        own = not path.exists() or _written_by(_loaded(path)) == command
+        content = _loaded(path)
     except InputError:
-        own = not path.stat().st_size
-    if not own:
+        content = None
+    if not isinstance(content, dict) or OWN_KEY[command] not in content:
         raise InputError(f"{path}: there already, and not written by {command}; it is kept")
 
 

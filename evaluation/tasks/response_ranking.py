@@ -23,7 +23,7 @@ import numpy as np
 
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Block, Pair, RankingData, blocks, shuffled
-from evaluation.metrics import similarity
+from evaluation.metrics import declared, similarity
 from evaluation.results import measure
 from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import IN_CONTEXT, Result
@@ -63,10 +63,12 @@ def evaluations(
 def evaluate(
     encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
-    """Rank each true response by dot product among `candidates`, and return P@N for N in `AT`.
+    """Rank each true response by dot product among `candidates`, and return the declared metrics.
 
     With `in_context`, inputs are encoded with the messages before them, which the module must read.
     """
+    metrics = declared.of_response_ranking(AT)
+    by_chance = np.arange(1, candidates + 1)
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
     masks = _negatives(pairs, layout)
@@ -79,7 +81,9 @@ def evaluate(
         system="module",
         metrics={},
         n=len(pairs),
-        baselines={"chance": {f"p_at_{n}": min(1.0, n / candidates) for n in AT}},
+        baselines={
+            "chance": {name: float(of.value(by_chance).mean()) for name, of in metrics.items()}
+        },
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         notes=[CONTEXT_NOTE] if in_context else [],
@@ -96,7 +100,7 @@ def evaluate(
             )
         ],
     )
-    return measure.measured(result, [f"p_at_{n}" for n in AT])
+    return measure.measured(result, list(metrics))
 
 
 def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:

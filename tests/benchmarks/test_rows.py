@@ -1,16 +1,13 @@
 """The table of rows: what it makes of every row, and what it refuses."""
 
-import json
 import shlex
-import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 import yaml
 
-from benchmarks import runs
-from benchmarks.quality import choose, rows
+from benchmarks.quality import rows
 from evaluation.__main__ import parser as evaluation_parser
 from model.configs import parsing
 
@@ -69,9 +66,6 @@ def changed(tmp_path):
 
 def params_of(table, run):
     options = shlex.split(table.train(run))
-    if run.row.rates:
-        filled = {"rate": str(run.row.rates[0]), "last_rate": "0.0001", "model_dir": "R"}
-        options = [choose.fill(word, filled) for word in options[options.index("--") + 1 :]]
     options = dict(zip(options[2::2], options[3::2], strict=True))
     return parsing.parse(
         experiment=options["--experiment"],
@@ -247,40 +241,6 @@ def test_every_share_reads_its_pairs_as_often():
     }
     passes[100] = table.rows["reddit"].steps * 512 / 220_886
     assert all(abs(one - passes[100]) < 0.05 for one in passes.values())
-
-
-def test_the_rate_with_the_best_figure_is_taken(tmp_path, monkeypatch):
-    """A training of which the folder's name and its command are left."""
-    train = "import pathlib, sys; f = pathlib.Path(sys.argv[1]); f.mkdir(); "
-    train += "(f / 'ckpt-1').write_text(' '.join(sys.argv[2:])); sys.exit(float(sys.argv[2]) > 0.5)"
-    figures = {"rate_0.1": 0.30, "rate_0.2": 0.35, "rate_0.3": 0.32}
-    asked = []
-
-    def last(folder):
-        asked.append(folder.parent.name)
-        return {"p_at_1": figures[folder.parent.name]}
-
-    monkeypatch.setattr(runs, "last", last)
-    output = tmp_path / "row"
-    output.mkdir()
-
-    def run(*rates):
-        command = ["--", "-c", train, "{model_dir}", "{rate}", "a={last_rate},b"]
-        words = ["choose", "--rates", *rates, "--model_dir", str(output), *command]
-        monkeypatch.setattr(sys, "argv", words)
-        return choose.main()
-
-    # One that fails ends it; what is trained is kept, and not trained again.
-    assert run("0.1", "0.9", "0.2") == 1
-    assert asked == ["rate_0.1"]
-    assert run("0.1", "0.2", "0.3") == 0
-    assert asked == ["rate_0.1", "rate_0.2", "rate_0.3"]
-    assert sorted(path.name for path in output.iterdir()) == ["chosen.json", "ckpt-1"]
-    assert (output / "ckpt-1").read_text() == "0.2 a=0.01,b"
-    assert json.loads((output / "chosen.json").read_text()) == {
-        "rate": 0.2,
-        "p_at_1": {"0.1": 0.30, "0.2": 0.35, "0.3": 0.32},
-    }
 
 
 def test_no_nli_pair_is_read_twice_where_none_is_named(table):

@@ -7,7 +7,6 @@ import pytest
 from common.sts import Pair, SimilarityData
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
-from evaluation.report import mistakes_page
 from evaluation.tasks import response_ranking, sts
 
 
@@ -89,20 +88,6 @@ def test_what_is_preferred_has_another_text(fake_encoder):
     }
 
 
-def test_texts_are_on_one_line_cut_off_and_no_markup():
-    found = mistakes.of_sts(
-        similar(
-            (0.0, 0.0, "main-news", "a\nb <b>*a*</b>", "x" * 300),
-            (5.0, 1.0, "main-news", "c", "d"),
-            (2.0, 0.9, "main-news", "e", "f"),
-        )
-    )
-    text = mistakes_page.page([found])
-    assert r"- sentence1: a b \<b\>\*a\*\</b\>" in text
-    assert f"- sentence2: {'x' * 200}...\n" in text
-    assert "| news " in text
-
-
 def test_the_command_writes_results_and_texts(module, write_text, tmp_path, run, fails):
     lines = [f"main-news\tset\t2012\t{n}\t{n}\ta man {n}\ta {'horse ' * n}dog" for n in range(6)]
     data = write_text("sts-dev.csv", "\n".join(lines) + "\n")
@@ -115,12 +100,15 @@ def test_the_command_writes_results_and_texts(module, write_text, tmp_path, run,
     assert "--response_ranking" in fails("mistakes", "--module", module, "--output", out)
 
 
-def test_figures_have_intervals_over_the_pairs_of_a_kind():
-    found = mistakes._precisions([1, 1, 1, 1], seed=0)
-    assert found["metrics"] == {"p_at_1": 1.0, "p_at_10": 1.0}
-    assert found["intervals"] == {"p_at_1": [1.0, 1.0], "p_at_10": [1.0, 1.0]}
-    # Half of 100 ranks are 1: the interval is 0.5 ± 1.96 * 0.05, to resampling.
-    low, high = mistakes._precisions([1, 11] * 50, seed=0)["intervals"]["p_at_1"]
-    assert (low, high) == (pytest.approx(0.4, abs=0.02), pytest.approx(0.6, abs=0.02))
-    alone = mistakes._precisions([1], seed=0)
-    assert alone == {"n": 1, "metrics": {"p_at_1": 1.0, "p_at_10": 1.0}, "intervals": {}}
+def test_figures_have_intervals_over_the_pairs_of_a_kind(fake_encoder):
+    """Half of 100 pairs are negated and never found: P@1 is 1/2 ± 1.96 * 0.05, to resampling."""
+    found = mistakes._by_kind(
+        [{"response": "no" if n % 2 else "x", "input": "y"} for n in range(100)],
+        {kind: mistakes.RANKING_KINDS[kind] for kind in ("the response is negated",)},
+        lambda rows: {"p_at_1": (rows % 2 == 0).mean(axis=-1)},
+        seed=0,
+    )
+    assert (found["n"], found["metrics"]) == (100, {"p_at_1": 0.5})
+    assert found["intervals"]["p_at_1"] == pytest.approx([0.4, 0.6], abs=0.02)
+    negated = {"n": 50, "metrics": {"p_at_1": 0.0}, "intervals": {"p_at_1": [0.0, 0.0]}}
+    assert found["groups"] == {"the response is negated": negated}

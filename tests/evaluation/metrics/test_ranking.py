@@ -22,13 +22,6 @@ def average_recall(rankings):
     return ranking.average_recall(*ranking.recall_counts(rankings))
 
 
-def test_precision_at():
-    ranks = np.array([1, 2, 3, 4, 10, 11])
-    assert ranking.precision_at(ranks, 1) == pytest.approx(1 / 6)
-    assert ranking.precision_at(ranks, 3) == pytest.approx(3 / 6)
-    assert ranking.precision_at(ranks, 10) == pytest.approx(5 / 6)
-
-
 def test_ties_keep_file_order():
     assert ranking.ranked([1, 2, 2, 1], [True, True, False, False]).tolist() == [
         True,

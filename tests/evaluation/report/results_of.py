@@ -2,9 +2,8 @@
 
 import dataclasses
 
-from evaluation.report.paper import OFFICIAL_COUNTS
-from evaluation.report.systems import System
-from evaluation.report.table import OURS
+from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
+from evaluation.report.scores import OURS, Run
 from evaluation.results.result import Result
 
 MODULE = {"path": "runs/module", "fingerprint": "c0ffee"}
@@ -63,10 +62,14 @@ def ranking(*ranks, pretrained=False, **fields):
     return dataclasses.replace(found, **given | fields)
 
 
-def system(*results, label="this module", kind=OURS):
-    return System(label, kind, ({found.name: found for found in results},))
+def run(*results, system="this module", kind=OURS, seed=None):
+    return Run(system, kind, {found.name: found for found in results}, seed)
 
 
 def rows_of(table):
-    """The texts of the cells by label and group."""
-    return {(row.group, row.name): [cell.text for cell in row.cells] for row in table.rows}
+    """The texts of the cells by group, row and header."""
+    return {
+        (group, row): {header: cell.text for header, cell in cells.items()}
+        for group, _, rows in table.groups()
+        for (row, _), cells in rows.items()
+    }

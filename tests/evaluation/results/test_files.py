@@ -67,6 +67,3 @@ def test_tables_of_the_terminal():
     shown = text.table(wide)
     assert re.search(r"cqa-x +search engine +ceiling\n", shown)
     assert re.search(r"MAP +0\.2500 +1\.0000\n", shown)
-    overview = text.overview([sts(), wide])
-    assert re.search(r"sts-test +Pearson +module +0\.5000 +word overlap 0\.2468", overview)
-    assert re.search(r"cqa-x +MAP +search engine +0\.2500 +ceiling 1\.0000", overview)

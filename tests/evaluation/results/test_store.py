@@ -11,6 +11,7 @@ from evaluation.data import cqa_files, ranking_files
 from evaluation.results import measure
 from evaluation.results.evaluation import Evaluation, Store
 from evaluation.tasks import cqa, response_ranking, sts
+from tests.evaluation.report.results_of import ranking
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(
@@ -137,15 +138,7 @@ def test_cqa_is_resampled_by_queries(store, xml_file, word_encoder):
     assert found.baseline_intervals["search_engine"]["map"] == [0.5, 0.5]
 
 
-def test_results_of_before_are_told_apart(store, source, word_encoder):
-
-    found = response_ranking.evaluate(
-        word_encoder,
-        ranking_files.RankingData(
-            "r", [ranking_files.Pair(f"a{i}", f"b{i}", f"i{i}", f"r{i}") for i in range(4)]
-        ),
-        candidates=2,
-    )
-    old = [{key: item[key] for key in ("input_id", "rank")} for item in found.items]
-    with pytest.raises(InputError, match=r"its items lack .*'block'.* --again"):
-        measure.sample_of(dataclasses.replace(found, items=old))
+def test_results_of_before_are_told_apart():
+    old = ranking(1, 2, items=[{"input_id": "i", "rank": 1}])
+    with pytest.raises(InputError, match=r"'block'.* --again"):
+        measure.sample_of(old)

@@ -1,0 +1,214 @@
+"""The report of one module, the page of all rows, and the page of mistakes."""
+
+import csv
+import dataclasses
+import html
+import json
+import re
+import shutil
+
+import pytest
+
+from common.errors import InputError
+from evaluation.report import figures, pages
+from evaluation.results import store
+from tests.evaluation.report.results_of import official, ranking, result, sts
+
+NASTY = "<script>alert('x')</script> & \"quotes\""
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Write results of a module, and of baselines; return the report's HTML."""
+
+    def write(*results, **baselines):
+        folder = tmp_path / "results"
+        for name, found in {"": results, **baselines}.items():
+            for one in found:
+                store.write(one, folder / "baselines" / name if name else folder)
+        return pages.write_report(folder, tmp_path / "page.html")[0].read_text()
+
+    return write
+
+
+def text_of(page):
+    body = html.unescape(re.sub(r"<[^>]+>", " ", page[page.index("<body>") :]))
+    return " ".join(body.split())
+
+
+def test_the_report_has_scores_beside_baselines_and_provenance_and_no_scripts(page):
+    written = page(ranking(1, 1, 1, 2), official(sts()), TF_IDF=[ranking(2, 2, 2, 2)])
+    text = text_of(written)
+    for expected in (
+        "Scores of module",
+        # n, the score, the best baseline, the difference.
+        "response_ranking, P@1 4 0.750 [0.250, 0.750] 0.000 [0.250, 0.750] TF IDF 0.750",
+        "Figure 7: scores against human judgement, sts-test",
+        "Reddit (paper) 0.731 [0.705, 0.755]",
+    ):
+        assert expected in text
+    for expected in ("c0ffee", "ab" * 32, "runs/module", "python -m evaluation sts"):
+        assert expected in text[text.index("Provenance") :]
+    pattern = r"https?:|<link|@import|url\((?!#)|<script|src=(?!\"data:image/svg)"
+    assert not re.findall(pattern, written)
+    assert written.count('<img src="data:image/svg+xml;base64,') == 1
+
+
+def test_text_is_escaped(page):
+    hostile = sts(text=NASTY, command=NASTY, module={"path": NASTY, "fingerprint": NASTY})
+    written = page(hostile)
+    assert "<script>" not in written
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;" in written
+
+
+def test_what_must_be_known_of_the_data_is_said(page):
+    written = page(sts(), sts("sts-dev", module={"path": "m2", "fingerprint": "decade"}))
+    assert "2 different modules" in written
+    assert "ynthetic" not in written
+    assert "(paper)" not in written
+    generated = dataclasses.replace(sts(), data={"origin": "synthetic sample"})
+    assert "Synthetic sample." in page(generated)
+
+
+def test_figure_7_has_a_point_for_each_pair():
+    drawn = figures.scatter(sts())
+    (points,) = re.findall(r'<g id="PathCollection_1">.*?</g>\s*</g>', drawn, flags=re.DOTALL)
+    assert points.count("<use") == 4
+    assert figures.scatter(sts()) == drawn
+
+
+def test_three_files_are_written_and_nothing_of_others_replaced(tmp_path):
+    store.write(official(sts()), tmp_path / "results")
+    said = []
+    paths = pages.write_report(
+        tmp_path / "results", tmp_path / "site" / "page.html", say=said.append
+    )
+    assert [path.name for path in paths] == ["page.html", "page.md", "page.json"]
+    lines = paths[1].read_text().splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    title = "Table 3: Pearson's r of similarity"
+    assert [title, "", "module", "ours", "test", "0.500", "[0.400, 0.600]"] in cells
+    assert [title, "", "Reddit", "paper", "test", "0.731", "[0.705, 0.755]"] in cells
+    assert "sts-test, Pearson" in said[0]
+    found = json.loads(paths[2].read_text())
+    (table_3,) = [table for table in found["tables"] if table["file"] == "table_3"]
+    assert (table_3["cells"][0]["row"], table_3["cells"][0]["interval"]) == ("module", [0.4, 0.6])
+    assert "items" not in found["results"][0]
+    pages.write_report(tmp_path / "results", paths[0])  # again
+    (tmp_path / "README.md").write_text("# Of somebody else\n")
+    for name in ("page.md", "README.html", "results/sts-test.html"):
+        with pytest.raises(InputError):
+            pages.write_report(tmp_path / "results", tmp_path / name)
+    assert store.read(tmp_path / "results" / "sts-test.json") == official(sts())
+
+
+@pytest.mark.parametrize(
+    "found", [ranking(1, 2), result("cqa", "cqa-x", map=None), sts(items=[], data={}, module=None)]
+)
+def test_some_tasks_alone_still_render(found, page):
+    assert found.name in page(found)
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two seeds of one row, one of another, points of growth and of figure 8, a baseline."""
+    folder = tmp_path / "rows"
+
+    def put(run, *found):
+        for one in found:
+            store.write(one, folder / run)
+
+    put("reddit-0", sts("sts-dev", r=0.70), official(sts(r=0.5)), ranking(1, 1, 1, 2))
+    put("reddit-1", sts("sts-dev", r=0.74), official(sts(r=0.5)), ranking(1, 1, 1, 1))
+    put("bilstm-0", sts("sts-dev", r=0.6))
+    for share, r in ((10, 0.5), (30, 0.55), (100, 0.6)):
+        put(f"growth_{share}-0", sts("sts-dev", r=r))
+        put(f"nli_{share}-0", sts("sts-dev", r=r), official(sts(r=r / 2)))
+    put("baselines/TF-IDF", sts("sts-dev", r=0.65), ranking(2, 2, 2, 2))
+    return folder
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    outputs = {"train-0": {"records": 700}, "train-1": {"records": 300}, "test-0": {"records": 9}}
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "COMPLETED").write_text(json.dumps({"outputs": outputs}))
+    return tmp_path / "pairs"
+
+
+def numbers(path):
+    with path.open() as file:
+        return {(one["row"], one["figure"]): one["value"] for one in csv.DictReader(file)}
+
+
+def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_path):
+    wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
+    wrong = dataclasses.replace(wrong, items=[{"sentence1": "somebody's words"}])
+    store.write(wrong, tmp_path / "wrong")
+    seen = dataclasses.replace(
+        result("contamination", "contamination-sts-test", pearson=0.71),
+        counts={"pairs_in_training": 2, "texts_in_training": 3},
+    )
+    store.write(seen, tmp_path / "leaks")
+    page = tmp_path / "site" / "RESULTS.md"
+    given = {"contamination": tmp_path / "leaks", "mistakes": tmp_path / "wrong"}
+    pages.write_rows(results, page, pairs=[pairs, pairs], about="`make it`", **given)
+    text = page.read_text()
+    assert len(text.splitlines()) <= 150
+    assert re.search(r"\| P@1 of 100 +\| +4 \| 0.875 ± 0.177 .* \| 0.000 .*, TF-IDF \|", text)
+    assert "`make it`. 2,000 training pairs. Seeds: bilstm 0; reddit 0, 1." in text
+    assert "| reddit                    | 0.720 ± 0.028" in text
+    assert "bilstm  " not in text
+    assert "| Reddit (paper) " in text
+    assert "(RESULTS-figure8.svg)" in text
+    assert (page.parent / "RESULTS-figure8.svg").read_text().startswith("<?xml")
+    assert {path.name for path in (page.parent / "results").iterdir()} == {
+        *("table_1.csv", "table_3.csv", "table_4.csv", "differences.csv", "growth.csv"),
+        *("figure_8.csv", "contamination.csv", "mistakes-sts-dev.csv"),
+    }
+    for path in page.parent.rglob("*"):
+        assert path.is_dir() or "somebody" not in path.read_text()
+    found = {
+        name: numbers(page.parent / "results" / f"{name}.csv")
+        for name in ("table_3", "growth", "figure_8")
+    }
+    assert found["table_3"]["bilstm", "dev"] == "0.600"
+    assert found["growth"]["30%", "STS-B dev, r"] == "0.550"
+    assert found["figure_8"]["30%", "dev, all"] == "0.550"
+    assert found["figure_8"]["30%", "test, captions"] == "0.250"
+
+
+def test_the_page_does_without_baselines(results, pairs, tmp_path):
+    shutil.rmtree(results / "baselines")
+    pages.write_rows(results, tmp_path / "RESULTS.md", pairs=[pairs])
+    assert not (tmp_path / "results" / "differences.csv").exists()
+    assert "`reddit`" in (tmp_path / "RESULTS.md").read_text()
+    pages.write_rows(results, tmp_path / "RESULTS.md", pairs=[pairs], names=["growth_10-0"])
+    assert "`reddit`" not in (tmp_path / "RESULTS.md").read_text()
+
+
+def test_bad_folders_and_names_are_named(tmp_path, results, pairs):
+    none = tmp_path / "none"
+    none.mkdir()
+    (none / "COMPLETED").write_text('{"outputs": {}}')
+    page = tmp_path / "page.md"
+    for output, folder, outside, named in (
+        (page, results, {}, "rows"),
+        (page, none, {}, "none"),
+        (page, pairs, {"nobody": "x"}, "nobody"),
+        (tmp_path / "page.json", pairs, {}, "page.json"),
+    ):
+        with pytest.raises(InputError, match=named):
+            pages.write_rows(results, output, pairs=[folder], outside=outside)
+        assert not output.exists()
+
+
+def test_mistakes_have_texts_on_one_line_cut_off_and_no_markup():
+    groups = {"news": {"n": 3, "metrics": {"mean_error": 0.25}}}
+    items = [{"error": 1.234, "sentence1": "a\nb <b>*a*</b>", "sentence2": "x" * 300}]
+    wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
+    text = pages.mistakes_page([dataclasses.replace(wrong, groups=groups, items=items)])
+    assert "- error: 1.23\n" in text
+    assert r"- sentence1: a b \<b\>\*a\*\</b\>" in text
+    assert f"- sentence2: {'x' * 200}...\n" in text
+    assert "| news " in text

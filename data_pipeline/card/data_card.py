@@ -93,6 +93,7 @@ def rules(options: dict[str, Any]) -> dict[str, str]:
         "min_score": "a lower score than asked for, or none",
         "subreddits": "in none of the subreddits asked for",
         "exclude_subreddits": "in a subreddit to be left out",
+        "bots": "the author is on the list of bots",
         "one_sentence": "one sentence, or a half that is too short",
     }
 

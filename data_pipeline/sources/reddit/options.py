@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from common.command_line import option
+from common.errors import reading
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.sources.rules import RuleOptions, rules_option, texts_of
 
@@ -31,13 +32,16 @@ class RedditOptions(PairOptions, RuleOptions):
     exclude_subreddits: str | None = option(
         None, help="drop these subreddits", metavar=_NAMES, group=_GROUP
     )
+    bots: str | None = option(
+        None, help="drop these authors, one a line", metavar="FILE", group=_GROUP
+    )
 
     @cached_property
     def selection(self) -> "Selection":
         """The rules that drop comments.
 
         Raises:
-          InputError: if a list of names is empty.
+          InputError: if a list of names is empty, or the file of bots cannot be read.
         """
         from data_pipeline.sources.reddit.source import Selection
 
@@ -46,6 +50,7 @@ class RedditOptions(PairOptions, RuleOptions):
             min_score=self.min_score,
             subreddits=_subreddits("subreddits", self.subreddits),
             exclude_subreddits=_subreddits("exclude_subreddits", self.exclude_subreddits),
+            bots=_bots(self.bots),
         )
 
     def source(self, files: "Sequence[InputFile]") -> "RedditSource":
@@ -61,7 +66,20 @@ class RedditOptions(PairOptions, RuleOptions):
 
 
 def _subreddits(name: str, given: str | None) -> frozenset[str]:
-    names = given and ",".join(
-        each.strip().lower().strip("/").removeprefix("r/") for each in given.split(",")
-    )
+    names = given and ",".join(_bare(each, "r/") for each in given.split(","))
     return frozenset(texts_of(name, names) or ())
+
+
+def _bots(path: str | None) -> frozenset[str]:
+    from data_pipeline.storage.filesystem import read_bytes
+
+    if path is None:
+        return frozenset()
+    with reading(f"--bots: {path!r}"):
+        lines = read_bytes(path).decode("utf-8-sig").splitlines()
+    return frozenset(texts_of("bots", ",".join(_bare(line, "u/") for line in lines)) or ())
+
+
+def _bare(name: str, prefix: str) -> str:
+    """A name in lower case, without what Reddit's pages show before it: `/r/`, `u/`."""
+    return name.strip().lower().strip("/").removeprefix(prefix)

@@ -43,6 +43,8 @@ class Selection(NamedTuple):
     subreddits: frozenset[str] = frozenset()
     """Lower case; empty for all."""
     exclude_subreddits: frozenset[str] = frozenset()
+    bots: frozenset[str] = frozenset()
+    """Authors in lower case, besides those that contain "bot"."""
 
     def describe(self) -> dict[str, Any]:
         """As JSON, the same for the same selection; the paper's values are left out."""
@@ -52,6 +54,7 @@ class Selection(NamedTuple):
             "min_score": self.min_score,
             "subreddits": sorted(self.subreddits),
             "exclude_subreddits": sorted(self.exclude_subreddits),
+            "bots": sorted(self.bots),
         }
 
     @property
@@ -82,6 +85,8 @@ class Selection(NamedTuple):
             yield ~_are_in(subreddits, self.subreddits)
         if self.exclude_subreddits:
             yield _are_in(subreddits, self.exclude_subreddits)
+        if self.bots:
+            yield _are_in(authors, self.bots)
 
 
 def _are_in(names: Any, accepted: frozenset[str]) -> np.ndarray:

@@ -122,6 +122,8 @@ def dropped_by(fields, min_characters=0, **asked):
         ({"subreddits": frozenset({"news"})}, {"subreddit": "newsy"}, "subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "News"}, "exclude_subreddits"),
         ({"exclude_subreddits": frozenset({"news"})}, {"subreddit": "other"}, None),
+        ({"bots": frozenset({"élan"})}, {"author": "ÉLAN"}, "bots"),
+        ({"bots": frozenset({"élan"})}, {"author": "elan"}, None),
         # The paper's come first:
         ({"min_score": 2}, {"author": "robot", "score": 1}, "bot"),
     ],
@@ -166,4 +168,5 @@ def test_a_selection_describes_itself_alike_in_any_order():
         "min_score": 3,
         "subreddits": list("abcdefgh"),
         "exclude_subreddits": [],
+        "bots": [],
     }

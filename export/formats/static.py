@@ -102,7 +102,7 @@ def convert(folder: Path, texts: Sequence[str] = ()) -> tuple[np.ndarray, Tokeni
 
 def _frequent(texts: Sequence[str], *, without: Sequence[str]) -> list[str]:
     """The most frequent words of texts that a vocabulary lacks."""
-    counts: Counter[str] = Counter()
+    counts: Counter[bytes] = Counter()
     lines = filter(None, read_texts(find_files(texts), REPLIES)) if texts else iter(())
     while some := list(islice(lines, _AT_ONCE)):
         counts.update(tokenize(tf.constant(some)).flat_values.numpy().tolist())

@@ -92,7 +92,8 @@ def sentence_encoder(folder: Path) -> Callable[[Sequence[str]], np.ndarray]:
 def fingerprint(folder: Path) -> str:
     """What stays the same as long as a SavedModel does: hexadecimal digits.
 
-    TensorFlow's five checksums; without a `fingerprint.pb`, as of an older TensorFlow, the SHA-256
+    TensorFlow's five checksums and, before them, one of the assets, if there are any: TensorFlow's
+    say nothing of a vocabulary. Without a `fingerprint.pb`, as of an older TensorFlow, the SHA-256
     of all files.
     """
     if not (folder / "fingerprint.pb").is_file():
@@ -106,4 +107,6 @@ def fingerprint(folder: Path) -> str:
         stored.saved_object_graph_hash,
         stored.checkpoint_hash,
     )
-    return "".join(f"{checksum:016x}" for checksum in checksums)
+    assets = sorted(path for path in (folder / "assets").rglob("*") if path.is_file())
+    of_assets = sha256(assets)[:16] if assets else ""
+    return of_assets + "".join(f"{checksum:016x}" for checksum in checksums)

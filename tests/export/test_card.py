@@ -54,7 +54,7 @@ def limits(about):
 
 def test_its_identity_is_inside_and_the_card_says_how_to_load_it(shared, about):
     found = tf.saved_model.experimental.read_fingerprint(str(shared / "module"))
-    assert about["fingerprint"].startswith(f"{found.saved_model_checksum:016x}")
+    assert f"{found.saved_model_checksum:016x}" in about["fingerprint"]
     assert about["fingerprint"].endswith(f"{found.checkpoint_hash:016x}")
     assert about["version"] == identity.version()
     assert (about["max_tokens"], about["dim"], about["encoder"]) == (8, 7, "averaging")

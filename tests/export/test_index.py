@@ -206,6 +206,16 @@ def test_rows_of_any_length_have_codes():
     np.testing.assert_array_equal(rows, search.top_rows(matrix, inputs, top=5)[1])
 
 
+def test_copies_of_a_text_come_in_file_order_from_codes_too():
+    """faiss lists equal scores by falling row."""
+    matrix = np.random.default_rng(0).standard_normal((800, 20)).astype(np.float16)
+    matrix[5::2] = matrix[5] * 3
+    codes = quantized.learn(matrix)
+    quantized.add(codes, matrix)
+    _, rows = search.approximate_rows(codes, matrix, matrix[5:6].astype(np.float32), top=4)
+    np.testing.assert_array_equal(rows, [[5, 7, 9, 11]])
+
+
 @pytest.mark.parametrize(
     ("option", "value", "named"),
     [

@@ -32,6 +32,13 @@ def test_bm25_by_hand():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_words_with_combining_marks_are_words():
+    """Python's word characters leave out the marks with which Hindi writes vowels."""
+    texts = ["मैं बीस साल का हूँ", "मेरा नाम हिन्दी", "आप कौन"]
+    found = scores(Bm25().fit(texts), ["का", "हिन्दी", "बीस"], texts)
+    np.testing.assert_array_equal(found.argmax(axis=1), [0, 1, 0])
+
+
 def test_a_text_is_the_same_document_however_often_it_is_given():
     once, twice = Bm25().fit(TEXTS), Bm25().fit([*TEXTS, *TEXTS])
     np.testing.assert_array_equal(*(scores(one, TEXTS, TEXTS) for one in (once, twice)))

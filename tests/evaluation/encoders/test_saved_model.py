@@ -258,6 +258,16 @@ def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
     assert theirs == provenance | {"pretrained": True}
 
 
+def test_the_fingerprint_changes_with_the_vocabulary(save, tmp_path):
+    (tmp_path / "words").write_text("a\nb\n")
+    module = save(Weighted(str(tmp_path / "words")))
+    before = fingerprint(module)
+    (module / "assets" / "words").write_text("b\na\n")
+    # The rest, which names the weights, stays.
+    assert fingerprint(module) != before
+    assert fingerprint(module)[-80:] == before[-80:]
+
+
 def test_without_a_fingerprint_all_files_of_a_module_count(save, tmp_path):
     (tmp_path / "words").write_text("a\nb\n")
     whole = save(Weighted(str(tmp_path / "words")))

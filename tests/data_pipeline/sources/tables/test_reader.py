@@ -81,6 +81,22 @@ def test_parquet_gives_the_same_rows_and_its_types(tmp_path):
     assert read(path, ["in.n", "in.at"])[0][3] == (3, datetime(2020, 1, 2, tzinfo=UTC))
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_texts_that_look_like_numbers_or_uuids_stay_texts(tmp_path, kind):
+    """Other readers make floats of the second column, as it has an empty value."""
+    ids = [("007", ""), ("1093487655021281342", "1093487655021281341")]
+    ids += [("6F9619FF-8B86-D011-B42D-00CF4FC964FF", "1e3")]
+    rows = [{"id": own, "said": text} for own, text in ids]
+    path = tmp_path / f"f.{kind}"
+    if kind == "parquet":
+        pa.parquet.write_table(pa.Table.from_pylist(rows), path)
+    elif kind == "csv":
+        path.write_bytes(as_csv(ids))
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read(path)[0] == ids
+
+
 @pytest.mark.parametrize(("name", "delimiter"), [("f.csv", ";"), ("f.txt", "|"), ("f.tsv", ":")])
 def test_another_delimiter_is_given(tmp_path, name, delimiter):
     path = tmp_path / name

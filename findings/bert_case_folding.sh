@@ -20,8 +20,8 @@ import tensorflow as tf
 import tensorflow_text as text
 from tokenizers import BertWordPieceTokenizer
 
-# "streets" in German, "road" in Greek, in capitals, as their dictionaries spell them.
-WORDS = ["Stra\u00dfen", "\u039f\u0394\u039f\u03a3"]
+# "streets" in German, "road" in Greek, as their dictionaries spell them.
+WORDS = ["Stra\u00dfen", "\u03bf\u03b4\u03bf\u03c2"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "stra\u00dfen", "\u03bf\u03b4\u03bf\u03c2"]
 Path("vocabulary.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
 hugging_face = BertWordPieceTokenizer("vocabulary.txt", lowercase=True)

@@ -61,7 +61,7 @@ def read(path: Path) -> Iterator[Entry]:
                 line = raw.rstrip(b"\r\n ")
                 header = line.split() if number == 1 else []
                 if len(header) == 2 and all(part.isdigit() for part in header):
-                    words = int(header[0])
+                    words, dim = map(int, header)
                     continue
                 dim = dim or line.count(b" ")
                 word, *numbers = line.rsplit(b" ", dim)

@@ -86,6 +86,8 @@ def _require_cluster(strategy: str) -> None:
     """Raises InputError unless TF_CONFIG has what the strategy needs."""
     jobs = _resolver().cluster_spec().as_dict()
     role, processes = _resolver().task_type, sum(map(len, jobs.values()))
+    if strategy == _MULTI_WORKER and processes < 2:
+        print(f"{strategy} without a TF_CONFIG of several processes: this one trains alone")
     if strategy in _OF_ONE_MACHINE and processes > 1:
         raise InputError(
             f"runtime.distribution_strategy: {strategy!r} trains on one machine, and TF_CONFIG "

@@ -341,11 +341,16 @@ class Data(config_definitions.DataConfig):
     )
 
     def check(self, where: str) -> None:
-        """Raises InputError for batch sizes that do not fit."""
+        """Raises InputError for batch sizes that do not fit, or that validation does not read."""
         boundaries = self.batch_boundaries
         if len(boundaries) != len(self.batch_sizes) or sorted(set(boundaries)) != list(boundaries):
             accepted = f"rising steps, one for each of batch_sizes {self.batch_sizes}"
             raise refused(f"{where}batch_boundaries", boundaries, accepted)
+        for name in ("shuffle_buffer_size", "batch_boundaries"):
+            default = getattr(Data(), name)
+            if not self.is_training and getattr(self, name) != default:
+                accepted = f"{default!r}, since validation does not read it"
+                raise refused(f"{where}{name}", getattr(self, name), accepted)
 
 
 _train_data = functools.partial(

@@ -35,8 +35,9 @@ def test_words_and_numbers(tmp_path, name, content):
 
 
 def test_a_word_may_contain_spaces(tmp_path):
-    path = written(tmp_path, "the 1 2\n. . . 1 2\n")
-    assert [entry.word for entry in word_vectors.read(path)] == ["the", ". . ."]
+    for content in ("the 1 2\n. . . 1 2\n", "2 2\n. . . 1 2\nthe 1 2\n"):
+        found = word_vectors.read(written(tmp_path, content))
+        assert {entry.word for entry in found} == {"the", ". . ."}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_a_word_may_contain_spaces(tmp_path):
         (GOOD + "dog 1 1e99\n", ":3: "),
         (b"the 1 2\nca\xff 1 2\n", ":2: "),
         ("3 2\n" + GOOD, ":3: "),
+        ("2 3\n" + GOOD, ":2: "),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path, content, place):

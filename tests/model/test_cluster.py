@@ -112,6 +112,12 @@ def test_as_many_gpus_are_shown_as_asked_for(made, cluster_of, capsys, strategy,
     assert capsys.readouterr().out == ""
 
 
+def test_several_workers_that_are_one_are_told_of(made, cluster_of, capsys):
+    cluster_of("worker", worker=1)
+    cluster.strategy(runtime("multi_worker_mirrored"))
+    assert "trains alone" in capsys.readouterr().out
+
+
 def test_gpus_that_cannot_be_had_are_refused(made, monkeypatch):
     with pytest.raises(InputError, match=r"runtime\.num_gpus: 4"):
         cluster.strategy(runtime("one_device", num_gpus=4))

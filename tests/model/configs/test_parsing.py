@@ -44,6 +44,7 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         ({"task__train_data__is_training": False}, "is_training: False; accepted: True"),
         ({"runtime__enable_xla": True}, "runtime.enable_xla: True"),
         ({"trainer__optimizer_config__ema__average_decay": 0.9}, "optimizer_config.ema: "),
+        ({"task__validation_data__shuffle_buffer_size": 7}, "validation_data.shuffle_buffer_size"),
         ({f"{OPTIMIZER}__adam__beta_1": 0.5}, "optimizer.adam has no effect; .*type is 'adagrad'"),
         # cross-checks, each of its section
         (TRANSFORMER | {f"{SIZES}__hidden": 10, f"{SIZES}__heads": 4}, "transformer.hidden: 10"),

@@ -12,7 +12,7 @@ or, from Python, what the commands use themselves:
     ('sts-dev', ['pearson', 'spearman'], ['pearson', 'spearman'])
     >>> [result.n for result in read_results("results")] == [dev.n]
     True
-    >>> write_report("results", "report.html")[0].name
+    >>> write_report("results", "report.html").name
     'report.html'
 
 Of two modules on the same data, or here of a module and the word overlap of the pairs:

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 
 from common import command_line
 from common.command_line import Command
-from evaluation.cli import options
+from evaluation import options
 
 COMMANDS = (
     Command(
         "response_ranking",
         options.ResponseRankingOptions,
-        "evaluation.cli.tasks:response_ranking",
+        "evaluation.commands:response_ranking",
         "P@N: the true response among others (table 1)",
         "--module module/ --data pairs/ --output results/",
     ),
     Command(
         "snli",
         options.SnliOptions,
-        "evaluation.cli.tasks:snli",
+        "evaluation.commands:snli",
         "accuracy on SNLI (table 2)",
         "--module module/ --data snli/ --output results/",
     ),
     Command(
         "sts",
         options.StsOptions,
-        "evaluation.cli.tasks:sts",
+        "evaluation.commands:sts",
         "Pearson and Spearman on the STS Benchmark, a SemEval year or SICK",
         "--module module/ --data stsb/ --output results/\n"
         "  python -m evaluation sts --module module/ --data pairs.csv \\\n"
@@ -35,14 +35,14 @@ COMMANDS = (
     Command(
         "cqa",
         options.CqaOptions,
-        "evaluation.cli.tasks:cqa",
+        "evaluation.commands:cqa",
         "MAP, AvgRec, MRR on SemEval Task 3, subtask B (table 6)",
         "--module module/ --data semeval_cqa/ --output results/",
     ),
     Command(
         "retrieval",
         options.RetrievalOptions,
-        "evaluation.cli.tasks:retrieval",
+        "evaluation.commands:retrieval",
         "your own queries and documents: nDCG, MRR and recall",
         "--module module/ --queries queries.tsv \\\n"
         "      --documents documents.jsonl --relevant qrels.txt --output results/",
@@ -50,42 +50,42 @@ COMMANDS = (
     Command(
         "baselines",
         options.BaselinesOptions,
-        "evaluation.cli.baselines:run",
+        "evaluation.commands:baselines",
         "TF-IDF, BM25, untrained words, word vectors and installed models, same tasks",
         "--sts stsb/ --vectors glove.txt --output results/",
     ),
     Command(
         "compare",
         options.CompareOptions,
-        "evaluation.cli.compare:run",
+        "evaluation.analysis.paired_test:run",
         "a paired test of two modules, from their stored results",
-        "results_a/ results_b/ --output differences.json",
+        "results_a/ results_b/",
     ),
     Command(
         "contamination",
         options.ContaminationOptions,
-        "evaluation.cli.contamination:run",
+        "evaluation.analysis.contamination:run",
         "overlaps between training records and evaluation sets, and scores without them",
         "--training pairs/ --sts stsb/ --results results/ --output leaks/",
     ),
     Command(
         "mistakes",
         options.MistakesOptions,
-        "evaluation.cli.mistakes:run",
+        "evaluation.report.pages:mistakes",
         "where a module is wrong: errors by kind of text, the worst pairs",
         "--module module/ --sts stsb/sts-dev.csv --output mistakes/",
     ),
     Command(
         "report",
         options.ReportOptions,
-        "evaluation.cli.pages:report",
-        "one HTML page, one Markdown table, one JSON file from stored results",
+        "evaluation.report.pages:report",
+        "one HTML page from stored results",
         "--results results/ --output report.html",
     ),
     Command(
         "rows",
         options.RowsOptions,
-        "evaluation.cli.pages:rows",
+        "evaluation.report.pages:rows",
         "the main figures and the paper's tables with means over seeds; every row as CSV",
         "--results runs/results/ --pairs pairs/ --output RESULTS.md",
     ),

@@ -3,20 +3,25 @@
 The official metrics stay the headline: those without overlapping items are groups beside them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from common import statistics, sts
 from common.errors import InputError
 from common.text_files import Source
-from evaluation.data import cqa_files, ranking_files, snli_files
+from evaluation.data import cqa_files, overlap, ranking_files, snli_files, tfrecords
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
-from evaluation.results import measure
+from evaluation.options import ContaminationOptions, command
+from evaluation.results import measure, store
 from evaluation.results.result import TASKS, Group, Result
+from evaluation.results.store import Evaluation, Store
 
 GROUPS = {"pairs": "without pairs in training", "texts": "without texts in training"}
 SHOWN = 100  # overlapping items that a result lists
@@ -29,6 +34,45 @@ class EvaluationSet:
     task: str
     source: Source
     items: list[TextPair]
+
+
+def run(options: ContaminationOptions) -> None:
+    """Read the training data once; write and print the overlaps of each evaluation set."""
+    sets: dict[str, EvaluationSet] = {}
+    for task in TASKS:
+        for path in getattr(options, task):
+            for each in find(task, path, seed=options.seed):
+                if each.source.name in sets:
+                    raise InputError(f"{path}: an evaluation set {each.source.name} again")
+                sets[each.source.name] = each
+    scored = _scored(options.results, sets, seed=options.seed)
+    files = [file for path in options.training for file in tfrecords.training_files(path)]
+    count = 0
+
+    def records() -> Iterator:
+        nonlocal count
+        for file in files:
+            for record in tfrecords.parse_records(file, tfrecords.training_texts):
+                count += 1
+                yield record
+
+    shown = tqdm(records(), desc="training records", unit="", leave=False)
+    overlaps = overlap.find({name: each.items for name, each in sets.items()}, shown)
+    if not count:
+        raise InputError(f"--training {', '.join(map(str, options.training))}: no records")
+    found = partial(result_of, records=count, seed=options.seed)
+    evaluations = [
+        Evaluation(
+            source=each.source,
+            compute=partial(found, overlaps[name], of=each, scored=scored.get(name)),
+            module=scored[name].module if name in scored else None,
+            learned_from=[Source("training", tuple(files))],
+            resampled=False,
+        )
+        for name, each in sets.items()
+    ]
+    said = command(options, "contamination")
+    Store(output=options.output, command=said, again=True).results(evaluations)
 
 
 def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
@@ -92,19 +136,28 @@ def result_of(
     )
 
 
-def check_fits(scored: Result, of: EvaluationSet, *, seed: int) -> None:
-    """Raise InputError unless the items of a result are those of this very evaluation set."""
-    if of.task == "response_ranking" and scored.settings.get("seed") != seed:
-        raise InputError(
-            f"--seed is {seed}; {scored.name} in --results is in the order of the seed "
-            f"{scored.settings.get('seed')}"
-        )
-    if scored.data.get("sha256") != of.source.provenance()["sha256"]:
-        raise InputError(f"{scored.name}: computed on other data than {of.source.files[0]}")
-    if len(scored.items) != len(of.items):
-        raise InputError(
-            f"{scored.name}: {len(scored.items)} items where the data have {len(of.items)}"
-        )
+def _scored(folder: Path | None, sets: dict[str, EvaluationSet], *, seed: int) -> dict[str, Result]:
+    """Return the results on these sets by name.
+
+    Raises:
+      InputError: if there is none, or one is not of the items of its set.
+    """
+    if folder is None:
+        return {}
+    results = {one.name: one for one in store.read_results(folder) if one.name in sets}
+    if not results:
+        raise InputError(f"--results {folder}: no result of {', '.join(sets)}")
+    for name, scored in results.items():
+        of, seed_of = sets[name], scored.settings.get("seed")
+        if of.task == "response_ranking" and seed_of != seed:
+            raise InputError(f"--seed is {seed}; {name} in --results is in the order of {seed_of}")
+        if scored.data.get("sha256") != of.source.provenance()["sha256"]:
+            raise InputError(f"{name}: computed on other data than {of.source.files[0]}")
+        if len(scored.items) != len(of.items):
+            raise InputError(
+                f"{name}: {len(scored.items)} items where the data have {len(of.items)}"
+            )
+    return results
 
 
 def _without(scored: Result, rows: list[int], *, seed: int) -> Group:

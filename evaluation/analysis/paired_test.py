@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tabulate import tabulate
 
 from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
-from evaluation.results import measure
+from evaluation.metrics.declared import label
+from evaluation.options import CompareOptions
+from evaluation.results import measure, store
 from evaluation.results.result import DECLARED, Result
+from evaluation.results.text import figure
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,63 @@ class Difference:
     difference: float
     interval: list[float] | None
     p: float | None
+
+
+def run(options: CompareOptions) -> None:
+    """Test what both have; print the differences, and what was not compared."""
+    a, b = (
+        store.read_results(path) if path.is_dir() else [store.read(path)]
+        for path in (options.a, options.b)
+    )
+    all_pairs = pairs_of(a, b)
+    with_system = [pair for pair in all_pairs if has(pair[1], options.system_b)]
+    pairs = with_system or all_pairs[:1]  # of which the test says what it lacks
+    differences = [
+        row
+        for of_a, of_b in pairs
+        for row in compare(of_a, of_b, seed=options.seed, system_b=options.system_b)
+    ]
+    body = [
+        [
+            *(row.name, label(row.figure), row.n, figure(row.a), figure(row.b)),
+            figure(row.difference, row.interval),
+            "-" if row.p is None else f"{row.p:.3f}",
+        ]
+        for row in differences
+    ]
+    headers = ["result", "metric", "units", "A", "B", "B - A [95%]", "p"]
+    print(tabulate(body, headers=headers, disable_numparse=True))
+    left_out = {
+        "only in A, so not compared": _names(a, all_pairs),
+        "only in B, so not compared": _names(b, all_pairs),
+        "not compared, because they lack the system": _names([one for one, _ in all_pairs], pairs),
+        f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow": dict.fromkeys(
+            row.name for row in differences if row.n < measure.FEW_UNITS
+        ),
+        "learned or chosen on other data in A than in B": [
+            of_a.name
+            for of_a, of_b in pairs
+            if len({_learned_from(of_a), _learned_from(of_b)} - {None}) > 1
+        ],
+    }
+    for said, names in left_out.items():
+        if names:
+            print(f"{said}: {', '.join(names)}")
+    print(
+        f"{len(differences)} tests of {statistics.RESAMPLES} resamples; p is not corrected for "
+        f"their number (Bonferroni's bound for 0.05 is {0.05 / len(differences):.4f})"
+    )
+
+
+def _names(results: list[Result], pairs: list[tuple[Result, Result]]) -> list[str]:
+    """Return the names of results that can be compared and are in none of the pairs."""
+    paired = {one.name for pair in pairs for one in pair}
+    return [one.name for one in results if one.task in DECLARED and one.name not in paired]
+
+
+def _learned_from(result: Result) -> str | None:
+    """Return the hash of the data that something was learned or chosen on, if there are any."""
+    return result.data.get("learned_from", {}).get("sha256")
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""TFRecord files of tf.Examples, record by record."""
+"""TFRecord files of tf.Examples, record by record; texts of the pipeline's training records."""
 
 import gzip
 import struct
@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import google_crc32c
 
-from common.errors import reading
+from common import text_files
+from common.errors import InputError, reading
 
 T = TypeVar("T")
+TRAINING = ("train-*.tfrecord", "nli-*.tfrecord")
 Features = Mapping[str, Any]
 """Features of a tf.Example by name."""
 
@@ -45,6 +47,22 @@ def text(features: Features, name: str) -> str:
     if len(values) != 1:
         raise ValueError(f"feature {name!r} has {len(values)} texts; one is needed")
     return values[0].decode("utf-8")
+
+
+def training_files(path: Path) -> list[Path]:
+    """Return the file, or the training files of a folder, of conversations or of NLI."""
+    files = [path] if path.is_file() else text_files.find(path, *TRAINING)
+    if not files:
+        raise InputError(f"{path}: no {' or '.join(TRAINING)} here (plain or .gz)")
+    return files
+
+
+def training_texts(features: Features) -> tuple[str, ...]:
+    """Return the two texts of a training record, and the context turns that it has."""
+    names = ("premise", "hypothesis") if "premise" in features else ("input", "response")
+    context = (name for name in features if name.startswith("context/"))
+    used = [name for name in sorted(context) if features[name].bytes_list.value]
+    return tuple(text(features, name) for name in (*names, *used))
 
 
 def _checksum(data: bytes) -> bytes:

@@ -1,10 +1,7 @@
 """The result of one task on one data set, with what is needed to reproduce it."""
 
-import dataclasses
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Annotated, Any, NotRequired, TypedDict
 
 import msgspec
@@ -35,8 +32,6 @@ Metrics = Mapping[str, Figure]
 Intervals = Mapping[str, Annotated[list[float], Meta(min_length=2, max_length=2)]]
 Count = Annotated[int, Meta(ge=0)]
 
-PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
-
 
 class Group(TypedDict):
     """The scores of a part of the items, such as a genre."""
@@ -51,7 +46,7 @@ class Result:
     """The result of one task on one data set.
 
     A task fills the first block, but for the intervals, which `measure.with_intervals` adds;
-    `stamped` adds the second, where the metrics come from. All metrics are fractions
+    `store.Evaluation` the second, where the metrics come from. All metrics are fractions
     (correlations in [-1, 1], the others in [0, 1]); None is an undefined one, such as the
     correlation of a single pair. Intervals are [low, high], 95%; a metric without one was not
     resampled.
@@ -140,22 +135,6 @@ def data_name(name: str) -> str:
     for end in VARIANTS:
         name = name.removesuffix(end)
     return name
-
-
-def stamped(
-    result: Result, *, data: dict, module: dict | None, command: str, seconds: float
-) -> Result:
-    """Return the result with its provenance."""
-    versions = {"python": platform.python_version()}
-    versions |= {name.replace("-", "_"): metadata.version(name) for name in PACKAGES}
-    return dataclasses.replace(
-        result,
-        data=data,
-        module=module,
-        versions=versions,
-        command=command,
-        seconds=round(seconds, 3),
-    )
 
 
 def checked(content: Any) -> Result:

@@ -1,15 +1,125 @@
-"""Results as JSON files, read and checked, written whole or not at all."""
+"""Results as JSON files, written whole or not at all: each is read, or computed and written."""
 
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from common.errors import InputError
-from common.files import write_json
+from common.files import claim, write_json
+from common.text_files import Source
+from evaluation.data.origin import provenance
+from evaluation.results import measure, text
 from evaluation.results.result import RETRIEVAL, TASKS, Result, checked
 
-OWN_KEY = {"report": "tables", "compare": "differences"}
-"""A key of what these commands write as JSON, which no result has: it may lie among results."""
+PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
+"""Those whose versions a result names."""
+_OF_DATA = ("columns", "quotes")
+"""Settings by which a file is read: one that is not asked for counts too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A data set to score, and how.
+
+    `compute` need not know of provenance, nor, where the result is `resampled`, of intervals.
+    `learned_from` are data that something was learned or chosen on before. `module` is the module's
+    provenance, or None where none is scored; `settings` are those of the result, which a stored one
+    must have been computed with, too; `metrics` is what it must hold where that is a choice.
+    """
+
+    source: Source
+    compute: Callable[[], Result]
+    module: dict | None
+    learned_from: Sequence[Source] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Sequence[str] = ()
+    resampled: bool = True
+
+    def result(self, *, seed: int, command: str) -> Result:
+        """Return the result, computed, with its intervals and provenance."""
+        started = time.perf_counter()
+        result = self.compute()
+        result = replace(result, settings={**result.settings, **self.settings})
+        if self.resampled:
+            result = measure.with_intervals(result, seed=seed)
+        return replace(
+            result,
+            data=provenance(self.source, self.learned_from),
+            module=self.module,
+            versions={"python": platform.python_version()}
+            | {name.replace("-", "_"): metadata.version(name) for name in PACKAGES},
+            command=command,
+            seconds=round(time.perf_counter() - started, 3),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """The folder that a command writes its results to; a result is for one process at a time.
+
+    A result of the same data, module and settings is not computed again unless `again` says so.
+    One of other data, another module or other settings is an error: it is neither passed off as
+    the one asked for nor overwritten unasked.
+    """
+
+    output: Path
+    command: str
+    seed: int = 0
+    again: bool = False
+    say: Callable[[str], None] = print
+
+    def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
+        """Return each result, from its file or computed; say each as soon as it is there.
+
+        Raises:
+          InputError: if another result of one of these names is there, before any is computed.
+        """
+        stored = [self._stored(one) for one in evaluations]
+        return [self._result(*each) for each in zip(evaluations, stored, strict=True)]
+
+    def _result(self, asked: Evaluation, stored: Result | None) -> Result:
+        if stored is not None:
+            path = path_of(stored.name, self.output)
+            self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
+            return stored
+        with claim(self.output, name=f".{asked.source.name}.claim"):
+            result = asked.result(seed=self.seed, command=self.command)
+            path = write(result, self.output)
+        self.say(f"{text.printed(result)}\n-> {path}\n")
+        return result
+
+    def _stored(self, asked: Evaluation) -> Result | None:
+        """Return the result that is there already, if it need not be computed."""
+        path = path_of(asked.source.name, self.output)
+        if self.again or not path.exists():
+            return None
+        result = read(path)
+        data = provenance(asked.source, asked.learned_from)
+        wanted = _identity(data, asked.module) | dict.fromkeys(asked.metrics, True)
+        there = _identity(result.data, result.module) | dict.fromkeys(result.metrics, True)
+        wanted |= {"seed": self.seed, **asked.settings}
+        there |= result.settings
+        for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
+            if there.get(name) != wanted.get(name):
+                raise InputError(
+                    f"{path}: already there, of {name} {there.get(name)}, not "
+                    f"{wanted.get(name)}; --again replaces it, another --output keeps it"
+                )
+        return result
+
+
+def _identity(data: dict, module: dict | None) -> dict:
+    return {
+        "data": data.get("sha256"),
+        "training or dev data": data.get("learned_from", {}).get("sha256"),
+        "module": module and module.get("fingerprint"),
+    }
 
 
 def path_of(name: str, folder: Path) -> Path:
@@ -18,15 +128,10 @@ def path_of(name: str, folder: Path) -> Path:
 
 
 def write(result: Result, folder: Path) -> Path:
-    """Write `<name>.json` into the folder and return its path."""
+    """Write `<name>.json` into the folder and return its path; NaN becomes null."""
     path = path_of(result.name, folder)
-    write_json(path, defined(result))
+    write_json(path, msgspec.json.decode(msgspec.json.encode(result)))
     return path
-
-
-def defined(value: object) -> object:
-    """Return the value as JSON has it, with None for NaN."""
-    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def read(path: Path) -> Result:
@@ -35,22 +140,21 @@ def read(path: Path) -> Result:
     Raises:
       InputError: if it is none; the message names the key that is missing or has another type.
     """
-    return _parsed(_loaded(path), path)
+    try:
+        return checked(msgspec.json.decode(path.read_bytes()))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"{path}: not a result of this program: {error}") from error
 
 
 def read_results(folder: str | Path) -> list[Result]:
     """Read every result in the folder, in the paper's order of tasks, then by name.
 
-    The JSON files of `report` and `compare` are passed over, so that their output may be in the
-    folder too. Every other file must be a result, each of its own name.
+    Every *.json there must be a result, each of its own name.
     """
     folder = Path(folder)
     found: dict[str, Result] = {}
     for path in sorted(folder.glob("*.json")):
-        content = _loaded(path)
-        if isinstance(content, dict) and not content.keys().isdisjoint(OWN_KEY.values()):
-            continue
-        result = _parsed(content, path)
+        result = read(path)
         if result.name in found:
             raise InputError(f"{path}: a second result named {result.name}; keep one")
         found[result.name] = result
@@ -58,32 +162,3 @@ def read_results(folder: str | Path) -> list[Result]:
         raise InputError(f"{folder}: no results here (files *.json are needed)")
     order = {task: position for position, task in enumerate((*TASKS, RETRIEVAL))}
     return sorted(found.values(), key=lambda one: (order.get(one.task, len(order)), one.name))
-
-
-def check_replaceable(path: Path, command: str) -> None:
-    """Raise InputError where a command's JSON file would replace what it did not write.
-
-    A result, what another command wrote, and a file of somebody else are kept.
-    """
-    if not path.exists():
-        return
-    try:
-        content = _loaded(path)
-    except InputError:
-        content = None
-    if not isinstance(content, dict) or OWN_KEY[command] not in content:
-        raise InputError(f"{path}: there already, and not written by {command}; it is kept")
-
-
-def _loaded(path: Path) -> object:
-    try:
-        return msgspec.json.decode(path.read_bytes())
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not a result of this program ({error})") from error
-
-
-def _parsed(content: object, path: Path) -> Result:
-    try:
-        return checked(content)
-    except msgspec.ValidationError as error:
-        raise InputError(f"{path}: not a result of this program: {error}") from error

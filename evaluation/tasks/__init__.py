@@ -11,8 +11,8 @@ from typing import Any
 
 from common.errors import InputError
 from evaluation.data.retrieval_files import RetrievalFiles
-from evaluation.results.evaluation import Store
 from evaluation.results.result import RETRIEVAL, TASKS, Result
+from evaluation.results.store import Store
 
 
 def evaluate(
@@ -41,7 +41,7 @@ def evaluate(
       again: whether to compute again what is already in `output`.
       command: what the results name as the command that made them.
       say: gets the text of each result as soon as it is there.
-      **settings: of the task: `candidates` of response_ranking; `dev` of cqa; `columns` of sts, see
+      **settings: of the task: `candidates` of response_ranking; `columns` of sts, see
         `common.sts.Columns`.
 
     Raises:

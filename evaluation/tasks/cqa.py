@@ -16,52 +16,43 @@ from pathlib import Path
 import numpy as np
 
 from common.errors import InputError
-from common.files import write_text
 from common.text_files import Source
 from evaluation.data import cqa_files
 from evaluation.data.cqa_files import QueryData
 from evaluation.metrics import classification, similarity
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
+from evaluation.results.store import Evaluation
 
-PREDICTIONS = ".subtaskB.pred"
 SEARCH_ENGINE, CEILING = "search_engine", "ceiling"
 METRICS = ("map", "avg_rec", "mrr")
 LABEL_METRICS = ("precision", "recall", "f1", "accuracy")
 
 
-def evaluations(
-    path: Path, load: Callable, *, seed: int = 0, dev: str | Path | None = None
-) -> list[Evaluation]:
+def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation]:
     """Return the evaluation of each data set of a path.
 
-    `load` gives None for files without text. `dev` is a question file to choose thresholds on; by
-    default it is the one with "dev" in its name.
+    `load` gives None for files without text. Thresholds are chosen on the file with "dev" in its
+    name; without one there are none.
     """
     sources = cqa_files.find(path)
-    named_dev = (source for source in sources if "dev" in source.name.lower())
-    chosen_on = cqa_files.source(Path(dev)) if dev else next(named_dev, None)
     data = {source: cqa_files.read(source) for source in sources}
-    dev_data = None
-    if chosen_on:
-        dev_data = data[chosen_on] if chosen_on in data else cqa_files.read(chosen_on)
-    if dev and dev_data and not dev_data.has_text and any(one.has_text for one in data.values()):
-        raise InputError(f"--dev {dev}: has no text to choose a threshold on")
+    chosen_on = next((source for source in sources if "dev" in source.name.lower()), None)
     encoder = load(text for one in data.values() for texts in one.texts() for text in texts)
 
     @cache
     def chosen() -> dict[str, float]:
-        return thresholds(evaluate(encoder, dev_data)) if dev_data else {}
+        return thresholds(evaluate(encoder, data[chosen_on])) if chosen_on else {}
+
+    def is_labelled(source: Source) -> bool:
+        """Say whether the dev file has a threshold for what is scored on this one."""
+        return chosen_on is not None and (data[chosen_on].has_text or not data[source].has_text)
 
     def compute(source: Source) -> Result:
         result = evaluate(encoder, data[source])
-        if dev_data is None or result.system not in chosen():
+        if chosen_on is None or result.system not in chosen():
             return result
-        return classified(result, chosen(), dev=dev_data.name)
-
-    def is_labelled(source: Source) -> bool:
-        return dev_data is not None and (dev_data.has_text or not data[source].has_text)
+        return classified(result, chosen(), dev=chosen_on.name)
 
     return [
         Evaluation(
@@ -153,27 +144,3 @@ def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Resu
         result, settings=dict(result.settings) | settings, notes=[*result.notes, note]
     )
     return measure.measured(with_thresholds, (*METRICS, *LABEL_METRICS))
-
-
-def predictions(result: Result) -> str:
-    """Return the module's scores and labels as the organisers' scorer reads them.
-
-    A line is query, candidate, 0 (the scorer reads no rank), score and label, tab-separated, in
-    the order of the question file. Without a threshold every label is false.
-    """
-    threshold = result.settings.get(measure.threshold_name(None), float("inf"))
-    return "".join(
-        f"{item['query_id']}\t{item['candidate_id']}\t0\t{item['score']!r}\t"
-        f"{'true' if item['score'] >= threshold else 'false'}\n"
-        for item in result.items
-    )
-
-
-def write_predictions(results: list[Result], folder: Path) -> list[Path]:
-    """Write `predictions` of each result of a module into a folder; return the paths."""
-    of_module = [result for result in results if result.system == "module"]
-    names = [result.data["file"].removesuffix(".gz") for result in of_module]
-    paths = [folder / f"{name}{PREDICTIONS}" for name in names]
-    for path, result in zip(paths, of_module, strict=True):
-        write_text(path, predictions(result))
-    return paths

@@ -25,8 +25,8 @@ from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Block, Pair, RankingData, blocks, shuffled
 from evaluation.metrics import declared, similarity
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import IN_CONTEXT, Result
+from evaluation.results.store import Evaluation
 
 AT = (1, 3, 10)
 

@@ -14,12 +14,12 @@ from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
 from evaluation.data.retrieval_files import RetrievalData, RetrievalFiles
-from evaluation.encoders.bm25 import Bm25
+from evaluation.encoders.words import Bm25
 from evaluation.metrics import retrieval as metrics
 from evaluation.metrics import similarity
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
+from evaluation.results.store import Evaluation
 
 CELLS = 1 << 25
 """Scores in memory at a time: 256 MB of float64."""

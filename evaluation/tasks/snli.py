@@ -17,8 +17,8 @@ from common.text_files import Source
 from evaluation.data import snli_files
 from evaluation.data.snli_files import LABELS, NliData
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import Result
+from evaluation.results.store import Evaluation
 
 OWN_LABELS = "Labels are the module's own, of its signature classify_nli."
 """What a result notes where no classifier was trained for it."""

@@ -21,8 +21,8 @@ from evaluation.data import overlap
 from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 from evaluation.metrics import similarity
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation
 from evaluation.results.result import TUNED, Result
+from evaluation.results.store import Evaluation
 
 METRICS = ("pearson", "spearman")
 

@@ -8,8 +8,6 @@ from common.errors import InputError, reading
 
 MAIN = ("pearson", "spearman", "map", "avg_rec", "mrr", "p_at_1", "p_at_3", "p_at_10", "accuracy")
 """The order of the metrics; others follow by name."""
-BESIDE = ({"tables", "results"}, {"a", "b", "differences"})
-"""Keys of the files of `evaluation report` and `evaluation compare`, which are skipped."""
 TASKS = ("response_ranking", "snli", "sts", "cqa", "retrieval")
 """Those that score a module; the figures of others, as of `evaluation contamination`, are none of
 its scores."""
@@ -44,8 +42,6 @@ def read(folder: Path, *, fingerprint: str = "", exactly: bool = True) -> list[d
 def _read(path: Path, fingerprint: str) -> dict[str, Any] | None:
     with reading(f"--results: {path}: not a result of a module"):
         result = json.loads(path.read_text(encoding="utf-8"))
-        if any(keys <= result.keys() for keys in BESIDE):
-            return None
         if result.get("system", MODULE) != MODULE or result["task"] not in TASKS:
             return None
         if result["module"] is None:  # a search engine's

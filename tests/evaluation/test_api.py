@@ -22,7 +22,7 @@ def test_the_examples_run(module, tmp_path, monkeypatch):
     (tmp_path / "stsb" / "sts-dev.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path)
     assert doctest.testmod(evaluation, raise_on_error=True).attempted > 10
-    assert (tmp_path / "report.md").exists()
+    assert (tmp_path / "report.html").exists()
 
 
 def test_every_public_name_is_there_and_no_other():

@@ -167,8 +167,6 @@ def test_scores_are_put_into_a_module(shared, about, results, tmp_path, capsys):
 
 def test_only_scores_of_the_module_itself_are_taken(results):
     fingerprint = "f" * 80
-    (results / "report.json").write_text('{"text": [], "tables": [], "results": []}')
-    (results / "differences.json").write_text('{"a": {}, "b": {}, "differences": []}')
     put(results, result("", name="search_engine", module=None))
     put(results, result(fingerprint, name="contamination", task="contamination"))
     put(results, result(fingerprint, name="sts-test-tuned", system="module_tuned"))

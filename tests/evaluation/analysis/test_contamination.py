@@ -6,8 +6,8 @@ import pytest
 from common import sts as sts_files
 from common.errors import InputError
 from evaluation.analysis import contamination
-from evaluation.data import overlap, training_texts
-from evaluation.results.evaluation import Evaluation, Store
+from evaluation.data import overlap, tfrecords
+from evaluation.results.store import Evaluation, Store
 from evaluation.tasks import sts
 
 ROW = "main-news\tf\t2012\t1\t{}\t{}\t{}\n"
@@ -66,12 +66,15 @@ def test_training_files_of_every_kind(write_records, tmp_path):
     of_nli = write_records(
         "pairs/nli-0.tfrecord", [{"premise": "p", "hypothesis": "h"}, {"premise": "q"}]
     )
-    assert training_texts.find(tmp_path / "pairs") == [of_nli, pairs]
-    assert list(training_texts.read(pairs)) == [("a", "b"), ("c", "d", "e", "f")]
+    assert tfrecords.training_files(tmp_path / "pairs") == [of_nli, pairs]
+    texts, nli = (
+        tfrecords.parse_records(path, tfrecords.training_texts) for path in (pairs, of_nli)
+    )
+    assert list(texts) == [("a", "b"), ("c", "d", "e", "f")]
     with pytest.raises(InputError, match=r"nli-0\.tfrecord: record 2: .*hypothesis"):
-        list(training_texts.read(of_nli))
+        list(nli)
     with pytest.raises(InputError, match="nothing"):
-        training_texts.find(tmp_path / "nothing")
+        tfrecords.training_files(tmp_path / "nothing")
 
 
 @pytest.fixture
@@ -129,4 +132,4 @@ def test_results_must_be_of_the_same_data_and_order(stored, write_text, tmp_path
     (each,) = contamination.find("sts", other, seed=0)
     ranking = contamination.EvaluationSet("response_ranking", each.source, each.items)
     with pytest.raises(InputError, match="--seed is 3"):
-        contamination.check_fits(stored, ranking, seed=3)
+        contamination._scored(tmp_path / "results", {stored.name: ranking}, seed=3)

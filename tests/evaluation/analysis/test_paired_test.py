@@ -1,5 +1,5 @@
 import dataclasses
-import json
+import re
 
 import numpy as np
 import pytest
@@ -113,19 +113,14 @@ def test_the_command(three, tmp_path, run, fails):
     bare = [item | {"baselines": {}} for item in good.items]
     for letter in "ab":
         store.write(dataclasses.replace(good, name="bare", items=bare), tmp_path / letter)
-    output = tmp_path / "differences.json"
-    argv = ["compare", tmp_path / "a", tmp_path / "b", "--output", output]
+    argv = ["compare", tmp_path / "a", tmp_path / "b"]
     printed = run(*argv, "--system_b", "word_overlap")
     for said in ("only in A, so not compared: a-only\n", "only in B, so not compared: b-only\n"):
         assert said in printed
     assert "learned or chosen on other data in A than in B: dev\n" in printed
     assert "2 tests" in printed
     assert "not compared, because they lack the system: bare\n" in printed
-    stored = json.loads(output.read_text(), parse_constant=pytest.fail)
-    assert [row["figure"] for row in stored["differences"]] == ["pearson", "spearman"]
-    assert (stored["system_a"], stored["system_b"]) == ("module", "word_overlap")
-    assert {row["a"] for row in stored["differences"]} == {None}
-    assert stored["seed"] == 0
+    assert re.search(r"dev +Pearson +\d+ +- ", printed)  # every score of A is the same
     printed = run("compare", tmp_path / "a" / "dev.json", tmp_path / "a" / "dev.json")
     assert "only in" not in printed
     assert "learned or chosen" not in printed
@@ -133,6 +128,3 @@ def test_the_command(three, tmp_path, run, fails):
         store.write(dataclasses.replace(good, name=name), tmp_path / "d")
     assert "another" in fails("compare", tmp_path / "a", tmp_path / "d")
     assert "nowhere" in fails("compare", tmp_path / "a", tmp_path / "nowhere")
-    kept = (tmp_path / "a" / "dev.json").read_bytes()
-    assert "dev.json" in fails(*argv[:3], "--output", tmp_path / "a" / "dev.json")
-    assert (tmp_path / "a" / "dev.json").read_bytes() == kept

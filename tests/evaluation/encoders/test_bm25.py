@@ -5,7 +5,7 @@ import pytest
 
 from common.errors import InputError
 from evaluation.data import cqa_files
-from evaluation.encoders.bm25 import Bm25
+from evaluation.encoders.words import Bm25
 from evaluation.tasks import cqa
 
 TEXTS = ["a b", "b b c", "d", "e", "f"]

@@ -9,9 +9,8 @@ import scipy.sparse
 
 from common.errors import InputError
 from evaluation.data import ranking_files, snli_files
-from evaluation.encoders import word_average
-from evaluation.encoders.tfidf import TfIdf
-from evaluation.encoders.word_average import WordAverage, WordTable
+from evaluation.encoders import words
+from evaluation.encoders.words import TfIdf, WordAverage, WordTable
 from evaluation.metrics import similarity
 from evaluation.tasks import response_ranking, snli
 
@@ -114,7 +113,7 @@ def test_sif_by_hand():
 
 def test_words_of_a_file(write_text):
     text = "6 2\nthe 0 0\ndog 1 0\ncat 0 2\nNew York 3 3\nParis 0 4\nrun 1 1\n"
-    table = word_average.of_file(write_text("glove.txt.gz", text))
+    table = words.of_file(write_text("glove.txt.gz", text))
     assert (table.name, len(table.source)) == ("glove", 64)
     found = table.lookup({"dog", "New York", "Dog", "paris", "Paris", "nothing"})
     assert {word: row.tolist() for word, row in found.items()} == {
@@ -125,7 +124,7 @@ def test_words_of_a_file(write_text):
 def test_untrained_words_know_only_which_words_are_the_same():
     texts = ["Dogs run", "dogs RUN", "cats sleep", "runing dogs", "a bird", "the fish"]
     words_only, with_letters = (
-        WordAverage(word_average.untrained(letters=flag)).fit(texts) for flag in (False, True)
+        WordAverage(words.untrained(letters=flag)).fit(texts) for flag in (False, True)
     )
     assert cosine_of(words_only, "Dogs run", "dogs RUN") == pytest.approx(1.0)
     assert abs(cosine_of(words_only, "Dogs run", "cats sleep")) < 0.2
@@ -136,4 +135,4 @@ def test_untrained_words_know_only_which_words_are_the_same():
     # Drawn by the word's checksum, so the same in every process.
     first = np.random.default_rng(0x812C397D).standard_normal(500, dtype=np.float32)[0]
     assert zlib.crc32(b"dog") == 0x812C397D
-    assert word_average.untrained(letters=False).lookup(["DOG"])["DOG"][0] == first
+    assert words.untrained(letters=False).lookup(["DOG"])["DOG"][0] == first

@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from common.errors import InputError
+from evaluation.options import RowsOptions
 from evaluation.report import figures, pages
 from evaluation.results import store
 from tests.evaluation.report.results_of import official, ranking, result, sts
@@ -26,7 +27,7 @@ def page(tmp_path):
         for name, found in {"": results, **baselines}.items():
             for one in found:
                 store.write(one, folder / "baselines" / name if name else folder)
-        return pages.write_report(folder, tmp_path / "page.html")[0].read_text()
+        return pages.write_report(folder, tmp_path / "page.html").read_text()
 
     return write
 
@@ -77,29 +78,14 @@ def test_figure_7_has_a_point_for_each_pair():
     assert figures.scatter(sts()) == drawn
 
 
-def test_three_files_are_written_and_nothing_of_others_replaced(tmp_path):
+def test_the_main_scores_are_said(tmp_path):
     store.write(official(sts()), tmp_path / "results")
     said = []
-    paths = pages.write_report(
-        tmp_path / "results", tmp_path / "site" / "page.html", say=said.append
-    )
-    assert [path.name for path in paths] == ["page.html", "page.md", "page.json"]
-    lines = paths[1].read_text().splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    title = "Table 3: Pearson's r of similarity"
-    assert [title, "", "module", "ours", "test", "0.500", "[0.400, 0.600]"] in cells
-    assert [title, "", "Reddit", "paper", "test", "0.731", "[0.705, 0.755]"] in cells
-    assert "sts-test, Pearson" in said[0]
-    found = json.loads(paths[2].read_text())
-    (table_3,) = [table for table in found["tables"] if table["file"] == "table_3"]
-    assert (table_3["cells"][0]["row"], table_3["cells"][0]["interval"]) == ("module", [0.4, 0.6])
-    assert "items" not in found["results"][0]
-    pages.write_report(tmp_path / "results", paths[0])  # again
-    (tmp_path / "README.md").write_text("# Of somebody else\n")
-    for name in ("page.md", "README.html", "results/sts-test.html"):
-        with pytest.raises(InputError):
-            pages.write_report(tmp_path / "results", tmp_path / name)
-    assert store.read(tmp_path / "results" / "sts-test.json") == official(sts())
+    page = tmp_path / "site" / "page.html"
+    assert pages.write_report(tmp_path / "results", page, say=said.append) == page
+    assert re.search(r"\| sts-test, Pearson \| +1,379 \| 0\.5000 \[0\.4000, 0\.6000\] ", said[0])
+    with pytest.raises(InputError, match="README"):
+        pages.write_report(tmp_path / "results", tmp_path / "README.md")
 
 
 @pytest.mark.parametrize(
@@ -136,6 +122,11 @@ def pairs(tmp_path):
     return tmp_path / "pairs"
 
 
+def write_rows(results, output, pairs, **options):
+    given = RowsOptions(results=results, output=output, pairs=tuple(pairs), **options)
+    pages.rows(given)
+
+
 def numbers(path):
     with path.open() as file:
         return {(one["row"], one["figure"]): one["value"] for one in csv.DictReader(file)}
@@ -144,15 +135,14 @@ def numbers(path):
 def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_path):
     wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
     wrong = dataclasses.replace(wrong, items=[{"sentence1": "somebody's words"}])
-    store.write(wrong, tmp_path / "wrong")
+    store.write(wrong, tmp_path / "mistakes")
     seen = dataclasses.replace(
         result("contamination", "contamination-sts-test", pearson=0.71),
         counts={"pairs_in_training": 2, "texts_in_training": 3},
     )
     store.write(seen, tmp_path / "leaks")
     page = tmp_path / "site" / "RESULTS.md"
-    given = {"contamination": tmp_path / "leaks", "mistakes": tmp_path / "wrong"}
-    pages.write_rows(results, page, pairs=[pairs, pairs], about="`make it`", **given)
+    write_rows(results, page, [pairs, pairs], about="`make it`")
     text = page.read_text()
     assert len(text.splitlines()) <= 150
     assert re.search(r"\| P@1 of 100 +\| +4 \| 0.875 ± 0.177 .* \| 0.000 .*, TF-IDF \|", text)
@@ -180,10 +170,10 @@ def test_the_page_has_the_best_rows_and_csv_files_every_row(results, pairs, tmp_
 
 def test_the_page_does_without_baselines(results, pairs, tmp_path):
     shutil.rmtree(results / "baselines")
-    pages.write_rows(results, tmp_path / "RESULTS.md", pairs=[pairs])
+    write_rows(results, tmp_path / "RESULTS.md", [pairs])
     assert not (tmp_path / "results" / "differences.csv").exists()
     assert "`reddit`" in (tmp_path / "RESULTS.md").read_text()
-    pages.write_rows(results, tmp_path / "RESULTS.md", pairs=[pairs], names=["growth_10-0"])
+    write_rows(results, tmp_path / "RESULTS.md", [pairs], runs=("growth_10-0",))
     assert "`reddit`" not in (tmp_path / "RESULTS.md").read_text()
 
 
@@ -193,13 +183,13 @@ def test_bad_folders_and_names_are_named(tmp_path, results, pairs):
     (none / "COMPLETED").write_text('{"outputs": {}}')
     page = tmp_path / "page.md"
     for output, folder, outside, named in (
-        (page, results, {}, "rows"),
-        (page, none, {}, "none"),
-        (page, pairs, {"nobody": "x"}, "nobody"),
-        (tmp_path / "page.json", pairs, {}, "page.json"),
+        (page, results, (), "rows"),
+        (page, none, (), "none"),
+        (page, pairs, ("nobody=x",), "nobody"),
+        (tmp_path / "page.json", pairs, (), "page.json"),
     ):
         with pytest.raises(InputError, match=named):
-            pages.write_rows(results, output, pairs=[folder], outside=outside)
+            write_rows(results, output, [folder], outside=outside)
         assert not output.exists()
 
 

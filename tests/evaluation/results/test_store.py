@@ -9,7 +9,7 @@ from common.errors import InputError
 from common.text_files import Source
 from evaluation.data import cqa_files, ranking_files
 from evaluation.results import measure
-from evaluation.results.evaluation import Evaluation, Store
+from evaluation.results.store import Evaluation, Store
 from evaluation.tasks import cqa, response_ranking, sts
 from tests.evaluation.report.results_of import ranking
 

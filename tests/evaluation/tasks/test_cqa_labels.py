@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -68,24 +66,13 @@ def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
     assert "optimistic" in note
 
 
-def test_predictions_are_the_organisers_format(xml_file, encoder):
-    found = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
-    labelled = cqa.classified(found, cqa.thresholds(found), dev=found.name)
-    lines = [line.split("\t") for line in cqa.predictions(labelled).splitlines()]
-    assert [line[:3] for line in lines] == [["Q1", f"Q1_R{i}", "0"] for i in range(1, 5)]
-    assert [line[4] for line in lines] == ["true", "true", "false", "true"]
-    assert [float(line[3]) for line in lines] == [item["score"] for item in found.items]
-    assert cqa.PREDICTIONS == ".subtaskB.pred"  # as the organisers name theirs
-    unlabelled = cqa.predictions(dataclasses.replace(found, settings={}))
-    assert {line.split("\t")[4] for line in unlabelled.splitlines()} == {"false"}
-
-
 def test_without_a_dev_file_there_are_no_labels(write_text, tmp_path, run):
     gold = write_text("a/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\nQ\tS\t2\t0.5\tfalse\n")
     argv = ["cqa", "--data", gold, "--output", tmp_path / "out"]
     assert "F1" not in run(*argv)
-    dev = write_text("b/d.xml.subtaskB.relevancy", gold.read_text())
-    assert "F1" in run(*argv, "--again", "--dev", dev)
+    write_text("a/dev.xml.subtaskB.relevancy", gold.read_text())
+    argv[2] = gold.parent
+    assert "F1" in run(*argv, "--again")
 
 
 def test_the_scorers_labels_to_the_last_printed_digit(real_data):
@@ -104,11 +91,12 @@ def test_the_scorers_labels_to_the_last_printed_digit(real_data):
 
 
 def test_a_dev_file_given_later_is_not_ignored(xml_file, encoder, tmp_path):
-    path = xml_file("qs.xml", rows("Q", ["70", "60", "20", "90"]))
+    path = xml_file("cqa/qs.xml", rows("Q", ["70", "60", "20", "90"]))
     encoder.provenance = lambda: {"path": "m", "fingerprint": "1"}
     output = tmp_path / "out"
-    assert "f1" not in evaluate(encoder, "cqa", path, output=output)[0].metrics
-    with pytest.raises(InputError, match=r"cqa-qs\.json.*precision"):
-        evaluate(encoder, "cqa", path, dev=str(path), output=output)
-    (found,) = evaluate(encoder, "cqa", str(path), dev=path, output=output, again=True)
-    assert "f1" in found.metrics
+    assert "f1" not in evaluate(encoder, "cqa", path.parent, output=output)[0].metrics
+    xml_file("cqa/dev.xml", rows("Q", ["70", "60", "20", "90"]))
+    with pytest.raises(InputError, match=r"cqa-qs\.json"):
+        evaluate(encoder, "cqa", path.parent, output=output)
+    found = evaluate(encoder, "cqa", str(path.parent), output=output, again=True)
+    assert all("f1" in one.metrics for one in found)

@@ -163,12 +163,6 @@ class CqaOptions(ResultsOptions):
         help="an official .xml or .relevancy file, or a folder of them; plain or .gz",
         metavar="PATH",
     )
-    dev: Path | None = option(
-        None,
-        help="question file to choose the thresholds of P, R, F1 and accuracy on; default: the "
-        'one in --data with "dev" in its name',
-        metavar="FILE",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +222,6 @@ class CompareOptions(SeededOptions):
     a: Path = option(help="folder of result files, or one of them", positional=True)
     b: Path = option(help="folder of result files, or one of them", positional=True)
     system_b: str | None = option(None, help="a baseline in b's results to compare, not its module")
-    output: Path | None = option(None, help="a file to write", metavar="FILE.json", group=_OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,9 +264,7 @@ class ReportOptions(Options):
     beside: tuple[Path, ...] = option(
         (), help="folders of other modules' results, shown as additional rows", metavar="DIR"
     )
-    output: Path = option(
-        help="the page; .md and .json are written beside it", metavar="FILE.html", group=_OUTPUT
-    )
+    output: Path = option(help="the page to write", metavar="FILE.html", group=_OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,0 @@
-"""The commands: their options, and what runs each."""

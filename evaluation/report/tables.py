@@ -17,7 +17,6 @@ from tabulate import tabulate
 
 from evaluation.data import overlap
 from evaluation.data.origin import REDDIT, SYNTHETIC
-from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 from evaluation.metrics import from_size
 from evaluation.metrics.declared import label, main_metric
 from evaluation.report.scores import ALL, BASELINE, OTHER, OURS, PAPER, Run, Score, mean
@@ -214,7 +213,7 @@ class Paper(msgspec.Struct, forbid_unknown_fields=True):
     tables: dict[str, Spec]
     main: list[Main]
     chosen_on: Main
-    sizes: dict[str, int]
+    sizes: dict[str, dict[str, int]]
     candidates: int
     pretrained: dict[str, str]
     examples: list[Example]
@@ -276,12 +275,11 @@ def _specified(file: str, spec: Spec, scores: Sequence[Score]) -> Table:
 
 def interval_of(value: float, kind: str, data: str, group: str = ALL) -> list[float] | None:
     """Return the interval of a published figure that follows from the number of items."""
-    counts = OFFICIAL_COUNTS.get(data, {})
-    n = counts.get(group) or SPECIFIED.sizes.get(data) or sum(counts.values())
     if not kind:
         return None
+    counts = SPECIFIED.sizes[data]
     of = from_size.of_correlation if kind == "correlation" else from_size.of_proportion
-    return of(value, n)
+    return of(value, sum(counts.values()) if group == ALL else counts[group])
 
 
 def known_of_pretrained(rows: Iterable[str]) -> list[str]:
@@ -298,10 +296,9 @@ def is_papers(result: Result) -> bool:
         return origin == REDDIT and candidates(result) == SPECIFIED.candidates
     if result.task == "sts_regression":
         name = name.removesuffix(f"-{result.settings['row']}")
-    counts = OFFICIAL_COUNTS.get(name, {})
-    genres = {genre: of["n"] for genre, of in result.groups.items()}
-    is_same = result.n == (SPECIFIED.sizes.get(name) or sum(counts.values()))
-    return origin != SYNTHETIC and is_same and counts in ({}, genres, genres or counts)
+    counts = SPECIFIED.sizes.get(name, {})
+    genres = {genre: of["n"] for genre, of in result.groups.items() if result.task == "sts"}
+    return origin != SYNTHETIC and result.n == sum(counts.values()) and genres in ({}, counts)
 
 
 def candidates(result: Result) -> int:

@@ -30,7 +30,7 @@ class Evaluation:
     `compute` need not know of provenance, nor, where the result is `resampled`, of intervals.
     `learned_from` are data that something was learned or chosen on before. `module` is the module's
     provenance, or None where none is scored; `settings` are those of the result, which a stored one
-    must have been computed with, too; `metrics` is what it must hold where that is a choice.
+    must have been computed with, too.
     """
 
     source: Source
@@ -38,7 +38,6 @@ class Evaluation:
     module: dict | None
     learned_from: Sequence[Source] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    metrics: Sequence[str] = ()
     resampled: bool = True
 
     def result(self, *, seed: int, command: str) -> Result:
@@ -101,10 +100,8 @@ class Store:
             return None
         result = read(path)
         data = provenance(asked.source, asked.learned_from)
-        wanted = _identity(data, asked.module) | dict.fromkeys(asked.metrics, True)
-        there = _identity(result.data, result.module) | dict.fromkeys(result.metrics, True)
-        wanted |= {"seed": self.seed, **asked.settings}
-        there |= result.settings
+        wanted = _identity(data, asked.module) | {"seed": self.seed, **asked.settings}
+        there = _identity(result.data, result.module) | dict(result.settings)
         for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
             if there.get(name) != wanted.get(name):
                 raise InputError(

@@ -44,10 +44,6 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
     def chosen() -> dict[str, float]:
         return thresholds(evaluate(encoder, data[chosen_on])) if chosen_on else {}
 
-    def is_labelled(source: Source) -> bool:
-        """Say whether the dev file has a threshold for what is scored on this one."""
-        return chosen_on is not None and (data[chosen_on].has_text or not data[source].has_text)
-
     def compute(source: Source) -> Result:
         result = evaluate(encoder, data[source])
         if chosen_on is None or result.system not in chosen():
@@ -60,7 +56,6 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
             learned_from=[chosen_on] if chosen_on and chosen_on != source else [],
             compute=partial(compute, source),
             module=encoder.provenance() if encoder and data[source].has_text else None,
-            metrics=(*METRICS, *LABEL_METRICS) if is_labelled(source) else METRICS,
         )
         for source in sources
     ]

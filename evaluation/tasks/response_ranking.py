@@ -71,9 +71,9 @@ def evaluate(
     by_chance = np.arange(1, candidates + 1)
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
-    masks = _negatives(pairs, layout)
     blocks_ranked = ranked(encoder, pairs, layout=layout, in_context=in_context)
     ranks = np.concatenate([of_block for _, _, of_block, _ in blocks_ranked])
+    masks = _negatives(pairs, layout)
     overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
     result = Result(
         task="response_ranking",

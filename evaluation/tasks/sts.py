@@ -7,9 +7,10 @@ scored by that.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from common.errors import InputError
 from common.sts import Columns, SimilarityData
 from common.text_files import Source
 from evaluation.data import overlap
-from evaluation.data.sts_benchmark import OFFICIAL_COUNTS
 from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import TUNED, Result
@@ -84,56 +84,30 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     With a matrix, float32 [dim, dim], embeddings are multiplied by it, and scores are those of
     equation 2, beside those of the embeddings as they are.
     """
-    if not getattr(encoder, "gives_embeddings", True):
-        note = "The module gives no embeddings: scores are those of its similarity."
-        scores = encoder.similarity(*zip(*data.texts(), strict=True))
-        return of_scores(data, scores, notes=[note])
-    left, right = similarity.of_pairs(encoder.encode, data.texts())
-    scores = similarity.negative_angle(left, right)
-    if matrix is None:
-        return of_scores(data, scores)
-    angles = similarity.negative_angle(left @ matrix, right @ matrix)
-    result = of_scores(data, similarity.scale_0_to_5(angles), others={"untuned": scores})
-    return dataclasses.replace(result, name=f"{data.name}{TUNED}", system="module_tuned")
-
-
-def require_defined(results: Sequence[Result]) -> None:
-    """Raise InputError if no result has a correlation: every pair has the same score."""
-    figures = [result.metrics["pearson"] for result in results]
-    if all(figure is None or np.isnan(figure) for figure in figures):
-        raise InputError(
-            f"{results[0].name}: the module gives each of the {results[0].n:,} pairs the same "
-            "score; a correlation needs two values"
-        )
-
-
-def of_scores(
-    data: SimilarityData,
-    scores: np.ndarray,
-    *,
-    others: Mapping[str, np.ndarray] | None = None,
-    notes: Sequence[str] = (),
-) -> Result:
-    """Return the result of scores, float [pairs], beside those of other systems."""
-    pairs = data.pairs
+    pairs, name, system = data.pairs, data.name, "module"
     overlaps = [similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()]
-    baselines = {"word_overlap": np.array(overlaps)} | dict(others or {})
-    official = sum(OFFICIAL_COUNTS.get(data.name, {}).values())
-    if official not in (0, len(pairs)):
-        notes = [
-            *notes,
-            f"{data.name} has {len(pairs):,} pairs here and {official:,} in the STS Benchmark, so "
-            "this is other data.",
-        ]
+    others: dict[str, Any] = {"word_overlap": overlaps}
+    notes = []
+    if getattr(encoder, "gives_embeddings", True):
+        left, right = similarity.of_pairs(encoder.encode, data.texts())
+        scores = similarity.negative_angle(left, right)
+        if matrix is not None:
+            others["untuned"] = scores
+            angles = similarity.negative_angle(left @ matrix, right @ matrix)
+            scores = similarity.scale_0_to_5(angles)
+            name, system = f"{name}{TUNED}", "module_tuned"
+    else:
+        notes = ["The module gives no embeddings: scores are those of its similarity."]
+        scores = encoder.similarity(*zip(*data.texts(), strict=True))
     result = Result(
         task="sts",
-        name=data.name,
-        system="module",
+        name=name,
+        system=system,
         metrics={},
         n=len(pairs),
         counts={"unjudged_pairs": data.unjudged}
         | overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs),
-        notes=list(notes),
+        notes=notes,
         items=[
             {
                 "gold": pair.gold,
@@ -141,7 +115,7 @@ def of_scores(
                 "genre": pair.genre,
                 "sentence1": pair.sentence1,
                 "sentence2": pair.sentence2,
-                "baselines": {name: float(row[i]) for name, row in baselines.items()},
+                "baselines": {other: float(row[i]) for other, row in others.items()},
             }
             for i, pair in enumerate(pairs)
         ],
@@ -152,3 +126,13 @@ def of_scores(
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )
+
+
+def require_defined(results: Sequence[Result]) -> None:
+    """Raise InputError if no result has a correlation: every pair has the same score."""
+    figures = [result.metrics["pearson"] for result in results]
+    if all(figure is None or np.isnan(figure) for figure in figures):
+        raise InputError(
+            f"{results[0].name}: the module gives each of the {results[0].n:,} pairs the same "
+            "score; a correlation needs two values"
+        )

@@ -316,11 +316,11 @@ class Table:
             found["trainer.best_checkpoint_eval_metric"] = "p_at_1"
         return found | row.overrides
 
-    def train(self, run: Run, *, model_dir: str | None = None) -> str:
-        """The command that trains a run, by default into its own folder."""
+    def train(self, run: Run) -> str:
+        """The command that trains a run."""
         override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
         command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
-        command += ["--model_dir", model_dir or self.model_dir(run.name)]
+        command += ["--model_dir", self.model_dir(run.name)]
         command += ["--config_file", self.preset(run), "--params_override", override]
         return shlex.join(command)
 

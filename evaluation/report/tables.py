@@ -116,16 +116,11 @@ def markdown(table: Table, *, wide: bool | None = None) -> str:
                 more = [cell.interval_text] if cell and whole else []
                 text = " ".join([cell.text, *filter(None, more)]) if cell else NONE
                 line.append(f"{text}, {cell.of}" if cell and cell.of else text)
-            body.append(line)
-        parts.append(pipes(body, [group, *headers]))
+            body.append([text.replace("|", "\\|") for text in line])
+        aligned = ["left"] + ["right"] * len(headers)
+        names = [group, *headers]
+        parts.append(tabulate(body, names, "pipe", disable_numparse=True, colalign=aligned))
     return "\n\n".join(parts)
-
-
-def pipes(body: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    """Return a Markdown table; the first column is aligned to the left."""
-    escaped = [[text.replace("|", "\\|") for text in line] for line in body]
-    aligned = ["left"] + ["right"] * (len(headers) - 1)
-    return tabulate(escaped, headers, "pipe", disable_numparse=True, colalign=aligned)
 
 
 def as_csv(table: Table) -> str:

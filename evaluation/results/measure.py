@@ -46,7 +46,7 @@ def sample_of(
     try:
         threshold: Any = result.settings.get(threshold_name(system))
         found = _SAMPLES[result.task](items, values_of, metrics, threshold)
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"{result.name}: its items lack what {result.task} is resampled from ({error}); "
             "compute it again with --again"

@@ -75,59 +75,36 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is declared of a task: what its results hold, and what of them is compared.
+    """What is declared of a task: what is resampled together, and what of its results is compared.
 
-    Units are what is resampled together. The keys of an item are those that metrics are computed
-    from; `score` is the type of a system's among its `baselines`.
+    `identity` are the keys of an item that say which one it is, however it was scored, and `group`
+    is the one that names its group. The items depend on `settings`, besides the data.
     """
 
     units: str
-    item: Mapping[str, Any]
-    score: Any
     identity: tuple[str, ...]
-    """Keys of an item that say which one it is, however it was scored."""
     group: str = ""
-    """The key of an item that names its group."""
     settings: tuple[str, ...] = ()
-    """On which the items depend, besides the data."""
 
 
 DECLARED = {
     "response_ranking": Task(
         units="blocks",
-        item={"rank": int, "block": int},
-        score=int,
         identity=("input_id", "response_id", "block"),
         settings=("candidates", "seed"),
     ),
-    "snli": Task(
-        units="pairs",
-        item={"gold": str, "predicted": str},
-        score=str,
-        identity=("premise", "hypothesis", "gold"),
-        group="gold",
-    ),
+    "snli": Task(units="pairs", identity=("premise", "hypothesis", "gold"), group="gold"),
     "sts": Task(
         units="pairs",
-        item={"gold": float, "score": float, "genre": str, "sentence1": str, "sentence2": str},
-        score=float,
         identity=("sentence1", "sentence2", "gold"),
         group="genre",
         settings=("columns", "quotes"),
     ),
-    "cqa": Task(
-        units="queries",
-        item={"query_id": str, "candidate_id": str, "relevant": bool, "score": float},
-        score=float,
-        identity=("query_id", "candidate_id", "relevant"),
-    ),
-    RETRIEVAL: Task(
-        units="queries",
-        item={"query_id": str, "metrics": dict[str, Figure]},
-        score=dict[str, Figure],
-        identity=("query_id",),
-    ),
+    "cqa": Task(units="queries", identity=("query_id", "candidate_id", "relevant")),
+    RETRIEVAL: Task(units="queries", identity=("query_id",)),
 }
+OTHERS = ("contamination", "mistakes", "sts_regression")
+"""Tasks whose results stand in reports alone."""
 
 
 def data_name(name: str) -> str:
@@ -145,35 +122,15 @@ def checked(content: Any) -> Result:
         another type; the message says where.
     """
     result = msgspec.convert(content, Result)
-    msgspec.convert(content, _MODULE)
-    if result.task not in _HOLDS:
-        raise msgspec.ValidationError(f"task {result.task!r}; accepted: {', '.join(_HOLDS)}")
-    msgspec.convert(content, _HOLDS[result.task])
+    if result.task not in (*DECLARED, *OTHERS):
+        accepted = ", ".join((*DECLARED, *OTHERS))
+        raise msgspec.ValidationError(f"task {result.task!r}; accepted: {accepted}")
     main = declared.MAIN.get(result.task)
     known = [main in result.metrics] if main else map(declared.of_ranks, result.metrics)
     if result.task in DECLARED and not any(known):
         raise msgspec.ValidationError(f"metrics: none of {result.task}")
+    if result.module is not None and not {"path", "fingerprint"} <= result.module.keys():
+        raise msgspec.ValidationError("module: path and fingerprint are needed")
+    if result.task == "sts_regression" and not {"row", "label"} <= result.settings.keys():
+        raise msgspec.ValidationError("settings: row and label are needed")
     return result
-
-
-def _record(needed: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> Any:
-    """Return the type of a JSON object with these keys; others are ignored."""
-    of_optional = [(name, kind, None) for name, kind in (optional or {}).items()]
-    return msgspec.defstruct("Record", [*needed.items(), *of_optional])
-
-
-def _items(task: Task) -> Any:
-    score = task.score
-    item = _record(task.item, {"baselines": dict[str, score]})  # type: ignore[valid-type]
-    return _record({}, {"items": list[item]})  # type: ignore[valid-type]
-
-
-_MODULE = _record({}, {"module": _record({"path": str, "fingerprint": str}) | None})
-_HOLDS: dict[str, Any] = {name: _items(task) for name, task in DECLARED.items()} | {
-    "contamination": _record(
-        {"counts": _record({"pairs_in_training": int, "texts_in_training": int})}
-    ),
-    "mistakes": Any,
-    "sts_regression": _record({"settings": _record({"row": str, "label": str})}),
-}
-"""What the results of each task hold besides the fields of `Result`."""

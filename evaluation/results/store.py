@@ -15,7 +15,7 @@ from common.files import claim, write_json
 from common.text_files import Source
 from evaluation.data.origin import provenance
 from evaluation.results import measure, text
-from evaluation.results.result import RETRIEVAL, TASKS, Result, checked
+from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
@@ -138,9 +138,12 @@ def read(path: Path) -> Result:
       InputError: if it is none; the message names the key that is missing or has another type.
     """
     try:
-        return checked(msgspec.json.decode(path.read_bytes()))
-    except (msgspec.DecodeError, RecursionError) as error:
+        result = checked(msgspec.json.decode(path.read_bytes()))
+        if result.task in DECLARED:
+            measure.sample_of(result)
+    except (msgspec.DecodeError, RecursionError, InputError) as error:
         raise InputError(f"{path}: not a result of this program: {error}") from error
+    return result
 
 
 def read_results(folder: str | Path) -> list[Result]:

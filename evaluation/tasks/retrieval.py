@@ -9,18 +9,28 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 
+import ir_measures
 import numpy as np
+from ir_measures import RR, R, nDCG
 from sklearn.preprocessing import normalize
 
 from evaluation.data import retrieval_files
-from evaluation.data.retrieval_files import RetrievalData, RetrievalFiles
+from evaluation.data.retrieval_files import Relevant, RetrievalData, RetrievalFiles
 from evaluation.encoders.words import Bm25
-from evaluation.metrics import retrieval as metrics
 from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import Result
 from evaluation.results.store import Evaluation
 
+MEASURES = {
+    "ndcg_at_10": nDCG @ 10,
+    "mrr_at_10": RR @ 10,
+    "recall_at_10": R @ 10,
+    "recall_at_100": R @ 100,
+}
+"""MRR is the mean of reciprocal ranks; nDCG's gain is the grade, discounted by log2(1 + rank)."""
+DEEPEST = 100
+"""No measure looks at a later rank."""
 CELLS = 1 << 25
 """Scores in memory at a time: 256 MB of float64."""
 KEPT = 10
@@ -48,8 +58,8 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     bm25 = Bm25().fit(documents)
     words = bm25.encode_inputs(queries), bm25.encode_responses(documents)
     by_words = best(*words, data, above=0.0)
-    scored = metrics.of_rankings(rankings, data.relevant)
-    beside = metrics.of_rankings(by_words, data.relevant)
+    scored = metrics_of(rankings, data.relevant)
+    beside = metrics_of(by_words, data.relevant)
     result = Result(
         task="retrieval",
         name=data.name,
@@ -71,11 +81,11 @@ def evaluate(encoder, data: RetrievalData) -> Result:
             for query in data.queries
         ],
     )
-    return measure.measured(result, tuple(metrics.MEASURES))
+    return measure.measured(result, tuple(MEASURES))
 
 
 def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> Rankings:
-    """Return the ids of the `metrics.DEEPEST` best documents of each query, best first.
+    """Return the ids of the `DEEPEST` best documents of each query, best first.
 
     Hashes of ids set the order of equal scores, another one for each query.
 
@@ -85,7 +95,7 @@ def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> 
       data: has their ids, in this order.
       above: what a document's score, the dot product, must exceed for it to be found.
     """
-    ids, names, top = list(data.documents), list(data.queries), metrics.DEEPEST
+    ids, names, top = list(data.documents), list(data.queries), DEEPEST
     of_documents, of_queries = _hashes(ids), _hashes(names)
     rankings: Rankings = {}
     size = max(1, CELLS // len(ids))
@@ -100,6 +110,24 @@ def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> 
             order = np.lexsort((of_queries[number] ^ of_documents[rows], -found))[:top]
             rankings[names[number]] = [ids[row] for row in rows[order]]
     return rankings
+
+
+def metrics_of(rankings: Rankings, relevant: Relevant) -> dict[str, dict[str, float]]:
+    """Return every measure of each query, in [0, 1], as `trec_eval` computes them.
+
+    nDCG, reciprocal rank and recall at a cut; documents with a grade above 0 are relevant.
+    """
+    names = {measure: name for name, measure in MEASURES.items()}
+    # Scores that fall strictly: the libraries order ties each in their own way.
+    run = {
+        query: {document: float(-rank) for rank, document in enumerate(documents)}
+        for query, documents in rankings.items()
+    }
+    qrels = {query: dict(relevant[query]) for query in rankings}
+    found: dict[str, dict[str, float]] = {query: {} for query in rankings}
+    for metric in ir_measures.iter_calc(list(names), qrels, run):
+        found[metric.query_id][names[metric.measure]] = float(metric.value)
+    return found
 
 
 def _hashes(ids: list[str]) -> np.ndarray:

@@ -6,7 +6,6 @@ import pytest
 
 from evaluation.analysis import paired_test
 from evaluation.data.retrieval_files import RetrievalData
-from evaluation.metrics import retrieval as metrics
 from evaluation.results import measure
 from evaluation.tasks import retrieval
 
@@ -46,7 +45,7 @@ def test_metrics_by_hand(result):
 
 def test_measures_look_no_further_than_their_cut():
     ranking = [f"d{i}" for i in range(1, 101)]
-    found = metrics.of_rankings(
+    found = retrieval.metrics_of(
         {"a": ranking, "b": ranking, "c": []},
         {"a": {"d10": 1, "d100": 1}, "b": {"d11": 1, "d200": 1}, "c": {"d1": 1}},
     )
@@ -62,7 +61,7 @@ def test_blocks_of_queries_change_nothing(fake_encoder, result, monkeypatch):
 
 
 def test_documents_of_equal_scores_are_in_an_order_that_no_file_sets(monkeypatch):
-    monkeypatch.setattr(metrics, "DEEPEST", 4)
+    monkeypatch.setattr(retrieval, "DEEPEST", 4)
     queries = {f"q{number}": "" for number in range(40)}
     scores = dict(zip("abcdefgh", [2.0, 1, 1 + 1e-9, 1, 1, 0.5, 0, 3], strict=True))
 
@@ -76,7 +75,7 @@ def test_documents_of_equal_scores_are_in_an_order_that_no_file_sets(monkeypatch
     assert {tuple(line[:2]) for line in found.values()} == {("h", "a")}
     # Each of the four that are equal is third for some query, and left out for some.
     assert {line[2] for line in found.values()} == set("bcde")
-    monkeypatch.setattr(metrics, "DEEPEST", 8)
+    monkeypatch.setattr(retrieval, "DEEPEST", 8)
     assert {len(line) for line in ranked("abcdefgh").values()} == {7}
 
 

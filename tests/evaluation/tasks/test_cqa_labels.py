@@ -45,6 +45,8 @@ def test_a_score_at_the_threshold_is_a_yes(xml_file, encoder):
     # 70 (no), 60 (yes) and 90 (yes) are said to be relevant.
     assert labelled.metrics["precision"] == 2 / 3
     assert labelled.metrics["recall"] == 1
+    # The search engine's scores are 1, 1/2, 1/3 and 1/4.
+    assert labelled.baselines["search_engine"]["precision"] == 1 / 3
 
 
 def test_labels_at_a_threshold_of_other_data(xml_file, encoder):

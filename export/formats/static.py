@@ -22,8 +22,8 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 from common.errors import InputError
 from export.module import plain
 from model.teacher.texts import REPLIES, find_files, read_texts
-from model.text import BIGRAMS, CHAR_NGRAMS, WORDS
-from model.text.preprocessing import PADDING, TextToIds, tokenize
+from model.text import BIGRAMS, CHAR_NGRAMS, PADDING, WORDS
+from model.text.preprocessing import char_ngram_ids, hashed_word_ids, tokenize
 
 MOST_PIECES = 16_000
 MOST_WORDS = 60_000
@@ -77,19 +77,12 @@ def convert(folder: Path, texts: Sequence[str] = ()) -> tuple[np.ndarray, Tokeni
     first_ngram = config[CHAR_NGRAMS]["first"]
     ngrams = np.pad(rows[first_ngram:], [(PADDING + 1, 0), (0, 0)])
     bucket = rows[len(words) : first_ngram].mean(axis=0)  # of a word that no row is known of
-    text = TextToIds(
-        word_buckets=config[WORDS]["buckets"],
-        bigram_buckets=0,
-        char_ngram_buckets=config[CHAR_NGRAMS]["buckets"],
-        vocabulary={WORDS: words},
-    )
     others = _frequent(texts, without=words)
     tokenizer = _pieces([*words, *others])
-    fitted = _fitted(tokenizer, text, ngrams, bucket, [*words, *others])
+    fitted = _fitted(tokenizer, ngrams, bucket, [*words, *others])
     added = others[:WHOLE_WORDS]
-    of_words = rows[text(tf.constant(added, tf.string))[WORDS][:, 0] - (PADDING + 1)] + _sums(
-        text, ngrams, added
-    )
+    hashed = hashed_word_ids(added, buckets=config[WORDS]["buckets"]) - (PADDING + 1)
+    of_words = rows[len(words) + hashed] + _sums(ngrams, added)
     end = rows[words.index(_END_MARK)] if _END_MARK in words else bucket
     root = _TYPICAL_WORDS**0.5
     of_text = end + arrays["bias"] * root / 2
@@ -130,18 +123,13 @@ def _before_each(mark: str) -> pre_tokenizers.PreTokenizer:
 
 
 def _fitted(
-    tokenizer: Tokenizer,
-    text: TextToIds,
-    ngrams: np.ndarray,
-    bucket: np.ndarray,
-    words: Sequence[str],
+    tokenizer: Tokenizer, ngrams: np.ndarray, bucket: np.ndarray, words: Sequence[str]
 ) -> np.ndarray:
     """Vectors of pieces.
 
     Args:
       tokenizer: of single words.
-      text: of the module, with ids of character n-grams.
-      ngrams: their vectors, float32 [ids, word_dim], 0 for `PADDING`.
+      ngrams: vectors of character n-grams, float32 [ids, word_dim], 0 for `PADDING`.
       bucket: what a word has besides its n-grams, float32 [word_dim].
       words: what the vectors are fitted to.
 
@@ -151,7 +139,8 @@ def _fitted(
     pieces = [piece for piece, _ in sorted(tokenizer.get_vocab().items(), key=itemgetter(1))]
     shown = [piece.removesuffix(_WORD_ENDS).removeprefix(_WORD_BEGINS) for piece in pieces]
     table = np.zeros((len(pieces), ngrams.shape[1]), np.float32)
-    for row, piece, ids in zip(table, pieces, text.char_ngrams_of(shown), strict=True):
+    ids_of = char_ngram_ids(shown, buckets=len(ngrams))
+    for row, piece, ids in zip(table, pieces, ids_of, strict=True):
         if piece not in (_UNKNOWN, _KNOWN):
             # Those of the piece as a word, without a space that it does not have.
             begins = not piece.startswith(_WORD_BEGINS)
@@ -166,18 +155,18 @@ def _fitted(
         ),
         shape=(len(words), len(pieces)),
     )
-    missing = _sums(text, ngrams, words) + bucket - counts @ table
+    missing = _sums(ngrams, words) + bucket - counts @ table
     normal = (counts.T @ counts + _RIDGE * eye_array(len(pieces), dtype=np.float32)).tocsr()
     for column, wanted in enumerate((counts.T @ missing).T):
         table[:, column] += cg(normal, wanted, maxiter=_ITERATIONS)[0]
     return table
 
 
-def _sums(text: TextToIds, ngrams: np.ndarray, words: Sequence[str]) -> np.ndarray:
+def _sums(ngrams: np.ndarray, words: Sequence[str]) -> np.ndarray:
     """Sums of the character n-grams of words: float32 [words, word_dim]."""
     found = np.empty((len(words), ngrams.shape[1]), np.float32)
     for start in range(0, len(words), _AT_ONCE):
-        ids = text.char_ngrams_of(words[start : start + _AT_ONCE])
+        ids = char_ngram_ids(words[start : start + _AT_ONCE], buckets=len(ngrams))
         ngrams[ids].sum(axis=1, out=found[start : start + _AT_ONCE])
     return found
 

@@ -143,7 +143,10 @@ class TextToIds(tf_keras.layers.Layer):
             codes, of_word = _char_ngrams(tf.gather(words.flat_values, at))
             row = tf.gather(_first_above(words.row_splits, at) - 1, of_word)
             ids[CHAR_NGRAMS] = tf.RaggedTensor.from_value_rowids(
-                self._char_ngram_ids(codes), row, nrows=words.nrows(), validate=False
+                _in_buckets(codes, self._char_ngram_buckets),
+                row,
+                nrows=words.nrows(),
+                validate=False,
             ).to_tensor(default_value=PADDING)
         return ids
 
@@ -166,16 +169,36 @@ class TextToIds(tf_keras.layers.Layer):
         Returns:
           int32 [words, NGRAMS_A_WORD].
         """
-        tokens = tf.constant(words)
-        codes, of_word = _char_ngrams(tokens)
-        ids = tf.RaggedTensor.from_value_rowids(
-            self._char_ngram_ids(codes), of_word, nrows=tf.size(tokens, tf.int64)
-        ).to_tensor(default_value=PADDING, shape=[None, NGRAMS_A_WORD])
-        return tf.where(tokens[:, tf.newaxis] == _END, PADDING, ids).numpy()
+        return char_ngram_ids(words, buckets=self._char_ngram_buckets)
 
-    def _char_ngram_ids(self, codes: tf.Tensor) -> tf.Tensor:
-        ids = codes % (self._char_ngram_buckets - 1) + (PADDING + 1)
-        return tf.cast(ids, tf.int32)
+
+def char_ngram_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
+    """The n-grams of words, padded with `PADDING`, which is all that the end mark has.
+
+    Args:
+      words: as the text handling makes them of a text.
+      buckets: how many ids there are.
+
+    Returns:
+      int32 [words, NGRAMS_A_WORD].
+    """
+    tokens = tf.constant(words)
+    codes, of_word = _char_ngrams(tokens)
+    ids = tf.RaggedTensor.from_value_rowids(
+        _in_buckets(codes, buckets), of_word, nrows=tf.size(tokens, tf.int64)
+    ).to_tensor(default_value=PADDING, shape=[None, NGRAMS_A_WORD])
+    return tf.where(tokens[:, tf.newaxis] == _END, PADDING, ids).numpy()
+
+
+def hashed_word_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
+    """Ids of words without a vocabulary: int32 [words], from `PADDING` + 1 on."""
+    hashes = tf.strings.to_hash_bucket_fast(tf.constant(words, tf.string), _HASHES)
+    return _in_buckets(hashes, buckets).numpy()
+
+
+def _in_buckets(numbers: tf.Tensor, buckets: int) -> tf.Tensor:
+    """int64 to int32, the same shape, from `PADDING` + 1 to below `buckets`."""
+    return tf.cast(numbers % (buckets - 1) + (PADDING + 1), tf.int32)
 
 
 def _cut(sentences: tf.Tensor, characters: int) -> tf.Tensor:

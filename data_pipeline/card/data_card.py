@@ -23,21 +23,6 @@ REDDIT = {"name": "Reddit", "message": "comment", "group": "subreddit", "file": 
 """What a card without `source` speaks of."""
 SAMPLE = {"name": "a synthetic sample"}
 """What the card of generated data calls their source."""
-WHOLE = {
-    "malformed": "lines",
-    "duplicates": "lines",
-    "comments": "lines",
-    "dropped": "comments",
-    "kept": "comments",
-    "replies": "kept",
-    "pairs": "replies",
-    "excluded": "pairs",
-    "copies_dropped": "pairs",
-    "train_pairs": "pairs",
-    "validation_pairs": "pairs",
-    "test_pairs": "pairs",
-}
-"""The count that a count is a part of."""
 PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
 
@@ -45,16 +30,20 @@ def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
     inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
     counts = card["counts"]
-    words = REDDIT | card.get("source", {}) | (SAMPLE if SYNTHETIC in card else {})
+    written = {
+        purpose: counts[f"{split}_pairs"]
+        for split, purpose in PURPOSES.items()
+        if f"{split}_pairs" in counts
+    }
+    stored = {output["file"]: output["records"] for output in card["outputs"]}
     return _template().render(
         card=card,
-        words=words,
+        words=REDDIT | card.get("source", {}) | (SAMPLE if SYNTHETIC in card else {}),
         counts=counts,
-        written=sum(pairs for _, pairs in written(counts)),
-        purposes=written(counts),
-        dead_letters_left_out=dead_letters_left_out(card),
-        steps=steps(counts, words["message"]),
-        rules=rules(card["options"]),
+        written=sum(written.values()),
+        purposes=list(written.items()),
+        dead_letters_left_out=counts["malformed"] - stored.get(DEAD_LETTERS, counts["malformed"]),
+        values=PAPER.describe() | card["options"],
         dated=[(month, pairs) for month, pairs in card["months"] if month != UNKNOWN],
         lengths=[
             (edge, inputs.get(edge, 0), responses.get(edge, 0))
@@ -76,26 +65,6 @@ def _template() -> Any:
     )
     environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-
-
-def rules(options: dict[str, Any]) -> dict[str, str]:
-    """What each rule of a job with these options drops, in words."""
-    values = PAPER.describe() | options
-    names = " or ".join(f"“{part}”" for part in values["drop_authors_containing"])
-    return {
-        "deleted": "its text is empty, [deleted] or [removed]",
-        "empty": "one of its texts is empty" if "input_field" in options else "its text is empty",
-        "length": f"{(values['max_characters'] or 0) + 1} characters or more",
-        "alphabetic": f"{100 * (values['min_letter_share'] or 0):g}% letters or less",
-        "prefix": "starts with " + " or ".join(values["drop_prefixes"]),
-        "bot": f"the author's name contains {names}",
-        "min_characters": "fewer characters than asked for",
-        "min_score": "a lower score than asked for, or none",
-        "subreddits": "in none of the subreddits asked for",
-        "exclude_subreddits": "in a subreddit to be left out",
-        "bots": "the author is on the list of bots",
-        "one_sentence": "one sentence, or a half that is too short",
-    }
 
 
 def share(part: int, whole: int) -> str:
@@ -123,31 +92,6 @@ def setting(value: Any) -> str:
     if value is True:
         return "on"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def written(counts: dict[str, Any]) -> list[tuple[str, int]]:
-    """(purpose, pairs) of each split that exists."""
-    splits = [(purpose, f"{split}_pairs") for split, purpose in PURPOSES.items()]
-    return [(purpose, counts[pairs]) for purpose, pairs in splits if pairs in counts]
-
-
-def dead_letters_left_out(card: dict[str, Any]) -> int:
-    """How many malformed lines are not in the file of dead letters."""
-    malformed = card["counts"]["malformed"]
-    stored = (output["records"] for output in card["outputs"] if output["file"] == DEAD_LETTERS)
-    return malformed - next(stored, malformed)
-
-
-def steps(counts: dict[str, Any], message: str = "comment") -> list[tuple[str, int, str]]:
-    """(name, count, share) of every count in the card's order; the rules' drops are one."""
-    named = {"comments": f"{message}s"}
-    flat = counts | {"dropped": sum(counts["dropped"].values())}
-    shares = {
-        name: f"{share(flat[name], flat[of])} of {named.get(of, of)}"
-        for name, of in WHOLE.items()
-        if name in flat and flat[name] <= flat[of]  # a message may reply to several
-    }
-    return [(named.get(name, name), count, shares.get(name, "")) for name, count in flat.items()]
 
 
 def half_below(bins: Sequence[Sequence[int]]) -> int | None:

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from data_pipeline.execution.columns import crc32_of
 from data_pipeline.execution.report import Tally
-from data_pipeline.pairs.schema import (
-    CREATED,
+from data_pipeline.pairs.schema import CREATED
+from data_pipeline.pairs.tfrecord import (
     INPUT,
     INPUT_ID,
     RESPONSE,

@@ -1,22 +1,20 @@
-"""Columns of many rows: hashes of strings, batches cut by key and by size."""
+"""Arrow columns of strings as NumPy arrays: their bytes, lengths and checksums; cuts by size."""
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Rows: TypeAlias = bytes | pa.Buffer
-"""Encoded rows."""
 PIECE_BYTES = 16 << 20
 """Texts that one batch of pairs may repeat."""
 _VECTORISED_BYTES = 24
 """Longer strings are hashed one by one: 0.14 microseconds each, against 0.03 for an id of 8."""
-_LARGEST = 1 << 16
-"""Sizes beyond this one are rare."""
-_CRC_POLYNOMIAL = 0xEDB88320
+_ONES = 0xFFFFFFFF
+_CRC_TABLE = np.array([zlib.crc32(bytes([byte]), _ONES) ^ _ONES for byte in range(256)], np.uint32)
+"""What a byte adds to the CRC-32 of those before it."""
 
 
 def concat(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
@@ -24,23 +22,6 @@ def concat(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBat
     if not batches:
         return pa.RecordBatch.from_pylist([], schema=schema)
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-
-
-def order_by(keys: np.ndarray) -> np.ndarray:
-    """The order of the rows by their keys, and of those with one key as they come [rows]."""
-    # NumPy sorts integers of 16 bits by radix, in a tenth of the time.
-    small = keys.astype(np.uint16) if keys.max(initial=0) < 1 << 16 else keys
-    return np.argsort(small, kind="stable")
-
-
-def runs(batch: pa.RecordBatch, keys: np.ndarray) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """(key, its rows) of a batch that is ordered by `keys`, which are in any order [rows]."""
-    if not len(keys):
-        return
-    ends = np.cumsum(np.bincount(keys))
-    for key in np.unique(keys).tolist():
-        start = int(ends[key - 1]) if key else 0
-        yield key, batch.slice(start, int(ends[key]) - start)
 
 
 def pieces(sizes: np.ndarray, *, rows: int, most: int = PIECE_BYTES) -> Iterator[slice]:
@@ -86,23 +67,11 @@ def lengths_of(strings: Any) -> np.ndarray:
     return np.diff(offsets_of(strings))
 
 
-def distinct(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values of small integers, ascending, and which of them each is [rows].
-
-    `numpy.unique` sorts, which takes six times as long.
-    """
-    if sizes.max(initial=0) > _LARGEST:
-        return np.unique(sizes, return_inverse=True)
-    occurs = np.zeros(int(sizes.max(initial=-1)) + 1, bool)
-    occurs[sizes] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sizes]
-
-
 def crc32_of(strings: Any) -> np.ndarray:
     """`zlib.crc32` of each string, uint32 [rows]."""
     offsets, data = offsets_of(strings), bytes_of(strings)
     starts, lengths = offsets[:-1], np.diff(offsets)
-    crc = np.full(len(strings), 0xFFFFFFFF, np.uint32)
+    crc = np.full(len(strings), _ONES, np.uint32)
     longest = min(int(lengths.max(initial=0)), _VECTORISED_BYTES)
     for position in range(longest):
         here = data[np.minimum(starts + position, len(data) - 1)]
@@ -112,17 +81,6 @@ def crc32_of(strings: Any) -> np.ndarray:
     for row in np.flatnonzero(lengths > _VECTORISED_BYTES).tolist():
         crc[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]].tobytes())
     return crc
-
-
-def _crc_table() -> np.ndarray:
-    """CRC-32 of each byte, reflected (zlib's crc32.c)."""
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        table = np.where(table & 1, table >> 1 ^ np.uint32(_CRC_POLYNOMIAL), table >> 1)
-    return table
-
-
-_CRC_TABLE = _crc_table()
 
 
 def values_of(mask: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ so there blocks stay in files, and the input may be larger than the memory.
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -21,7 +21,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindows
 from backports import zstd
 
-from data_pipeline.execution.columns import concat, order_by, runs
+from data_pipeline.execution.columns import concat
 from data_pipeline.storage.filesystem import NewFile, is_remote, open_stored
 
 FLUSH_BYTES = 32 << 20
@@ -134,8 +134,13 @@ class _Send(beam.DoFn):
 def divided(rows: pa.RecordBatch, keys: np.ndarray) -> Iterator[tuple[int, pa.RecordBatch]]:
     """(key, its rows in their order) for each key of the rows, the negative ones left out."""
     sent = np.flatnonzero(keys >= 0)
-    order = sent[order_by(keys[sent])]
-    yield from runs(rows.take(pa.array(order)), keys[sent])
+    # NumPy sorts integers of 16 bits by radix, in a tenth of the time.
+    small = keys.astype(np.uint16) if keys.max(initial=0) < 1 << 16 else keys
+    order = sent[np.argsort(small[sent], kind="stable")]
+    ordered, of_row = rows.take(pa.array(order)), keys[order]
+    starts = np.flatnonzero(np.diff(of_row, prepend=-1)).tolist()
+    for start, end in pairwise([*starts, len(order)]):
+        yield int(of_row[start]), ordered.slice(start, end - start)
 
 
 def received(blocks: Iterable[Block | None], schema: pa.Schema) -> pa.RecordBatch:

@@ -1,12 +1,23 @@
-"""The frame of every job that makes an output folder: run it once, return its result."""
+"""The frame of every job that makes an output folder: run it once, accept and return its result."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import orjson
 from tabulate import tabulate
 
+from common.errors import InputError
+from data_pipeline.execution.options import LimitOptions
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.output_folder import OutputFolder
+from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
+
+_LOG = logging.getLogger(__name__)
+_MANY_MALFORMED = 0.01
+"""Of all lines: the user is told of more."""
+SHOWN = 3
+"""Malformed lines that an error shows."""
+_SHOWN_CHARACTERS = 60
 
 
 class JobResult(NamedTuple):
@@ -23,8 +34,7 @@ class JobResult(NamedTuple):
         if self.was_complete:
             print(f"{self.folder} is complete already; nothing to do")
             return
-        rows = as_table(self.statistics)
-        print(tabulate(rows, disable_numparse=True, colalign=("left", "right")))
+        print(table(self.statistics))
         print(f"written to {self.folder.rstrip('/')}{more}")
 
 
@@ -35,7 +45,7 @@ def run_job(
     *,
     overwrite: bool,
     work: Callable[[], dict[str, Any]],
-    accept: Callable[[dict[str, Any]], None] | None = None,
+    accept: Callable[[dict[str, Any]], None],
     in_order: bool = True,
 ) -> JobResult:
     """Runs a job in its output folder, unless this same job is complete there.
@@ -56,18 +66,66 @@ def run_job(
     with output.claimed():
         if not overwrite and output.is_done(inputs, options, in_order=in_order):
             statistics = output.statistics()
-            if accept is not None and statistics:
-                accept(statistics)
+            accept(statistics)
             return JobResult(output.path, statistics, was_complete=True)
         return JobResult(output.path, work(), was_complete=False)
 
 
-def as_table(statistics: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows of (name, count) to print; each value of a nested object is a row."""
+def require_acceptable(
+    statistics: dict[str, Any],
+    limits: LimitOptions,
+    *,
+    pairs: int,
+    dead_letters: Sequence[bytes] = (),
+    hints: Sequence[str] = (),
+) -> None:
+    """Checks that a result has pairs and that most lines could be parsed; warns of malformed ones.
+
+    Args:
+      statistics: the counts, in the order in which an error lists them.
+      limits: the accepted values.
+      pairs: how many there are of what is wanted.
+      dead_letters: the first malformed lines, as stored; an error shows `SHOWN` of them.
+      hints: reasons for having no pairs.
+
+    Raises:
+      InputError: if too many lines are malformed, or there are no pairs and must be.
+    """
+    lines, malformed = statistics["lines"], statistics["malformed"]
+    first = "".join(f"; {_shown(letter)}" for letter in dead_letters[:SHOWN])
+    share = f"{malformed:,} of {lines:,} lines ({malformed / max(lines, 1):.1%}) are malformed"
+    if malformed > limits.max_malformed * lines:
+        raise InputError(
+            f"--input: {share}, more than --max_malformed {limits.max_malformed:g} accepts{first}"
+        )
+    if pairs == 0 and not limits.allow_empty:
+        counted = ", ".join(f"{count} {name}" for name, count in _rows(statistics) if count != "0")
+        raise InputError(
+            f"--input: no pairs to write ({counted or 'no lines'})"
+            f"{''.join(f'; {hint}' for hint in hints)}{first}; pass --allow_empty to accept that"
+        )
+    if malformed > _MANY_MALFORMED * lines:
+        _LOG.warning("warning: %s; %s says why", share, DEAD_LETTERS)
+
+
+def _shown(dead_letter: bytes) -> str:
+    """A dead letter in one line."""
+    found = orjson.loads(dead_letter)
+    place = f"{found['file']!r}, line {found['line']:,}"
+    return f"{place}: {found['reason']}: {found['raw'][:_SHOWN_CHARACTERS]!r}"
+
+
+def table(statistics: dict[str, Any]) -> str:
+    """The counts to print, one a row; each value of a nested object is a row."""
+    rows = [(f"  {name}" if ":" in name else name, count) for name, count in _rows(statistics)]
+    return tabulate(rows, disable_numparse=True, colalign=("left", "right"))
+
+
+def _rows(statistics: dict[str, Any]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for name, value in statistics.items():
         if isinstance(value, dict):
-            rows += [(f"  {name}: {rule}", f"{count:,}") for rule, count in value.items()]
+            rows += [(f"{name}: {part}", f"{count:,}") for part, count in value.items()]
         else:
             rows.append((name, f"{value:,}"))
     return rows

@@ -1,7 +1,6 @@
 """Options that several commands share."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from common.command_line import Options, option
 
@@ -32,14 +31,6 @@ class LimitOptions(EmptyOptions):
     max_malformed: float = option(
         0.5, help="fail if a larger share of the lines is malformed", minimum=0, maximum=1
     )
-    max_dead_letters: int = option(
-        100_000, help="store at most N malformed lines; all are counted", minimum=0
-    )
-
-    def describe_limits(self) -> dict[str, Any]:
-        """The limits that change the output's bytes; empty by default."""
-        most = self.max_dead_letters
-        return {} if most == LimitOptions.max_dead_letters else {"max_dead_letters": most}
 
 
 @dataclass(frozen=True, kw_only=True)

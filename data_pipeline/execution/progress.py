@@ -2,14 +2,15 @@
 
 Beam's local runner says nothing until it is done, and every engine reports in its own way. So a
 worker writes now and then how far it is with a piece of work into a small file, and the launcher
-adds them up: stored bytes read, partitions joined.
+adds them up: stored bytes read, then partitions joined.
 """
 
 import json
 import threading
 import time
-from types import TracebackType
-from typing import Any, Self, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 from apache_beam.io.filesystems import FileSystems
 from tqdm import tqdm
@@ -30,72 +31,48 @@ class Note:
         self._path = FileSystems.join(folder, f"{kind}-{name}")
         self._written = 0.0
 
-    def write(self, *, done: int, lines: int = 0, finished: bool = False) -> None:
+    def write(self, done: int, *, finished: bool = False) -> None:
         """Writes how far the work is, unless the last note is less than a second old."""
         now = time.monotonic()
         if finished or now - self._written > _SECONDS_BETWEEN_NOTES:
             self._written = now
-            write_object(self._path, json.dumps([done, lines]).encode())
+            write_object(self._path, json.dumps(done).encode())
 
 
-class Watch:
-    """Shows the notes while the job runs: `with Watch(...): ...`."""
-
-    def __init__(self, folder: str, *, stored_bytes: int, partitions: int, stream: TextIO):
-        self._folder = folder
-        self._stored_bytes = stored_bytes
-        self._partitions = partitions
-        self._is_terminal = stream.isatty()
-        self._stream = stream
-        self._began = time.time()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, error: type[BaseException] | None, value: object, traceback: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
-        if error is None:
-            self._show(f"done in {tqdm.format_interval(time.time() - self._began)}")
-        if self._is_terminal:
-            self._stream.write("\n")
-
-    def _watch(self) -> None:
-        while not self._stop.wait(1.0 if self._is_terminal else _SECONDS_BETWEEN_LINES):
-            self._show(self.state())
-
-    def state(self) -> str:
-        """How far the job is, in a line."""
-        seconds = time.time() - self._began
-        done, lines = self._add_up(READING)
-        if done < self._stored_bytes:
-            more = f", {lines:,} lines, {lines / seconds:,.0f} a second"
-            return f"reading {_bar(done, self._stored_bytes, seconds, 'B')}{more}"
-        done, _ = self._add_up(JOINING)
-        return f"joining {_bar(done, self._partitions, seconds, ' partitions')}"
-
-    def _add_up(self, kind: str) -> tuple[int, int]:
-        """Work done and lines read, over all notes of one kind."""
-        done = lines = 0
-        for file in files_like(self._folder, f"{kind}-*"):
-            try:
-                note = json.loads(read_bytes(file.path))
-            except (OSError, ValueError):  # being written at this moment
-                continue
-            done, lines = done + note[0], lines + note[1]
-        return done, lines
-
-    def _show(self, line: str) -> None:
-        self._stream.write(f"\r{line:100}" if self._is_terminal else f"{line}\n")
-        self._stream.flush()
+def work_done(folder: str, kind: str) -> int:
+    """The sum of all notes of one kind."""
+    done = 0
+    for file in files_like(folder, f"{kind}-*"):
+        try:
+            done += json.loads(read_bytes(file.path))
+        except (OSError, ValueError):  # being written at this moment
+            continue
+    return done
 
 
-def _bar(done: int, total: int, seconds: float, unit: str) -> str:
-    layout = "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit}"
-    settings: dict[str, Any] = {"ncols": 60, "unit": unit, "unit_scale": True}
-    return tqdm.format_meter(done, total, seconds, bar_format=layout, **settings)
+@contextmanager
+def shown_progress(
+    folder: str, *, stored_bytes: int, partitions: int, stream: TextIO
+) -> Iterator[None]:
+    """Shows the notes in the folder while the job runs; a stage of a total of 0 is left out."""
+    is_over = threading.Event()
+    seconds = 1.0 if stream.isatty() else _SECONDS_BETWEEN_LINES
+    stages = ((READING, stored_bytes, "B"), (JOINING, partitions, " partitions"))
+
+    def watch() -> None:
+        for kind, total, unit in stages:
+            settings: dict[str, Any] = {"unit": unit, "unit_scale": True, "mininterval": 0}
+            with tqdm(desc=kind, total=total, file=stream, **settings) as bar:
+                while bar.n < total:
+                    is_last = is_over.wait(seconds)
+                    bar.update(work_done(folder, kind) - bar.n)
+                    if is_last:
+                        break
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()

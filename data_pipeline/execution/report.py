@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-import orjson
+import msgspec
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.pvalue import AsList, AsSideInput, AsSingleton
+from apache_beam.pvalue import AsSideInput, AsSingleton
 
 from common.errors import InputError
 from data_pipeline.storage.filesystem import read_bytes, write_file
@@ -20,8 +20,10 @@ from data_pipeline.storage.output_folder import OutputFolder
 
 UNREADABLE = "unreadable"
 TALLY = "tally"
+INPUTS = "inputs"
 COUNTS = "counts"
 """The name of the job's own counts in a tally."""
+_NAME = "report.json"
 
 Tally = dict[str, Counter]
 """Name of a histogram -> counts."""
@@ -43,13 +45,17 @@ class ShardFile(NamedTuple):
         return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
 
 
-class Report(NamedTuple):
-    """The result of a job that could read all of its input."""
+class Report(msgspec.Struct, kw_only=True):
+    """The result of a job."""
 
-    tally: Tally
+    tally: dict[str, dict[str, int]]
     files: list[ShardFile]
-    more: dict[str, Any]
-    """Further entries by name."""
+    unreadable: list[str]
+    """Errors of input files that could not be read."""
+    inputs: list[Any]
+    """What was read of each input file, in any order."""
+    examples: list[dict[str, Any]] = []
+    """Some pairs."""
 
 
 def add_up(tallies: Iterable[Tally]) -> Tally:
@@ -62,52 +68,22 @@ def add_up(tallies: Iterable[Tally]) -> Tally:
 
 
 def add_report(
-    pipeline: beam.Pipeline,
-    folder: str,
-    *,
-    tallies: list[beam.PCollection],
-    unreadable: beam.PCollection,
-    files: beam.PCollection,
-    **more: AsSideInput,
+    pipeline: beam.Pipeline, folder: str, *, tallies: list[beam.PCollection], **found: AsSideInput
 ) -> None:
-    """Adds the last step of a job, which writes the report into the folder."""
+    """Adds the last step of a job, which writes the report; `found` are its other fields."""
     # Defaults of the side inputs instead of the sums' own: five transforms less for each.
     total = (
         tallies
         | "Merge the counts" >> beam.Flatten()
         | "Sum them" >> beam.CombineGlobally(add_up).without_defaults()
     )
-    _ = (
-        pipeline
-        | "Start the report" >> beam.Impulse()
-        | "Write the report"
-        >> beam.Map(
-            _write,
-            path=_path(folder),
-            tally=AsSingleton(total, default_value={}),
-            unreadable=AsList(unreadable),
-            files=AsList(files),
-            **more,
-        )
-    )
+    path, tally = FileSystems.join(folder, _NAME), AsSingleton(total, default_value={})
+    start = pipeline | "Start the report" >> beam.Impulse()
+    _ = start | "Write the report" >> beam.Map(_write, path=path, tally=tally, **found)
 
 
-def _path(folder: str) -> str:
-    return FileSystems.join(folder, "report.json")
-
-
-def _write(
-    _: bytes,
-    *,
-    path: str,
-    tally: Tally,
-    unreadable: list[str],
-    files: list[ShardFile],
-    **more: Any,
-) -> None:
-    report = {"tally": tally, "unreadable": sorted(set(unreadable)), "files": sorted(files), **more}
-    # orjson does not serialize named tuples itself.
-    write_file(path, orjson.dumps(report, default=tuple))
+def _write(_: bytes, *, path: str, **found: Any) -> None:
+    write_file(path, msgspec.json.encode(found))
 
 
 def read_report(output: OutputFolder) -> Report:
@@ -116,11 +92,10 @@ def read_report(output: OutputFolder) -> Report:
     Raises:
       InputError: if files could not be read; what was written aside is removed.
     """
-    report = orjson.loads(read_bytes(_path(output.incomplete)))
-    unreadable = report.pop("unreadable")
-    if unreadable:
+    content = read_bytes(FileSystems.join(output.incomplete, _NAME))
+    report = msgspec.json.decode(content, type=Report)
+    if report.unreadable:
         output.discard()
-        raise InputError("; ".join(unreadable))
-    tally = {name: Counter(counts) for name, counts in report.pop("tally").items()}
-    files = [ShardFile(*file) for file in report.pop("files")]
-    return Report(tally, files, more=report)
+        raise InputError("; ".join(sorted(set(report.unreadable))))
+    report.files.sort()
+    return report

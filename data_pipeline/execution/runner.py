@@ -41,7 +41,7 @@ _STDERR = 2
 
 
 class _Options(PipelineOptions):
-    """Beam's options, of which unknown ones are refused."""
+    """Beam's options, of which unknown ones are refused: Beam leaves them out with a warning."""
 
     def get_all_options(
         self,
@@ -54,24 +54,16 @@ class _Options(PipelineOptions):
         """The options by name; a job server gives `add_extra_args_fn`, which adds its own.
 
         Raises:
-          InputError: if one is unknown to it, too: Beam would leave it out with a warning.
+          InputError: if one is unknown to it, too.
         """
         if add_extra_args_fn is not None and not retain_unknown_options:
             self.require_known(add_extra_args_fn)
         return super().get_all_options(
-            drop_default,
-            add_extra_args_fn,
-            retain_unknown_options,
-            display_warnings=display_warnings,
-            current_only=current_only,
+            drop_default, add_extra_args_fn, retain_unknown_options, display_warnings, current_only
         )
 
     def require_known(self, add_extra_args_fn: Callable | None = None) -> None:
-        """Checks that every option is Beam's, or one that the function adds to its parser.
-
-        Raises:
-          InputError: if one is not.
-        """
+        """Raises an InputError unless all options are Beam's, or added by the function."""
         known, given = (
             super(_Options, self).get_all_options(False, add_extra_args_fn, retain)
             for retain in (False, True)
@@ -108,10 +100,9 @@ def pipeline_options(beam_arguments: Sequence[str]) -> PipelineOptions:
     workers = options.view_as(DirectOptions).direct_num_workers
     if workers < 0:
         raise InputError(f"--direct_num_workers: {workers} is not 0 or more")
-    if is_local(options):
-        # The local workers log each error that the job then fails with.
-        logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    else:
+    # Workers log each error that the job then fails with.
+    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
+    if not is_local(options):
         _log_states_only()
     reach_object_stores(options)
     return options
@@ -182,7 +173,6 @@ def _log_states_only() -> None:
     """Logs when the job's state changes on an engine, and nothing else of Beam's."""
     # What engines report, tracebacks included, goes through the root logger.
     logging.getLogger().setLevel(logging.CRITICAL)
-    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
     # Beam's thread that waits for the engine fails with it; the main thread reports that.
     threading.excepthook = lambda _: None
     states = logging.getLogger(_STATES)
@@ -195,39 +185,31 @@ def quiet_processes(workers: int) -> Iterator[TextIO]:
     """Silences the stderr of Beam's processes, and ends them on a signal; yields the terminal.
 
     They write about each channel that they open to the stderr that they inherit, and no option
-    stops them. Their errors come with the failure of the job.
+    stops them. Their errors come with the failure of the job. On a signal all processes end at
+    once: Beam's cleanup would wait for its workers.
     """
-    sys.stderr.flush()
-    with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
-        if workers > 1:
-            os.dup2(nowhere.fileno(), _STDERR)
-        try:
-            with _ended_by_signals(terminal):
-                yield terminal
-        finally:
-            os.dup2(terminal.fileno(), _STDERR)
-
-
-@contextmanager
-def _ended_by_signals(terminal: TextIO) -> Iterator[None]:
-    """Ends this process and its children at once: Beam's cleanup would wait for its workers."""
 
     def end(number: int, _: object) -> None:
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.NoSuchProcess):
                 child.kill()
-        print("interrupted; run the same command again to complete it", file=terminal, flush=True)
+        said = "interrupted; run the same command again to complete it"
+        print(f"\n{said}", file=terminal, flush=True)
         os._exit(128 + number)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    # A shell ignores Ctrl-C for what runs in the background.
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, end) for number in heard}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    sys.stderr.flush()
+    with Path(os.devnull).open("w") as nowhere, os.fdopen(os.dup(_STDERR), "w") as terminal:
+        if workers > 1:
+            os.dup2(nowhere.fileno(), _STDERR)
+        heard = []
+        if threading.current_thread() is threading.main_thread():
+            # A shell ignores Ctrl-C for what runs in the background.
+            numbers = (signal.SIGINT, signal.SIGTERM)
+            heard = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, end) for number in heard}
+        try:
+            yield terminal
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.dup2(terminal.fileno(), _STDERR)

@@ -14,19 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.columns import pieces, values_of
 from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.job.join import OWN_MESSAGES, PAIRS_A_BATCH, OwnMessages, partitions_of
-from data_pipeline.pairs.schema import (
-    BEFORE_INPUT,
-    CONTEXT,
-    CONTEXT_ID,
-    INPUT_ID,
-    RESPONSE_ID,
-    pairs_schema,
-)
+from data_pipeline.pairs.schema import BEFORE_INPUT, CONTEXT_ID, pairs_schema
+from data_pipeline.pairs.tfrecord import CONTEXT, INPUT_ID, RESPONSE_ID
 
 _COMPLETE, _WAITING = "complete", "waiting pairs"
 _WAITING_BYTES = 256 << 20
@@ -34,35 +27,33 @@ _WAITING_BYTES = 256 << 20
 may be any number."""
 
 
-class AddContextTurn(beam.PTransform):
-    """(batches of pairs, sent own messages) -> the pairs, with one more turn where known."""
+def add_context_turns(
+    pairs: beam.PCollection,
+    messages: beam.PCollection,
+    exchange: Exchange,
+    *,
+    turns: int,
+    partitions: int,
+) -> beam.PCollection:
+    """Batches of pairs -> the same with up to `turns` turns before their inputs.
 
-    def __init__(self, exchange: Exchange, *, turn: int, turns: int, partitions: int):
-        super().__init__()
-        self._exchange = exchange
-        self._turn = turn
-        self._schema = pairs_schema(turns)
-        self._partitions = partitions
-
-    @no_annotations  # Beam has no type hint for several collections
-    def expand(
-        self, pairs_and_messages: tuple[beam.PCollection, beam.PCollection]
-    ) -> beam.PCollection:
-        """Joins once more; yields batches of pairs."""
-        pairs, messages = pairs_and_messages
-        waiting, complete = pairs | "Separate pairs without an earlier message" >> beam.FlatMap(
+    `messages` are blocks of `OWN_SCHEMA` by the partitions of their ids.
+    """
+    for turn in range(turns):
+        waiting, complete = pairs | f"Keep complete pairs from turn {turn}" >> beam.FlatMap(
             _separate_complete
         ).with_outputs(_COMPLETE, main="waiting")
-        sent = waiting | "Send pairs to the earlier message" >> self._exchange.send(
-            partial(_by_earlier_message, partitions=self._partitions)
+        sent = waiting | f"Send pairs to turn {turn}" >> exchange.send(
+            partial(_by_earlier_message, partitions=partitions)
         )
         joined = (
             {OWN_MESSAGES: messages, _WAITING: sent}
-            | "Group pairs with messages" >> beam.CoGroupByKey()
-            | "Add the turn to the pairs"
-            >> beam.FlatMap(_add_turn, turn=self._turn, schema=self._schema)
+            | f"Group pairs with turn {turn}" >> beam.CoGroupByKey()
+            | f"Add context turn {turn}"
+            >> beam.FlatMap(_add_turn, turn=turn, schema=pairs_schema(turns))
         )
-        return (joined, complete) | "Merge all pairs" >> beam.Flatten()
+        pairs = (joined, complete) | f"Merge all pairs after turn {turn}" >> beam.Flatten()
+    return pairs
 
 
 def _separate_complete(pairs: pa.RecordBatch) -> Iterator[Any]:
@@ -103,18 +94,13 @@ def add_turn(pairs: pa.RecordBatch, own: OwnMessages, *, turn: int) -> Iterator[
 
 def _with_turn(pairs: pa.RecordBatch, own: OwnMessages, rows: Any, *, turn: int) -> pa.RecordBatch:
     before = pairs.column(BEFORE_INPUT)
-    seen = [RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))]
     new = own.are_kept(rows)
-    for name in seen:
+    for name in (RESPONSE_ID, INPUT_ID, *map(CONTEXT_ID.format, range(turn))):
         new &= ~values_of(pc.equal(before, pairs.column(name)))
     rows = pc.if_else(pa.array(new), rows, None)
-    found = {
+    columns = dict(zip(pairs.schema.names, pairs.columns, strict=True)) | {
         BEFORE_INPUT: own.parents(rows),
         CONTEXT.format(turn): own.texts(rows),
         CONTEXT_ID.format(turn): pc.if_else(pa.array(new), before, None),
     }
-    columns = [
-        found.get(name, column)
-        for name, column in zip(pairs.schema.names, pairs.columns, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=pairs.schema)
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=pairs.schema)

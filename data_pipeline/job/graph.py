@@ -14,111 +14,104 @@ Elements are Arrow batches of many messages or pairs, or blocks of them (`exchan
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
+from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
 
 from data_pipeline.card.statistics import a_few, describe, some_of
 from data_pipeline.execution.exchange import Block, Exchange
 from data_pipeline.execution.progress import JOINING, Note
-from data_pipeline.execution.report import COUNTS, TALLY, UNREADABLE, add_report
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, ShardFile, add_report
 from data_pipeline.job import join, turns
-from data_pipeline.job.context import AddContextTurn
-from data_pipeline.job.read import INPUTS, LETTERS, ReadShare, count, dead_letter_lines
-from data_pipeline.job.rows import pairs_of_rows
-from data_pipeline.job.settings import Settings
+from data_pipeline.job.context import add_context_turns
+from data_pipeline.job.plan import Plan
+from data_pipeline.job.read import NumberedFile, count, read_files
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
 from data_pipeline.pairs.deduplication import cap_copies, count_copies
 from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.shards import Sharding, WriteLines, write_shard
-from data_pipeline.sources.source import Layout, Source
-from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED
+from data_pipeline.pairs.shards import Shards, write_shard
+from data_pipeline.sources.source import Layout
+from data_pipeline.storage.filesystem import write_file
+from data_pipeline.storage.output_folder import EXCLUDED
 
 
-class Plan(NamedTuple):
-    """Everything that the graph depends on."""
+def build(
+    pipeline: beam.Pipeline, plan: Plan, exchange: Exchange, shares: list[list[NumberedFile]]
+) -> None:
+    """Adds the whole job to a pipeline; its last step writes the report.
 
-    inputs: list[InputFile]
-    """Files, and parts of large ones, in reading order."""
-    shares: list[list[InputFile]]
-    """The same, by who reads them: each worker's share, or each for itself."""
-    source: Source
-    exchange: Exchange
-    """Shards, notes and the report are written into its folder, too."""
-    settings: Settings
-
-    @property
-    def folder(self) -> str:
-        """Where the job writes, apart from the published files."""
-        return self.exchange.folder
-
-
-def build(pipeline: beam.Pipeline, plan: Plan) -> None:
-    """Adds the whole job to a pipeline; its last step writes the report."""
-    settings = plan.settings
-    messages, read_tally, inputs, letters, unreadable = (
+    Args:
+      pipeline: to add the job to.
+      plan: the job.
+      exchange: how rows travel; shards, notes and the report are written into its folder, too.
+      shares: the files by who reads them.
+    """
+    folder = exchange.folder
+    messages, read_tally, inputs, unreadable = (
         pipeline
-        | "List the input files" >> beam.Create(_numbered_shares(plan), reshuffle=False)
+        | "List the input files" >> beam.Create(shares, reshuffle=False)
         | "Distribute the files over the workers" >> beam.Reshuffle()
         | "Read each file"
-        >> beam.ParDo(
-            ReadShare(plan.source, plan.folder, max_dead_letters=settings.limits.max_dead_letters)
-        )
+        >> beam.FlatMap(read_files, source=plan.source, folder=folder)
         .with_output_types(pa.RecordBatch)
-        .with_outputs(TALLY, INPUTS, LETTERS, UNREADABLE, main="messages")
+        .with_outputs(TALLY, INPUTS, UNREADABLE, main="messages")
     )
-    pairs, join_tally = _pair(messages, plan)
-    selected = _select(pairs, plan)
-    pairs = selected.pairs
-    shards = _write_shards(pipeline, pairs, plan)
-    tallies = [
-        read_tally,
-        join_tally,
-        *selected.tallies,
-        pairs | "Count lengths, subreddits and months" >> beam.Map(describe),
-        count_copies(pairs, plan.exchange, partitions=settings.partitions),
-    ]
-    dead_letters = letters | "Write the dead letters" >> WriteLines(
-        plan.folder, DEAD_LETTERS, read=dead_letter_lines, most=settings.limits.max_dead_letters
-    )
-    files = (shards, dead_letters, *selected.files) | "List the files written" >> beam.Flatten()
+    pairs, join_tally = _pair(messages, plan, exchange)
+    tallies, files = [read_tally, join_tally], []
+    if plan.excluded is not None:
+        pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
+            decontaminate, excluded=plan.excluded
+        ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
+        tallies.append(tally)
+        files.append(
+            pipeline
+            | "Start the list of removed pairs" >> beam.Impulse()
+            | "List the removed pairs" >> beam.Map(_write_excluded, folder, AsList(lines))
+        )
+    if plan.options.max_copies_of_pair is not None:
+        pairs, tally = cap_copies(
+            pairs,
+            plan.options.max_copies_of_pair,
+            exchange,
+            partitions=plan.partitions,
+            schema=pairs_schema(plan.options.context_turns),
+        )
+        tallies.append(tally)
+    files.append(_write_shards(pipeline, pairs, plan.shards, exchange))
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
     few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
+    tallies.append(pairs | "Count lengths, subreddits and months" >> beam.Map(describe))
+    tallies.append(count_copies(pairs, exchange, partitions=plan.partitions))
     add_report(
         pipeline,
-        plan.folder,
+        folder,
         tallies=tallies,
-        unreadable=unreadable,
-        files=files,
+        unreadable=AsList(unreadable),
+        files=AsList(files | "List the files written" >> beam.Flatten()),
         inputs=AsList(inputs),
         examples=AsSingleton(few, default_value=[]),
     )
 
 
-def _numbered_shares(plan: Plan) -> list[list[tuple[int, InputFile]]]:
-    positions = {file: position for position, file in enumerate(plan.inputs)}
-    # Largest first: runners that deal out the shares in turn give each worker about as much.
-    in_order = sorted(plan.shares, key=lambda share: -sum(file.stored_bytes for file in share))
-    return [[(positions[file], file) for file in share] for share in in_order]
-
-
-def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, beam.PCollection]:
+def _pair(
+    messages: beam.PCollection, plan: Plan, exchange: Exchange
+) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of messages -> batches of pairs, and their counts."""
-    exchange, source, partitions = plan.exchange, plan.source, plan.settings.partitions
-    rule_names, context_turns = list(source.rule_names), plan.settings.sharding.context_turns
-    if source.layout is Layout.ROWS:
+    layout, partitions = plan.source.layout, plan.partitions
+    rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns
+    if layout is Layout.ROWS:
         return messages | "Make pairs of rows" >> (
-            beam.FlatMap(pairs_of_rows, rule_names=rule_names)
+            beam.FlatMap(_pairs_of_rows, rule_names=rule_names)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="pairs")
         )
-    if source.layout is Layout.TURNS:
+    if layout is Layout.TURNS:
         by_thread = partial(turns.by_thread, partitions=partitions)
         messages = (
             messages
@@ -138,23 +131,28 @@ def _pair(messages: beam.PCollection, plan: Plan) -> tuple[beam.PCollection, bea
         | "Group messages by partition" >> beam.CoGroupByKey()
         | "Join replies to their parents"
         >> beam.FlatMap(
-            join_partition,
-            folder=plan.folder,
+            _join_partition,
+            folder=exchange.folder,
             rule_names=rule_names,
             context_turns=context_turns,
         )
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="pairs")
     )
-    for turn in range(context_turns):
-        add_turn = AddContextTurn(exchange, turn=turn, turns=context_turns, partitions=partitions)
-        pairs = (pairs, own) | f"Add context turn {turn}" >> add_turn
-    if source.layout is Layout.LINKED_THREADS:
+    pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=partitions)
+    if layout is Layout.LINKED_THREADS:
         pairs = add_threads(pairs, messages)
     return pairs, tally
 
 
-def join_partition(
+def _pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterator[Any]:
+    """A batch of rows -> their pairs; tagged, their counts."""
+    pairs, counts = join.pairs_of_rows(rows, rule_names=rule_names)
+    yield pairs
+    yield TaggedOutput(TALLY, {COUNTS: counts})
+
+
+def _join_partition(
     element: tuple[int, dict[str, Iterable[Block]]],
     *,
     folder: str,
@@ -169,59 +167,38 @@ def join_partition(
         count(counts)
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
-    Note(folder, JOINING, f"{partition:05d}").write(done=1, finished=True)
+    Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
 
 
-class _Selected(NamedTuple):
-    pairs: beam.PCollection
-    tallies: list[beam.PCollection]
-    files: list[beam.PCollection]
+def _write_excluded(_: bytes, folder: str, batches: list[bytes]) -> ShardFile:
+    """Writes batches of lines, sorted: how they were batched depends on how the input was cut."""
+    lines = sorted(line for batch in batches for line in batch.splitlines(keepends=True))
+    file = write_file(FileSystems.join(folder, EXCLUDED), b"".join(lines))
+    return ShardFile(EXCLUDED, "", file.size, file.crc32c, len(lines))
 
 
-def _select(pairs: beam.PCollection, plan: Plan) -> _Selected:
-    """Removes pairs of evaluation sets and surplus copies, where that is asked for."""
-    settings, tallies, files = plan.settings, [], []
-    if settings.excluded is not None:
-        pairs, lines, tally = pairs | "Remove pairs of evaluation sets" >> beam.FlatMap(
-            decontaminate, excluded=settings.excluded
-        ).with_outputs(EXCLUDED_PAIRS, TALLY, main="pairs")
-        files.append(lines | "Write the removed pairs" >> WriteLines(plan.folder, EXCLUDED))
-        tallies.append(tally)
-    if settings.max_copies_of_pair is not None:
-        pairs, tally = cap_copies(
-            pairs,
-            settings.max_copies_of_pair,
-            plan.exchange,
-            partitions=settings.partitions,
-            schema=pairs_schema(settings.sharding.context_turns),
-        )
-        tallies.append(tally)
-    return _Selected(pairs, tallies, files)
-
-
-def _write_shards(pipeline: beam.Pipeline, pairs: beam.PCollection, plan: Plan) -> beam.PCollection:
+def _write_shards(
+    pipeline: beam.Pipeline, pairs: beam.PCollection, shards: Shards, exchange: Exchange
+) -> beam.PCollection:
     """Writes the shard files, also the empty ones."""
-    sharding = plan.settings.sharding
-    rows = pairs | "Split pairs and send them to their shards" >> plan.exchange.send(
-        partial(_rows_by_shard, sharding=sharding)
+    rows = pairs | "Split pairs and send them to their shards" >> exchange.send(
+        partial(_rows_by_shard, shards=shards)
     )
-    nothing = [(shard, None) for shard in range(len(sharding.all_shards()))]
+    nothing = [(shard, None) for shard in range(len(shards.listed()))]
     every_shard = pipeline | "List the shards" >> beam.Create(nothing, reshuffle=False)
     return (
         (rows, every_shard)
         | "Add empty shards" >> beam.Flatten()
         | "Group pairs by shard" >> beam.GroupByKey()
-        | "Write the shards" >> beam.FlatMap(write_shard, folder=plan.folder, sharding=sharding)
+        | "Write the shards" >> beam.FlatMap(write_shard, folder=exchange.folder, shards=shards)
     )
 
 
-def _rows_by_shard(
-    pairs: pa.RecordBatch, *, sharding: Sharding
-) -> tuple[pa.RecordBatch, np.ndarray]:
-    rows, shards = sharding.rows(pairs)
-    by_shard = np.bincount(shards, minlength=len(sharding.all_shards())).tolist()
+def _rows_by_shard(pairs: pa.RecordBatch, *, shards: Shards) -> tuple[pa.RecordBatch, np.ndarray]:
+    rows, of_row = shards.rows(pairs)
+    by_shard = np.bincount(of_row, minlength=len(shards.listed())).tolist()
     counts: Counter = Counter()
-    for (split, _), pairs_of_shard in zip(sharding.all_shards(), by_shard, strict=True):
-        counts[f"{split}_pairs"] += pairs_of_shard
+    for (split, _), number in zip(shards.listed(), by_shard, strict=True):
+        counts[f"{split}_pairs"] += number
     count(counts)
-    return rows, shards
+    return rows, of_row

@@ -18,7 +18,15 @@ import pyarrow.compute as pc
 from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces, values_of
 from data_pipeline.execution.exchange import Block, received
 from data_pipeline.job.read import POSITION
-from data_pipeline.pairs.schema import pairs_schema
+from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
+from data_pipeline.pairs.tfrecord import (
+    INPUT,
+    INPUT_ID,
+    RESPONSE,
+    RESPONSE_ID,
+    SUBREDDIT,
+    THREAD_ID,
+)
 from data_pipeline.sources.source import MESSAGES
 
 OWN_MESSAGES, REPLIES = "own messages", "replies"
@@ -54,7 +62,7 @@ def by_parent(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBa
     return messages, keys
 
 
-def in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
+def _in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
     """The messages, in reading order if two have one id; else their order does not matter."""
     if pc.count_distinct(messages.column("id")).as_py() < messages.num_rows:
         return messages.sort_by(POSITION.name)
@@ -66,10 +74,8 @@ class OwnMessages:
 
     def __init__(self, blocks: Iterable[Block]):
         """Takes blocks of `OWN_SCHEMA`."""
-        self._messages = in_reading_order(received(blocks, OWN_SCHEMA))
-        ids = self._messages.column("id")
-        first = pc.index_in(ids, value_set=ids).to_numpy()
-        self._is_first = first == np.arange(len(first))
+        self._messages = _in_reading_order(received(blocks, OWN_SCHEMA))
+        self._is_first = _are_first(self._messages.column("id"))
         self._text_bytes = pa.array(lengths_of(self._messages.column("text")))
 
     def rows_of(self, ids: Any) -> Any:
@@ -95,14 +101,16 @@ class OwnMessages:
     def count(self, rule_names: Sequence[str]) -> Counter:
         """`duplicates`, `comments`, `kept` and `dropped/RULE`."""
         once = self._messages.column("dropped_by").filter(pa.array(self._is_first))
-        by_rule = np.bincount(once.drop_null().to_numpy(), minlength=len(rule_names))
-        counts = Counter(
-            {f"dropped/{rule_names[rule]}": int(n) for rule, n in enumerate(by_rule) if n}
-        )
-        counts["duplicates"] = self._messages.num_rows - len(once)
-        counts["comments"] = len(once)
-        counts["kept"] = once.null_count
-        return counts
+        return _counts(once, rule_names) + Counter(duplicates=self._messages.num_rows - len(once))
+
+
+def _counts(dropped_by: Any, rule_names: Sequence[str]) -> Counter:
+    """`comments`, `kept` and `dropped/RULE` of messages."""
+    by_rule = np.bincount(dropped_by.drop_null().to_numpy(), minlength=len(rule_names))
+    counts = Counter(comments=len(dropped_by), kept=int(dropped_by.null_count))
+    for name, number in zip(rule_names, by_rule.tolist(), strict=True):
+        counts[f"dropped/{name}"] = number
+    return +counts
 
 
 def pair_partition(
@@ -118,14 +126,13 @@ def pair_partition(
       `duplicates`, `comments`, `kept`, `replies`, `pairs`, `dropped/RULE`.
     """
     own = OwnMessages(blocks[OWN_MESSAGES])
-    replies = in_reading_order(received(blocks[REPLIES], REPLIES_SCHEMA))
+    replies = _in_reading_order(received(blocks[REPLIES], REPLIES_SCHEMA))
     schema = pairs_schema(context_turns)
-    yield concat([], schema), own.count(rule_names)
     kept = _are_first_copies(replies) & values_of(replies.column("dropped_by").is_null())
+    yield concat([], schema), own.count(rule_names) + Counter(replies=int(kept.sum()))
     parents = own.rows_of(replies.column("parent"))
     others = values_of(pc.not_equal(replies.column("id"), replies.column("parent")))
     paired = np.flatnonzero(kept & others & own.are_kept(parents))
-    yield concat([], schema), Counter(replies=int(kept.sum()))
     rows = parents.take(pa.array(paired))
     for piece in pieces(own.text_bytes(rows), rows=PAIRS_A_BATCH):
         some = replies.take(pa.array(paired[piece]))
@@ -135,33 +142,60 @@ def pair_partition(
 
 def _are_first_copies(replies: pa.RecordBatch) -> np.ndarray:
     """Whether each reply is the first with its id and its parent [rows]."""
-    ids = replies.column("id")
-    is_first = np.ones(len(ids), bool)
-    if pc.count_distinct(ids).as_py() < len(ids):
-        codes = [
-            replies.column(name).dictionary_encode().indices.to_numpy() for name in ("id", "parent")
-        ]
-        _, first = np.unique(codes[0].astype(np.int64) << 32 | codes[1], return_index=True)
-        is_first[:] = False
-        is_first[first] = True
-    return is_first
+    if pc.count_distinct(replies.column("id")).as_py() == replies.num_rows:
+        return np.ones(replies.num_rows, bool)
+    ids, parents = (
+        replies.column(name).dictionary_encode().indices.to_numpy().astype(np.int64)
+        for name in ("id", "parent")
+    )
+    return _are_first(pa.array(ids << 32 | parents))
+
+
+def _are_first(values: Any) -> np.ndarray:
+    """Whether each value is the first of those that equal it [rows]."""
+    return pc.index_in(values, value_set=values).to_numpy() == np.arange(len(values))
 
 
 def _pairs(
     replies: pa.RecordBatch, own: OwnMessages, rows: Any, schema: pa.Schema
 ) -> pa.RecordBatch:
     columns = {
-        "input": own.texts(rows),
-        "response": replies.column("text"),
-        "input_id": replies.column("parent"),
-        "response_id": replies.column("id"),
-        "thread_id": replies.column("thread"),
-        "subreddit": replies.column("group"),
-        "created": replies.column("created"),
-        "before_input": own.parents(rows),
+        INPUT: own.texts(rows),
+        RESPONSE: replies.column("text"),
+        INPUT_ID: replies.column("parent"),
+        RESPONSE_ID: replies.column("id"),
+        THREAD_ID: replies.column("thread"),
+        SUBREDDIT: replies.column("group"),
+        CREATED: replies.column("created"),
+        BEFORE_INPUT: own.parents(rows),
     }
-    nothing = pa.nulls(len(rows), pa.large_string())
-    return pa.RecordBatch.from_arrays(
-        [columns.get(field.name, nothing).cast(field.type) for field in schema],
-        schema=schema,
-    )
+    return _batch_of(columns, schema, rows=len(rows))
+
+
+def _batch_of(columns: dict[str, Any], schema: pa.Schema, *, rows: int) -> pa.RecordBatch:
+    nothing = pa.nulls(rows, pa.string())
+    arrays = [columns.get(field.name, nothing).cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def pairs_of_rows(
+    rows: pa.RecordBatch, *, rule_names: Sequence[str]
+) -> tuple[pa.RecordBatch, Counter]:
+    """Rows that are pairs already -> the kept ones as pairs, and their counts.
+
+    Their ids are ROW:input and ROW:response. A row counts as one comment: `kept`, `replies` and
+    `pairs` are the rows that no rule drops.
+    """
+    kept = rows.filter(rows.column("dropped_by").is_null())
+    columns = {
+        INPUT: kept.column("input"),
+        RESPONSE: kept.column("text"),
+        INPUT_ID: pc.binary_join_element_wise(kept.column("id"), "input", ":"),
+        RESPONSE_ID: pc.binary_join_element_wise(kept.column("id"), "response", ":"),
+        THREAD_ID: kept.column("thread"),
+        SUBREDDIT: kept.column("group"),
+        CREATED: kept.column("created"),
+    }
+    counts = _counts(rows.column("dropped_by"), rule_names)
+    counts.update(replies=kept.num_rows, pairs=kept.num_rows)
+    return _batch_of(columns, pairs_schema(0), rows=kept.num_rows), counts

@@ -11,39 +11,12 @@ import numpy as np
 import pyarrow as pa
 from apache_beam.pvalue import AsSingleton
 
-from data_pipeline.pairs.schema import INPUT_ID, THREAD_ID
 from data_pipeline.pairs.splits import stable_hashes
+from data_pipeline.pairs.tfrecord import INPUT_ID, THREAD_ID
 
 _HASH = np.dtype("<u8")
-
-
-class Threads:
-    """Message ids -> threads, by hashes of the ids."""
-
-    def __init__(self, links: Iterable[bytes]):
-        """Connects the links of all replies, as `links_of` lists them."""
-        batches = [np.frombuffer(some, _HASH).reshape(2, -1) for some in links]
-        ends = np.concatenate([np.zeros((2, 0), _HASH), *batches], axis=1)
-        self._ids, positions = np.unique(ends, return_inverse=True)
-        if not len(self._ids):
-            self._threads = self._ids
-            return
-        # Here, since every job imports this module, and few need it.
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        count = len(self._ids)
-        inputs, responses = positions.reshape(2, -1)
-        graph = coo_array((np.ones(len(inputs), bool), (inputs, responses)), (count, count))
-        _, component = connected_components(graph, directed=False)
-        # Ids are sorted, so the first of a component has its lowest hash.
-        _, first = np.unique(component, return_index=True)
-        self._threads = self._ids[first[component]]
-
-    def of(self, hashes: np.ndarray) -> pa.StringArray:
-        """The thread of each message: 16 hexadecimal digits, the same in every run."""
-        found = self._threads[np.searchsorted(self._ids, hashes)]
-        return pa.array([f"{thread:016x}" for thread in found.tolist()], pa.string())
+Threads = tuple[np.ndarray, np.ndarray]
+"""Hashes of message ids, ascending, and of each the lowest hash in its thread, uint64 [ids]."""
 
 
 def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCollection:
@@ -52,7 +25,7 @@ def add_threads(pairs: beam.PCollection, messages: beam.PCollection) -> beam.PCo
         messages
         | "List the links of the replies" >> beam.Map(links_of)
         | "Collect the links" >> beam.combiners.ToList()
-        | "Connect the messages" >> beam.Map(Threads)
+        | "Connect the messages" >> beam.Map(connect)
     )
     return pairs | "Add the threads" >> beam.Map(with_threads, AsSingleton(threads))
 
@@ -63,7 +36,29 @@ def links_of(messages: pa.RecordBatch) -> bytes:
     return b"".join(stable_hashes(replies.column(name)).tobytes() for name in ("parent", "id"))
 
 
+def connect(links: Iterable[bytes]) -> Threads:
+    """The links of all replies, as `links_of` lists them -> the threads."""
+    # Here, since every job imports this module, and few need it.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    batches = [np.frombuffer(some, _HASH).reshape(2, -1) for some in links]
+    ends = np.concatenate([np.zeros((2, 0), _HASH), *batches], axis=1)
+    ids, positions = np.unique(ends, return_inverse=True)
+    if not len(ids):
+        return ids, ids
+    inputs, responses = positions.reshape(2, -1)
+    links_between = np.ones(len(inputs), bool), (inputs, responses)
+    graph = coo_array(links_between, shape=(len(ids), len(ids)))
+    _, component = connected_components(graph, directed=False)
+    # Ids are sorted, so the first of a component has its lowest hash.
+    _, first = np.unique(component, return_index=True)
+    return ids, ids[first[component]]
+
+
 def with_threads(pairs: pa.RecordBatch, threads: Threads) -> pa.RecordBatch:
-    """The pairs with their threads."""
-    found = threads.of(stable_hashes(pairs.column(INPUT_ID)))
-    return pairs.set_column(pairs.schema.get_field_index(THREAD_ID), THREAD_ID, found)
+    """The pairs with their threads: 16 hexadecimal digits, the same in every run."""
+    ids, lowest = threads
+    found = lowest[np.searchsorted(ids, stable_hashes(pairs.column(INPUT_ID)))]
+    names = pa.array([f"{thread:016x}" for thread in found.tolist()], pa.string())
+    return pairs.set_column(pairs.schema.get_field_index(THREAD_ID), THREAD_ID, names)

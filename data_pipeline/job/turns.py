@@ -7,7 +7,6 @@ by their order, and go on to the join like any other messages.
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,15 +34,6 @@ def link(element: tuple[int, Iterable[Block]]) -> Iterator[pa.RecordBatch]:
         yield messages.slice(start, _MESSAGES_A_BATCH)
 
 
-class _Turn(NamedTuple):
-    thread: str
-    order: float | int | Decimal
-    written: str
-    """The order as the file has it."""
-    text: str
-    row: int
-
-
 def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
     """Turns of whole threads -> messages, thread by thread.
 
@@ -52,34 +42,30 @@ def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
     id and parent.
     """
     turns = turns.sort_by(POSITION.name)
-    orders = turns.column("order").to_pylist()
-    columns = (turns.column("thread").to_pylist(), map(_number, orders), orders)
-    texts = turns.column("text").to_pylist()
-    rows = map(_Turn._make, zip(*columns, texts, range(len(texts)), strict=True))
+    threads, orders, texts = (
+        turns.column(name).to_pylist() for name in ("thread", "order", "text")
+    )
+    places = list(zip(threads, map(_number, orders), strict=True))
+    in_order = sorted(range(len(places)), key=places.__getitem__)
     ids: list[str] = []
     parents: list[str | None] = []
-    taken: list[int] = []
-    for thread, of_thread in groupby(sorted(rows, key=_place), key=lambda turn: turn.thread):
-        before = None
-        for _, of_order in groupby(of_thread, key=lambda turn: turn.order):
-            known: dict[str, tuple[str, str | None]] = {}
-            for turn in of_order:
-                if turn.text not in known:
-                    own_id = f"{thread}:{turn.written}" + (f"#{len(known) + 1}" if known else "")
-                    known[turn.text] = own_id, before
-                    before = own_id
-                own_id, parent = known[turn.text]
-                ids.append(own_id)
-                parents.append(parent)
-                taken.append(turn.row)
-    messages = turns.select(_MESSAGES.names).take(pa.array(taken, pa.int64()))
+    last_thread, before = None, None
+    for (thread, _), rows in groupby(in_order, key=places.__getitem__):
+        before = before if thread == last_thread else None
+        last_thread = thread
+        known: dict[str, tuple[str, str | None]] = {}
+        for row in rows:
+            if texts[row] not in known:
+                own_id = f"{thread}:{orders[row]}" + (f"#{len(known) + 1}" if known else "")
+                known[texts[row]] = own_id, before
+                before = own_id
+            own_id, parent = known[texts[row]]
+            ids.append(own_id)
+            parents.append(parent)
+    messages = turns.select(_MESSAGES.names).take(pa.array(in_order, pa.int64()))
     made = {"id": pa.array(ids, pa.string()), "parent": pa.array(parents, pa.string())}
     arrays = [made.get(name, messages.column(name)) for name in _MESSAGES.names]
     return pa.RecordBatch.from_arrays(arrays, schema=_MESSAGES)
-
-
-def _place(turn: _Turn) -> tuple[str, float | int | Decimal]:
-    return turn.thread, turn.order
 
 
 def _number(order: str) -> int | Decimal:

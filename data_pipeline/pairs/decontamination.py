@@ -29,7 +29,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
 from data_pipeline.execution.report import COUNTS, TALLY
-from data_pipeline.pairs.schema import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
+from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
 from data_pipeline.storage.lines import COMPRESSIONS, read_chunks

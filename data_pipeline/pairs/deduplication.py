@@ -19,8 +19,8 @@ from apache_beam.pvalue import TaggedOutput
 from data_pipeline.execution.columns import lengths_of, pieces
 from data_pipeline.execution.exchange import Block, Exchange, received
 from data_pipeline.execution.report import COUNTS, TALLY, Tally
-from data_pipeline.pairs.schema import (
-    CREATED,
+from data_pipeline.pairs.schema import CREATED
+from data_pipeline.pairs.tfrecord import (
     INPUT,
     INPUT_ID,
     RESPONSE,
@@ -40,10 +40,12 @@ COPYPASTA_REPLIES = "copypasta_replies"
 
 _PAIRS_A_BATCH = 10_000
 _HASHES = pa.schema([pa.field("hash", pa.uint64())])
-_PAIRS, _RESPONSES = 0, 1
+_ORDER = (RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, CREATED)
+"""Of copies. By all that a pair has: messages of one id are one reply, but each is halved for
+itself."""
 
 
-def hashes_of(texts: Any) -> np.ndarray:
+def _hashes(texts: Any) -> np.ndarray:
     """XXH3 of each text, 64 bits, the same on every machine, uint64 [rows].
 
     0.2 microseconds a text, half of them for Python's bytes; two checksums of 32 bits take 0.4.
@@ -52,12 +54,13 @@ def hashes_of(texts: Any) -> np.ndarray:
     return np.fromiter(map(xxhash.xxh3_64_intdigest, encoded), np.uint64, len(encoded))
 
 
-def hashes_of_pairs(inputs: np.ndarray, responses: np.ndarray) -> np.ndarray:
+def _hashes_of_pairs(inputs: np.ndarray, responses: np.ndarray) -> np.ndarray:
     """64 bits of each pair, from the hashes of its texts; which of them is the input counts."""
     return np.uint64(3) * inputs + responses  # modulo 2^64
 
 
-_ORDER = (RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, CREATED)
+def _partitions_of(hashes: np.ndarray, partitions: int) -> np.ndarray:
+    return (hashes % np.uint64(partitions)).astype(np.int64)
 
 
 def cap_copies(
@@ -83,27 +86,15 @@ def cap_copies(
 
 
 def _by_text(pairs: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    hashes = hashes_of_pairs(hashes_of(pairs.column(INPUT)), hashes_of(pairs.column(RESPONSE)))
-    return pairs, (hashes % np.uint64(partitions)).astype(np.int64)
+    hashes = _hashes_of_pairs(*(_hashes(pairs.column(name)) for name in (INPUT, RESPONSE)))
+    return pairs, _partitions_of(hashes, partitions)
 
 
 def _keep_first(
     element: tuple[int, Iterable[Block]], *, most: int, schema: pa.Schema
 ) -> Iterator[Any]:
     _, blocks = element
-    pairs = received(blocks, schema)
-    # By all that a pair has: messages of one id are one reply, but each is halved for itself.
-    pairs = pairs.sort_by([(name, "ascending") for name in _ORDER])
-    kept = pairs.filter(pa.array(_copies_before(pairs) < most))
-    sizes = sum(lengths_of(kept.column(name)) for name in (INPUT, RESPONSE))
-    for piece in pieces(np.asarray(sizes), rows=_PAIRS_A_BATCH):
-        yield kept.slice(piece.start, piece.stop - piece.start)
-    dropped = pairs.num_rows - kept.num_rows
-    yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
-
-
-def _copies_before(pairs: pa.RecordBatch) -> np.ndarray:
-    """How many equal pairs come before each pair [rows]."""
+    pairs = received(blocks, schema).sort_by([(name, "ascending") for name in _ORDER])
     inputs, responses = (
         pairs.column(name).dictionary_encode().indices.to_numpy().astype(np.int64)
         for name in (INPUT, RESPONSE)
@@ -111,20 +102,24 @@ def _copies_before(pairs: pa.RecordBatch) -> np.ndarray:
     same = inputs << 32 | responses
     order = np.argsort(same, kind="stable")
     grouped = same[order]
-    first = np.searchsorted(grouped, grouped)
-    copies = np.empty(len(same), np.int64)
-    copies[order] = np.arange(len(same)) - first
-    return copies
+    copies_before = np.empty(len(same), np.int64)
+    copies_before[order] = np.arange(len(same)) - np.searchsorted(grouped, grouped)
+    kept = pairs.filter(pa.array(copies_before < most))
+    sizes = sum(lengths_of(kept.column(name)) for name in (INPUT, RESPONSE))
+    for piece in pieces(np.asarray(sizes), rows=_PAIRS_A_BATCH):
+        yield kept.slice(piece.start, piece.stop - piece.start)
+    dropped = pairs.num_rows - kept.num_rows
+    yield TaggedOutput(TALLY, {COUNTS: Counter(copies_dropped=dropped)})
 
 
 def count_copies(
     pairs: beam.PCollection, exchange: Exchange, *, partitions: int
 ) -> beam.PCollection:
     """Batches of pairs -> tallies of `duplicate_pairs` and `copypasta_replies`."""
-    hashed = partial(_hashes_by_partition, partitions=partitions)
+    by_hash = partial(_hashes_by_partition, partitions=partitions)
     return (
         pairs
-        | "Hash the texts" >> exchange.send(hashed, columns=(INPUT, RESPONSE))
+        | "Hash the texts" >> exchange.send(by_hash, columns=(INPUT, RESPONSE))
         | "Group equal hashes" >> beam.GroupByKey()
         | "Count equal hashes" >> beam.Map(_count)
     )
@@ -133,23 +128,20 @@ def count_copies(
 def _hashes_by_partition(
     pairs: pa.RecordBatch, *, partitions: int
 ) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The hashes, and their keys: twice the partition, and one more for responses."""
-    inputs, responses = (hashes_of(pairs.column(name)) for name in (INPUT, RESPONSE))
+    """The hashes, and their keys: of pairs twice the partition, of long responses one more."""
+    inputs, responses = (_hashes(pairs.column(name)) for name in (INPUT, RESPONSE))
     is_long = pc.utf8_length(pairs.column(RESPONSE)).to_numpy() >= COPYPASTA_CHARACTERS
-    hashes = hashes_of_pairs(inputs, responses), responses[is_long]
-    keys = [
-        (some % np.uint64(partitions)).astype(np.int64) * 2 + kind
-        for kind, some in zip((_PAIRS, _RESPONSES), hashes, strict=True)
-    ]
-    batch = pa.RecordBatch.from_arrays([pa.array(np.concatenate(hashes))], schema=_HASHES)
-    return batch, np.concatenate(keys)
+    of_pairs, of_long = _hashes_of_pairs(inputs, responses), responses[is_long]
+    keys = [2 * _partitions_of(of_pairs, partitions), 2 * _partitions_of(of_long, partitions) + 1]
+    hashes = pa.array(np.concatenate([of_pairs, of_long]))
+    return pa.RecordBatch.from_arrays([hashes], schema=_HASHES), np.concatenate(keys)
 
 
 def _count(element: tuple[int, Iterable[Block]]) -> Tally:
     key, blocks = element
     hashes = received(blocks, _HASHES).column("hash").to_numpy()
     _, copies = np.unique(hashes, return_counts=True)
-    if key % 2 == _PAIRS:
-        return {COPIES: Counter({DUPLICATE_PAIRS: int(copies.sum()) - len(copies)})}
-    pasted = int(copies[copies >= COPYPASTA_COPIES].sum())
-    return {COPIES: Counter({COPYPASTA_REPLIES: pasted})}
+    if key % 2:
+        pasted = int(copies[copies >= COPYPASTA_COPIES].sum())
+        return {COPIES: Counter({COPYPASTA_REPLIES: pasted})}
+    return {COPIES: Counter({DUPLICATE_PAIRS: len(hashes) - len(copies)})}

@@ -52,18 +52,6 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
         minimum=1,
         group=_STORAGE,
     )
-    test_shards: int | None = option(
-        None,
-        help="files of the test split; default: by the input's size, 1 or more",
-        minimum=1,
-        group=_STORAGE,
-    )
-    validation_shards: int | None = option(
-        None,
-        help="files of the validation split; default: by the input's size, 1 or more",
-        minimum=1,
-        group=_STORAGE,
-    )
     format: str = option(
         TFRECORD, help="tfrecord is what training reads", choices=FORMATS, group=_STORAGE
     )
@@ -107,8 +95,6 @@ class PairOptions(LimitOptions, ExclusionOptions, FolderOptions):
                 f"--validation_fraction: {self.validation_fraction} and a --test_fraction of "
                 f"{self.test_fraction} leave no pairs to train on; accepted: a sum below 1"
             )
-        if self.validation_shards is not None and not self.validation_fraction:
-            raise InputError("--validation_shards: accepted with --validation_fraction above 0")
         if self.gzip and self.format == PARQUET:
             raise InputError("--gzip: Parquet files are compressed already")
         if self.pairs_of == HALVES and self.split_by != THREAD:

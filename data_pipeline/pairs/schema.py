@@ -2,16 +2,7 @@
 
 import pyarrow as pa
 
-from data_pipeline.pairs.tfrecord import (
-    CONTEXT,
-    FEATURES,
-    INPUT,
-    INPUT_ID,
-    RESPONSE,
-    RESPONSE_ID,
-    SUBREDDIT,
-    THREAD_ID,
-)
+from data_pipeline.pairs.tfrecord import CONTEXT, FEATURES, INPUT, RESPONSE
 
 CREATED = "created"
 """Seconds since 1970, UTC, of the response; null if unknown."""
@@ -20,7 +11,6 @@ BEFORE_INPUT = "before_input"
 replies to none, or if the job needs no more turns."""
 CONTEXT_ID = "context_id/{}"
 """The ids of the context turns (`CONTEXT`); null where there are no more."""
-_TEXTS = (INPUT, RESPONSE)
 
 
 def pairs_schema(context_turns: int) -> pa.Schema:
@@ -29,34 +19,15 @@ def pairs_schema(context_turns: int) -> pa.Schema:
     Columns: the `FEATURES`, `CREATED`, `BEFORE_INPUT`, and `CONTEXT` and `CONTEXT_ID` for each
     context turn, which are null until they are found.
     """
-    fields = [
-        pa.field(name, pa.large_string() if name in _TEXTS else pa.string()) for name in FEATURES
-    ]
-    fields += [pa.field(CREATED, pa.int64()), pa.field(BEFORE_INPUT, pa.string())]
+    texts = (INPUT, RESPONSE)
+    columns = {name: pa.large_string() if name in texts else pa.string() for name in FEATURES}
+    columns |= {CREATED: pa.int64(), BEFORE_INPUT: pa.string()}
     for turn in range(context_turns):
-        fields += [
-            pa.field(CONTEXT.format(turn), pa.large_string()),
-            pa.field(CONTEXT_ID.format(turn), pa.string()),
-        ]
-    return pa.schema(fields)
+        columns[CONTEXT.format(turn)] = pa.large_string()
+        columns[CONTEXT_ID.format(turn)] = pa.string()
+    return pa.schema(columns)
 
 
 def stored_columns(context_turns: int) -> list[str]:
     """Names of the stored features of a pair."""
     return [*FEATURES, *map(CONTEXT.format, range(context_turns))]
-
-
-__all__ = [
-    "BEFORE_INPUT",
-    "CONTEXT",
-    "CONTEXT_ID",
-    "CREATED",
-    "INPUT",
-    "INPUT_ID",
-    "RESPONSE",
-    "RESPONSE_ID",
-    "SUBREDDIT",
-    "THREAD_ID",
-    "pairs_schema",
-    "stored_columns",
-]

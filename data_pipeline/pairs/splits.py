@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.pairs.schema import INPUT_ID, RESPONSE_ID, THREAD_ID
+from data_pipeline.pairs.tfrecord import INPUT_ID, RESPONSE_ID, THREAD_ID
 
 TRAIN = "train"
 VALIDATION = "validation"

@@ -18,8 +18,7 @@ import orjson
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError
-from data_pipeline.execution.acceptance import require_acceptable
-from data_pipeline.execution.job import JobResult, run_job
+from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (
     HYPOTHESIS,
@@ -36,7 +35,7 @@ from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.sources.tables.rows import Rows, TableFormat
 from data_pipeline.storage.filesystem import Tap, as_json, reach_object_stores, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
-from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MalformedLine
+from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS, MalformedLine
 from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
 from data_pipeline.storage.synthetic import synthetic_flag
 
@@ -58,7 +57,7 @@ def run_snli(options: SnliOptions) -> JobResult:
       InputError: if an input, the output or an option is invalid, or no pair is found.
       ClaimedError: if another job works in the output folder.
     """
-    described = {"command": "snli", "shards": options.shards, **options.describe_limits()}
+    described: dict[str, Any] = {"command": "snli", "shards": options.shards}
     if options.keeps_some:
         described["pair_ids"] = list(options.pair_ids)
     reach_object_stores()
@@ -153,7 +152,7 @@ class _Pairs:
                 raw = repr(values).encode()[:KEPT_OF_TOO_LONG]
                 malformed.append(MalformedLine(path, number, raw, str(error)))
         self._counts.update(lines=rows.total, malformed=len(malformed))
-        left = self._options.max_dead_letters - len(self.dead_letters)
+        left = MOST_DEAD_LETTERS - len(self.dead_letters)
         in_order = sorted(malformed, key=lambda line: line.number)
         self.dead_letters += [line.as_dead_letter() for line in in_order[:left]]
 

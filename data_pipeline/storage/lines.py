@@ -32,6 +32,8 @@ MAX_LINE_BYTES = 16 << 20
 The longest comments have 10,000 characters, their lines not a hundredth of this."""
 KEPT_OF_TOO_LONG = 1000
 """Bytes of a line, or characters of an example, that are kept where the whole is too long."""
+MOST_DEAD_LETTERS = 100_000
+"""How many malformed lines a job stores; all are counted."""
 _ZSTD_WINDOW_LOG = 31
 """Pushshift compresses with a window of 2^31 bytes, which decoders refuse by default."""
 LINE_FEED = ord("\n")

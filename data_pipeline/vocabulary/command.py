@@ -80,13 +80,13 @@ def count_vocabulary(
         with quiet_processes(workers):
             run_pipeline(pipeline)
         report = read_report(folder)
-        statistics = _statistics(report.tally[COUNTS])
+        statistics = _statistics(Counter(report.tally[COUNTS]))
         try:
             accept(statistics)
         except InputError:
             folder.discard()
             raise
-        inputs = {about["path"]: about for about in report.more["inputs"]}
+        inputs = {about["path"]: about for about in report.inputs}
         folder.publish(
             files={file.name: file.name for file in report.files},
             documents={STATISTICS: as_json(statistics)},

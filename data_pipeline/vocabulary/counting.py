@@ -24,7 +24,14 @@ from apache_beam.pvalue import AsList, TaggedOutput
 
 from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, Exchange, received
-from data_pipeline.execution.report import COUNTS, TALLY, UNREADABLE, ShardFile, add_report
+from data_pipeline.execution.report import (
+    COUNTS,
+    INPUTS,
+    TALLY,
+    UNREADABLE,
+    ShardFile,
+    add_report,
+)
 from data_pipeline.pairs.reader import read_texts
 from data_pipeline.storage.filesystem import Tap, write_file
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
@@ -33,7 +40,6 @@ from data_pipeline.vocabulary.tokenizer import BEGIN, END, tokenize
 WORDS = "words"
 BIGRAMS = "bigrams"
 KINDS = (WORDS, BIGRAMS)
-INPUTS = "inputs"
 SUFFIX = ".tsv"
 _MOST_BIGRAMS = 1_000_000
 """A worker holds no more distinct ones at once: some 150 MB."""
@@ -196,7 +202,7 @@ def build(
         pipeline,
         exchange.folder,
         tallies=[read_tally, sum_tally],
-        unreadable=unreadable,
-        files=written,
+        unreadable=AsList(unreadable),
+        files=AsList(written),
         inputs=AsList(inputs),
     )

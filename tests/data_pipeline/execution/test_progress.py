@@ -1,42 +1,46 @@
 """How far a job is, from what its workers note."""
 
 import io
+import time
 
 import pytest
 
 from data_pipeline.execution import progress
-from data_pipeline.execution.progress import JOINING, READING, Note, Watch
+from data_pipeline.execution.progress import JOINING, READING, Note, shown_progress, work_done
 
 
-@pytest.fixture
-def watch(tmp_path):
-    return Watch(str(tmp_path), stored_bytes=1000, partitions=4, stream=io.StringIO())
-
-
-def test_reading_then_joining(watch, tmp_path):
-    assert watch.state().startswith("reading   0%")
+def test_the_last_notes_of_all_pieces_of_work_are_added_up(tmp_path):
     note = Note(str(tmp_path), READING, "a")
-    note.write(done=100, lines=3)
-    note.write(done=250, lines=5)  # too soon after the last one
-    Note(str(tmp_path), READING, "b").write(done=400, lines=6)
-    assert watch.state().startswith("reading  50%")
-    assert "9 lines" in watch.state()
-    note.write(done=600, lines=7, finished=True)
-    Note(str(tmp_path), JOINING, "0").write(done=1, finished=True)
-    assert watch.state().startswith("joining  25%")
+    note.write(100)
+    note.write(250)  # too soon after the last one
+    Note(str(tmp_path), READING, "b").write(400)
+    Note(str(tmp_path), JOINING, "0").write(1, finished=True)
+    (tmp_path / f"{READING}-c").write_text("")  # being written at this moment
+    assert (work_done(str(tmp_path), READING), work_done(str(tmp_path), JOINING)) == (500, 1)
+    note.write(600, finished=True)
+    assert work_done(str(tmp_path), READING) == 1000
 
 
-def test_where_there_is_no_terminal_each_state_is_a_line(watch, monkeypatch):
+@pytest.mark.parametrize("error", [None, KeyError])
+def test_reading_then_joining_is_shown_while_the_job_runs(tmp_path, monkeypatch, error):
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 0.01)
-    with watch:
-        while watch._stream.getvalue().count("\n") < 2:
-            progress.time.sleep(0.01)
-    *states, last = watch._stream.getvalue().splitlines()
-    assert all(line.startswith("reading") for line in states)
-    assert last.startswith("done in")
+    stream = io.StringIO()
 
+    def job():
+        with shown_progress(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream):
+            Note(str(tmp_path), READING, "a").write(1000, finished=True)
+            while JOINING not in stream.getvalue():
+                time.sleep(0.01)
+            Note(str(tmp_path), JOINING, "0").write(1, finished=True)
+            if error is not None:
+                raise error
 
-def test_a_job_that_fails_is_not_done(watch):
-    with pytest.raises(KeyError), watch:
-        raise KeyError
-    assert "done" not in watch._stream.getvalue()
+    if error is None:
+        job()
+    else:
+        with pytest.raises(error):
+            job()
+    read, join = stream.getvalue().strip().splitlines()[-1], stream.getvalue()
+    assert "100%" in join
+    assert read.startswith(JOINING)
+    assert " 25%" in read

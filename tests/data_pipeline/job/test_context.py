@@ -1,63 +1,112 @@
-"""The turns before an input, one at a time."""
+"""`--context_turns` through the whole command: chains over threads and files, and their ends."""
 
 import pyarrow as pa
+import pytest
 
 from data_pipeline.execution.exchange import Exchange
 from data_pipeline.job import context
-from data_pipeline.job.context import add_turn
-from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA, OwnMessages
+from data_pipeline.job.join import OWN_MESSAGES, OWN_SCHEMA
 from data_pipeline.pairs.schema import pairs_schema
 
-INLINE = Exchange("", inline=True)
 
-
-def messages(*dropped, **parents):
-    """Kept messages by id, with the ids that they reply to, and dropped ones."""
-    rows = [
-        {"id": name, "parent": parent, "text": f"text of {name}"}
-        for name, parent in parents.items()
+@pytest.fixture
+def chains(write_dump, comment):
+    """A chain of seven over three files and two threads, a dropped turn in another, circles."""
+    dumps = {"RC_1.gz": [], "RC_2.zst": [], "RC_3": []}
+    for number in range(7):
+        parent = f"t1_a{number - 1}" if number else "t3_p"
+        thread = {"link_id": "t3_p" if number < 4 else "t3_q"}
+        body = f"turn {'abcdefg'[number]}"
+        of_file = list(dumps.values())[number % 3]
+        of_file.append(comment(f"a{number}", parent, body=body, **thread))
+    dumps["RC_2.zst"] += [
+        comment("d0", body="never seen"),
+        comment("d1", "t1_d0", body="[deleted]"),
+        comment("d2", "t1_d1", body="its parent is gone"),
+        comment("d3", "t1_d2", body="an input"),
+        comment("d4", "t1_d3", body="a response"),
+        comment("m1", "t1_nowhere", body="a parent that no file has"),
+        comment("m2", "t1_m1", body="an input to that"),
+        comment("m3", "t1_m2", body="a response to that"),
     ]
-    rows += [{"id": name, "dropped_by": 3} for name in dropped]
-    batch = pa.RecordBatch.from_pylist(rows, schema=OWN_SCHEMA)
-    return OwnMessages(blocks_of(batch))
+    dumps["RC_3"] += [
+        comment("x1", "t1_x2", body="one of two"),
+        comment("x2", "t1_x1", body="two of two"),
+        comment("y1", "t1_y3", body="one of three"),
+        comment("y2", "t1_y1", body="two of three"),
+        comment("y3", "t1_y2", body="three of three"),
+        comment("z1", "t1_z1", body="a reply to itself"),
+        comment("z2", "t1_z1", body="a reply to that"),
+        comment("z3", "t1_z2", body="and one more"),
+        comment("v1", "t1_y1", body="from outside into the circle"),
+    ]
+    for name, rows in dumps.items():
+        write_dump(name, rows)
 
 
-def blocks_of(*batches):
-    return [block for _, block in INLINE.blocks((0, batch) for batch in batches)]
+EXPECTED = {
+    "a1": [],
+    "a2": ["turn a"],
+    "a3": ["turn b", "turn a"],
+    "a4": ["turn c", "turn b", "turn a"],
+    "a5": ["turn d", "turn c", "turn b", "turn a"],
+    "a6": ["turn e", "turn d", "turn c", "turn b"],
+    "d3": [],
+    "d4": ["its parent is gone"],
+    "m2": [],
+    "m3": ["a parent that no file has"],
+    # A circle ends before a turn that is in the pair or in its context already.
+    "x1": [],
+    "x2": [],
+    "y1": ["two of three"],
+    "y2": ["three of three"],
+    "y3": ["one of three"],
+    "z2": [],
+    "z3": ["a reply to itself"],
+    "v1": ["three of three", "two of three"],
+}
 
 
-def turns(before, own, count):
-    """The context and the next id of a pair of c2 and c3 after some turns."""
-    pair = {"input": "q", "response": "a", "input_id": "c2", "response_id": "c3"}
-    pair |= {"thread_id": "t", "subreddit": "s", "before_input": before}
-    pairs = pa.RecordBatch.from_pylist([pair], schema=pairs_schema(count))
-    for turn in range(count):
-        (pairs,) = add_turn(pairs, own, turn=turn)
-    (row,) = pairs.to_pylist()
-    texts = [row[f"context/{turn}"] for turn in range(count)]
-    found = [text for text in texts if text is not None]
-    assert texts == found + [None] * (count - len(found))
-    return found, row["before_input"]
+@pytest.mark.usefixtures("chains")
+@pytest.mark.parametrize("turns", [1, 2, 4])
+@pytest.mark.parametrize("runner", ["one process", "few partitions", "an engine"])
+def test_the_nearest_turn_first_and_empty_where_there_is_none(
+    run, tmp_path, stored, monkeypatch, runner, turns
+):
+    if runner != "one process":
+        monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
+    if runner == "an engine":
+        monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
+    output = tmp_path / "out"
+    options = ("--format", "jsonl", "--context_turns", turns)
+    run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
+    pairs = stored(output)
+    names = [f"context/{turn}" for turn in range(turns)]
+    assert {pair["response_id"]: [pair[name] for name in names] for pair in pairs} == {
+        response: (context + [""] * turns)[:turns] for response, context in EXPECTED.items()
+    }
+    assert len(pairs) == len(EXPECTED)
+    assert all(set(names) == {name for name in pair if name.startswith("con")} for pair in pairs)
 
 
-def test_each_turn_adds_what_the_last_one_replies_to():
-    own = messages(c1="c0", c0="b9", b9=None)
-    assert turns("c1", own, 2) == (["text of c1", "text of c0"], "b9")
-    assert turns("c1", own, 7) == (["text of c1", "text of c0", "text of b9"], None)
-
-
-def test_a_chain_ends_where_a_message_is_missing_or_was_dropped():
-    own = messages("c5", c1="gone")
-    assert turns("c1", own, 3) == (["text of c1"], None)
-    assert turns("c5", own, 3) == ([], None)
-    assert turns(None, own, 3) == ([], None)
-
-
-def test_a_chain_that_closes_a_circle_ends():
-    assert turns("c1", messages(c1="c0", c0="c1"), 9)[0] == ["text of c1", "text of c0"]
-    # The input's parent answers the response itself.
-    assert turns("c3", messages(c3="c2"), 9)[0] == []
-    assert turns("c1", messages(c1="c1"), 9)[0] == ["text of c1"]
+@pytest.mark.usefixtures("chains")
+def test_copies_and_context_go_together(run, tmp_path, stored, write_dump, comment, statistics_of):
+    write_dump(
+        "RC_4",
+        [
+            comment("b0", body="another beginning"),
+            comment("b1", "t1_b0", body="turn b"),
+            comment("b2", "t1_b1", body="turn c"),
+        ],
+    )
+    options = ("--format", "jsonl", "--context_turns", 1, "--max_copies_of_pair", 1)
+    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", *options)
+    contexts = {pair["response_id"]: pair["context/0"] for pair in stored(tmp_path / "out")}
+    # b2 says to b1 what a2 says to a1, in another conversation: a copy all the same.
+    assert statistics_of(tmp_path / "out")["copies_dropped"] == 1
+    assert "b2" not in contexts
+    assert contexts["a2"] == "turn a"
+    assert contexts["b1"] == ""
 
 
 def test_the_pairs_of_a_partition_are_in_memory_a_part_at_a_time(monkeypatch):
@@ -68,7 +117,11 @@ def test_the_pairs_of_a_partition_are_in_memory_a_part_at_a_time(monkeypatch):
         for name in ("c3", "c4")
     ]
     own = pa.RecordBatch.from_pylist([{"id": "c1", "text": "q"}], schema=OWN_SCHEMA)
-    element = 0, {context._WAITING: blocks_of(*pairs), OWN_MESSAGES: blocks_of(own)}
+    waiting, owned = (
+        [block for _, block in Exchange("", inline=True).blocks((0, batch) for batch in batches)]
+        for batches in (pairs, [own])
+    )
+    element = 0, {context._WAITING: waiting, OWN_MESSAGES: owned}
     found = [batch.to_pylist() for batch in context._add_turn(element, turn=0, schema=schema)]
     assert sorted((row["response_id"], row["context/0"]) for (row,) in found) == [
         ("c3", "q"),

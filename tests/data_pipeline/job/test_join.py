@@ -12,7 +12,6 @@ from data_pipeline.job.join import (
     OWN_SCHEMA,
     REPLIES,
     REPLIES_SCHEMA,
-    OwnMessages,
     partitions_of,
 )
 from data_pipeline.job.read import POSITION, without_dropped_texts
@@ -165,8 +164,11 @@ def test_a_comment_with_many_replies_is_handed_on_piece_by_piece(monkeypatch):
     monkeypatch.setattr(join, "PAIRS_A_BATCH", 10)
     replies = [(comment(f"r{n}", "c1"), None) for n in range(95)]
     batches = [(2 * n, [(comment("c1"), None), reply]) for n, reply in enumerate(replies)]
-    pieces = list(join.pair_partition(one_partition(*batches), rule_names=NAMES, context_turns=0))
-    assert [pairs.num_rows for pairs, _ in pieces] == [0, 0, *[10] * 9, 5]
+    blocks = one_partition(*batches)
+    pieces = list(join.pair_partition(blocks, rule_names=NAMES, context_turns=0))
+    assert [pairs.num_rows for pairs, _ in pieces] == [0, *[10] * 9, 5]
+    _, counts = pair_partition(blocks)
+    assert counts == {"comments": 96, "kept": 96, "duplicates": 94, "replies": 95, "pairs": 95}
 
 
 def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
@@ -174,15 +176,7 @@ def test_a_long_text_with_many_replies_is_handed_on_piece_by_piece():
     rows += [(comment(f"r{n}", "c1"), None) for n in range(40)]
     found = join.pair_partition(one_partition((1, rows)), rule_names=NAMES, context_turns=0)
     sizes = [pairs.num_rows for pairs, _ in found]
-    assert sizes == [0, 0, 16, 16, 8]
-
-
-def test_counts_of_a_partition_add_up_over_its_pieces(monkeypatch):
-    monkeypatch.setattr(join, "PAIRS_A_BATCH", 2)
-    batches = [(2 * n, [(comment("c1"), None), (comment(f"r{n}", "c1"), None)]) for n in range(5)]
-    pairs, counts = pair_partition(one_partition(*batches))
-    assert len(pairs) == 5
-    assert counts == {"comments": 6, "kept": 6, "duplicates": 4, "replies": 5, "pairs": 5}
+    assert sizes == [0, 16, 16, 8]
 
 
 def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
@@ -194,22 +188,3 @@ def test_a_pair_has_the_replys_time_and_the_parents_parent_and_room_for_turns():
     assert (pairs["c3"]["created"], pairs["c2"]["created"]) == (9, 4)
     assert [pairs[reply]["before_input"] for reply in ("c3", "c2")] == ["c1", None]
     assert (pairs["c3"]["context/0"], pairs["c3"]["context_id/0"]) == (None, None)
-
-
-def test_parents_and_texts_are_of_the_messages_that_count():
-    rows = [
-        {"id": "c1", "parent": "c9", "text": "again", "position": 3},
-        {"id": "c1", "parent": "c0", "text": "one", "position": 1},
-        {"id": "c2", "dropped_by": 3, "position": 2},
-        {"id": "c2", "parent": "c9", "text": "two", "position": 4},
-        {"id": "c3", "parent": "c1", "text": "three", "position": 5},
-    ]
-    batch = pa.RecordBatch.from_pylist(rows, schema=OWN_SCHEMA)
-    blocks = Exchange("", inline=True).blocks([(0, batch)])
-    own = OwnMessages([block for _, block in blocks])
-    found = own.rows_of(pa.array(["c1", "c2", "c3", "c4"]))
-    assert own.parents(found).to_pylist() == ["c0", None, "c1", None]
-    assert own.texts(found).to_pylist() == ["one", None, "three", None]
-    assert own.are_kept(found).tolist() == [True, False, True, False]
-    assert own.text_bytes(found).tolist() == [3, 0, 5, 0]
-    assert own.count(NAMES) == {"duplicates": 2, "comments": 3, "kept": 2, f"dropped/{NAMES[3]}": 1}

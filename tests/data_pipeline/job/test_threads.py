@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from data_pipeline.job.threads import Threads, links_of, with_threads
+from data_pipeline.job.threads import connect, links_of, with_threads
 from data_pipeline.pairs.schema import pairs_schema
 from data_pipeline.sources.source import MESSAGES
 
@@ -26,7 +26,7 @@ def messages(batch, dropped=()):
 
 
 def threads(*batches, dropped=()):
-    known = Threads(links_of(messages(batch, dropped)) for batch in batches)
+    known = connect(links_of(messages(batch, dropped)) for batch in batches)
     return [with_threads(batch, known).column("thread_id").to_pylist() for batch in batches]
 
 

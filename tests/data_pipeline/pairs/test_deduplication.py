@@ -67,7 +67,7 @@ def test_of_equal_pairs_those_with_the_lowest_ids_stay(
     is_engine,
 ):
     if is_engine:
-        monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 3)
+        monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
         monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
     output = tmp_path / "out"
     run("--input", f"{tmp_path}/RC_*", "--output", output, "--format", "jsonl", *option)

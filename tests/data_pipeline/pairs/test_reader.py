@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 import tensorflow as tf
 
-from data_pipeline.pairs.formats import FORMATS, make_format
+from data_pipeline.pairs.formats import FORMATS, encode_columns, frame_columns, make_format
 from data_pipeline.pairs.reader import read_pairs, read_texts
 from data_pipeline.pairs.tfrecord import (
     FEATURES,
@@ -17,7 +17,6 @@ from data_pipeline.pairs.tfrecord import (
     frame,
     read_frames,
 )
-from data_pipeline.pairs.tfrecord_columns import encode_columns, frame_columns
 from data_pipeline.storage.filesystem import Tap, file_crc32c
 from data_pipeline.storage.inputs import UnreadableFileError, find_inputs
 

@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from data_pipeline.pairs import splits
-from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.splits import SPLITS, split_keys, splits_of
+from data_pipeline.pairs.splits import SPLITS, splits_of
 
 
 def where(keys, *, test, validation=0.0):
@@ -20,13 +19,6 @@ def test_the_hash_is_the_same_on_every_machine():
     assert where(keys, test=0.1, validation=0.2) == ["test", "validation", "validation", "train"]
     assert where(keys, test=0.3) == ["test", "test", "test", "train"]
     assert where(keys, test=0.0, validation=1.0) == ["validation"] * 4
-
-
-def test_keys_are_the_thread_or_both_ids():
-    pair = {"thread_id": "t", "input_id": "i", "response_id": "r"}
-    pairs = pa.RecordBatch.from_pylist([pair], schema=pairs_schema(0))
-    assert split_keys(pairs, "thread").to_pylist() == ["t"]
-    assert split_keys(pairs, "pair").to_pylist() == ["i r"]
 
 
 def test_about_the_asked_fraction_is_test_and_a_larger_one_keeps_it():

@@ -8,12 +8,9 @@ import pytest
 import tensorflow as tf
 
 from data_pipeline.execution.exchange import Exchange
-from data_pipeline.job.graph import Plan, build
-from data_pipeline.job.settings import Settings
-from data_pipeline.pairs.formats import make_format
-from data_pipeline.pairs.shards import Sharding
-from data_pipeline.pairs.tfrecord import FEATURES
-from data_pipeline.sources.reddit.source import RedditSource, Selection
+from data_pipeline.job.graph import build
+from data_pipeline.job.plan import plan_of
+from data_pipeline.sources.reddit.options import RedditOptions
 from data_pipeline.storage.inputs import find_inputs
 
 
@@ -87,11 +84,11 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
         *(*source, "--output", tmp_path / "two"),
         *("--direct_num_workers", 2, "--direct_running_mode", "multi_threading"),
     )
-    monkeypatch.setattr("data_pipeline.job.settings._MIN_PARTITIONS", 5)
-    run(*source, "--output", tmp_path / "three", "--train_shards", 16, "--test_shards", 5)
+    monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 5)
+    run(*source, "--output", tmp_path / "three")
     # As an engine has it: the rows go through the runner.
     monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
-    run(*source, "--output", tmp_path / "four", "--train_shards", 16, "--test_shards", 5)
+    run(*source, "--output", tmp_path / "four")
     shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
     names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
     assert len(shards) == 16 + 5
@@ -161,18 +158,10 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
 def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
     folder = tmp_path / "aside"
     folder.mkdir()
-    form = make_format("tfrecord", names=FEATURES, gzipped=False)
-    sharding = Sharding("thread", 0.1, 2, 1, form, 0, None)
-    inputs = find_inputs([f"{tmp_path}/RC_*"])
-    plan = Plan(
-        inputs,
-        [inputs],
-        RedditSource(Selection()),
-        Exchange(str(folder), inline=True),
-        Settings(sharding, partitions=3),
-    )
+    files = find_inputs([f"{tmp_path}/RC_*"])
+    plan = plan_of(RedditOptions(input=("RC_*",), output="out"), files)
     pipeline = beam.Pipeline(runner="FnApiRunner")
-    build(pipeline, plan)
+    build(pipeline, plan, Exchange(str(folder), inline=True), [list(enumerate(files))])
     counters = pipeline.run().metrics().query()["counters"]
     found = {counter.key.metric.name: counter.committed for counter in counters}
     expected = {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}

@@ -3,7 +3,6 @@
 import pytest
 
 from common.errors import InputError
-from data_pipeline.job.settings import settings_of
 from data_pipeline.sources.reddit.options import RedditOptions
 
 FILES = {"input": ("RC",), "output": "out"}
@@ -15,8 +14,7 @@ FILES = {"input": ("RC",), "output": "out"}
         *[["--test_fraction", value] for value in ("-0.1", "1.01", "nan")],
         *[["--validation_fraction", value] for value in ("-0.1", "1", "nan")],
         ["--validation_fraction", "0.5", "--test_fraction", "0.5"],
-        *[["--validation_shards", "0"], ["--test_shards", "0"], ["--train_shards", "-1"]],
-        *[["--records_per_file", "0"], ["--gzip", "--format", "parquet"]],
+        *[["--train_shards", "-1"], ["--records_per_file", "0"], ["--gzip", "--format", "parquet"]],
         *[["--context_turns", "-1"], ["--context_turns", "101"], ["--max_copies_of_pair", "0"]],
         *[["--max_characters", "0"], ["--min_letter_share", "1"], ["--min_characters", "-1"]],
         *[["--drop_prefixes", ","], ["--subreddits", "/, ,"], ["--exclude_subreddits", ""]],
@@ -101,11 +99,3 @@ def test_rules_are_counted_in_their_order_each_comment_once(
 )
 def test_the_papers_rules_are_options(options, names):
     assert RedditOptions(**FILES, **options).source([]).rule_names == names
-
-
-@pytest.mark.parametrize(
-    ("gibibytes", "partitions"), [(0, 16), (0.5, 16), (1, 32), (20, 640), (2000, 1024)]
-)
-def test_partitions_follow_the_size_of_the_input(gibibytes, partitions):
-    settings = settings_of(RedditOptions(**FILES), stored_bytes=int(gibibytes * 2**30))
-    assert settings.partitions == partitions

@@ -26,7 +26,6 @@ PAIRS = ["--input_field", "id", "--response_field", "said"]
         ("conversations", [*LINKED, "--no_quotes"], "--no_quotes"),
         ("conversations", [*LINKED, "--sample", "0"], "--sample"),
         ("conversations", [*TURNS, "--no_parent", "0"], "--no_parent"),
-        ("conversations", [*LINKED, "--validation_shards", "2"], "--validation_shards"),
         ("conversations", [*LINKED[:-1], "text"], "'text'"),
         ("conversations", [*LINKED, "--exclude_texts", "no*.txt"], "--exclude_texts"),
         ("conversations", [*LINKED, "--pairs_of", "halves"], "--pairs_of"),

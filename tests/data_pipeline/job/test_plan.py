@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from data_pipeline import RedditOptions
-from data_pipeline.job.settings import settings_of
+from data_pipeline.job.plan import plan_of
+from data_pipeline.storage.inputs import InputFile
 
 OTHERWISE = {
     "rules": "none",
@@ -17,7 +18,6 @@ OTHERWISE = {
     "subreddits": "news",
     "exclude_subreddits": "news",
 }
-TOGETHER = {"validation_shards": {"validation_fraction": 0.1}}
 NOT_WRITTEN = {"input", "output", "overwrite", "sample", "allow_empty", "max_malformed"}
 """What is read is compared by its checksums; the last two only say when a job fails."""
 FILES = {"bots", "exclude_texts"}
@@ -25,7 +25,7 @@ FILES = {"bots", "exclude_texts"}
 
 def described(**options):
     given = {"input": ("RC",), "output": "out", **options}
-    return settings_of(RedditOptions(**given), stored_bytes=0).description
+    return plan_of(RedditOptions(**given), []).describe()
 
 
 def another(field):
@@ -46,5 +46,20 @@ def test_an_option_that_changes_the_output_makes_another_job(field, tmp_path):
         path = tmp_path / "names.txt"
         path.write_text("someone\n")
         value = (str(path),) if field.name == "exclude_texts" else str(path)
-    together = TOGETHER.get(field.name, {})
-    assert described(**{field.name: value}, **together) != described(**together)
+    assert described(**{field.name: value}) != described()
+
+
+@pytest.mark.parametrize(
+    ("gibibytes", "partitions", "shards"),
+    [
+        (0, 16, {"train": 16, "validation": 1, "test": 2}),
+        (0.5, 16, {"train": 16, "validation": 2, "test": 2}),
+        (1, 32, {"train": 32, "validation": 3, "test": 3}),
+        (64, 1024, {"train": 2048, "validation": 205, "test": 205}),
+    ],
+)
+def test_partitions_and_shards_follow_the_size_of_the_input(gibibytes, partitions, shards):
+    """A worker holds one of each in memory: 32 MiB of input are to be one."""
+    options = RedditOptions(input=("RC",), output="out", validation_fraction=0.1)
+    plan = plan_of(options, [InputFile("RC", int(gibibytes * 2**30), 0.0)])
+    assert (plan.partitions, plan.shards.by_split) == (partitions, shards)

@@ -1,0 +1,86 @@
+"""What a job will do: its options, and what follows from them and from the size of its input."""
+
+from typing import Any, NamedTuple
+
+from data_pipeline.pairs.decontamination import Excluded
+from data_pipeline.pairs.options import HALVES, REPLIES, PairOptions
+from data_pipeline.pairs.shards import Shards, shards_of
+from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
+from data_pipeline.sources.first_messages import FirstMessages
+from data_pipeline.sources.halves import Halves
+from data_pipeline.sources.source import Source
+from data_pipeline.storage.inputs import InputFile
+
+_INPUT_BYTES_A_PARTITION = 32 << 20
+"""Compressed input for one partition of the join; some 300 MB of text."""
+_MIN_PARTITIONS = 16
+_MOST_PARTITIONS = 1024
+_BYTES_A_MESSAGE = 1000
+"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
+
+
+class Plan(NamedTuple):
+    """What the graph and the published folder depend on."""
+
+    options: PairOptions
+    source: Source
+    shards: Shards
+    stored_bytes: int
+    """Of the input, as far as it is read."""
+    partitions: int
+    """Of the join; each worker holds one in memory."""
+    excluded: Excluded | None = None
+    """The texts of `--exclude_texts`."""
+
+    def describe(self) -> dict[str, Any]:
+        """What of the options, the source's included, makes two jobs the same, as JSON."""
+        options, by_split = self.options, self.shards.by_split
+        described: dict[str, Any] = {
+            "split_by": options.split_by,
+            "test_fraction": options.test_fraction,
+            "train_shards": by_split[TRAIN],
+            "test_shards": by_split[TEST],
+            "format": options.format,
+            "gzip": options.gzip,
+            "records_per_file": options.records_per_file,
+            "context_turns": options.context_turns,
+        }
+        # Left out where it is off: what was complete before the option existed stays complete.
+        if options.pairs_of != REPLIES:
+            described["pairs_of"] = options.pairs_of
+        if options.validation_fraction:
+            described["validation_fraction"] = options.validation_fraction
+            described["validation_shards"] = by_split[VALIDATION]
+        return {
+            **described,
+            **options.describe(),
+            "max_copies_of_pair": options.max_copies_of_pair,
+            "exclude_texts": None if self.excluded is None else self.excluded.describe(),
+        }
+
+
+def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
+    """The plan of a job on these files.
+
+    Raises:
+      InputError: if an option does not fit the files, or an evaluation set cannot be read.
+    """
+    source: Source = options.source(files)
+    if options.pairs_of == HALVES:
+        source = Halves(source)
+    most = None if options.sample is None else options.sample * _BYTES_A_MESSAGE
+    stored_bytes = sum(file.size if most is None else min(file.size, most) for file in files)
+    if options.sample is not None:
+        source = FirstMessages(source, options.sample)
+    partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
+    excluded = None
+    if options.exclude_texts:
+        excluded = Excluded(options.exclude_texts, are_halves=options.pairs_of == HALVES)
+    return Plan(
+        options,
+        source,
+        shards_of(options, stored_bytes=stored_bytes),
+        stored_bytes,
+        min(partitions, _MOST_PARTITIONS),
+        excluded,
+    )

@@ -125,7 +125,8 @@ class TableOptions(PairOptions, RuleOptions):
             same_names=max(file_names.values()) > 1,
             no_parent=as_id(getattr(self, "no_parent", None)),
         )
-        source.require_messages(files)
+        if self.max_malformed < 1:
+            source.require_messages(files)
         return source
 
 

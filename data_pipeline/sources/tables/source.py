@@ -107,12 +107,12 @@ class TableSource(NamedTuple):
         for file in islice(files, _TRIED_FILES):
             try:
                 with closing(self.read(file, Tap())) as batches:
-                    batch = next(batches)
+                    for batch in islice(batches, 1):  # a Parquet file may have none
+                        if batch.messages.num_rows:
+                            return
+                        malformed += batch.malformed
             except UnreadableFileError as error:
                 raise InputError(f"--input: {error}") from error
-            if batch.messages.num_rows:
-                return
-            malformed += batch.malformed
         for line in malformed[:1]:
             raise InputError(
                 f"--input: {line.path}: none of its first rows is a message; line {line.number}: "

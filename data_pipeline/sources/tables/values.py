@@ -60,6 +60,7 @@ def as_order(value: Any) -> int | Decimal:
       ValueError: if it is none of these, is 2^64 or more, or may have been another number.
     """
     if isinstance(value, str):
+        value = value.replace("_", "?")  # Python reads 1_1 as 11
         with suppress(ValueError):
             value = int(value)
     number = value if type(value) is int else _decimal(value)

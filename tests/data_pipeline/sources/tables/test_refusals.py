@@ -71,6 +71,28 @@ def test_a_job_that_leaves_nothing_to_train_on_fails(refused, write_table):
     assert "--test_fraction" in refused(*asked, "--test_fraction", "0.999999")
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_files_without_a_row_are_like_others(refused, make, tmp_path, suffix):
+    path = tmp_path / f"c.{suffix}"
+    path.write_text("" if suffix == "jsonl" else "id,said\n")
+    if suffix == "parquet":
+        nothing = pa.array([], pa.string())
+        pa.parquet.write_table(pa.table({"id": nothing, "said": nothing}), path)
+    command = ("pairs", "--input", path, *PAIRS)
+    assert "--allow_empty" in refused(*command)
+    statistics, pairs = make(*command, "--allow_empty")
+    assert (statistics["lines"], pairs) == (0, [])
+
+
+def test_lines_may_all_be_malformed_if_that_is_asked_for(refused, make, tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_text("no object\n")
+    command = ("conversations", "--input", path, *LINKED)
+    assert str(path) in refused(*command)
+    statistics, _ = make(*command, "--max_malformed", "1", "--allow_empty")
+    assert statistics["malformed"] == 1
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_field_with_a_name_of_several_is_named(refused, tmp_path, suffix):
     path = tmp_path / f"c.{suffix}"

@@ -85,6 +85,7 @@ def test_orders_that_no_float_tells_apart_are_told_apart():
     "value",
     [
         "first",
+        "1_1",
         "1e999999999",
         str(2**64),
         "nan",

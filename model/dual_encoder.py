@@ -214,6 +214,10 @@ class DualEncoder(tf_keras.Model):
         # Keras averages it over batches, and divides it by the number of replicas.
         return self.compiled_loss(None, y_pred.inputs, regularization_losses=[loss])
 
+    def get_config(self) -> dict[str, Any]:
+        """Raises NotImplementedError: a `.keras` file would have no layers to load."""
+        raise NotImplementedError(".keras files are not supported; save_weights is")
+
     def make_variables(self) -> None:
         """Makes the variables by a call on one sentence."""
         ids = self.text(tf.constant(["any text"]))

@@ -139,18 +139,24 @@ def _train(run: Run, controller: orbit.Controller) -> dict[str, float]:
     if best := run.best.best:
         print(f"best validation: {best.metric} {best.value:.4f} at step {best.step}")
     if writes:
+        run.record.failure = _failure(controller)
         if run.mode == TRAIN_AND_EVAL:
-            run.record.failure = controller.evaluator.failure
             run.record.validated = run.step
         record.write(run.folder, run.record)
     _require_no_failure(controller)
     return validated
 
 
+def _failure(controller: orbit.Controller) -> str:
+    """Why the model is of no use, by the last validation or the last loops; empty if it is."""
+    parts = (controller.evaluator, controller.trainer)
+    return next((part.failure for part in parts if part and part.failure), "")
+
+
 def _require_no_failure(controller: orbit.Controller) -> None:
-    """Raises TrainingError if the last validation found that the model is of no use."""
-    if controller.evaluator and controller.evaluator.failure:
-        raise TrainingError(controller.evaluator.failure)
+    """Raises TrainingError if the model is of no use."""
+    if failure := _failure(controller):
+        raise TrainingError(failure)
 
 
 @contextlib.contextmanager

@@ -16,6 +16,13 @@ from model.losses import GRADIENT_NORM, LOSS
 from model.tasks.pair_task import PairTask
 from model.training.state import Run
 
+_NO_GRADIENT = 1e-9
+"""A norm below this changes no weight but by rounding."""
+_LEARNED = 1e-3
+"""A loss below this may have no gradient left."""
+_LOOPS = 3
+"""A run fails if at least so many loops at its end have no gradient."""
+
 
 class Step(NamedTuple):
     """A step that was done."""
@@ -33,6 +40,9 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
         self._run = run
         self._tasks, self._sampler, self._state = run.tasks, run.sampler, run.state
         self._strategy, self._signals = run.strategy, run.signals
+        self._without_gradient = 0
+        self.failure = ""
+        """Why training is of no use any more; empty if it is."""
         self._sources = [
             input_pipeline.make_source(
                 f"{task.section}.train_data", task.task_config.train_data, seed=run.sampler.seed
@@ -76,11 +86,25 @@ class Trainer(orbit.AbstractTrainer, abc.ABC):
                 )
         if stop is not None:
             raise StoppedError(stop)
+        logs = means(self._tasks, steps)
+        self._note_gradient(logs[GRADIENT_NORM], logs[LOSS])
         records = sum(self._sampler.batch_size(step.task, start) for step in steps)
-        return means(self._tasks, steps) | {
+        return logs | {
             "learning_rate": float(self._state.optimizer._decayed_lr(tf.float32)),
             "pairs_per_second": records / (time.monotonic() - began),
         }
+
+    def _note_gradient(self, norm: float, loss: float) -> None:
+        has_none = norm < _NO_GRADIENT and loss > _LEARNED
+        self._without_gradient = self._without_gradient + 1 if has_none else 0
+        self.failure = ""
+        if self._without_gradient >= _LOOPS:
+            self.failure = (
+                f"the loss is {loss:.4g} at step {self._run.step} and has no gradient: nothing is "
+                "learned any more; a lower rate may help"
+            )
+        if self._without_gradient == _LOOPS:
+            print(f"warning: {self.failure}")
 
     @abc.abstractmethod
     def _take_steps(self, start: int, count: int) -> tuple[list[Step], signal.Signals | None]:

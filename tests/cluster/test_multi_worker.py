@@ -42,8 +42,13 @@ def test_two_workers_train_one_model(launch, run_folder, saved, logged):
         assert model.encode_inputs(text(tf.constant(["question1"]))).shape == (1, 8)
 
 
-def test_negatives_of_all_workers_and_too_few_files(launch, data, logged):
+def test_too_few_files_and_negatives_of_all_workers(launch, data, logged):
     """With all scores near 0 the loss is the logarithm of how many responses there are."""
+    (file,) = data.glob("train-pairs-00000-*")
+    cluster = launch(MULTI_WORKER, task__train_data__input_path=file)
+    assert [cluster.wait(), cluster.wait("worker", 1)] == [1, 1]
+    assert str(file) in cluster.error()
+    assert cluster.error() == cluster.error("worker", 1)
     cluster = launch(
         MULTI_WORKER,
         task__model__score_scale=1e-3,
@@ -52,11 +57,6 @@ def test_negatives_of_all_workers_and_too_few_files(launch, data, logged):
     )
     assert cluster.wait() == 0, cluster.log()
     assert logged("training_loss")[10] == pytest.approx(math.log(BATCH), abs=0.01)
-    (file,) = data.glob("train-pairs-00000-*")
-    cluster = launch(MULTI_WORKER, task__train_data__input_path=file)
-    assert [cluster.wait(), cluster.wait("worker", 1)] == [1, 1]
-    assert str(file) in cluster.error()
-    assert cluster.error() == cluster.error("worker", 1)
 
 
 def test_a_killed_worker_ends_the_job_and_one_that_is_stopped_stops_all(launch, run_folder, saved):

@@ -147,6 +147,9 @@ def test_fit_on_pairs_makes_the_loss_fall(tmp_path):
     again = build(CONFIG.replace(heads=[schema.RESPONSE_SELECTION], score_scale=5.0), seed=7)
     again.load_weights(str(tmp_path / "weights"))
     np.testing.assert_array_equal(again.encode(LONG), model.encode(LONG))
+    with pytest.raises(NotImplementedError, match="save_weights"):  # it could not be loaded
+        model.save(tmp_path / "model.keras")
+    assert not (tmp_path / "model.keras").exists()
 
 
 def test_the_loss_of_fit_is_that_of_the_task():

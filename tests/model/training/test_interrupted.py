@@ -96,7 +96,7 @@ def test_a_signal_ends_a_validation_too(ends, arguments, tmp_path, monkeypatch, 
     assert (status, saved(folder)) == (143, [STEP])
     assert not (folder / "best").exists()
     main(arguments(folder, **changes))
-    assert capfd.readouterr().out.count("validation: ") == 2
+    assert capfd.readouterr().out.count("\nvalidation: ") == 2
     assert record.read(folder / "best").best
 
 

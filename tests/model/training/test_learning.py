@@ -1,6 +1,7 @@
 """A run that learns nothing any more says so and does not end as one that is fine."""
 
 import numpy as np
+import pytest
 
 from model.training.monitoring import Sample, collapse
 
@@ -16,7 +17,10 @@ def test_embeddings_that_are_one_point_or_no_numbers():
         assert collapse([Sample(IDS, embeddings), good])
 
 
-def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path):
+@pytest.mark.parametrize(
+    ("mode", "why"), [("train_and_eval", "the embeddings of"), ("train", "no gradient")]
+)
+def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path, mode, why):
     """Units that a rate of 100 has moved below 0 for every sentence: only the bias is left."""
     overrides = {
         "trainer__optimizer_config__optimizer__type": "sgd",
@@ -30,9 +34,9 @@ def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path):
     }
     errors = set()
     for _ in range(2):
-        status, output = ends(tmp_path / "run", mode="train_and_eval", **overrides)
+        status, output = ends(tmp_path / "run", mode=mode, **overrides)
         assert status == 1
         errors |= {line for line in output.err.splitlines() if line.startswith("error:")}
     (error,) = errors
-    assert "the embeddings of" in error
+    assert why in error
     assert (tmp_path / "run" / "ckpt-20.index").exists()

@@ -104,6 +104,19 @@ def test_a_damaged_checkpoint_ends_every_mode(ends, copied, mode):
     assert steps_of(copied) == [20, 40, 60]
 
 
+SLOT = "model/encoder/_words/table/.OPTIMIZER_SLOT/optimizer/accumulator/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def test_so_does_one_whose_damage_is_in_the_optimizer(parse, copied):
+    value = tf.train.load_checkpoint(str(copied)).get_tensor(SLOT).tobytes()
+    (data,) = copied.glob("ckpt-60.data-*")
+    content = bytearray(data.read_bytes())
+    content[content.find(value) + len(value) // 2] ^= 1
+    data.write_bytes(content)
+    with pytest.raises(InputError, match=f"{copied}/ckpt-60"):
+        run.run_experiment(parse(trainer__train_steps=80), mode="train", folder=copied)
+
+
 @pytest.mark.parametrize(
     ("mode", "overrides", "name"),
     [

@@ -25,6 +25,8 @@ from evaluation.results.result import TUNED, Result
 from evaluation.results.store import Evaluation
 
 METRICS = ("pearson", "spearman")
+OFFICIAL = {"sts-train": 5749, "sts-dev": 1500, "sts-test": 1379}
+"""Pairs of the STS Benchmark's files (section 4.3)."""
 
 
 def evaluations(
@@ -87,7 +89,7 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     pairs, name, system = data.pairs, data.name, "module"
     overlaps = [similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()]
     others: dict[str, Any] = {"word_overlap": overlaps}
-    notes = []
+    notes, official = [], OFFICIAL.get(name)
     if getattr(encoder, "gives_embeddings", True):
         left, right = similarity.of_pairs(encoder.encode, data.texts())
         scores = similarity.negative_angle(left, right)
@@ -97,8 +99,13 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
             scores = similarity.scale_0_to_5(angles)
             name, system = f"{name}{TUNED}", "module_tuned"
     else:
-        notes = ["The module gives no embeddings: scores are those of its similarity."]
+        notes.append("The module gives no embeddings: scores are those of its similarity.")
         scores = encoder.similarity(*zip(*data.texts(), strict=True))
+    if official not in (None, len(pairs)):
+        notes.append(
+            f"{data.name} has {len(pairs):,} pairs here and {official:,} in the STS Benchmark, so "
+            "this is other data."
+        )
     result = Result(
         task="sts",
         name=name,

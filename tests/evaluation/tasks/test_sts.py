@@ -109,6 +109,7 @@ def test_repeats_and_conflicts_are_counted(write_text, word_encoder):
     result = sts.evaluate(word_encoder, read(write_text("sts-dev.csv", text)))
     assert result.counts["duplicate_pairs"] == 2
     assert result.counts["conflicting_pairs"] == 2
+    assert any("7 pairs here and 1,500 in the STS Benchmark" in note for note in result.notes)
 
 
 def test_official_files(real_data, word_encoder):

@@ -172,7 +172,7 @@ def find_damage(name: str, files: list[str], parse: Parse | None = None) -> Inpu
         try:
             dataset = read_records([file])
             if parse is not None:
-                dataset = dataset.batch(1).map(parse)
+                dataset = dataset.batch(1).map(tf.autograph.experimental.do_not_convert(parse))
             for _ in dataset:
                 read += 1
         except tf.errors.OpError as error:

@@ -145,6 +145,20 @@ def _require_whole(name: str, files: list[str]) -> None:
             )
 
 
+def require_apart(name: str, config: schema.Data, folder: str) -> None:
+    """Checks that no input is inside the model folder, at any depth.
+
+    Raises:
+      InputError: if one is.
+    """
+    inside = _full_path(folder).rstrip("/") + "/"
+    for file in find_files(name, config):
+        if _full_path(file).startswith(inside):
+            raise InputError(
+                f"{name}.input_path: {file!r} lies in --model_dir; name a folder without inputs"
+            )
+
+
 def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
     """Checks that validation reads no file that is trained on.
 

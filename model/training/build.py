@@ -44,7 +44,7 @@ def make_run(
     Raises:
       InputError: if the data are unusable, or the folder has another run or nothing to evaluate.
     """
-    _check_data(tasks, mode=mode, replicas=strategy.num_replicas_in_sync)
+    _check_data(tasks, mode=mode, folder=folder, replicas=strategy.num_replicas_in_sync)
     data = {}
     if TRAIN in mode:
         for task in tasks:
@@ -86,7 +86,7 @@ def make_run(
     )
 
 
-def _check_data(tasks: list[PairTask], *, mode: str, replicas: int) -> None:
+def _check_data(tasks: list[PairTask], *, mode: str, folder: Path, replicas: int) -> None:
     """Checks the data that a mode reads, before anything is built."""
     for task in tasks:
         for use, name in ((TRAIN, "train_data"), (EVAL, "validation_data")):
@@ -100,6 +100,7 @@ def _check_data(tasks: list[PairTask], *, mode: str, replicas: int) -> None:
                     f"{replicas} replicas"
                 )
             task.check_data(section, data)
+            tfrecords.require_apart(section, data, str(folder))
         if mode == TRAIN_AND_EVAL:
             tfrecords.require_held_out(task.section, task.task_config)
 

@@ -42,7 +42,6 @@ _TEXT_BEGINS = "\ue000"
 """Before each text, for the end mark and the bias: private use, which no normalized text has."""
 _WORD_BEGINS, _KNOWN = "\u2581", "\ue001"
 """Before each word; before that, so that no piece is a word of the vocabulary."""
-_WORD_ENDS = "</w>"
 _IGNORABLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
@@ -106,12 +105,11 @@ def _frequent(texts: Sequence[str], *, without: Sequence[str]) -> list[str]:
 
 def _pieces(words: Sequence[str]) -> Tokenizer:
     """A tokenizer of single words, trained on words."""
-    tokenizer = Tokenizer(models.BPE(end_of_word_suffix=_WORD_ENDS))
+    tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = _before_each(_WORD_BEGINS)
     trainer = trainers.BpeTrainer(
         vocab_size=MOST_PIECES,
         special_tokens=[_UNKNOWN, _KNOWN],
-        end_of_word_suffix=_WORD_ENDS,
         show_progress=False,
     )
     tokenizer.train_from_iterator(words, trainer)
@@ -137,14 +135,16 @@ def _fitted(
       float32 [pieces, word_dim]; 0 for those that stand for nothing.
     """
     pieces = [piece for piece, _ in sorted(tokenizer.get_vocab().items(), key=itemgetter(1))]
-    shown = [piece.removesuffix(_WORD_ENDS).removeprefix(_WORD_BEGINS) for piece in pieces]
+    shown = [piece.removeprefix(_WORD_BEGINS) for piece in pieces]
     table = np.zeros((len(pieces), ngrams.shape[1]), np.float32)
     ids_of = char_ngram_ids(shown, buckets=len(ngrams))
     for row, piece, ids in zip(table, pieces, ids_of, strict=True):
         if piece not in (_UNKNOWN, _KNOWN):
-            # Those of the piece as a word, without a space that it does not have.
+            # Those of the piece as a word, without a space that it does not have. No piece knows
+            # that it ends a word: with a suffix for that, tokenizers 0.23.3 numbers the pieces, and
+            # breaks ties between merges, anew in each process.
             begins = not piece.startswith(_WORD_BEGINS)
-            ends = np.count_nonzero(ids != PADDING) - (not piece.endswith(_WORD_ENDS))
+            ends = np.count_nonzero(ids != PADDING) - 1
             ngrams[ids[begins:ends]].sum(axis=0, out=row)
     split = [encoding.ids for encoding in tokenizer.encode_batch(list(words))]
     counts = csr_array(
@@ -191,7 +191,6 @@ def _with_words(pieces: Tokenizer, words: Sequence[str]) -> Tokenizer:
             vocab=vocabulary,
             merges=[tuple(merge) for merge in trained["merges"]],
             unk_token=_UNKNOWN,
-            end_of_word_suffix=_WORD_ENDS,
             ignore_merges=True,  # a word of the vocabulary is one token
         )
     )

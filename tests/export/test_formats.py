@@ -48,6 +48,8 @@ def test_known_words_are_summed_exactly_and_others_nearly(static):
     assert tokenizer.encode("").ids == []
     modules = json.loads((static / "model2vec" / "modules.json").read_text())
     assert [module["path"] for module in modules] == [".", "1_Normalize"]
+    again = (static / "onnx" / "tokenizer.json").read_bytes()
+    assert (static / "model2vec" / "tokenizer.json").read_bytes() == again
 
 
 def test_the_graph_of_onnx_pools_and_normalizes(static):

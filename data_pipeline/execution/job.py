@@ -14,7 +14,7 @@ from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
 
 _LOG = logging.getLogger(__name__)
 _MANY_MALFORMED = 0.01
-"""Of all lines: the user is told of more."""
+"""If more than this fraction of the lines is malformed, the user is warned."""
 SHOWN = 3
 """Malformed lines that an error shows."""
 _SHOWN_CHARACTERS = 60

@@ -60,8 +60,8 @@ def convert(folder: Path, texts: Sequence[str] = ()) -> tuple[np.ndarray, Tokeni
         frequent words get rows, too, and pieces are fitted to their words.
 
     Returns:
-      float32 [tokens, dim], whose mean over a text's tokens points where the module's embedding
-      does; and the tokenizer, whose ids are the rows.
+      The table, float32 [tokens, dim]: the mean over a text's tokens has nearly the direction of
+      the module's embedding. And the tokenizer, whose ids are the rows of the table.
 
     Raises:
       InputError: if the module has no plain form, no vocabulary, or bigrams.

@@ -1,4 +1,4 @@
-"""The metrics that are declared, and what is made of the declaration."""
+"""A metric that is declared once is computed, resampled, stored, read and shown."""
 
 import numpy as np
 import pytest

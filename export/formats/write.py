@@ -42,16 +42,18 @@ def write(module: Path, output: Path, to: str, texts: Sequence[str] = ()) -> Non
 
     Args:
       module: a module that `export` has written, of an encoder that sums rows.
-      output: the folder to write; what it holds is replaced.
+      output: the folder to write, new or empty.
       to: one of `export.options.FORMATS`; sentence-transformers and model2vec read the same folder.
       texts: as `convert` takes them.
 
     Raises:
-      InputError: if the module has no such form.
+      InputError: if the module has no such form, or `output` holds anything.
     """
+    output = output.resolve()
+    if output.is_dir() and any(output.iterdir()):
+        raise InputError(f"--output: {output} is not empty; name a new folder")
     if to != PLAIN:
         table, tokenizer = convert(module, texts)
-    output = output.resolve()
     with claim(output), aside(output) as new:
         new.mkdir()
         if to == PLAIN:

@@ -103,3 +103,11 @@ def test_hashed_words_and_bigrams_are_refused(write_model_dir, tmp_path, text):
             ]
         )
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("to", ["onnx", "plain"])
+def test_a_folder_that_holds_anything_stays(tmp_path, to):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(SystemExit, match="--output"):
+        main(["formats", "--module", str(MODULE), "--to", to, "--output", str(tmp_path)])
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -88,14 +88,16 @@ engines: $(INSTALLED)  ## Flink, Spark, Beam's job server for each and Prism int
 RUNS ?= runs/reproduce
 # More options of Snakemake, such as --dry-run or --profile of a cluster.
 WORKFLOW_OPTIONS ?=
-# Those that were given, as DATA='"DIR"': Snakemake reads YAML.
+# Those that were given, as DATA='DIR'.
 OPTIONS = $(foreach name,RUNS TABLE DATA HELD_OUT NLI_IDS NLI_AGAIN VECTORS SENTENCE_TRANSFORMERS GPU,\
-  $(if $(filter-out undefined,$(origin $(name))),$(name)='"$($(name))"'))
-# $(1): a rule of the Snakefile.
-workflow = mkdir -p $(RUNS) && flock --nonblock --conflict-exit-code 75 $(RUNS)/.lock \
-  $(WORKFLOW)/bin/snakemake $(1) --snakefile benchmarks/quality/Snakefile $(WORKFLOW_OPTIONS) \
-  --config $(strip $(OPTIONS)) || { code=$$?; test $$code != 75 || \
-  echo "error: another make works in $(RUNS); wait for it to end"; exit $$code; }
+  $(if $(filter-out undefined,$(origin $(name))),$(name)='$(subst ','\'',$($(name)))'))
+# $(1): a rule of the Snakefile. Options go in a file: Snakemake types those of its command line (1.10 is 1.1).
+workflow = mkdir -p '$(RUNS)' && { flock --nonblock 9 || \
+  { echo 'error: another make works in $(RUNS); wait for it to end'; exit 1; }; \
+  $(RUN) -c 'import json, sys; print(json.dumps(dict(given.split("=", 1) for given in sys.argv[1:])))' \
+  $(strip $(OPTIONS)) > '$(RUNS)/.options.json'; \
+  $(WORKFLOW)/bin/snakemake $(1) --snakefile benchmarks/quality/Snakefile \
+  --configfile '$(RUNS)/.options.json' $(WORKFLOW_OPTIONS); } 9> '$(RUNS)/.lock'
 
 # Asked for by other targets.
 .PHONY: data-given

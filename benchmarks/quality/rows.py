@@ -4,6 +4,7 @@ Imports only the standard library and PyYAML: the workflow reads it in an enviro
 A run is one row with one seed, `ROW-SEED`. Commands are lines of shell.
 """
 
+import re
 import shlex
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +28,8 @@ DATA_SETS = ("pairs", "validated_on", "vocabulary", "word_vectors", "teacher", "
 """Fields of a row that name data sets."""
 COMPONENTS_OF = "pairs"
 """The data set with whose texts modules lose components."""
+_FOLDER = re.compile(r"[A-Za-z0-9_./+-]+")
+"""Of RUNS: neither a shell nor Snakemake reads anything else into these."""
 Fields = dict[str, Any]
 
 
@@ -108,9 +111,13 @@ class Table:
         options = options or {}
         if unknown := options.keys() - known.keys():
             raise TableError(f"option {min(unknown)}: accepted: {', '.join(known)}")
-        given = {name: options.get(name, value) for name, value in known.items()}
-        # Snakemake gives None for an empty value, a number for digits.
-        self.options = {name: "" if value is None else str(value) for name, value in given.items()}
+        self.options: dict[str, str] = {**known, **options}
+        for name, value in self.options.items():
+            # Snakemake types the values of its command line: 1.10 is 1.1.
+            if not isinstance(value, str):
+                raise TableError(f"{name}: {value!r}; accepted: text, from a file (--configfile)")
+        if not _FOLDER.fullmatch(self.options["RUNS"]):
+            raise TableError(f"RUNS='{self.options['RUNS']}'; accepted: {_FOLDER.pattern}")
         if self.options["GPU"] == "0":
             self.options["GPU"] = ""
         self.data_sets, self._scores = table["data"], table["scores"]

@@ -272,9 +272,12 @@ def test_what_a_row_cannot_be_is_refused(changed, values):
         changed("transformer", **values)
 
 
-def test_an_unknown_option_is_refused():
-    with pytest.raises(rows.TableError, match="HELDOUT"):
-        rows.Table({"HELDOUT": "RC_2015-02"})
+@pytest.mark.parametrize(
+    "given", [{"HELDOUT": "RC_2015-02"}, {"RUNS": 1.1}, {"GPU": 1}, {"RUNS": "my runs"}]
+)
+def test_an_option_of_another_name_or_kind_is_refused(given):
+    with pytest.raises(rows.TableError, match=min(given)):
+        rows.Table(given)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +333,7 @@ def test_data_sets_are_made_of_others(table):
     [
         ({}, True, False),
         ({"GPU": "1"}, True, True),
-        ({"GPU": 0}, True, False),
+        ({"GPU": "0"}, True, False),
         ({"GPU": "1", "SENTENCE_TRANSFORMERS": ""}, False, False),
     ],
 )

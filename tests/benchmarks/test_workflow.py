@@ -3,6 +3,7 @@
 The workflow tool really runs; the project's commands are a stub that writes their files.
 """
 
+import json
 import os
 import re
 import shutil
@@ -63,11 +64,11 @@ class Workplace:
 
     def start(self, *more, goal="reproduce", environment=None, **options):
         given = {"DATA": "data", "RUNS": "runs", "PYTHON": "./python", "TABLE": "rows.yaml"}
+        self.write("options.json", json.dumps(given | options))
         return subprocess.Popen(
             [
                 *(SNAKEMAKE, goal, "--snakefile", REPOSITORY / "benchmarks/quality/Snakefile"),
-                *("--directory", self.folder, *more, "--config"),
-                *(f'{name}="{value}"' for name, value in (given | options).items()),
+                *("--directory", self.folder, "--configfile", self.folder / "options.json", *more),
             ],
             env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | (environment or {}),
             stdout=subprocess.PIPE,
@@ -246,6 +247,12 @@ def test_what_a_failed_command_left_is_made_again(workplace):
     status, said = workplace.run(goal=goal)
     assert status == 0, said
     assert len(workplace.commands()) - len(before) == 2  # both scores of the module
+
+
+def test_a_folder_that_looks_like_a_number_keeps_its_name(workplace):
+    status, said = workplace.run("--dry-run", goal="ablations", RUNS="1.10")
+    assert status == 0, said
+    assert set(re.findall(r"^    output: ([^/]+)/", said, re.M)) == {"1.10"}
 
 
 @pytest.mark.parametrize(

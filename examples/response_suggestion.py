@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     index = build_index(given.module, given.replies)  # kept in REPLIES.index
     (best,) = search(index, [given.message], top=20)
-    texts = [text for _, text in best]
+    texts = [found.text for found in best]
     vectors = index.module.encode_responses(texts)
     for _, text in zip(range(3), different(texts, vectors), strict=False):
         print(text)

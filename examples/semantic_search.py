@@ -24,8 +24,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     index = build_index(given.module, given.files, output=given.index, mode="similar")
     (best,) = search(index, [given.query], top=given.top)
-    for cosine, text in best:
-        print(f"{cosine:.3f}  {text}")
+    for found in best:
+        print(f"{found.score:.3f}  {found.text}")
 
 
 if __name__ == "__main__":

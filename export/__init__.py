@@ -4,7 +4,7 @@
 >>> export("run", "module")  # a folder of `python -m model`, and the SavedModel to write
 >>> index = build_index("module", "replies.txt")  # a response per line
 >>> (best,) = search(index, ["How old are you?"], top=2)
->>> [type(score).__name__ for score, text in best]
+>>> [type(found.score).__name__ for found in best]  # beside its text, id and fields
 ['float', 'float']
 
 The names of the SavedModel's signatures:

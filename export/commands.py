@@ -1,6 +1,7 @@
 """The commands of `python -m export`: each calls the Python API and prints."""
 
 import io
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -66,7 +67,15 @@ def card(options: CardOptions) -> None:
 
 def index(options: IndexOptions) -> None:
     """Builds or extends the index if needed, and prints the best texts for each input."""
-    found = build_index(options.module, options.texts, output=options.output, mode=options.mode)
+    found = build_index(
+        options.module,
+        options.texts,
+        output=options.output,
+        mode=options.mode,
+        text_field=options.text_field,
+        id_field=options.id_field,
+        remove=options.remove,
+    )
     what = "responses" if options.mode == RESPONSES else "texts"
     print(f"{len(found.texts):,} {what}, {found.matrix.shape[1]} numbers each")
     if not options.input and not sys.stdin.isatty():
@@ -76,9 +85,12 @@ def index(options: IndexOptions) -> None:
     for text in _inputs(options.input):
         (best,) = search(found, [text], top=options.top, exact=options.exact)
         print(f"\n{text}")
-        for rank, (score, response) in enumerate(best, start=1):
+        for rank, each in enumerate(best, start=1):
             # Without line breaks and what else a terminal acts upon.
-            print(f"{rank:3}  {score:8.4f}  {_CONTROLS.sub(' ', response)}", flush=True)
+            print(f"{rank:3}  {each.score:8.4f}  {_CONTROLS.sub(' ', each.text)}", flush=True)
+            fields = ({} if each.id is None else {"id": each.id}) | each.fields
+            if fields:
+                print(_CONTROLS.sub(" ", f"{'':15}{json.dumps(fields, ensure_ascii=False)}"))
 
 
 def _inputs(given: Sequence[str]) -> Iterator[str]:

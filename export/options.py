@@ -88,9 +88,23 @@ class IndexOptions(Options):
 
     module: Path = option(help="encodes texts and inputs", metavar="DIR", group="index")
     texts: tuple[str, ...] = option(
-        help="files with a text per line, plain or .gz, or TFRecords of pairs, of which the "
-        "responses are indexed; files that an index lacks are added to it",
+        (),
+        help="files with a text per line; CSV or JSON lines with --text_field; TFRecords of pairs, "
+        "of which the responses are indexed; files that an index lacks are added to it; none open "
+        "the index of --output",
         metavar="GLOB",
+        group="index",
+    )
+    text_field: str | None = option(
+        None, help="field of CSV or JSON lines to index", metavar="NAME", group="index"
+    )
+    id_field: str | None = option(
+        None, help="their field that names a text, for --remove", metavar="NAME", group="index"
+    )
+    remove: tuple[str, ...] = option(
+        (),
+        help="ids of texts to remove from the index, also whenever it is made anew",
+        metavar="ID",
         group="index",
     )
     mode: str = option(

@@ -4,9 +4,11 @@ In a large index, those that its codes find are scored exactly; in a small one, 
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import faiss
 import numpy as np
+import orjson
 
 from export.retrieval.index import Index
 
@@ -16,10 +18,21 @@ RESCORED, LEAST_RESCORED = 10, 100
 """Texts that are scored exactly for each one that is asked for, and for each input."""
 
 
+class Found(NamedTuple):
+    """A text that was found."""
+
+    score: float
+    text: str
+    id: str | None
+    """None where it has none."""
+    fields: dict[str, Any]
+    """The other fields of its row, if it is of a table."""
+
+
 def search(
     index: Index, inputs: Sequence[str], *, top: int = 10, exact: bool = False
-) -> list[list[tuple[float, str]]]:
-    """Score and text of the best texts for each input, best first, ties in file order.
+) -> list[list[Found]]:
+    """The best texts for each input, best first, ties in file order.
 
     Args:
       index: the texts.
@@ -42,9 +55,14 @@ def search(
     else:
         scores, rows = approximate_rows(index.codes, index.matrix, vectors, top=top)
     return [
-        [(float(score), index.texts[row].as_py()) for score, row in zip(*best, strict=True)]
+        [_found(index, float(score), row) for score, row in zip(*best, strict=True)]
         for best in zip(scores, rows, strict=True)
     ]
+
+
+def _found(index: Index, score: float, row: int) -> Found:
+    text, own_id, fields = (column[row].as_py() for column in index.table.columns)
+    return Found(score, text, own_id, orjson.loads(fields))
 
 
 def approximate_rows(

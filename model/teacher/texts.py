@@ -13,7 +13,7 @@ from common.errors import InputError, message_of
 from data_pipeline.pairs import tfrecord
 from data_pipeline.pairs.tfrecord import GZIP_SUFFIX
 
-TFRECORD, TEXT, VOCABULARY = ".tfrecord", ".txt", ".tsv"
+TFRECORD, TEXT, VOCABULARY = TEXT_FILES = (".tfrecord", ".txt", ".tsv")
 ALL_TEXTS = (tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS)
 """The texts of a conversation's pair and of an NLI pair."""
 REPLIES = (tfrecord.RESPONSE,)
@@ -25,11 +25,15 @@ def text_id(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def find_files(patterns: Sequence[str]) -> list[Path]:
+def find_files(patterns: Sequence[str], kinds: Sequence[str] = TEXT_FILES) -> list[Path]:
     """The files that names or patterns match, each once: in the order given, a pattern's sorted.
 
+    Args:
+      patterns: of `--texts`.
+      kinds: the suffixes that are accepted, see `kind_of`.
+
     Raises:
-      InputError: if one matches no file, or one of a kind that is not read.
+      InputError: if one matches no file, or one of another kind.
     """
     found: dict[Path, None] = {}
     for pattern in patterns:
@@ -39,8 +43,8 @@ def find_files(patterns: Sequence[str]) -> list[Path]:
             raise InputError(f"--texts: {pattern!r} matches no file; accepted: 'pairs/train-*'")
         found |= dict.fromkeys(map(Path, names))
     for file in found:
-        if kind_of(file) not in (TFRECORD, TEXT, VOCABULARY):
-            accepted = f"accepted: {TFRECORD}, {TEXT}, {VOCABULARY}, with or without {GZIP_SUFFIX}"
+        if kind_of(file) not in kinds:
+            accepted = f"accepted: {', '.join(kinds)}, with or without {GZIP_SUFFIX}"
             raise InputError(f"--texts: {str(file)!r}: {accepted}")
     return list(found)
 
@@ -70,7 +74,7 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
                 for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
                     content = record if number else record.removeprefix(BOM_UTF8)
                     texts = map(str.strip, _texts(content, kind, features))
-                    yield from filter(_is_visible, texts)
+                    yield from filter(is_visible, texts)
                     number += 1
         except Exception as error:
             place = f"{str(file)!r}, after {number} lines or records"
@@ -91,7 +95,8 @@ def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
     return [text]
 
 
-def _is_visible(text: str) -> bool:
+def is_visible(text: str) -> bool:
+    """Whether a text has more than white space and control characters."""
     return any(unicodedata.category(character)[0] not in "ZC" for character in text)
 
 

@@ -177,6 +177,7 @@ def workplace(ready, tmp_path_factory):
     write(here / "dialogues.csv", f"dialogue,turn,text\n{turns}")
     tickets = "".join(f"{i},what is {i} about,it is {i}\n" for i, *_ in talk)
     write(here / "tickets.csv", f"ticket,question,answer\n{tickets}")
+    write(here / "faq.csv", f"id,question,answer\n{tickets}")
     scored = "".join(f"{text},we like it,{i % 5}\n" for i, _, text in talk)
     write(here / "pairs.csv", f"sentence1,sentence2,score\n{scored}")
     write(here / "queries.tsv", "q1\twhat do we like\nq2\tnumber 7\n")

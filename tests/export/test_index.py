@@ -1,5 +1,6 @@
 """Response suggestion: the index, what it finds, and what it refuses."""
 
+import csv
 import functools
 import gzip
 import io
@@ -70,8 +71,8 @@ def test_the_best_are_those_that_the_module_ranks_first(module, lines, tmp_path)
     (best,) = search.search(found, said, top=6)
     rank = tf.saved_model.load(str(module)).signatures["rank_responses"]
     ranked = rank(input=tf.constant(said), responses=tf.constant(TEXTS))["scores"].numpy()
-    assert [text for _, text in best] == [STRIPPED[row] for row in np.argsort(-ranked)]
-    np.testing.assert_allclose([score for score, _ in best], np.sort(ranked)[::-1], atol=5e-3)
+    assert [each.text for each in best] == [STRIPPED[row] for row in np.argsort(-ranked)]
+    np.testing.assert_allclose([each.score for each in best], np.sort(ranked)[::-1], atol=5e-3)
     for wrong in ({"inputs": "abc"}, {"inputs": ["abc"], "top": 0}):
         with pytest.raises(ValueError, match="accepted"):
             search.search(found, **wrong)
@@ -164,14 +165,121 @@ def test_new_files_are_added_without_encoding_the_old_ones(module, tmp_path, mon
     assert len(encoded) == 5
 
 
+ROWS = [
+    {"no": "7", "question": "How old are you?\nReally?", "answer": "I am 20; honest"},
+    {"no": "1e3", "question": 'Is it "safe", here?', "answer": ""},
+    {"no": "9", "question": " \n", "answer": "of nothing"},
+    {"no": "08", "question": "no", "answer": "yes"},
+]
+
+
+@pytest.fixture
+def write_table(tmp_path):
+    def write(kind, rows=ROWS):
+        path = tmp_path / f"faq.{kind}"
+        with path.open("w", newline="") as file:
+            if kind == "jsonl":
+                file.writelines(json.dumps(row) + "\n" for row in rows)
+            else:
+                table = csv.DictWriter(file, list(rows[0]))
+                table.writeheader()
+                table.writerows(rows)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_tables_give_multi_line_texts_ids_and_fields(module, write_table, kind):
+    named = {"text_field": "question", "id_field": "no"}
+    index = build_index(module, write_table(kind), **named)
+    assert index.texts.to_pylist() == [ROWS[row]["question"] for row in (0, 1, 3)]
+    (best,) = search.search(index, ["How old are you?"], top=9)
+    found = {each.id: each for each in best}
+    assert set(found) == {"7", "1e3", "08"}
+    assert found["7"].text == "How old are you?\nReally?"
+    assert found["7"].fields == {"answer": "I am 20; honest"}
+    with pytest.raises(InputError, match="'08'"):
+        build_index(module, write_table(kind, [*ROWS, ROWS[3]]), **named)
+
+
+def test_a_list_is_indexed_as_files_are(module, tmp_path):
+    rows = ["no", {"id": 5, "text": "yes, I do", "rank": [1, None]}, {"text": "word"}]
+    index = build_index(module, rows=rows, output=tmp_path / "index")
+    (best,) = search.search(index, ["How old are you?"])
+    found = {each.text: each[2:] for each in best}
+    assert found == {"no": (None, {}), "yes, I do": ("5", {"rank": [1, None]}), "word": (None, {})}
+    opened = build_index(module, output=tmp_path / "index")
+    assert opened.table.equals(index.table)
+    for wrong in (
+        ["a", 3],
+        ["a", {"t": "b"}],
+        [{"text": 1}],
+        [{"text": "a", "id": 1.5}],
+        ["a", None],
+    ):
+        with pytest.raises(InputError, match=r"rows\[1]"):
+            build_index(module, rows=["a", wrong], output=tmp_path / "index")
+
+
+def test_texts_are_removed_by_id_also_when_the_index_is_made_anew(
+    module, write_table, tmp_path, monkeypatch
+):
+    named = {"text_field": "question", "id_field": "no", "output": tmp_path / "index"}
+    table = write_table("csv")
+    before = build_index(module, table, **named)
+    vectors = np.array(before.matrix)
+    encode, encoded = indices.Module.encode_responses, []
+    monkeypatch.setattr(
+        indices.Module,
+        "encode_responses",
+        lambda self, texts: (encoded.extend(texts), encode(self, texts))[1],
+    )
+    index = build_index(module, output=tmp_path / "index", remove=["1e3"])
+    assert index.table.column("id").to_pylist() == ["7", "08"]
+    np.testing.assert_array_equal(index.matrix, vectors[[0, 2]])
+    assert len(encoded) == 1  # tells the dimension
+    assert len(build_index(module, table, **named).texts) == 2
+    added = {"no": "10", "question": "a new one", "answer": "?"}
+    index = build_index(module, write_table("csv", [*ROWS, added]), **named)
+    assert index.table.column("id").to_pylist() == ["7", "08", "10"]
+    for ids in (["11"], ["7", "08", "10"]):  # not there; none would be left
+        with pytest.raises(InputError, match="--remove"):
+            build_index(module, output=tmp_path / "index", remove=ids)
+
+
+def test_the_command_shows_ids_and_fields(shared, write_table, capsys):
+    command = ["index", "--module", shared / "module", "--texts", write_table("jsonl")]
+    command += ["--text_field", "question", "--id_field", "no", "--remove", "08", "--input", "no"]
+    main([*map(str, command)])
+    out = capsys.readouterr().out
+    assert '"id": "7", "answer": "I am 20; honest"' in out
+    assert '"08"' not in out
+
+
+@pytest.mark.parametrize("name", ["matrix.npy", "texts.arrow", "codes.faiss"])
+def test_a_damaged_file_is_made_anew_or_refused(module, lines, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(indices, "CODES_FROM", 700)
+    lines.write_text("".join(f"a word {i} of {i * i % 97}\n" for i in range(800)))
+    output = tmp_path / "index"
+    build_index(module, lines, output=output)
+    whole = (output / name).read_bytes()
+    for damaged in (whole[:-400] + bytes(400), whole[:-5]):
+        (output / name).write_bytes(damaged)
+        with pytest.raises(InputError, match=name):
+            build_index(module, output=output)
+        build_index(module, lines, output=output)
+        assert (output / name).read_bytes() == whole
+
+
 def test_similar_texts_have_the_largest_cosine(module, lines, tmp_path):
     found = build_index(module, lines, mode="similar")
     assert (tmp_path / "replies.txt.similar.index").is_dir()
     embeddings = tf.saved_model.load(str(module))(TEXTS).numpy()
     (best,) = search.search(found, ["no"], top=6)
-    assert best[0] == (pytest.approx(1.0, abs=2e-3), "no")
+    assert best[0][:2] == (pytest.approx(1.0, abs=2e-3), "no")
     cosines = np.sort(embeddings @ embeddings[1])[::-1]
-    np.testing.assert_allclose([score for score, _ in best], cosines, atol=2e-3)
+    np.testing.assert_allclose([each.score for each in best], cosines, atol=2e-3)
 
 
 def test_codes_find_what_exact_search_finds(module, tmp_path, monkeypatch):
@@ -184,12 +292,13 @@ def test_codes_find_what_exact_search_finds(module, tmp_path, monkeypatch):
     said = ["a word", "67 words"]
     found, exact = (search.search(index, said, top=2, exact=exact) for exact in (False, True))
     for some, expected in zip(found, exact, strict=True):
-        assert [text for _, text in some] == [text for _, text in expected]
-        assert [score for score, _ in some] == pytest.approx([score for score, _ in expected])
+        assert [each.text for each in some] == [each.text for each in expected]
+        scores = [each.score for each in expected]
+        assert [each.score for each in some] == pytest.approx(scores)
     index = build_index(module, [many, more], output=output)
     assert index.codes.ntotal == 801
     ((best,),) = search.search(index, ["something else"], top=1)
-    assert best[1] == search.search(index, ["something else"], top=1, exact=True)[0][0][1]
+    assert best.text == search.search(index, ["something else"], top=1, exact=True)[0][0].text
     codes = output / "codes.faiss"
     for damage in (codes.unlink, lambda: codes.write_bytes(codes.read_bytes()[:-5])):
         damage()
@@ -224,6 +333,9 @@ def test_copies_of_a_text_come_in_file_order_from_codes_too():
         ("--texts", "broken.txt.gz", "broken.txt.gz"),
         ("--module", "home", "home"),
         ("--output", "home", "thesis.txt"),
+        ("--texts", "table.csv", "--text_field"),
+        ("--text_field", "text", "no field 'text'"),
+        ("--text_field", "n", "lines.jsonl:2: "),
         ("--top", "0", "--top"),
         ("--mode", "opposite", "--mode"),
     ],
@@ -235,7 +347,11 @@ def test_what_cannot_be_is_refused(shared, lines, tmp_path, monkeypatch, option,
     (tmp_path / "home" / "thesis.txt").write_text("years of work")
     (tmp_path / "empty.txt").write_text("\n \n")
     (tmp_path / "broken.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
+    (tmp_path / "table.csv").write_text("a,b\nc,d\n")
+    (tmp_path / "lines.jsonl").write_text('{"n": "a"}\n{"n": 5}\n')
     options = {"--module": str(shared / "module"), "--texts": str(lines)} | {option: value}
+    if option == "--text_field":
+        options["--texts"] = "lines.jsonl"
     with pytest.raises(SystemExit, match="error: ") as raised:
         main(["index", *(part for pair in options.items() for part in pair)])
     assert named in raised.value.code

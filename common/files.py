@@ -6,6 +6,7 @@ with claim(output), aside(output) as new:
 
 import errno
 import fcntl
+import glob
 import json
 import os
 import shutil
@@ -55,7 +56,15 @@ def aside(output: Path) -> Iterator[Path]:
         if old.exists() and not output.exists():
             old.rename(output)
         if not old.exists():
-            shutil.rmtree(beside)
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def _remove_abandoned(output: Path) -> None:
+    """Removes what killed processes left beside a claimed folder, but for the only old one."""
+    for beside in output.parent.glob(f".{glob.escape(output.name)}.????????"):
+        names = {path.name for path in beside.iterdir()} if beside.is_dir() else {""}
+        if names < {"new", "old"} and not beside.is_symlink():
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -74,7 +83,8 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
     """Keeps other processes out of a folder, which is made if it does not exist.
 
     The claim is a locked file in the folder that says who holds it. The lock ends with its process,
-    so what a killed one left is taken over. Whatever was made and holds nothing is removed.
+    so what a killed one left is taken over, and what it wrote `aside` is removed. Whatever was made
+    and holds nothing is removed.
 
     Args:
       folder: what the command writes to.
@@ -89,6 +99,7 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
     try:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, _holder().encode(), 0)
+        _remove_abandoned(folder)
         yield
     finally:
         # Removed while it is locked. Where the folder was replaced, the claim there is another's.

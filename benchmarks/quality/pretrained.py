@@ -8,7 +8,6 @@ to `README.md`. A module that is too large, or scores too far below the full one
 """
 
 import argparse
-import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -22,6 +21,7 @@ from benchmarks.runs import machine
 from common.command_line import errors_in_one_line
 from common.errors import InputError
 from common.files import aside
+from common.text_files import sha256
 from export import add_scores
 from export.card import identity, model_card, scores
 
@@ -53,14 +53,10 @@ def main() -> None:
 
 
 def publish(runs: Path, output: Path) -> None:
-    """Writes the module, its checksums and its page.
+    """Writes the module, its checksums and its page; what `output` holds is replaced.
 
-    Args:
-      runs: the folder of `make pretrained`, with `modules/` and `results/`.
-      output: the folder to write; what it holds is replaced.
-
-    Raises:
-      InputError: if the small module is too large or too far below the full one.
+    `runs` is the folder of `make pretrained`, with `modules/` and `results/`. A small module that
+    is too large or too far below the full one is an InputError.
     """
     modules = {row: runs / "modules" / "pretrained" / f"{row}-0" for row in (SMALL, FULL)}
     found = {}
@@ -79,19 +75,12 @@ def publish(runs: Path, output: Path) -> None:
         )
     with aside(output) as new:
         shutil.copytree(modules[SMALL], new / NAME)
+        files = sorted(file for file in (new / NAME).rglob("*") if file.is_file())
         # As `sha256sum` writes and checks them.
-        (new / "SHA256SUMS").write_text(
-            "".join(
-                f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(new)}\n"
-                for file in _files(new / NAME)
-            )
-        )
+        sums = (f"{sha256([file])}  {file.relative_to(new)}\n" for file in files)
+        (new / "SHA256SUMS").write_text("".join(sums))
         (new / "README.md").write_text(_page(modules[SMALL], found, sizes))
     print(f"-> {output}/{NAME}, {sizes[SMALL] / 1e6:.1f} MB; full: {modules[FULL]}")
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file())
 
 
 def _page(module: Path, found: dict[str, dict], sizes: dict[str, int]) -> str:

@@ -9,7 +9,6 @@ checkpoints.
 """
 
 import argparse
-import hashlib
 import json
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ import sys
 from pathlib import Path
 
 from common.files import write_json
+from common.text_files import sha256
 
 STARTED, DONE = "started.json", "recipe.json"
 
@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND")
     given = parser.parse_args()
     command = given.command[1:]  # without --
-    files = {str(path): _digest(path) for path in given.made_with}
+    files = {str(path): sha256([path]) for path in given.made_with}
     recipe: dict[str, object] = {"command": command, "made_with": files}
     started = given.model_dir / STARTED
     if not started.exists() or json.loads(started.read_text()) != recipe:
@@ -41,16 +41,12 @@ def main() -> int:
         return status
     # An index has the checksums of the weights.
     indexes = sorted(given.model_dir.rglob("ckpt*.index"))
-    recipe["trained"] = {str(path.relative_to(given.model_dir)): _digest(path) for path in indexes}
+    recipe["trained"] = {str(path.relative_to(given.model_dir)): sha256([path]) for path in indexes}
     if given.drop_checkpoints:
         for path in given.model_dir.rglob("ckpt*"):
             path.unlink()
     write_json(given.model_dir / DONE, recipe)
     return 0
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -82,6 +82,16 @@ class Run(NamedTuple):
         """The name of the run whose model it scores."""
         return f"{self.row.model_of or self.row.name}-{self.seed}"
 
+    @property
+    def init(self) -> str:
+        """The name of the run whose model it starts from; empty if there is none."""
+        return f"{self.row.init_from}-{self.seed}" if self.row.init_from else ""
+
+    @property
+    def preset(self) -> str:
+        """The file of its preset."""
+        return f"{PRESETS}/{self.row.preset}.yaml"
+
 
 class Ablation(NamedTuple):
     """A row with one choice changed after the other."""
@@ -94,15 +104,10 @@ class Ablation(NamedTuple):
 
 
 class Table:
-    """The rows, with the options of one `make`.
+    """The rows, with the options of one `make`: `options` of the table, DATA and RUNS.
 
-    Args:
-      options: values for `options` of the table; DATA, the folder of the data; RUNS, the folder of
-        what is made.
-      path: the table.
-
-    Raises:
-      TableError: if a row or an option has a name or a value that is not accepted.
+    DATA is the folder of the data, RUNS that of what is made. A name or a value that is not
+    accepted is a TableError.
     """
 
     def __init__(self, options: Mapping[str, object] | None = None, path: Path = TABLE):
@@ -123,40 +128,28 @@ class Table:
         self.data_sets, self._scores = table["data"], table["scores"]
         self.rows: dict[str, Row] = {}
         for name, given in table["rows"].items():
-            self._add(name, self._based(given, table["rows"]))
+            self._add(name, given)
         self.shown = self._runs(self.rows)  # in RESULTS.md
         for name, given in table["pretrained"].items():
-            self._add(f"pretrained/{name}", self._based(given, table["rows"]))
+            self._add(f"pretrained/{name}", given)
         self.ablations = {
-            name: self._ablation(name, given, self._based(table["rows"][name], table["rows"]))
+            name: self._ablation(name, given, table["rows"][name])
             for name, given in table["ablations"].items()
         }
         self.runs = self._runs(self.rows)
 
-    @staticmethod
-    def _based(given: Fields, rows: dict[str, Fields]) -> Fields:
-        base = given.get("base")
-        if base is not None and base not in rows:
-            raise TableError(f"base: {base}; accepted: {', '.join(rows)}")
-        # Without itself, so that a circle ends at a name that is not accepted.
-        others = {name: row for name, row in rows.items() if name != base}
-        merged = (Table._based(rows[base], others) if base else {}) | given
-        return {key: value for key, value in merged.items() if key != "base"}
-
     def _add(self, name: str, given: Fields) -> None:
         names = {field.name for field in fields(Row)} - {"name", "overrides"}
-        if unknown := {key for key in given if "." not in key} - names:
-            raise TableError(f"row {name}: {min(unknown)}; accepted: {', '.join(sorted(names))}")
+        overrides = {key: value for key, value in given.items() if "." in key}
         several = {field.name for field in fields(Row) if isinstance(field.default, tuple)}
         known = {
             key: tuple(v) if isinstance(v, list) else (v,) if key in several else v
             for key, v in given.items()
+            if key not in overrides
         }
-        row = Row(
-            name=name,
-            overrides={key: value for key, value in given.items() if "." in key},
-            **{key: value for key, value in known.items() if key in names},
-        )
+        if unknown := known.keys() - names:
+            raise TableError(f"row {name}: {min(unknown)}; accepted: {', '.join(sorted(names))}")
+        row = Row(name=name, overrides=overrides, **known)
         self._check(row, "needs", self.options)
         if not all(self.options[option] for option in row.needs):
             return  # the row that it starts from may be left out, too
@@ -183,20 +176,16 @@ class Table:
         return {run.name: run for run in runs}
 
     def _ablation(self, name: str, given: Fields, base: Fields) -> Ablation:
-        runs = {f"seed {seed}": Run(self.rows[name], seed) for seed in self.rows[name].seeds}
-        runs = {"as it stands": runs.pop("seed 0"), **runs}
+        row = self.rows[name]
+        runs = {f"seed {seed}" if seed else "as it stands": Run(row, seed) for seed in row.seeds}
         for change, changed in given["changes"].items():
-            row = f"ablations/{name}/" + change.replace(" ", "_").replace(",", "").replace("'", "")
-            self._add(row, base | given["of_each"] | changed)
-            runs[change] = Run(self.rows[row], 0)
+            named = f"ablations/{name}/" + re.sub("[,']", "", change.replace(" ", "_"))
+            self._add(named, base | given["of_each"] | changed)
+            runs[change] = Run(self.rows[named], 0)
         return Ablation(given["title"], given["figures"], runs)
 
     def check_data(self) -> None:
-        """Checks that DATA holds what the rows need.
-
-        Raises:
-          TableError: if it does not.
-        """
+        """Raises a TableError unless DATA holds what the rows need."""
         data = Path(self.options["DATA"] or "nowhere")
         needed = NEEDED
         if self.options["HELD_OUT"]:
@@ -222,18 +211,14 @@ class Table:
             return []
         if "{HELD_OUT}" in given["input"] and not self.options["HELD_OUT"]:
             raise TableError("HELD_OUT is empty; accepted: the beginning of names, RC_2015-03")
+        left_out = self.options["HELD_OUT"] if given.get("but_held_out") else ""
         found = self._found(given["input"])
-        if not given.get("but_held_out") or not self.options["HELD_OUT"]:
-            return found
-        return [one for one in found if not Path(one).name.startswith(self.options["HELD_OUT"])]
+        return [one for one in found if not left_out or not Path(one).name.startswith(left_out)]
 
     def texts(self, name: str) -> list[str]:
         """The files whose texts a data set must not hold."""
-        return [
-            file
-            for one in self.data_sets[name].get("decontaminate", [])
-            for file in self._found(one)
-        ]
+        patterns = self.data_sets[name].get("decontaminate", [])
+        return [file for pattern in patterns for file in self._found(pattern)]
 
     def _found(self, pattern: str) -> list[str]:
         return sorted(map(str, Path(self.options["DATA"]).glob(pattern.format(**self.options))))
@@ -274,14 +259,6 @@ class Table:
         """The data sets of pairs and of NLI pairs that a run learns from."""
         return [*run.row.pairs, *(one for one in run.row.nli if self.is_made(one))]
 
-    def init_run(self, run: Run) -> str | None:
-        """The name of the run whose model it starts from."""
-        return f"{run.row.init_from}-{run.seed}" if run.row.init_from else None
-
-    def preset(self, run: Run) -> str:
-        """The file of a run's preset."""
-        return f"{PRESETS}/{run.row.preset}.yaml"
-
     def model_dir(self, run: str) -> str:
         """Where the model of a run lies."""
         return f"{self.options['RUNS']}/models/{run}"
@@ -290,8 +267,8 @@ class Table:
         """All that a run overrides of its preset, by dotted names."""
         row = run.row
         found: dict[str, object] = {"task.seed": run.seed}
-        if init := self.init_run(run):
-            found["task.init_checkpoint"] = self.model_dir(init)
+        if run.init:
+            found["task.init_checkpoint"] = self.model_dir(run.init)
         if row.pairs:
             folders = [self.data_folder(one) for one in row.pairs]
             files = ",".join(f"{folder}/{row.train_files}" for folder in folders)
@@ -325,15 +302,12 @@ class Table:
 
     def train(self, run: Run) -> str:
         """The command that trains a run."""
-        override = ",".join(f"{key}={_text(value)}" for key, value in self.overrides(run).items())
+        found = self.overrides(run).items()
+        override = ",".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in found)
         command = ["-m", "model", "--experiment", run.row.experiment, "--mode", "train_and_eval"]
         command += ["--model_dir", self.model_dir(run.name)]
-        command += ["--config_file", self.preset(run), "--params_override", override]
+        command += ["--config_file", run.preset, "--params_override", override]
         return shlex.join(command)
-
-    def is_kept(self, run: Run) -> bool:
-        """Whether a run's checkpoints are used after its training."""
-        return not run.row.name.startswith("ablations/")
 
     def export(self, run: Run) -> str:
         """The command that exports a run's module."""
@@ -378,14 +352,8 @@ class Table:
 def sentence_transformers(options: Mapping[str, str], python: str) -> str:
     """The model of sentence-transformers that is a baseline, "" for none.
 
-    SENTENCE_TRANSFORMERS, or all-MiniLM-L6-v2 where its package is installed.
-
-    Args:
-      options: of the table.
-      python: the interpreter that runs the commands.
-
-    Raises:
-      TableError: if SENTENCE_TRANSFORMERS names a model, and the interpreter lacks the library.
+    SENTENCE_TRANSFORMERS, or all-MiniLM-L6-v2 where `python`, which runs the commands, has its
+    package. A model that is named without the library is a TableError.
     """
     code = (
         "from importlib.util import find_spec\n"
@@ -404,7 +372,3 @@ def sentence_transformers(options: Mapping[str, str], python: str) -> str:
     folder = Path(found[1])
     inside = folder.is_relative_to(Path.cwd())
     return f"all-MiniLM-L6-v2={folder.relative_to(Path.cwd()) if inside else folder}/model"
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -33,7 +33,6 @@ LARGEST = {"signature": 32, "minilm": 256}
 """Larger batches are left out: a call's own cost hardly counts in them, MiniLM takes minutes."""
 FIRST = ("first_vector_seconds", "first_vector_mb")
 """From the start of a process."""
-Measured = dict[str, Any]
 
 
 def main() -> None:
@@ -59,17 +58,11 @@ def main() -> None:
             {name: measured(name, given, sentences) for name in systems}
             for _ in range(given.rounds)
         ]
+    of = (("per_second", 1), ("p50", 1e3), ("p99", 1e3))
     rows = [
-        (
-            *(name, size),
-            *(
-                scale * statistics.median(one[name][size][key] for one in rounds)
-                for key, scale in (("per_second", 1), ("p50", 1e3), ("p99", 1e3))
-            ),
-        )
+        (name, size, *(statistics.median(f * one[name][size][k] for one in rounds) for k, f in of))
         for name in systems
-        for size in rounds[0][name]
-        if size.isdigit()
+        for size in filter(str.isdigit, rounds[0][name])
     ]
     header = ("", "batch", "sentences/s", "p50 ms", "p99 ms")
     print(tabulate(rows, header, floatfmt=("", "", ",.0f", ",.2f", ",.2f")))
@@ -80,18 +73,13 @@ def main() -> None:
     print(tabulate(first, ("", "first vector s", "peak MB"), floatfmt=("", ".2f", ".0f")))
 
 
-def measured(system: str, given: argparse.Namespace, sentences: Path) -> Measured:
+def measured(system: str, given: argparse.Namespace, sentences: Path) -> dict[str, Any]:
     """What one process measured, by batch size."""
     batches = [str(size) for size in BATCHES if size <= LARGEST.get(system, size)]
-    found = runs.report_of(
-        [
-            sys.executable if system in OURS else given.peer_python,
-            *[str(PEER), "--system", system, "--path", given.module],
-            *["--sentences", str(sentences), "--seconds", str(given.seconds)],
-            *["--threads", str(len(os.sched_getaffinity(0))), "--batches", *batches],
-        ]
-    )
-    return {key: found[key] for key in (*batches, *FIRST)}
+    command = [sys.executable if system in OURS else given.peer_python, str(PEER)]
+    command += ["--system", system, "--path", given.module, "--sentences", str(sentences)]
+    command += ["--threads", str(len(os.sched_getaffinity(0))), "--seconds", str(given.seconds)]
+    return runs.report_of([*command, "--batches", *batches])
 
 
 if __name__ == "__main__":

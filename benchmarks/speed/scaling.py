@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,13 +74,9 @@ def override_of(arguments: argparse.Namespace, *, workers: int) -> dict[str, obj
 
 def free_ports(number: int) -> list[int]:
     """Free ports of this machine."""
-    sockets = [socket.socket() for _ in range(number)]
-    for each in sockets:
-        each.bind(("localhost", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+    with ExitStack() as stack:
+        made = [socket.create_server(("localhost", 0)) for _ in range(number)]
+        return [stack.enter_context(each).getsockname()[1] for each in made]
 
 
 if __name__ == "__main__":

@@ -65,9 +65,9 @@ def compare(given: argparse.Namespace, work: Path) -> dict[str, list[float]]:
             ("StaticEmbedding, 512-d", "static_embedding", given.peer_steps, 20),
             ("all-MiniLM-L6-v2", "minilm", given.minilm_steps, 1),
         ):
-            options = {"model": model, "batch": given.batch, "pairs": texts, "steps": steps}
-            words = [str(w) for k, v in options.items() for w in (f"--{k}", v)]
-            command = [given.peer_python, str(PEER), *words, "--warm_up", str(warm_up)]
+            command = [given.peer_python, str(PEER), "--model", model, "--pairs", str(texts)]
+            numbers = {"batch": given.batch, "steps": steps, "warm_up": warm_up}
+            command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
             ways[name] = partial(peer, command)
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for number, (name, way) in itertools.product(range(given.rounds), ways.items()):

@@ -261,8 +261,6 @@ def test_no_nli_pair_is_read_twice_where_none_is_named(table):
         {"pairs": "all"},
         {"variant": "int4"},
         {"init_from": "nowhere"},
-        {"base": "nowhere"},
-        {"base": "transformer"},
         {"needs": ["GPU", "CPU"]},
         {"init_from": "reddit", "seeds": [7]},
     ],

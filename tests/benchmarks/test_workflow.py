@@ -170,7 +170,7 @@ def test_a_row_that_others_start_from_trains_these_too(done):
     done.change(reddit={"steps": 1080})
     made = done.would_make()
     growth = {f"growth_{share}-0" for share in (1, 3)}
-    trained = of(NLI_RUNS | {"reddit-0", "reddit_context-0"}, "train")
+    trained = of(NLI_RUNS | {"reddit-0"}, "train")
     assert {one for one in made if one.startswith("train")} == trained
     assert made & of(growth, *ALL) == set()  # they have steps of their own
     assert {"export growth_100-0", "score growth_100-0", "baselines baselines"} < made

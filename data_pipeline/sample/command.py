@@ -9,17 +9,19 @@ or no content words and never reply to each other: only their replies show that 
 
 import logging
 from pathlib import Path
+from random import Random
 
 from common.errors import InputError
 from common.files import claim
 from data_pipeline.sample import cqa, dump, nli, sts
 from data_pipeline.sample.options import SampleOptions
+from data_pipeline.sample.speech import Speaker
 from data_pipeline.sample.world import load
 from data_pipeline.storage.filesystem import is_remote
 from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
 _LABELLED = {"stsb": sts, "nli": nli, "semeval_cqa": cqa}
-"""Folder -> what makes its files."""
+"""Folder -> the module that makes its files."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -54,7 +56,10 @@ def write_sample(options: SampleOptions) -> None:
         world = load()
         for name, labelled in _LABELLED.items():
             (output / name).mkdir(exist_ok=True)
-            for file, content in labelled.files(world, seed=seed):
+            for part, file in labelled.PARTS.items():
+                kind = labelled.__name__.rpartition(".")[2]
+                speaker = Speaker(world, Random(f"{kind} {part} {seed}"))
+                content = "".join(labelled.content(speaker, part))
                 (output / name / file).write_bytes(content.encode())
         dump.write(world, output / "reddit", comments=comments, seed=seed)
         marker.write_text(f"{FIRST_WORDS}{comments} comments, seed {seed}. None of it is real.\n")

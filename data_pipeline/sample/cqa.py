@@ -5,12 +5,11 @@ search engine. A PerfectMatch asks the same; a Relevant one asks another thing a
 subject; an Irrelevant one shares at most the way of asking, or the opener.
 """
 
-import xml.etree.ElementTree as ET
+import html
 from collections.abc import Iterator
-from random import Random
 
 from data_pipeline.sample.speech import Speaker, capital
-from data_pipeline.sample.world import DUMP, Meaning, World
+from data_pipeline.sample.world import DUMP, Meaning
 
 QUESTIONS = {"dev": 40, "test": 60}
 _RELATED = 10
@@ -29,21 +28,34 @@ _BODIES = (
     "I read a lot about the {part} but found nothing about this.",
     "{who} in {place} told me to ask here.",
 )
-_CATEGORY, _ASKED, _REPLIED = "Advice and Help", "2020-01-{:02} 12:00:00", "2020-02-{:02} 12:00:00"
+_QUESTION = """\
+<OrgQuestion ORGQ_ID="{number}">
+	<OrgQSubject>{original[0]}</OrgQSubject>
+	<OrgQBody>{original[1]}</OrgQBody>
+	<Thread THREAD_SEQUENCE="{name}">
+		<RelQuestion RELQ_ID="{name}" RELQ_RANKING_ORDER="{rank}" RELQ_CATEGORY="Advice and Help" \
+RELQ_DATE="2020-01-{day:02} 12:00:00" RELQ_USERID="U{rank}" RELQ_USERNAME="asker{rank}" \
+RELQ_RELEVANCE2ORGQ="{relevance}">
+			<RelQSubject>{related[0]}</RelQSubject>
+			<RelQBody>{related[1]}</RelQBody>
+		</RelQuestion>
+{comments}	</Thread>
+</OrgQuestion>
+"""
+_COMMENT = """\
+		<RelComment RELC_ID="{name}_C{number}" RELC_DATE="2020-02-{number:02} 12:00:00" \
+RELC_USERID="U{user}" RELC_USERNAME="helper{number}" RELC_RELEVANCE2ORGQ="{relevance}" \
+RELC_RELEVANCE2RELQ="Good">
+			<RelCText>{text}</RelCText>
+		</RelComment>
+"""
+PARTS = {part: f"SemEval2016-Task3-CQA-QL-{part}.xml" for part in QUESTIONS}
+"""Part -> the name of its file."""
 
 
-def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yields the names and contents of the dev and the test file."""
-    for part in QUESTIONS:
-        lines = ['<?xml version="1.0" encoding="utf-8"?>', '<xml version="1.0">']
-        for element in _elements(Speaker(world, Random(f"cqa {part} {seed}")), part):
-            ET.indent(element, "\t")
-            lines.append(ET.tostring(element, "unicode", short_empty_elements=False))
-        yield f"SemEval2016-Task3-CQA-QL-{part}.xml", "\n".join([*lines, "</xml>", ""])
-
-
-def _elements(speaker: Speaker, part: str) -> Iterator[ET.Element]:
-    """Yields ten elements for each question, which is not in the dump."""
+def content(speaker: Speaker, part: str) -> Iterator[str]:
+    """Yields the lines of a file: ten elements for each question, which is not in the dump."""
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<xml version="1.0">\n'
     meanings = list(speaker.world.domains["forums"].meanings.values())
     for number, meaning in enumerate(speaker.random.sample(meanings, QUESTIONS[part]), start=1):
         original = _question(meaning, (part,), speaker)
@@ -52,24 +64,19 @@ def _elements(speaker: Speaker, part: str) -> Iterator[ET.Element]:
             related = _question(asked, (part, DUMP), speaker)
             while related[0] == original[0]:
                 related = _question(asked, (part, DUMP), speaker)
-            element = ET.Element("OrgQuestion", ORGQ_ID=f"Q{number}")
-            _add_texts(element, OrgQSubject=original[0], OrgQBody=original[1])
             name = f"Q{number}_R{rank}"
-            thread = ET.SubElement(element, "Thread", THREAD_SEQUENCE=name)
-            question = ET.SubElement(
-                thread,
-                "RelQuestion",
-                RELQ_ID=name,
-                RELQ_RANKING_ORDER=str(rank),
-                RELQ_CATEGORY=_CATEGORY,
-                RELQ_DATE=_ASKED.format(rank + 9),
-                RELQ_USERID=f"U{rank}",
-                RELQ_USERNAME=f"asker{rank}",
-                RELQ_RELEVANCE2ORGQ=_RELEVANCE[relation],
+            comments = _comments(asked, name, speaker, is_same=relation == "same")
+            yield _QUESTION.format(
+                number=f"Q{number}",
+                original=original,
+                related=related,
+                name=name,
+                rank=rank,
+                day=rank + 9,
+                relevance=_RELEVANCE[relation],
+                comments="".join(comments),
             )
-            _add_texts(question, RelQSubject=related[0], RelQBody=related[1])
-            _add_comments(thread, asked, name, speaker, is_same=relation == "same")
-            yield element
+    yield "</xml>\n"
 
 
 def _ranked(speaker: Speaker) -> list[str]:
@@ -83,29 +90,22 @@ def _ranked(speaker: Speaker) -> list[str]:
 def _question(meaning: Meaning, parts: tuple[str, ...], speaker: Speaker) -> tuple[str, str]:
     """A question as posted: a subject line and a body, which may be empty."""
     core = speaker.pick([core for part in parts for core in meaning.cores[part]])
-    subject = speaker.say(core, meaning.domain)
+    subject = _escaped(speaker.say(core, meaning.domain))
     if speaker.chance(_EMPTY_BODY_RATE):
         return subject, ""
-    return subject, capital(speaker.fill(speaker.pick(_BODIES), meaning))
+    return subject, _escaped(capital(speaker.fill(speaker.pick(_BODIES), meaning)))
 
 
-def _add_comments(
-    thread: ET.Element, meaning: Meaning, name: str, speaker: Speaker, *, is_same: bool
-) -> None:
+def _comments(meaning: Meaning, name: str, speaker: Speaker, *, is_same: bool) -> Iterator[str]:
     for number in range(1, speaker.pick((1, 2, 3, 4))):
-        comment = ET.SubElement(
-            thread,
-            "RelComment",
-            RELC_ID=f"{name}_C{number}",
-            RELC_DATE=_REPLIED.format(number),
-            RELC_USERID=f"U{number + 90}",
-            RELC_USERNAME=f"helper{number}",
-            RELC_RELEVANCE2ORGQ="Good" if is_same else "Bad",
-            RELC_RELEVANCE2RELQ="Good",
+        yield _COMMENT.format(
+            name=name,
+            number=number,
+            user=number + 90,
+            relevance="Good" if is_same else "Bad",
+            text=_escaped(speaker.reply(meaning)),
         )
-        _add_texts(comment, RelCText=speaker.reply(meaning))
 
 
-def _add_texts(parent: ET.Element, **texts: str) -> None:
-    for tag, text in texts.items():
-        ET.SubElement(parent, tag).text = text
+def _escaped(text: str) -> str:
+    return html.escape(text, quote=False)

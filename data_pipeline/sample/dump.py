@@ -28,8 +28,6 @@ _LIMITS = tuple(zip(RATES, accumulate(RATES.values()), strict=True))
 _DUPLICATE_RATE = 0.004
 _LONG = 350
 _SCORES = (1, 1, 1, 1, 2, 2, 3, 4, 5, 8, 13, 34, 0, -1, -4)
-_CHUNK = 1 << 18
-"""Bytes handed to the compressor at a time."""
 
 
 def write(world: World, folder: Path, *, comments: int, seed: int) -> None:
@@ -38,15 +36,11 @@ def write(world: World, folder: Path, *, comments: int, seed: int) -> None:
     with ExitStack() as stack:
         written = [stack.enter_context(aside(folder / name)) for name in MONTHS]
         files = [stack.enter_context(zstd.open(path, "wb")) for path in written]
-        chunks = [bytearray() for _ in MONTHS]
         made = lines(world, comments=comments, seed=seed)
         for month, line in tqdm(made, "sample", comments, unit=" comments"):
-            chunks[month] += line + b"\n"
-            if len(chunks[month]) > _CHUNK:
-                files[month].write(chunks[month])
-                chunks[month].clear()
-        for file, chunk in zip(files, chunks, strict=True):
-            file.write(chunk)
+            files[month].write(line + b"\n")
+        for file in files:
+            file.write(b"")  # even a month without comments is a frame
 
 
 def lines(world: World, *, comments: int, seed: int) -> Iterator[tuple[int, bytes]]:

@@ -5,12 +5,11 @@ another place, or the opposite of an event. Neutral: another aspect, or another 
 """
 
 from collections.abc import Iterator
-from random import Random
 
 import orjson
 
 from data_pipeline.sample.speech import Speaker, frame
-from data_pipeline.sample.world import Domain, World, fill_name
+from data_pipeline.sample.world import Domain, fill_name
 
 ROWS = {"train": 3000, "dev": 300, "test": 300}
 _LABELS = ("entailment", "contradiction", "neutral")
@@ -18,26 +17,25 @@ _NO_MAJORITY_RATE = 0.02
 _GENERAL_RATE = 0.3
 
 
-def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yields the names and contents of the train, dev and test file."""
-    for part in ROWS:
-        rows = _rows(Speaker(world, Random(f"nli {part} {seed}")), part)
-        yield f"snli_1.0_{part}.jsonl", "".join(orjson.dumps(row).decode() + "\n" for row in rows)
+PARTS = {part: f"snli_1.0_{part}.jsonl" for part in ROWS}
+"""Part -> the name of its file."""
 
 
-def _rows(speaker: Speaker, part: str) -> Iterator[dict]:
+def content(speaker: Speaker, part: str) -> Iterator[str]:
+    """Yields the lines of a file."""
     domains = [domain for domain in speaker.world.domains.values() if domain.general]
     for number in range(ROWS[part]):
         domain, label = speaker.pick(domains), speaker.pick(_LABELS)
         premise, hypothesis = _pair(domain, label, part=part, speaker=speaker)
         gold, votes = _votes(label, speaker)
-        yield {
+        row = {
             "annotator_labels": votes,
             "gold_label": gold,
             "pairID": f"sample-{part}-{number}",
             "sentence1": premise,
             "sentence2": frame(hypothesis, opener="", closer="."),
         }
+        yield orjson.dumps(row).decode() + "\n"
 
 
 def _pair(domain: Domain, label: str, *, part: str, speaker: Speaker) -> tuple[str, str]:

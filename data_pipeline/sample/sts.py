@@ -5,10 +5,8 @@ more columns, of licences.
 """
 
 from collections.abc import Iterator
-from random import Random
 
 from data_pipeline.sample.speech import RELATIONS, Speaker, frame
-from data_pipeline.sample.world import World
 
 PAIRS_PER_GENRE = {"train": 600, "dev": 250, "test": 250}
 _LICENCE_RATE = 0.05
@@ -18,15 +16,12 @@ _GOLD = {"same": (4.4, 5.0), "thing": (2.2, 3.0), "aspect": (1.4, 2.2), "none": 
 """Relation -> the lowest and the highest similarity."""
 
 
-def files(world: World, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yields the names and contents of the train, dev and test file."""
-    for part in PAIRS_PER_GENRE:
-        speaker = Speaker(world, Random(f"sts {part} {seed}"))
-        yield f"sts-{part}.csv", "".join(f"{row}\n" for row in _rows(speaker, part))
+PARTS = {part: f"sts-{part}.csv" for part in PAIRS_PER_GENRE}
+"""Part -> the name of its file."""
 
 
-def _rows(speaker: Speaker, part: str) -> Iterator[str]:
-    """Yields the rows of one file, genre by genre."""
+def content(speaker: Speaker, part: str) -> Iterator[str]:
+    """Yields the rows of a file, genre by genre."""
     for domain in speaker.world.domains.values():
         if not domain.genre.startswith("main-"):
             continue
@@ -42,4 +37,4 @@ def _rows(speaker: Speaker, part: str) -> Iterator[str]:
             columns = [domain.genre, domain.source, "2020", f"{number:04}", gold, first, second]
             if speaker.chance(_LICENCE_RATE):
                 columns += [_LICENCE, _LICENCE]
-            yield "\t".join(columns)
+            yield "\t".join(columns) + "\n"

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 
 from data_pipeline.sample.speech import Speaker
-from data_pipeline.sample.world import DUMP, Domain, Meaning
+from data_pipeline.sample.world import DUMP, Meaning
 
 JANUARY, FEBRUARY = 0, 1
 MONTH_STARTS = (1_577_836_800, 1_580_515_200)
@@ -32,10 +32,10 @@ Comment = dict[str, Any]
 
 
 class Forum:
-    """The state of the stream: counters and the clock."""
+    """The state of the stream: counters, the clock, and the thread that is written."""
 
     def __init__(self, speaker: Speaker, *, comments: int) -> None:
-        self.speaker = speaker
+        self._speaker = speaker
         self._comments = comments
         self._made = 0
         self._ids = count(int("fcl0000", 36))
@@ -44,40 +44,16 @@ class Forum:
     def stream(self) -> Iterator[Comment]:
         """Yields comments without end; the clock reaches the end of February at `comments`."""
         while True:
-            domain = self.speaker.world.domains[self.speaker.pick(_DOMAIN_TICKETS)]
-            subreddit = self.speaker.pick(domain.subreddits)
-            month = JANUARY if 2 * self._made < self._comments else FEBRUARY
-            yield from _Thread(self, domain, subreddit, month).stream()
+            self._domain = self._speaker.world.domains[self._speaker.pick(_DOMAIN_TICKETS)]
+            self._subreddit = self._speaker.pick(self._domain.subreddits)
+            self._month = JANUARY if 2 * self._made < self._comments else FEBRUARY
+            self._post = f"t3_{_base36(next(self._posts))}"
+            yield from self._thread(list(self._domain.meanings.values()))
 
-    def next_id(self) -> str:
-        """The next comment id."""
-        self._made += 1
-        return _base36(next(self._ids))
-
-    def next_post(self) -> str:
-        """The full name of the next post."""
-        return f"t3_{_base36(next(self._posts))}"
-
-    def times(self, month: int) -> dict[str, int]:
-        """The fields that hold a time in the month, by the progress of the stream."""
-        progress = (2 * self._made / self._comments) % 1.0
-        created = MONTH_STARTS[month] + int(progress * _MONTH_SECONDS[month])
-        return {"created_utc": created, "retrieved_on": created + 2_000_000}
-
-
-class _Thread:
-    """The comments under one post."""
-
-    def __init__(self, forum: Forum, domain: Domain, subreddit: str, month: int) -> None:
-        self._forum, self._domain, self._speaker = forum, domain, forum.speaker
-        self._subreddit, self._month = subreddit, month
-        self._post = forum.next_post()
-        self._meanings = list(domain.meanings.values())
-
-    def stream(self) -> Iterator[Comment]:
-        """Yields the thread's conversations, parents before their replies."""
+    def _thread(self, meanings: list[Meaning]) -> Iterator[Comment]:
+        """Yields the conversations under one post, parents before their replies."""
         for _ in range(self._speaker.pick(_CONVERSATIONS)):
-            meaning = self._speaker.pick(self._meanings)
+            meaning = self._speaker.pick(meanings)
             body = self._speaker.say(self._speaker.pick(meaning.cores[DUMP]), self._domain)
             yield from self._asked(meaning, self._comment(body, self._post), depth=1)
 
@@ -88,7 +64,7 @@ class _Thread:
         for _ in range(speaker.pick(_REPLIES)):
             reply = self._comment(speaker.reply(meaning), f"t1_{question['id']}")
             if speaker.chance(_LATE_RATE):
-                reply |= self._forum.times(FEBRUARY)
+                reply |= self._times(FEBRUARY)
             yield reply
             parent = f"t1_{reply['id']}"
             if speaker.chance(_THANKS_RATE):
@@ -99,11 +75,18 @@ class _Thread:
                 body = speaker.go_on(speaker.pick(asked.cores[DUMP]), self._domain)
                 yield from self._asked(asked, self._comment(body, parent), depth=depth + 1)
 
+    def _times(self, month: int) -> dict[str, int]:
+        """The fields that hold a time in the month, by the progress of the stream."""
+        progress = (2 * self._made / self._comments) % 1.0
+        created = MONTH_STARTS[month] + int(progress * _MONTH_SECONDS[month])
+        return {"created_utc": created, "retrieved_on": created + 2_000_000}
+
     def _comment(self, body: str, parent_id: str) -> Comment:
-        own_id = self._forum.next_id()
+        self._made += 1
+        own_id = _base36(next(self._ids))
         if self._speaker.chance(_LOST_PARENT_RATE):
             parent_id = f"t1_e{own_id[1:]}"  # an id of the year before, in neither file
-        times = self._forum.times(self._month)
+        times = self._times(self._month)
         return {
             "author": self._speaker.author(),
             "author_flair_css_class": None,

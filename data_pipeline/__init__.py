@@ -1,12 +1,5 @@
 """Reddit dumps, any conversations and NLI files in, TFRecords of pairs out.
 
-    from data_pipeline import RedditOptions, SampleOptions, make_pairs, read_pairs, write_sample
-
-    write_sample(SampleOptions(output="world", comments=1000))
-    make_pairs(RedditOptions(input=("world/reddit/RC_*",), output="pairs", test_fraction=0.2))
-    for pair in read_pairs("pairs/train-*"):
-        print(pair["input"], "->", pair["response"])
-
 Each name below is what a command of `python -m data_pipeline` calls:
 
 >>> import data_pipeline, tempfile
@@ -29,12 +22,6 @@ Each name below is what a command of `python -m data_pipeline` calls:
 ... )
 >>> data_pipeline.make_pairs(options).statistics["train_pairs"]
 2
->>> options = data_pipeline.RowOptions(
-...     input=(f"{folder}/talk.csv",), output=f"{folder}/rows", test_fraction=0,
-...     input_field="day", response_field="text",
-... )
->>> data_pipeline.make_pairs(options).statistics["train_pairs"]
-3
 >>> pair = next(data_pipeline.read_pairs(f"{folder}/pairs/train-*"))
 >>> sorted(pair)
 ['input', 'input_id', 'response', 'response_id', 'subreddit', 'thread_id']

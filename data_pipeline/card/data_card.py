@@ -1,16 +1,16 @@
 """The data card: a page that describes a data set to those who must decide whether to use it.
 
-`render` needs only the contents of `data_card.json`; it adds shares and medians. Texts and names
-come from strangers: all of them are escaped and cut.
+`render` needs only the contents of `data_card.json`; the template adds shares and medians. Texts
+and names come from strangers: all of them are escaped and cut.
 """
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from data_pipeline.card.statistics import BIN, UNKNOWN
-from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.sources.rules import PAPER
 from data_pipeline.storage.output_folder import DEAD_LETTERS
 from data_pipeline.storage.synthetic import SYNTHETIC
@@ -19,39 +19,20 @@ TEMPLATE = Path(__file__).with_name("data_card.html.jinja")
 SHOWN_CHARACTERS = 360
 """A longer text is cut; a kept comment is shorter under the paper's rules."""
 
-REDDIT = {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"}
-"""What a card without `source` speaks of."""
 SAMPLE = {"name": "a synthetic sample"}
 """What the card of generated data calls their source."""
-PURPOSES = {TRAIN: "to train", VALIDATION: "to validate", TEST: "to test"}
 
 
 def render(card: dict[str, Any]) -> str:
     """Returns the whole page, the same bytes for the same card; it needs no network."""
-    inputs, responses = dict(card["input_characters"]), dict(card["response_characters"])
-    counts = card["counts"]
-    written = {
-        purpose: counts[f"{split}_pairs"]
-        for split, purpose in PURPOSES.items()
-        if f"{split}_pairs" in counts
-    }
-    stored = {output["file"]: output["records"] for output in card["outputs"]}
     return _template().render(
         card=card,
-        words=REDDIT | card.get("source", {}) | (SAMPLE if SYNTHETIC in card else {}),
-        counts=counts,
-        written=sum(written.values()),
-        purposes=list(written.items()),
-        dead_letters_left_out=counts["malformed"] - stored.get(DEAD_LETTERS, counts["malformed"]),
+        counts=card["counts"],
+        words=card["source"] | (SAMPLE if SYNTHETIC in card else {}),
         values=PAPER.describe() | card["options"],
-        dated=[(month, pairs) for month, pairs in card["months"] if month != UNKNOWN],
-        lengths=[
-            (edge, inputs.get(edge, 0), responses.get(edge, 0))
-            for edge in sorted(inputs.keys() | responses.keys())
-        ],
-        input_half=half_below(card["input_characters"]),
-        response_half=half_below(card["response_characters"]),
         bin_width=BIN,
+        unknown=UNKNOWN,
+        dead_letters=DEAD_LETTERS,
     )
 
 
@@ -64,6 +45,7 @@ def _template() -> Any:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"number": "{:,}".format, "cut": cut, "setting": setting, "share": share}
+    environment.filters["half"] = half_below
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
 
 
@@ -94,11 +76,8 @@ def setting(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def half_below(bins: Sequence[Sequence[int]]) -> int | None:
-    """The first bin's end that has at least half of the pairs below it; None without pairs."""
-    half, seen = sum(pairs for _, pairs in bins) / 2, 0
-    for edge, pairs in sorted(map(tuple, bins)):
-        seen += pairs
-        if seen and seen >= half:
-            return edge + BIN
-    return None
+def half_below(bins: Sequence[Sequence[int]]) -> int:
+    """The first bin's end that has at least half of the pairs below it."""
+    edges, pairs = zip(*sorted(map(tuple, bins)), strict=True)
+    seen = zip(edges, accumulate(pairs), strict=True)
+    return next(edge + BIN for edge, below in seen if 2 * below >= sum(pairs))

@@ -8,6 +8,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -36,9 +37,9 @@ BIN = 10
 UNKNOWN = "unknown"
 """The month of a reply without a time."""
 _DAY = 86_400
-_LAST_SECOND = 2**33
-"""Times from this one on (in the year 2242) are unknown."""
 _FEW = 5
+_BY = ("hash", RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, INPUT, RESPONSE)
+"""What orders pairs of which a few are shown."""
 
 
 def describe(pairs: pa.RecordBatch) -> Tally:
@@ -61,9 +62,8 @@ def _counted(values: Any) -> Counter:
 
 
 def _months(times: Any) -> Counter:
-    is_known = pc.and_(pc.greater_equal(times, 0), pc.less(times, _LAST_SECOND))
     months: Counter = Counter()
-    for day, count in _counted(pc.divide(pc.if_else(is_known, times, None), _DAY)).items():
+    for day, count in _counted(pc.divide(times, _DAY)).items():
         month = UNKNOWN if day is None else f"{datetime.fromtimestamp(day * _DAY, UTC):%Y-%m}"
         months[month] += count
     return months
@@ -71,19 +71,11 @@ def _months(times: Any) -> Counter:
 
 def some_of(pairs: pa.RecordBatch) -> list[dict[str, Any]]:
     """The pairs of a batch that may be among the `a_few` of all batches."""
-    hashes = crc32_of(pairs.column(RESPONSE_ID))
-    if len(hashes) > _FEW:
-        low = np.flatnonzero(hashes <= np.partition(hashes, _FEW - 1)[_FEW - 1])
-        pairs, hashes = pairs.take(pa.array(low)), hashes[low]
-    rows = zip(hashes.tolist(), pairs.to_pylist(), strict=True)
-    return _lowest({"hash": each, **row} for each, row in rows)
+    hashed = pairs.append_column(_BY[0], pa.array(crc32_of(pairs.column(RESPONSE_ID))))
+    keys = [(name, "ascending") for name in _BY]
+    return hashed.take(pc.select_k_unstable(hashed, k=_FEW, sort_keys=keys)).to_pylist()
 
 
 def a_few(batches: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """The pairs with the lowest hashes: as good as random, and the same on every runner."""
-    return _lowest(pair for batch in batches for pair in batch)
-
-
-def _lowest(pairs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    keys = ("hash", RESPONSE_ID, INPUT_ID, THREAD_ID, SUBREDDIT, INPUT, RESPONSE)
-    return heapq.nsmallest(_FEW, pairs, key=itemgetter(*keys))
+    return heapq.nsmallest(_FEW, chain.from_iterable(batches), key=itemgetter(*_BY))

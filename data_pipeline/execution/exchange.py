@@ -101,6 +101,14 @@ class Exchange(NamedTuple):
         return blocks
 
 
+def group_all(blocks: beam.PCollection, *, keys: int) -> beam.PCollection:
+    """(key, its blocks) for each of the first keys, also for those without rows."""
+    nothing = blocks.pipeline | "List all keys" >> beam.Create(
+        [(key, None) for key in range(keys)], reshuffle=False
+    )
+    return (blocks, nothing) | "Add empty keys" >> beam.Flatten() | beam.GroupByKey()
+
+
 class _Send(beam.DoFn):
     def __init__(self, exchange: Exchange, key_of: KeyOf, columns: Sequence[str] | None):
         self._exchange = exchange

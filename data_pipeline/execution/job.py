@@ -4,12 +4,22 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import apache_beam as beam
 import orjson
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 from tabulate import tabulate
 
-from common.errors import InputError
-from data_pipeline.execution.options import LimitOptions
-from data_pipeline.storage.inputs import InputFile
+from common.errors import InputError, reading
+from data_pipeline.execution.exchange import Exchange
+from data_pipeline.execution.options import FolderOptions, LimitOptions
+from data_pipeline.execution.progress import Stage, shown_progress
+from data_pipeline.execution.report import Report, read_report
+from data_pipeline.execution.runner import (
+    is_local,
+    quiet_processes,
+    run_pipeline,
+)
+from data_pipeline.storage.inputs import InputFile, require_apart
 from data_pipeline.storage.output_folder import DEAD_LETTERS, OutputFolder
 
 _LOG = logging.getLogger(__name__)
@@ -39,36 +49,66 @@ class JobResult(NamedTuple):
 
 
 def run_job(
-    output: OutputFolder,
+    options: FolderOptions,
     inputs: Sequence[InputFile],
-    options: dict[str, Any],
-    *,
-    overwrite: bool,
-    work: Callable[[], dict[str, Any]],
-    accept: Callable[[dict[str, Any]], None],
-    in_order: bool = True,
+    described: dict[str, Any],
+    work: Callable[[OutputFolder], dict[str, Any]],
 ) -> JobResult:
     """Runs a job in its output folder, unless this same job is complete there.
 
     Args:
-      output: the folder, which no other job may use meanwhile.
+      options: the folder, which no other job may use meanwhile, and whether to overwrite it.
       inputs: the files that the job reads.
-      options: what makes two jobs on the same inputs the same.
-      overwrite: whether to replace a complete output.
+      described: what makes two jobs on the same inputs the same.
       work: does the job, publishes the output and returns its statistics.
-      accept: raises an InputError if the statistics of a complete output are not acceptable.
-      in_order: whether the order of the inputs makes two jobs differ.
 
     Raises:
       ClaimedError: if another job works in the folder.
-      InputError: if another job is complete there, or the folder cannot be written.
+      InputError: if another job is complete there, the folder cannot be written, or the work ends
+        with one; what was written aside is removed.
     """
+    output = OutputFolder(options.output)
+    require_apart(options.output, inputs)
     with output.claimed():
-        if not overwrite and output.is_done(inputs, options, in_order=in_order):
-            statistics = output.statistics()
-            accept(statistics)
-            return JobResult(output.path, statistics, was_complete=True)
-        return JobResult(output.path, work(), was_complete=False)
+        if not options.overwrite and output.is_done(inputs, described):
+            return JobResult(output.path, output.statistics(), was_complete=True)
+        try:
+            return JobResult(output.path, work(output), was_complete=False)
+        except InputError:
+            output.discard()
+            raise
+
+
+def run_graph(
+    output: OutputFolder,
+    beam_options: PipelineOptions,
+    build: Callable[[beam.Pipeline, Exchange], None],
+    *,
+    workers: int,
+    stages: Sequence[Stage] = (),
+) -> Report:
+    """Runs a Beam graph that writes into `output.incomplete`.
+
+    Args:
+      output: where it writes.
+      beam_options: as `pipeline_options` made them.
+      build: adds the job to a pipeline.
+      workers: as `choose_workers` chose.
+      stages: those whose progress is shown.
+
+    Raises:
+      InputError: if the job failed, or files could not be read.
+    """
+    with reading(f"--runner {beam_options.view_as(StandardOptions).runner}"):
+        pipeline = beam.Pipeline(options=beam_options)
+    output.start()
+    build(pipeline, Exchange(output.incomplete, inline=not is_local(beam_options)))
+    with (
+        quiet_processes(workers) as stream,
+        shown_progress(output.incomplete, stages, stream=stream),
+    ):
+        run_pipeline(pipeline)
+    return read_report(output)
 
 
 def require_acceptable(

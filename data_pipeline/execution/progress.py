@@ -5,10 +5,9 @@ worker writes now and then how far it is with a piece of work into a small file,
 adds them up: stored bytes read, then partitions joined.
 """
 
-import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -36,7 +35,7 @@ class Note:
         now = time.monotonic()
         if finished or now - self._written > _SECONDS_BETWEEN_NOTES:
             self._written = now
-            write_object(self._path, json.dumps(done).encode())
+            write_object(self._path, str(done).encode())
 
 
 def work_done(folder: str, kind: str) -> int:
@@ -44,20 +43,21 @@ def work_done(folder: str, kind: str) -> int:
     done = 0
     for file in files_like(folder, f"{kind}-*"):
         try:
-            done += json.loads(read_bytes(file.path))
+            done += int(read_bytes(file.path))
         except (OSError, ValueError):  # being written at this moment
             continue
     return done
 
 
+Stage = tuple[str, int, str]
+"""The kind of a stage's notes, their sum at its end, and its unit."""
+
+
 @contextmanager
-def shown_progress(
-    folder: str, *, stored_bytes: int, partitions: int, stream: TextIO
-) -> Iterator[None]:
-    """Shows the notes in the folder while the job runs; a stage of a total of 0 is left out."""
+def shown_progress(folder: str, stages: Sequence[Stage], *, stream: TextIO) -> Iterator[None]:
+    """Shows the notes in the folder while the job runs, stage by stage."""
     is_over = threading.Event()
     seconds = 1.0 if stream.isatty() else _SECONDS_BETWEEN_LINES
-    stages = ((READING, stored_bytes, "B"), (JOINING, partitions, " partitions"))
 
     def watch() -> None:
         for kind, total, unit in stages:

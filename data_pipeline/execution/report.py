@@ -7,7 +7,7 @@ so that no runner tries them again and all of them are named at once.
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import apache_beam as beam
 import msgspec
@@ -16,7 +16,7 @@ from apache_beam.pvalue import AsSideInput, AsSingleton
 
 from common.errors import InputError
 from data_pipeline.storage.filesystem import read_bytes, write_file
-from data_pipeline.storage.output_folder import OutputFolder
+from data_pipeline.storage.output_folder import OutputFolder, ShardFile
 
 UNREADABLE = "unreadable"
 TALLY = "tally"
@@ -27,22 +27,6 @@ _NAME = "report.json"
 
 Tally = dict[str, Counter]
 """Name of a histogram -> counts."""
-
-
-class ShardFile(NamedTuple):
-    """A file that was written aside."""
-
-    name: str
-    split: str
-    """Empty for files of no split."""
-    bytes: int
-    crc32c: str
-    """Hexadecimal digits."""
-    records: int
-
-    def describe(self) -> dict[str, Any]:
-        """The entry in COMPLETED."""
-        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -90,12 +74,11 @@ def read_report(output: OutputFolder) -> Report:
     """The report of the job that wrote into `output.incomplete`.
 
     Raises:
-      InputError: if files could not be read; what was written aside is removed.
+      InputError: if files could not be read.
     """
     content = read_bytes(FileSystems.join(output.incomplete, _NAME))
     report = msgspec.json.decode(content, type=Report)
     if report.unreadable:
-        output.discard()
         raise InputError("; ".join(sorted(set(report.unreadable))))
     report.files.sort()
     return report

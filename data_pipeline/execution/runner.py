@@ -43,24 +43,16 @@ _STDERR = 2
 class _Options(PipelineOptions):
     """Beam's options, of which unknown ones are refused: Beam leaves them out with a warning."""
 
-    def get_all_options(
-        self,
-        drop_default: bool = False,
-        add_extra_args_fn: Callable | None = None,
-        retain_unknown_options: bool = False,
-        display_warnings: bool = False,
-        current_only: bool = False,
-    ) -> dict[str, Any]:
-        """The options by name; a job server gives `add_extra_args_fn`, which adds its own.
+    def get_all_options(self, *given: Any, **named: Any) -> dict[str, Any]:
+        """The options by name; a job server names `add_extra_args_fn`, which adds its own.
 
         Raises:
           InputError: if one is unknown to it, too.
         """
-        if add_extra_args_fn is not None and not retain_unknown_options:
-            self.require_known(add_extra_args_fn)
-        return super().get_all_options(
-            drop_default, add_extra_args_fn, retain_unknown_options, display_warnings, current_only
-        )
+        of_server = named.get("add_extra_args_fn")
+        if of_server is not None and not named.get("retain_unknown_options"):
+            self.require_known(of_server)
+        return super().get_all_options(*given, **named)
 
     def require_known(self, add_extra_args_fn: Callable | None = None) -> None:
         """Raises an InputError unless all options are Beam's, or added by the function."""
@@ -130,18 +122,6 @@ def choose_workers(options: PipelineOptions, given: Sequence[str], *, stored_byt
     if direct.direct_running_mode != _MULTI_PROCESSING:
         return 1
     return direct.direct_num_workers or os.cpu_count() or 1
-
-
-def make_pipeline(options: PipelineOptions) -> beam.Pipeline:
-    """An empty pipeline on the runner that the options name.
-
-    Raises:
-      InputError: if there is no such runner.
-    """
-    try:
-        return beam.Pipeline(options=options)
-    except (ValueError, ImportError, AttributeError) as error:
-        raise InputError(f"--runner {options.view_as(StandardOptions).runner}: {error}") from error
 
 
 def run_pipeline(pipeline: beam.Pipeline) -> None:

@@ -17,7 +17,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.execution.columns import pieces, values_of
 from data_pipeline.execution.exchange import Block, Exchange, received
-from data_pipeline.job.join import OWN_MESSAGES, PAIRS_A_BATCH, OwnMessages, partitions_of
+from data_pipeline.job.join import OWN_MESSAGES, PAIRS_A_BATCH, OwnMessages, by_partition
 from data_pipeline.pairs.schema import BEFORE_INPUT, CONTEXT_ID, pairs_schema
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT_ID, RESPONSE_ID
 
@@ -44,7 +44,7 @@ def add_context_turns(
             _separate_complete
         ).with_outputs(_COMPLETE, main="waiting")
         sent = waiting | f"Send pairs to turn {turn}" >> exchange.send(
-            partial(_by_earlier_message, partitions=partitions)
+            partial(by_partition, ids=BEFORE_INPUT, partitions=partitions)
         )
         joined = (
             {OWN_MESSAGES: messages, _WAITING: sent}
@@ -60,12 +60,6 @@ def _separate_complete(pairs: pa.RecordBatch) -> Iterator[Any]:
     is_waiting = pairs.column(BEFORE_INPUT).is_valid()
     yield pairs.filter(is_waiting)
     yield TaggedOutput(_COMPLETE, pairs.filter(pc.invert(is_waiting)))
-
-
-def _by_earlier_message(
-    pairs: pa.RecordBatch, *, partitions: int
-) -> tuple[pa.RecordBatch, np.ndarray]:
-    return pairs, partitions_of(pairs.column(BEFORE_INPUT), partitions)
 
 
 def _add_turn(

@@ -11,45 +11,41 @@ In reading order:
 Elements are Arrow batches of many messages or pairs, or blocks of them (`exchange`).
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import apache_beam as beam
-import numpy as np
 import pyarrow as pa
-from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
 
 from data_pipeline.card.statistics import a_few, describe, some_of
-from data_pipeline.execution.exchange import Block, Exchange
+from data_pipeline.execution.exchange import Block, Exchange, group_all
 from data_pipeline.execution.progress import JOINING, Note
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, ShardFile, add_report
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, add_report
 from data_pipeline.job import join, turns
 from data_pipeline.job.context import add_context_turns
 from data_pipeline.job.plan import Plan
-from data_pipeline.job.read import NumberedFile, count, read_files
+from data_pipeline.job.read import NumberedFile, read_files
 from data_pipeline.job.threads import add_threads
 from data_pipeline.pairs.decontamination import EXCLUDED as EXCLUDED_PAIRS
 from data_pipeline.pairs.decontamination import decontaminate
-from data_pipeline.pairs.deduplication import cap_copies, count_copies
+from data_pipeline.pairs.deduplication import cap_copies
 from data_pipeline.pairs.schema import pairs_schema
-from data_pipeline.pairs.shards import Shards, write_shard
+from data_pipeline.pairs.shards import write_shard
 from data_pipeline.sources.source import Layout
-from data_pipeline.storage.filesystem import write_file
-from data_pipeline.storage.output_folder import EXCLUDED
+from data_pipeline.storage.output_folder import EXCLUDED, ShardFile, write_aside
 
 
 def build(
-    pipeline: beam.Pipeline, plan: Plan, exchange: Exchange, shares: list[list[NumberedFile]]
+    pipeline: beam.Pipeline, exchange: Exchange, *, plan: Plan, shares: list[list[NumberedFile]]
 ) -> None:
     """Adds the whole job to a pipeline; its last step writes the report.
 
     Args:
       pipeline: to add the job to.
-      plan: the job.
       exchange: how rows travel; shards, notes and the report are written into its folder, too.
+      plan: the job.
       shares: the files by who reads them.
     """
     folder = exchange.folder
@@ -83,11 +79,14 @@ def build(
             schema=pairs_schema(plan.options.context_turns),
         )
         tallies.append(tally)
-    files.append(_write_shards(pipeline, pairs, plan.shards, exchange))
+    rows = pairs | "Split pairs and send them to their shards" >> exchange.send(plan.shards.rows)
+    files.append(
+        group_all(rows, keys=len(plan.shards.listed()))
+        | "Write the shards" >> beam.FlatMap(write_shard, folder=folder, shards=plan.shards)
+    )
     some = pairs | "Pick pairs of each batch" >> beam.Map(some_of)
     few = some | "Pick example pairs" >> beam.CombineGlobally(a_few).without_defaults()
     tallies.append(pairs | "Count lengths, subreddits and months" >> beam.Map(describe))
-    tallies.append(count_copies(pairs, exchange, partitions=plan.partitions))
     add_report(
         pipeline,
         folder,
@@ -103,28 +102,28 @@ def _pair(
     messages: beam.PCollection, plan: Plan, exchange: Exchange
 ) -> tuple[beam.PCollection, beam.PCollection]:
     """Batches of messages -> batches of pairs, and their counts."""
-    layout, partitions = plan.source.layout, plan.partitions
+    layout = plan.source.layout
+    by_partition = partial(join.by_partition, partitions=plan.partitions)
     rule_names, context_turns = list(plan.source.rule_names), plan.options.context_turns
     if layout is Layout.ROWS:
         return messages | "Make pairs of rows" >> (
-            beam.FlatMap(_pairs_of_rows, rule_names=rule_names)
+            beam.FlatMap(join.pairs_of_rows, rule_names=rule_names)
             .with_output_types(pa.RecordBatch)
             .with_outputs(TALLY, main="pairs")
         )
     if layout is Layout.TURNS:
-        by_thread = partial(turns.by_thread, partitions=partitions)
         messages = (
             messages
-            | "Send turns by thread" >> exchange.send(by_thread)
+            | "Send turns by thread" >> exchange.send(partial(by_partition, ids="thread"))
             | "Group turns by thread" >> beam.GroupByKey()
             | "Link each turn to the one before"
             >> beam.FlatMap(turns.link).with_output_types(pa.RecordBatch)
         )
     own = messages | "Send messages by id" >> exchange.send(
-        partial(join.by_id, partitions=partitions), columns=join.OWN_SCHEMA.names
+        partial(by_partition, ids="id"), columns=join.OWN_SCHEMA.names
     )
     replies = messages | "Send replies by parent" >> exchange.send(
-        partial(join.by_parent, partitions=partitions), columns=join.REPLIES_SCHEMA.names
+        partial(by_partition, ids="parent"), columns=join.REPLIES_SCHEMA.names
     )
     pairs, tally = (
         {join.OWN_MESSAGES: own, join.REPLIES: replies}
@@ -139,17 +138,10 @@ def _pair(
         .with_output_types(pa.RecordBatch)
         .with_outputs(TALLY, main="pairs")
     )
-    pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=partitions)
+    pairs = add_context_turns(pairs, own, exchange, turns=context_turns, partitions=plan.partitions)
     if layout is Layout.LINKED_THREADS:
         pairs = add_threads(pairs, messages)
     return pairs, tally
-
-
-def _pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterator[Any]:
-    """A batch of rows -> their pairs; tagged, their counts."""
-    pairs, counts = join.pairs_of_rows(rows, rule_names=rule_names)
-    yield pairs
-    yield TaggedOutput(TALLY, {COUNTS: counts})
 
 
 def _join_partition(
@@ -164,7 +156,6 @@ def _join_partition(
     for pairs, counts in join.pair_partition(
         blocks, rule_names=rule_names, context_turns=context_turns
     ):
-        count(counts)
         yield pairs
         yield TaggedOutput(TALLY, {COUNTS: counts})
     Note(folder, JOINING, f"{partition:05d}").write(1, finished=True)
@@ -173,32 +164,4 @@ def _join_partition(
 def _write_excluded(_: bytes, folder: str, batches: list[bytes]) -> ShardFile:
     """Writes batches of lines, sorted: how they were batched depends on how the input was cut."""
     lines = sorted(line for batch in batches for line in batch.splitlines(keepends=True))
-    file = write_file(FileSystems.join(folder, EXCLUDED), b"".join(lines))
-    return ShardFile(EXCLUDED, "", file.size, file.crc32c, len(lines))
-
-
-def _write_shards(
-    pipeline: beam.Pipeline, pairs: beam.PCollection, shards: Shards, exchange: Exchange
-) -> beam.PCollection:
-    """Writes the shard files, also the empty ones."""
-    rows = pairs | "Split pairs and send them to their shards" >> exchange.send(
-        partial(_rows_by_shard, shards=shards)
-    )
-    nothing = [(shard, None) for shard in range(len(shards.listed()))]
-    every_shard = pipeline | "List the shards" >> beam.Create(nothing, reshuffle=False)
-    return (
-        (rows, every_shard)
-        | "Add empty shards" >> beam.Flatten()
-        | "Group pairs by shard" >> beam.GroupByKey()
-        | "Write the shards" >> beam.FlatMap(write_shard, folder=exchange.folder, shards=shards)
-    )
-
-
-def _rows_by_shard(pairs: pa.RecordBatch, *, shards: Shards) -> tuple[pa.RecordBatch, np.ndarray]:
-    rows, of_row = shards.rows(pairs)
-    by_shard = np.bincount(of_row, minlength=len(shards.listed())).tolist()
-    counts: Counter = Counter()
-    for (split, _), number in zip(shards.listed(), by_shard, strict=True):
-        counts[f"{split}_pairs"] += number
-    count(counts)
-    return rows, of_row
+    return write_aside(folder, EXCLUDED, b"".join(lines), records=len(lines))

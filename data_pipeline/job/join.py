@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from apache_beam.pvalue import TaggedOutput
 
 from data_pipeline.execution.columns import concat, crc32_of, lengths_of, pieces, values_of
 from data_pipeline.execution.exchange import Block, received
+from data_pipeline.execution.report import COUNTS, TALLY
 from data_pipeline.job.read import POSITION
 from data_pipeline.pairs.schema import BEFORE_INPUT, CREATED, pairs_schema
 from data_pipeline.pairs.tfrecord import (
@@ -45,21 +47,13 @@ REPLIES_SCHEMA = pa.schema([*OWN_SCHEMA, *map(MESSAGES.field, ("thread", "group"
 """A message in its parent's partition."""
 
 
-def partitions_of(ids: Any, partitions: int) -> np.ndarray:
-    """The partitions in which the replies to messages with these ids look for them [rows]."""
-    return crc32_of(ids).astype(np.int64) % partitions
-
-
-def by_id(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The messages and their partitions."""
-    return messages, partitions_of(messages.column("id"), partitions)
-
-
-def by_parent(messages: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The messages and the partitions of their parents; -1 where there is none."""
-    parents = messages.column("parent")
-    keys = np.where(values_of(parents.is_valid()), partitions_of(parents, partitions), -1)
-    return messages, keys
+def by_partition(
+    rows: pa.RecordBatch, *, ids: str, partitions: int
+) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The rows and the partitions of the ids in a column; -1 for null."""
+    column = rows.column(ids)
+    partition = crc32_of(column).astype(np.int64) % partitions
+    return rows, np.where(values_of(column.is_valid()), partition, -1)
 
 
 def _in_reading_order(messages: pa.RecordBatch) -> pa.RecordBatch:
@@ -178,10 +172,8 @@ def _batch_of(columns: dict[str, Any], schema: pa.Schema, *, rows: int) -> pa.Re
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def pairs_of_rows(
-    rows: pa.RecordBatch, *, rule_names: Sequence[str]
-) -> tuple[pa.RecordBatch, Counter]:
-    """Rows that are pairs already -> the kept ones as pairs, and their counts.
+def pairs_of_rows(rows: pa.RecordBatch, *, rule_names: Sequence[str]) -> Iterator[Any]:
+    """Rows that are pairs already -> the kept ones as pairs; tagged, their counts.
 
     Their ids are ROW:input and ROW:response. A row counts as one comment: `kept`, `replies` and
     `pairs` are the rows that no rule drops.
@@ -198,4 +190,5 @@ def pairs_of_rows(
     }
     counts = _counts(rows.column("dropped_by"), rule_names)
     counts.update(replies=kept.num_rows, pairs=kept.num_rows)
-    return _batch_of(columns, pairs_schema(0), rows=kept.num_rows), counts
+    yield _batch_of(columns, pairs_schema(0), rows=kept.num_rows)
+    yield TaggedOutput(TALLY, {COUNTS: counts})

@@ -3,9 +3,8 @@
 from typing import Any, NamedTuple
 
 from data_pipeline.pairs.decontamination import Excluded
-from data_pipeline.pairs.options import HALVES, REPLIES, PairOptions
+from data_pipeline.pairs.options import HALVES, PairOptions
 from data_pipeline.pairs.shards import Shards, shards_of
-from data_pipeline.pairs.splits import TEST, TRAIN, VALIDATION
 from data_pipeline.sources.first_messages import FirstMessages
 from data_pipeline.sources.halves import Halves
 from data_pipeline.sources.source import Source
@@ -15,8 +14,6 @@ _INPUT_BYTES_A_PARTITION = 32 << 20
 """Compressed input for one partition of the join; some 300 MB of text."""
 _MIN_PARTITIONS = 16
 _MOST_PARTITIONS = 1024
-_BYTES_A_MESSAGE = 1000
-"""Stored bytes, at most: the long comments of a dump take 1,073 before compression."""
 
 
 class Plan(NamedTuple):
@@ -26,7 +23,7 @@ class Plan(NamedTuple):
     source: Source
     shards: Shards
     stored_bytes: int
-    """Of the input, as far as it is read."""
+    """Of the input; 0 for a sample of it."""
     partitions: int
     """Of the join; each worker holds one in memory."""
     excluded: Excluded | None = None
@@ -35,27 +32,19 @@ class Plan(NamedTuple):
     def describe(self) -> dict[str, Any]:
         """What of the options, the source's included, makes two jobs the same, as JSON."""
         options, by_split = self.options, self.shards.by_split
-        described: dict[str, Any] = {
+        return {
+            "pairs_of": options.pairs_of,
             "split_by": options.split_by,
             "test_fraction": options.test_fraction,
-            "train_shards": by_split[TRAIN],
-            "test_shards": by_split[TEST],
+            "validation_fraction": options.validation_fraction,
+            **{f"{split}_shards": number for split, number in by_split.items()},
             "format": options.format,
             "gzip": options.gzip,
             "records_per_file": options.records_per_file,
             "context_turns": options.context_turns,
-        }
-        # Left out where it is off: what was complete before the option existed stays complete.
-        if options.pairs_of != REPLIES:
-            described["pairs_of"] = options.pairs_of
-        if options.validation_fraction:
-            described["validation_fraction"] = options.validation_fraction
-            described["validation_shards"] = by_split[VALIDATION]
-        return {
-            **described,
             **options.describe(),
             "max_copies_of_pair": options.max_copies_of_pair,
-            "exclude_texts": None if self.excluded is None else self.excluded.describe(),
+            "exclude_texts": self.excluded and self.excluded.describe(),
         }
 
 
@@ -68,10 +57,9 @@ def plan_of(options: PairOptions, files: list[InputFile]) -> Plan:
     source: Source = options.source(files)
     if options.pairs_of == HALVES:
         source = Halves(source)
-    most = None if options.sample is None else options.sample * _BYTES_A_MESSAGE
-    stored_bytes = sum(file.size if most is None else min(file.size, most) for file in files)
+    stored_bytes = sum(file.size for file in files)
     if options.sample is not None:
-        source = FirstMessages(source, options.sample)
+        source, stored_bytes = FirstMessages(source, options.sample), 0
     partitions = max(_MIN_PARTITIONS, stored_bytes // _INPUT_BYTES_A_PARTITION)
     excluded = None
     if options.exclude_texts:

@@ -15,18 +15,17 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.metrics import Metrics
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.typehints import no_annotations
 
 from data_pipeline.execution.columns import values_of
 from data_pipeline.execution.progress import READING, Note
-from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE, ShardFile
+from data_pipeline.execution.report import COUNTS, INPUTS, TALLY, UNREADABLE
 from data_pipeline.sources.source import Layout, Source
 from data_pipeline.storage.filesystem import NewFile, Tap, crc32c_of_parts, open_stored
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS
-from data_pipeline.storage.output_folder import DEAD_LETTERS
+from data_pipeline.storage.output_folder import DEAD_LETTERS, ShardFile
 
 POSITION = pa.field("position", pa.int64())
 """The place of a message in reading order, over all files."""
@@ -48,8 +47,6 @@ class FileRead(NamedTuple):
     malformed: int
     dead_letters: str
     """The file with the malformed lines, numbered within the part; empty if there are none."""
-    reasons: dict[str, int]
-    """Why lines are malformed -> how many."""
     examples: dict[str, list[str]]
     """Rule -> starts of the first texts that it dropped."""
     groups: list[str]
@@ -72,7 +69,6 @@ def read_files(files: list[NumberedFile], *, source: Source, folder: str) -> Ite
 def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterator[Any]:
     tap, note = Tap(), Note(folder, READING, f"{position:06d}")
     rows = lines = malformed = 0
-    reasons: Counter = Counter()
     examples: dict[str, list[str]] = {}
     groups: frozenset[str] = frozenset()
     path = ""
@@ -83,8 +79,6 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
                 letters = stack.enter_context(NewFile(path))
             for line in batch.malformed[: max(0, MOST_DEAD_LETTERS - malformed)]:
                 letters.write(line.as_dead_letter())
-            # Without what follows, a value or where the JSON ended, or there are as many as lines.
-            reasons.update(line.reason.partition(":")[0] for line in batch.malformed)
             _keep_examples(examples, batch.messages, source.rule_names)
             groups |= batch.groups
             messages = batch.messages
@@ -96,19 +90,12 @@ def _read(position: int, file: InputFile, source: Source, folder: str) -> Iterat
             rows += messages.num_rows
             lines += batch.lines
             malformed += len(batch.malformed)
-            count({"lines": batch.lines, "malformed": len(batch.malformed)})
             note.write(tap.size)
     note.write(file.stored_bytes, finished=True)
     yield TaggedOutput(TALLY, {COUNTS: Counter(lines=lines, malformed=malformed)})
     about = file.describe(tap)
-    found = FileRead(position, about, lines, malformed, path, reasons, examples, sorted(groups))
+    found = FileRead(position, about, lines, malformed, path, examples, sorted(groups))
     yield TaggedOutput(INPUTS, found)
-
-
-def count(counts: dict[str, int]) -> None:
-    """Adds counts to the runner's own metrics, to watch the job by."""
-    for name, number in counts.items():
-        Metrics.counter("pairs", name).inc(number)
 
 
 def without_dropped_texts(messages: pa.RecordBatch) -> pa.RecordBatch:
@@ -129,30 +116,14 @@ def _keep_examples(
             kept += [text[:KEPT_OF_TOO_LONG] for text in texts.take(pa.array(rows)).to_pylist()]
 
 
-def merged(parts: Sequence[FileRead]) -> FileRead:
-    """What is known of a file from its parts, in reading order."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
+def about_file(parts: Sequence[FileRead]) -> dict[str, Any]:
+    """The file's entry in COMPLETED, from that of its parts in reading order."""
+    about = parts[0].about
+    if "part" not in about:
+        return about
     spans = [(part.about["crc32c"], part.about["part"]) for part in parts]
     checksum = crc32c_of_parts((crc, span["end"] - span["start"]) for crc, span in spans)
-    about = {name: first.about[name] for name in ("path", "bytes", "modified")}
-    return first._replace(
-        about=about | {"crc32c": checksum},
-        lines=sum(part.lines for part in parts),
-        malformed=sum(part.malformed for part in parts),
-        reasons=all_reasons(parts),
-        examples=first_examples(parts),
-        groups=sorted({group for part in parts for group in part.groups}),
-    )
-
-
-def all_reasons(reads: Iterable[FileRead]) -> Counter:
-    """How many lines of files or parts are malformed, by reason."""
-    reasons: Counter = Counter()
-    for read in reads:
-        reasons.update(read.reasons)
-    return reasons
+    return {name: about[name] for name in ("path", "bytes", "modified")} | {"crc32c": checksum}
 
 
 def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
@@ -164,26 +135,25 @@ def first_examples(reads: Iterable[FileRead]) -> dict[str, list[str]]:
     return first
 
 
-def write_dead_letters(folder: str, parts: Iterable[FileRead]) -> ShardFile:
-    """Writes the first malformed lines of files and parts, in reading order.
+def write_dead_letters(folder: str, parts: Iterable[FileRead]) -> tuple[ShardFile, Counter]:
+    """Writes the first malformed lines of files and parts, in reading order; counts why they are.
 
     Lines are numbered within their file.
     """
-    records = before = 0
+    reasons: Counter = Counter()
+    before = 0
     with NewFile(FileSystems.join(folder, DEAD_LETTERS)) as file:
         for part in parts:
             span = part.about.get("part", {"start": 0, "lines": 0})
             before = before if span["start"] else 0
             if part.dead_letters:
                 with closing(open_stored(part.dead_letters)) as stream:
-                    for line in islice(stream, MOST_DEAD_LETTERS - records):
-                        file.write(_renumbered(line, before) if before else line)
-                        records += 1
+                    for line in islice(stream, MOST_DEAD_LETTERS - reasons.total()):
+                        letter = orjson.loads(line)
+                        letter["line"] += before
+                        file.write(orjson.dumps(letter, option=orjson.OPT_APPEND_NEWLINE))
+                        # Without what follows, a value or where the JSON ended, or there are as
+                        # many as lines.
+                        reasons[letter["reason"].partition(":")[0]] += 1
             before += span["lines"]
-    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, records)
-
-
-def _renumbered(dead_letter: bytes, lines_before: int) -> bytes:
-    content = orjson.loads(dead_letter)
-    content["line"] += lines_before
-    return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    return ShardFile(DEAD_LETTERS, "", file.size, file.crc32c, reasons.total()), reasons

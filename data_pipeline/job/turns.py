@@ -8,22 +8,15 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import groupby
 
-import numpy as np
 import pyarrow as pa
 
 from data_pipeline.execution.exchange import Block, received
-from data_pipeline.job.join import partitions_of
 from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.source import MESSAGES, SCHEMAS, Layout
 
 TURNS = SCHEMAS[Layout.TURNS].append(POSITION)
 _MESSAGES = MESSAGES.append(POSITION)
 _MESSAGES_A_BATCH = 100_000
-
-
-def by_thread(turns: pa.RecordBatch, *, partitions: int) -> tuple[pa.RecordBatch, np.ndarray]:
-    """The turns, and the partitions of their threads."""
-    return turns, partitions_of(turns.column("thread"), partitions)
 
 
 def link(element: tuple[int, Iterable[Block]]) -> Iterator[pa.RecordBatch]:
@@ -45,7 +38,7 @@ def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
     threads, orders, texts = (
         turns.column(name).to_pylist() for name in ("thread", "order", "text")
     )
-    places = list(zip(threads, map(_number, orders), strict=True))
+    places = list(zip(threads, map(Decimal, orders), strict=True))
     in_order = sorted(range(len(places)), key=places.__getitem__)
     ids: list[str] = []
     parents: list[str | None] = []
@@ -66,10 +59,3 @@ def link_turns(turns: pa.RecordBatch) -> pa.RecordBatch:
     made = {"id": pa.array(ids, pa.string()), "parent": pa.array(parents, pa.string())}
     arrays = [made.get(name, messages.column(name)) for name in _MESSAGES.names]
     return pa.RecordBatch.from_arrays(arrays, schema=_MESSAGES)
-
-
-def _number(order: str) -> int | Decimal:
-    try:
-        return int(order)
-    except ValueError:
-        return Decimal(order)

@@ -14,7 +14,6 @@ each plain or compressed (`*.jsonl.gz`).
 """
 
 import csv
-import hashlib
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
@@ -29,6 +28,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from common.errors import InputError
 from data_pipeline.execution.report import COUNTS, TALLY
+from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
@@ -70,11 +70,11 @@ class Excluded:
                 raise InputError(f"{OPTION}: {file.path!r} has no text")
             for words in texts:
                 if len(words) >= MIN_CHARACTERS:
-                    self._file_of.setdefault(_digest(words), number)
+                    self._file_of.setdefault(stable_hash(words.encode()), number)
 
     def find(self, text: str) -> str | None:
         """The file that has an equal text, or None."""
-        number = self._file_of.get(_digest(normalize(text)))
+        number = self._file_of.get(stable_hash(normalize(text).encode()))
         return None if number is None else self.paths[number]
 
     def find_pair(self, text: str, response: str, *context: str | None) -> str | None:
@@ -96,12 +96,7 @@ class Excluded:
 
     def describe(self) -> list[str]:
         """The files and a hash of their texts: part of what makes two jobs the same."""
-        texts = b"".join(sorted(self._file_of))
-        return [*self.paths, hashlib.blake2b(texts, digest_size=8).hexdigest()]
-
-
-def _digest(words: str) -> bytes:
-    return hashlib.blake2b(words.encode(), digest_size=8).digest()
+        return [*self.paths, stable_hash(b"".join(sorted(self._file_of))).hex()]
 
 
 def read_texts(file: InputFile) -> list[str]:

@@ -10,17 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from apache_beam.io.filesystems import FileSystems
 
 from data_pipeline.execution.columns import content_of, crc32_of
 from data_pipeline.execution.exchange import Block, received
-from data_pipeline.execution.report import ShardFile
 from data_pipeline.pairs.formats import Format, make_format
 from data_pipeline.pairs.options import PairOptions
 from data_pipeline.pairs.schema import stored_columns
 from data_pipeline.pairs.splits import SPLITS, TEST, TRAIN, VALIDATION, split_keys, splits_of
 from data_pipeline.pairs.tfrecord import RESPONSE_ID
-from data_pipeline.storage.filesystem import write_file
+from data_pipeline.storage.output_folder import ShardFile, write_aside
 
 ROWS = pa.schema([pa.field("key", pa.uint32()), pa.field("row", pa.large_binary())])
 """A pair on its way to its shard: what orders it there, and its format's bytes."""
@@ -94,5 +92,5 @@ def write_shard(
     for number, start in enumerate(range(0, max(len(rows), 1), most)):
         name = f"{split}-{index:05d}-{number:05d}{form.suffix}"
         in_file = rows.column("row")[start : start + most]
-        file = write_file(FileSystems.join(folder, name), form.file(content_of(in_file)))
-        yield ShardFile(name, split, file.size, file.crc32c, len(in_file))
+        content = form.file(content_of(in_file))
+        yield write_aside(folder, name, content, records=len(in_file), split=split)

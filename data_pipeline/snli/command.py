@@ -15,9 +15,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
-from apache_beam.io.filesystems import FileSystems
 
-from common.errors import InputError
+from common.errors import reading
 from data_pipeline.execution.job import JobResult, require_acceptable, run_job
 from data_pipeline.pairs.decontamination import Excluded
 from data_pipeline.pairs.tfrecord import (
@@ -33,11 +32,15 @@ from data_pipeline.pairs.tfrecord import (
 from data_pipeline.snli.options import SnliOptions
 from data_pipeline.sources.tables.reader import read_rows
 from data_pipeline.sources.tables.rows import Rows, TableFormat
-from data_pipeline.storage.filesystem import Tap, as_json, reach_object_stores, write_file
-from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs, require_apart
+from data_pipeline.storage.filesystem import Tap, reach_object_stores
+from data_pipeline.storage.inputs import InputFile, find_inputs
 from data_pipeline.storage.lines import KEPT_OF_TOO_LONG, MOST_DEAD_LETTERS, MalformedLine
-from data_pipeline.storage.output_folder import DEAD_LETTERS, EXCLUDED, STATISTICS, OutputFolder
-from data_pipeline.storage.synthetic import synthetic_flag
+from data_pipeline.storage.output_folder import (
+    DEAD_LETTERS,
+    EXCLUDED,
+    OutputFolder,
+    write_aside,
+)
 
 FIELDS = ("gold_label", "sentence1", "sentence2", "pairID")
 NO_LABEL = "-"
@@ -57,19 +60,17 @@ def run_snli(options: SnliOptions) -> JobResult:
       InputError: if an input, the output or an option is invalid, or no pair is found.
       ClaimedError: if another job works in the output folder.
     """
-    described: dict[str, Any] = {"command": "snli", "shards": options.shards}
-    if options.keeps_some:
-        described["pair_ids"] = list(options.pair_ids)
     reach_object_stores()
     excluded = Excluded(options.exclude_texts) if options.exclude_texts else None
-    if excluded is not None:
-        described["exclude_texts"] = excluded.describe()
+    described = {
+        "command": "snli",
+        "shards": options.shards,
+        "pair_ids": list(options.pair_ids),
+        "exclude_texts": excluded and excluded.describe(),
+    }
     files = find_inputs(options.input)
-    _require_once(files)
-    folder = OutputFolder(options.output)
-    require_apart({"--output": options.output}, files)
 
-    def work() -> dict[str, Any]:
+    def work(output: OutputFolder) -> dict[str, Any]:
         pairs = _Pairs(options, excluded)
         inputs = _read(files, pairs)
         statistics = pairs.statistics()
@@ -78,54 +79,30 @@ def run_snli(options: SnliOptions) -> JobResult:
         )
         if excluded is not None and not statistics["excluded"]:
             _LOG.warning("warning: %s", excluded.no_match())
-        folder.start()
-        outputs = {}
-        for name, lines in pairs.contents().items():
-            file = write_file(FileSystems.join(folder.incomplete, name), b"".join(lines))
-            outputs[name] = {"bytes": file.size, "crc32c": file.crc32c, "records": len(lines)}
-        marker = {"inputs": inputs, "options": described, "outputs": outputs}
-        folder.publish(
-            files={name: name for name in outputs},
-            documents={STATISTICS: as_json(statistics)},
-            marker=marker | synthetic_flag(inputs),
-        )
+        output.start()
+        written = {
+            name: write_aside(output.incomplete, name, b"".join(lines), records=len(lines))
+            for name, lines in pairs.contents().items()
+        }
+        output.publish(written, inputs=inputs, options=described, statistics=statistics)
         return statistics
 
-    def accept(statistics: dict[str, Any]) -> None:
-        require_acceptable(statistics, options, pairs=statistics["pairs"])
-
-    job = folder, files, described
-    return run_job(*job, overwrite=options.overwrite, work=work, accept=accept)
-
-
-def _require_once(files: list[InputFile]) -> None:
-    """Checks that no corpus is there in two formats, as SNLI's archive has it."""
-    seen: dict[str, str] = {}
-    for file in files:
-        stem = file.path.partition(".jsonl")[0].partition(".txt")[0]
-        if (other := seen.setdefault(stem, file.path)) != file.path:
-            raise InputError(
-                f"--input: {file.path!r} has the pairs of {other!r}; accepted: one of the two"
-            )
+    return run_job(options, files, described, work)
 
 
 def _read(files: list[InputFile], pairs: "_Pairs") -> dict[str, dict[str, Any]]:
     """Adds the pairs of files; returns the files' entries in COMPLETED by full path.
 
     Raises:
-      InputError: if files cannot be read; names all of them.
+      InputError: if a file cannot be read.
     """
-    inputs, unreadable = {}, []
+    inputs = {}
     for file in files:
         tap = Tap()
-        try:
+        with reading("--input"):
             for rows in read_rows(file, FIELDS, tap=tap, form=_COLUMNS):
                 pairs.add(file.path, rows)
-        except UnreadableFileError as error:
-            unreadable.append(str(error))
         inputs[file.full_path] = file.describe(tap)
-    if unreadable:
-        raise InputError("; ".join(unreadable))
     return inputs
 
 
@@ -191,11 +168,9 @@ class _Pairs:
         return files if self._excluded is None else {**files, EXCLUDED: self._excluded_lines}
 
     def statistics(self) -> dict[str, Any]:
-        """The contents of `statistics.json`; some counts only where they are asked for."""
-        left_out = {
-            "other_ids": not self._options.keeps_some,
-            "excluded": self._excluded is None,
-        }
+        """The contents of `statistics.json`."""
         names = ("lines", "malformed", "other_ids", "no_label", "excluded", "pairs")
-        counts = {name: self._counts[name] for name in names if not left_out.get(name)}
-        return {**counts, "labels": {label: self._counts[label] for label in LABELS}}
+        return {
+            **{name: self._counts[name] for name in names},
+            "labels": {label: self._counts[label] for label in LABELS},
+        }

@@ -16,8 +16,3 @@ class SnliOptions(LimitOptions, ExclusionOptions, FolderOptions):
         help="keep only pairs whose pairID matches a pattern, such as 'cad-*'; default: all",
         metavar="PATTERN",
     )
-
-    @property
-    def keeps_some(self) -> bool:
-        """Whether patterns may leave pairs out."""
-        return self.pair_ids not in ((), ("*",))

@@ -6,11 +6,11 @@ The one place that writes files: under another name first, which is renamed when
 import json
 import logging
 import os
-import stat
+import shutil
 import sys
 import uuid
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -40,6 +40,8 @@ if boto3 is not None:
     _session = SimpleNamespace(client=_client)
     boto3_client.boto3 = SimpleNamespace(session=SimpleNamespace(Session=lambda: _session))
 
+COMPLETED = "COMPLETED"
+"""The manifest of a complete output folder."""
 PARTIAL = ".partial"
 """The suffix of files that are still being written."""
 _READ_BYTES = 4 << 20
@@ -53,11 +55,7 @@ def reach_object_stores(options: PipelineOptions | None = None) -> None:
     """
     FileSystems.set_options(options or PipelineOptions([]))
     # Beam logs the traceback of each error that it then raises.
-    logging.getLogger().addFilter(_is_not_of_s3)
-
-
-def _is_not_of_s3(record: logging.LogRecord) -> bool:
-    return record.module != "s3io"
+    logging.getLogger().addFilter(lambda record: record.module != "s3io")
 
 
 def require_reachable(path: str) -> None:
@@ -166,11 +164,10 @@ class Tap:
         return self._checksum.hexdigest().decode()
 
 
-def file_crc32c(path: str, *, start: int = 0, size: int = sys.maxsize) -> str:
-    """The CRC-32C of a file as stored, or of some of its bytes, in hexadecimal digits."""
+def file_crc32c(path: str) -> str:
+    """The CRC-32C of a file as stored, in hexadecimal digits."""
     with closing(open_stored(path)) as stream:
-        stream.seek(start)
-        tap = Tap().on(stream, size=size)
+        tap = Tap().on(stream)
         while tap.read(_READ_BYTES):
             pass
     return tap.crc32c
@@ -185,11 +182,7 @@ class NewFile:
         self._checksum = google_crc32c.Checksum()
         # No two attempts at a file share a name.
         self._aside = f"{path}.{uuid.uuid4().hex}{PARTIAL}"
-        # An object is begun with its first bytes: a store may not take an upload without any.
-        self._stream: BinaryIO | None = None if is_remote(path) else self._create()
-
-    def _create(self) -> BinaryIO:
-        return FileSystems.create(self._aside, mime_type="application/octet-stream")
+        self._stream: BinaryIO | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -197,7 +190,7 @@ class NewFile:
     def write(self, data: bytes | pa.Buffer) -> int:
         """Appends bytes; returns how many."""
         if data:
-            self._stream = self._stream or self._create()
+            self._stream = self._stream or _create(self._aside)
             self._stream.write(data)
         self._checksum.update(data)
         self.size += len(data)
@@ -213,7 +206,7 @@ class NewFile:
     ) -> None:
         if self._stream is None:
             if error is None:
-                _write_empty_object(self.path)
+                _write_empty(self.path)
             return
         self._stream.close()
         if error is None:
@@ -222,9 +215,13 @@ class NewFile:
             FileSystems.delete([self._aside])
 
 
-def _write_empty_object(path: str) -> None:
+def _create(path: str) -> BinaryIO:
+    return FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+def _write_empty(path: str) -> None:
     if not path.startswith("s3://"):
-        FileSystems.create(path, mime_type="application/octet-stream").close()
+        _create(path).close()
         return
     # Beam uploads in parts, of which an empty object has none, and S3 refuses that.
     bucket, key = parse_s3_path(path)
@@ -239,40 +236,15 @@ def write_file(path: str, content: bytes | pa.Buffer) -> NewFile:
 
 
 def files_like(folder: str, pattern: str) -> list[FileMetadata]:
-    """The files of a folder that a pattern with `*` names, such as `read-*`.
-
-    On a local disk Beam itself would walk through all folders below.
-    """
-    if is_remote(folder):
-        (match,) = FileSystems.match([FileSystems.join(folder, pattern)])
-        return match.metadata_list
-    files = []
-    for path in Path(folder).glob(pattern):
-        with suppress(FileNotFoundError):  # gone meanwhile
-            about = path.stat()
-            if stat.S_ISREG(about.st_mode):
-                files.append(FileMetadata(str(path), about.st_size, about.st_mtime))
-    return files
+    """The files of a folder that a pattern with `*` names, such as `read-*`."""
+    (match,) = FileSystems.match([FileSystems.join(folder, pattern)])
+    return match.metadata_list
 
 
-def names_in(folder: str) -> set[str]:
-    """Names of the files and folders in a folder; empty if it does not exist."""
-    if not is_remote(folder):
-        return {path.name for path in Path(folder).iterdir()} if Path(folder).is_dir() else set()
-    (match,) = FileSystems.match([FileSystems.join(folder, "**")])
-    return {file.path[len(folder) :].strip("/").split("/")[0] for file in match.metadata_list}
-
-
-def delete_folders(paths: Iterable[str]) -> None:
-    """Deletes folders with everything in them."""
-    # On an object store Beam deletes what is under a path only if the path ends in a slash.
-    folders = [f"{path}/" if is_remote(path) else path for path in paths]
-    if folders:
-        FileSystems.delete(folders)
-
-
-def remove_if_empty(folder: str) -> None:
-    """Removes a local folder unless something is in it; object stores have no folders."""
-    if not is_remote(folder):
-        with suppress(OSError):
-            Path(folder).rmdir()
+def delete_folder(path: str) -> None:
+    """Deletes a folder, if it is there, with everything in it."""
+    if is_remote(path):
+        # Only of a path that ends in a slash does Beam delete what is under it.
+        FileSystems.delete([f"{path}/"])
+    else:
+        shutil.rmtree(path, ignore_errors=True)

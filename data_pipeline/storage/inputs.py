@@ -23,8 +23,6 @@ from data_pipeline.storage.filesystem import (
     require_reachable,
 )
 
-GLOB_CHARACTERS = set("*?[")
-
 
 class UnreadableFileError(Exception):
     """A file that no second try will read: missing, forbidden, truncated or corrupt."""
@@ -42,9 +40,6 @@ class InputFile(NamedTuple):
     """The stored byte at which the part starts."""
     end: int | None = None
     """The stored byte behind the part; None for the whole file."""
-    in_frame: bool = False
-    """Whether the part may start or end inside a Zstandard frame: the file is decompressed from its
-    start on, and what lies before the part is left out."""
     location: str = ""
     """The absolute path, since workers may run in another folder; empty where it is `path`."""
 
@@ -93,9 +88,8 @@ class InputFile(NamedTuple):
         """Whether it is the file described; if only the time differs, the checksum decides."""
         if described["bytes"] != self.size:
             return False
-        return described["modified"] == self.modified or described["crc32c"] == file_crc32c(
-            self.location or self.path, start=self.start, size=self.stored_bytes
-        )
+        path = self.location or self.path
+        return described["modified"] == self.modified or described["crc32c"] == file_crc32c(path)
 
 
 def find_inputs(values: Sequence[str], *, option: str = "--input") -> list[InputFile]:
@@ -141,7 +135,7 @@ def files_of(pattern: str) -> list[FileMetadata]:
 
     Raises:
       ValueError: if no filesystem has such paths.
-      OSError: if a filesystem cannot be reached, or a folder of the pattern cannot be listed.
+      OSError: if a filesystem cannot be reached.
     """
     if is_remote(pattern):
         require_reachable(pattern)
@@ -156,11 +150,6 @@ def files_of(pattern: str) -> list[FileMetadata]:
     paths = [pattern] if is_name else glob.glob(pattern, recursive=True)  # noqa: PTH207
     about = [(path, Path(path).stat()) for path in paths]
     is_pattern = paths != [pattern]
-    if is_pattern:
-        # `glob` passes by folders that it may not list.
-        for folder in glob.iglob(os.path.dirname(pattern), recursive=True):  # noqa: PTH120, PTH207
-            if Path(folder).is_dir():
-                os.scandir(folder).close()
     return [
         FileMetadata(path, stat.st_size, stat.st_mtime)
         for path, stat in about
@@ -168,41 +157,14 @@ def files_of(pattern: str) -> list[FileMetadata]:
     ]
 
 
-def require_apart(folders: dict[str, str], files: Sequence[InputFile]) -> None:
-    """Checks that no input lies in a folder that the job writes, at any depth.
-
-    `folders` is option -> folder.
+def require_apart(output: str, files: Sequence[InputFile]) -> None:
+    """Checks that no input lies in the folder that the job writes, at any depth.
 
     Raises:
       InputError: if one does.
     """
-    for option, folder in folders.items():
-        for file in files:
-            # A link inside the folder lies in it too, wherever it points.
-            if _lies_in(file.full_path, full_path(folder)) or _lies_in(
-                absolute_path(file.path), absolute_path(folder)
-            ):
-                raise InputError(
-                    f"{option}: {folder!r} holds the input {file.path!r}; name a folder without "
-                    "inputs"
-                )
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
-
-
-def require_folder_name(option: str, path: str) -> None:
-    """Checks that a folder of this name can be written and listed.
-
-    Raises:
-      InputError: if it cannot.
-    """
-    # Beam takes every path that it lists or deletes for a pattern, and replaces nothing on HDFS.
-    if not path or set(absolute_path(path)) & GLOB_CHARACTERS or path.startswith("hdfs://"):
-        raise InputError(
-            f"{option}: {path!r}; accepted: a local folder or one of an object store, without any "
-            "of *?["
-        )
-    with reading(f"{option}: {path!r}"):  # no filesystem for such paths
-        FileSystems.join(path, "")
+    for file in files:
+        if file.full_path.startswith(full_path(output).rstrip("/") + "/"):
+            raise InputError(
+                f"--output: {output!r} holds the input {file.path!r}; name a folder without inputs"
+            )

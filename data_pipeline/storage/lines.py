@@ -15,6 +15,7 @@ from contextlib import closing
 from functools import partial
 from itertools import groupby
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -123,7 +124,7 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
             if file.is_part:
                 yield from _read_part(file, raw, tap)
             else:
-                yield from _decompress(path, tap.on(raw))
+                yield from _decompress(path, tap.on(raw).read)
     except _CORRUPT as error:
         raise UnreadableFileError(f"{path}: truncated or corrupt: {error}") from error
     except OSError as error:
@@ -136,40 +137,32 @@ def read_chunks(file: InputFile, tap: Tap) -> Generator[bytes]:
         raise
 
 
-class _Stored:
-    """The stored bytes of a part and of what must be read before and behind it.
+def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
+    # A compressed file is decompressed from its start on.
+    skipped = file.start if is_compressed(file) else 0
+    raw.seek(file.start - skipped)
+    # What is before the part, its own bytes, and what is behind it. No read crosses from one to the
+    # next. Zstandard hands out each block as soon as its last byte is there, so what each gives
+    # does not depend on how it is read.
+    own, behind = 2, 1
+    taps = [
+        Tap().on(raw, size=skipped),
+        tap.on(raw, size=file.stored_bytes),
+        Tap().on(raw),
+    ]
 
-    No read crosses from one of the three spans to the next. Zstandard hands out each block as soon
-    as its last byte is there, so what a span gives does not depend on how it is read.
-    """
-
-    def __init__(self, file: InputFile, raw: BinaryIO, tap: Tap) -> None:
-        skipped = file.start if file.in_frame else 0
-        raw.seek(file.start - skipped)
-        self.span = 0
-        """Of what was read last: 0 before the part, 1 its own, 2 behind it."""
-        self._taps = (
-            Tap().on(raw, size=skipped),
-            tap.on(raw, size=file.stored_bytes),
-            Tap().on(raw),
-        )
-
-    def read(self, size: int = -1) -> bytes:
-        """Reads the next bytes."""
-        while not (data := self._taps[self.span].read(size)) and self.span < 2:
-            self.span += 1
+    def read(size: int) -> bytes:
+        while not (data := taps[0].read(size)) and len(taps) > behind:
+            del taps[0]
         return data
 
-
-def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
-    stored = _Stored(file, raw, tap)
     begun = not file.start
-    for span, chunks in groupby(_decompress(file.path, stored), key=lambda _: stored.span):
-        if span == 1:
+    for span, chunks in groupby(_decompress(file.path, read), key=lambda _: len(taps)):
+        if span == own:
             for chunk in _behind_line_feed(chunks) if file.start else chunks:
                 begun = True
                 yield chunk
-        elif span == 2:
+        elif span == behind:
             # The last line goes on behind the part, to which it belongs.
             yield from _to_line_feed(chunks) if begun else ()
             return
@@ -192,20 +185,20 @@ def _to_line_feed(chunks: Iterator[bytes]) -> Iterator[bytes]:
             return
 
 
-def _decompress(path: str, raw: Tap | _Stored) -> Iterator[bytes]:
+def _decompress(path: str, read: Callable[[int], bytes]) -> Iterator[bytes]:
     match PurePath(path).suffix.lower():
         case ".zst":
             window: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
             # A file object of zstd's would copy twice more: 0.42 microseconds a comment, not 0.28.
-            return _streams(raw, partial(zstd.ZstdDecompressor, options=window))
+            return _streams(read, partial(zstd.ZstdDecompressor, options=window))
         case ".gz":
-            return _chunks(gzip.open(cast(BinaryIO, raw)).read)
+            return _chunks(gzip.open(cast(BinaryIO, SimpleNamespace(read=read))).read)
         case ".bz2":
-            return _streams(raw, bz2.BZ2Decompressor, padding=b"\0")
+            return _streams(read, bz2.BZ2Decompressor, padding=b"\0")
         case ".xz":
-            return _streams(raw, lzma.LZMADecompressor, padding=b"\0")
+            return _streams(read, lzma.LZMADecompressor, padding=b"\0")
         case _:
-            return _chunks(raw.read)
+            return _chunks(read)
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -213,13 +206,13 @@ def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def _streams(
-    raw: Tap | _Stored,
+    read: Callable[[int], bytes],
     new: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor | zstd.ZstdDecompressor],
     *,
     padding: bytes = b"",
 ) -> Iterator[bytes]:
     """The decompressed contents of consecutive streams, with any padding between them."""
-    decompressor, data = new(), raw.read(BATCH_BYTES)
+    decompressor, data = new(), read(BATCH_BYTES)
     while data or not decompressor.eof:
         if decompressor.eof:
             decompressor = new()
@@ -230,10 +223,10 @@ def _streams(
         if decompressor.eof:
             # xz pads streams with NULs.
             data = decompressor.unused_data.lstrip(padding)
-            while not data and (more := raw.read(BATCH_BYTES)):
+            while not data and (more := read(BATCH_BYTES)):
                 data = more.lstrip(padding)
         elif decompressor.needs_input:
-            data = raw.read(BATCH_BYTES)
+            data = read(BATCH_BYTES)
 
 
 def _split_lines(file: InputFile, chunks: Iterator[bytes]) -> Iterator[LineBatch]:

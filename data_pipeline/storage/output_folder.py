@@ -1,6 +1,6 @@
 """The output folder: written aside, published by renaming, COMPLETED last.
 
-    OUTPUT/_claim             while a job works there: who it is
+    OUTPUT/_claim             while a job works there
     OUTPUT/_incomplete/ID/    what one job writes while it runs
     OUTPUT/_publishing.json   while files are replaced: the names of all of them
     OUTPUT/                   train-*, validation-*, test-*, dead_letters-*, statistics.json,
@@ -14,33 +14,33 @@ list are ever deleted or replaced.
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
-from common.files import CLAIM, claim
+from common.files import CLAIM, ClaimedError, claim
 from data_pipeline.storage.filesystem import (
+    COMPLETED,
     PARTIAL,
     absolute_path,
     as_json,
-    delete_folders,
+    delete_folder,
     files_like,
     is_remote,
-    names_in,
     read_bytes,
-    remove_if_empty,
     require_reachable,
     write_file,
+    write_object,
 )
-from data_pipeline.storage.inputs import InputFile, require_folder_name
-from data_pipeline.storage.object_claim import ObjectClaim
+from data_pipeline.storage.inputs import InputFile
+from data_pipeline.storage.synthetic import synthetic_flag
 
-COMPLETED = "COMPLETED"
 STATISTICS = "statistics.json"
 DATA_CARD = "data_card"
 DEAD_LETTERS = "dead_letters-00000-of-00001.jsonl"
@@ -49,11 +49,31 @@ _DOCUMENTS = (STATISTICS, f"{DATA_CARD}.json", f"{DATA_CARD}.html")
 """What a job publishes besides the outputs that its COMPLETED lists; cards are those of pairs."""
 _INCOMPLETE = "_incomplete"
 _PUBLISHING = "_publishing.json"
-_ID = re.compile(r"[0-9a-f]{32}")
-_PAIRS = ("train-", "validation-", "test-")
-_READ_BY_PATTERN = (*_PAIRS, "nli-")
-"""Training and evaluation read files by patterns such as train-*."""
 _PARTIAL_NAME = re.compile(rf"\.[0-9a-f]{{32}}{re.escape(PARTIAL)}$")
+
+
+class ShardFile(NamedTuple):
+    """A file that was written aside."""
+
+    name: str
+    split: str
+    """Empty for files of no split."""
+    bytes: int
+    crc32c: str
+    """Hexadecimal digits."""
+    records: int
+
+    def describe(self) -> dict[str, Any]:
+        """The entry in COMPLETED."""
+        return {"bytes": self.bytes, "crc32c": self.crc32c, "records": self.records}
+
+
+def write_aside(
+    folder: str, name: str, content: bytes | pa.Buffer, *, records: int, split: str = ""
+) -> ShardFile:
+    """Writes a file that `OutputFolder.publish` publishes."""
+    file = write_file(FileSystems.join(folder, name), content)
+    return ShardFile(name, split, file.size, file.crc32c, records)
 
 
 class OutputFolder:
@@ -65,16 +85,25 @@ class OutputFolder:
         Raises:
           InputError: if no folder can have this name.
         """
-        require_folder_name("--output", path)
+        # Beam takes paths that it lists or deletes for patterns, and replaces nothing on HDFS.
+        if not path or set(absolute_path(path)) & set("*?[") or path.startswith("hdfs://"):
+            raise InputError(
+                f"--output: {path!r}; accepted: a local folder or one of an object store, without "
+                "any of *?["
+            )
         self.path = path
         # Of its own: the workers of a killed job may go on writing for a moment. Absolute: the
         # workers of an engine run in a folder of theirs.
-        self.incomplete = FileSystems.join(absolute_path(path), _INCOMPLETE, uuid.uuid4().hex)
-        self._claim: ObjectClaim | None = None
+        with reading(f"--output: {path!r}"):  # no filesystem for such paths
+            folder = FileSystems.join(absolute_path(path), _INCOMPLETE)
+        self.incomplete = FileSystems.join(folder, uuid.uuid4().hex)
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
         """Keeps other jobs out of the folder, which is created if it does not exist.
+
+        Object stores have no locks: there the last job that claims a folder takes it over, and one
+        that has lost it publishes nothing.
 
         Raises:
           ClaimedError: if another job works in it.
@@ -85,13 +114,25 @@ class OutputFolder:
                 yield
             return
         require_reachable(self.path)
-        with ObjectClaim(self._file(CLAIM)) as self._claim:
+        write_object(self._file(CLAIM), self.incomplete.encode())
+        try:
             yield
+        except InputError:
+            self._require_claim()  # else what failed may be that the other job deleted files
+            raise
+        finally:
+            if self._holds_claim():
+                FileSystems.delete([self._file(CLAIM)])
 
-    def is_done(
-        self, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool = True
-    ) -> bool:
-        """Whether this same job has completed here; `in_order` tells if the inputs' order counts.
+    def _holds_claim(self) -> bool:
+        return not is_remote(self.path) or self._content(CLAIM) == self.incomplete.encode()
+
+    def _require_claim(self) -> None:
+        if not self._holds_claim():
+            raise ClaimedError(f"{self.path}: another job has taken the folder over")
+
+    def is_done(self, inputs: Sequence[InputFile], options: dict[str, Any]) -> bool:
+        """Whether this same job has completed here.
 
         Raises:
           InputError: if another job has, or its files have changed; says what differs.
@@ -99,7 +140,7 @@ class OutputFolder:
         marker = self._read_marker()
         if marker is None:
             return False
-        differences = list(_differences(marker, inputs, options, in_order=in_order))
+        differences = list(_differences(marker, inputs, options))
         way_out = "name another folder, or pass --overwrite to replace it"
         if differences:
             raise InputError(
@@ -126,67 +167,65 @@ class OutputFolder:
         Raises:
           InputError: if files are in the way.
         """
-        self._require_ours(_DOCUMENTS, self._listed())
-        self._delete_aside()
+        self._require_ours(self._listed())
+        delete_folder(self._file(_INCOMPLETE))
         FileSystems.mkdirs(self.incomplete)
 
     def publish(
-        self, *, files: dict[str, str], documents: dict[str, bytes], marker: dict[str, Any]
+        self,
+        files: Mapping[str, ShardFile],
+        *,
+        inputs: dict[str, dict[str, Any]],
+        options: dict[str, Any],
+        statistics: dict[str, Any],
+        documents: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Replaces the published files by what was written aside; the marker comes last.
+        """Replaces the published files by what was written aside; COMPLETED comes last.
 
         Args:
-          files: name in `incomplete` -> published name.
+          files: published name -> file in `incomplete`.
+          inputs: full path -> what was read, see `InputFile.describe`.
+          options: what makes two jobs on the same inputs the same.
+          statistics: the contents of statistics.json.
           documents: published name -> contents.
-          marker: the contents of COMPLETED: "inputs", "options" and "outputs".
 
         Raises:
           ClaimedError: if another job has taken the folder over.
-          InputError: if a file that no job wrote has one of the names.
+          InputError: if there is a file that no job wrote.
         """
-        if self._claim is not None:
-            self._claim.require()
+        documents = {STATISTICS: as_json(statistics), **(documents or {})}
+        marker = {
+            "inputs": inputs,
+            "options": options,
+            "outputs": {name: file.describe() for name, file in files.items()},
+            **synthetic_flag(inputs),
+        }
+        self._require_claim()
         listed = self._listed()
-        names = {*files.values(), *documents}
-        self._require_ours(names, listed)
-        write_file(self._file(_PUBLISHING), as_json(sorted(listed | names)))
+        self._require_ours(listed)
+        write_file(self._file(_PUBLISHING), as_json(sorted({*listed, *files, *documents})))
         # The old marker goes first and the new one comes last, so that no half looks complete.
         self._delete([COMPLETED])
         self._delete(listed - {COMPLETED})
         FileSystems.rename(
-            [FileSystems.join(self.incomplete, name) for name in files],
-            [self._file(name) for name in files.values()],
+            [FileSystems.join(self.incomplete, file.name) for file in files.values()],
+            list(map(self._file, files)),
         )
         for name, content in documents.items():
             write_file(self._file(name), content)
         self.discard()
-        self._write_marker(marker)
+        write_file(self._file(COMPLETED), as_json(marker))
         self._delete([_PUBLISHING])
 
     def discard(self) -> None:
         """Removes what was written aside."""
-        delete_folders([self.incomplete])
-        self._delete_aside()
-
-    def _delete_aside(self) -> None:
-        """Removes what this job and killed ones wrote aside."""
-        folder = self._file(_INCOMPLETE)
-        names = filter(_ID.fullmatch, names_in(folder))
-        delete_folders([FileSystems.join(folder, name) for name in names])
-        remove_if_empty(folder)
+        if self._holds_claim():
+            delete_folder(self._file(_INCOMPLETE))
 
     def _read_marker(self) -> "_Completed | None":
         content = self._content(COMPLETED)
-        try:
+        with reading(f"--output: {self._file(COMPLETED)!r} is not what this program writes"):
             return msgspec.json.decode(content, type=_Completed) if content else None
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"--output: {self._file(COMPLETED)!r} is not what this program writes ({error}); "
-                "name another folder"
-            ) from error
-
-    def _write_marker(self, marker: dict[str, Any]) -> None:
-        write_file(self._file(COMPLETED), as_json(marker))
 
     def _listed(self) -> set[str]:
         """The names of files of earlier jobs, from the manifests in the folder."""
@@ -205,16 +244,12 @@ class OutputFolder:
         path = self._file(name)
         return read_bytes(path) if FileSystems.exists(path) else b""
 
-    def _require_ours(self, names: Iterable[str], listed: set[str]) -> None:
-        """Checks that files to be written replace only those of earlier jobs.
-
-        Nor may there be others that a reader of the output would take for a part of it.
-        """
-        names = {*names, COMPLETED}
+    def _require_ours(self, listed: set[str]) -> None:
+        """Checks that there are no files but those of earlier jobs."""
         others = sorted(
             name
             for name in self._sizes().keys() - listed
-            if name in names or name.startswith(_READ_BY_PATTERN)
+            if not name.startswith((".", "_")) and not name.endswith(PARTIAL)
         )
         if others:
             raise InputError(
@@ -246,12 +281,11 @@ class _Completed(msgspec.Struct):
 
 
 def _differences(
-    completed: _Completed, inputs: Sequence[InputFile], options: dict[str, Any], *, in_order: bool
+    completed: _Completed, inputs: Sequence[InputFile], options: dict[str, Any]
 ) -> Iterator[str]:
     """How the job of a COMPLETED differs from one with these inputs and options.
 
-    The order of the inputs counts unless `in_order` is false: of messages with one id the first is
-    kept.
+    The order of the inputs counts: of messages with one id the first is kept.
     """
     before, now = completed.inputs, {file.full_path: file for file in inputs}
     changed = sorted(
@@ -261,15 +295,9 @@ def _differences(
     )
     if changed:
         yield f"other inputs, {len(changed)} in all: {', '.join(changed[:3])}"
-    elif in_order and list(before) != list(now):
+    elif list(before) != list(now):
         yield "its inputs were in another order"
     earlier = completed.options
     for name in sorted(earlier | options):
-        if _setting(earlier, name) != _setting(options, name):
+        if earlier.get(name) != options.get(name):
             yield f"its {name} was {earlier.get(name)!r}, now {options.get(name)!r}"
-
-
-def _setting(options: dict[str, Any], name: str) -> Any:
-    """An option that is off is as one that another version does not have."""
-    value = options.get(name)
-    return None if value is False or value == [] else value

@@ -1,133 +1,140 @@
-"""Which worker reads which files, where the job runs on this machine.
+"""Which worker reads which files and parts of files.
 
-Beam's local runner deals out all work before it begins; a worker that is done takes over nothing
-of another's. So files are dealt out here, by their stored bytes, the largest first, each to the
-worker with least to do: first those that only one process can read, then Zstandard files. Of these,
-the ones for which no worker has room are cut, and fill up what is left. Whoever reads a later piece
-of a file decompresses what comes before it and leaves it out, which is cheap (`SKIPPING`).
+Plain text is cut anywhere, since a reader finds the next line by itself (`lines.read_chunks`).
+Other files are read by one worker each, but for Zstandard files on this machine: Beam's local
+runner deals out all work before it begins, and a worker that is done takes over nothing of
+another's. So those are cut where a worker has enough to do. Whoever reads a later piece of a file
+decompresses what comes before it and leaves it out, which is cheap (`SKIPPING`).
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+from backports import zstd
 
 from data_pipeline.storage.filesystem import is_remote
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.parts import ZSTD, Parts, window_bytes
+from data_pipeline.storage.lines import is_compressed
 
+PLAIN_BYTES = 128 << 20
+"""Of a part of plain text, at most: some 200,000 comments."""
 SKIPPING = 0.12
 """The cost of leaving out a stored byte, relative to reading it: 0.28 of 2.36 microseconds a
 comment."""
 LEAST_BYTES = 4 << 20
-"""Of a piece: about 40,000 comments."""
+"""Of a piece of a Zstandard file: about 40,000 comments."""
+_HEADER_BYTES = 18
+"""Of the longest header of a frame."""
 
 Shares = list[list[InputFile]]
 """The files and parts that each worker reads."""
 
 
-def share_out(files: Mapping[InputFile, Parts], *, workers: int, memory: int) -> Shares:
-    """Deals out files, some of them in pieces, so that all workers have about as much to do.
+def share_out(by_line: Mapping[InputFile, bool], *, workers: int, memory: int) -> Shares:
+    """Deals out files, some of them in parts.
 
     Args:
-      files: each input file and its parts.
-      workers: processes that read at the same time.
-      memory: bytes that the windows of one file may take in all processes that read pieces of it.
-        Each keeps what it decompressed last: 8 MB, 2 GiB in files written with `--long=31`.
+      by_line: each input file, and whether reading it can begin at any line.
+      workers: processes of this machine that read at the same time, so that each has about as much
+        to do; 0 for an engine, which deals out the files and parts itself.
+      memory: bytes that the windows of one file may take in all processes, or it is not cut. Each
+        keeps what it decompressed last: 8 MB, 2 GiB in files written with `--long=31`.
 
     Returns:
-      As many shares as workers.
+      As many shares as workers; on an engine one for each file or part.
     """
-    most_pieces = {
-        file: memory // max(window_bytes(file.path), 1)
-        for file, its in files.items()
-        if _can_be_cut(file, its)
-    }
-    can_be_cut = {file: most for file, most in most_pieces.items() if most > 1}
-    parts = [part for file in files for part in files[file].files]
+    parts = [part for file, may_cut in by_line.items() for part in _parts_of(file, may_cut)]
+    if workers < 2:
+        return [[part] for part in parts]
     parts.sort(key=lambda part: -part.stored_bytes)
-    whole = _dealt(parts, {}, workers, 0)
-    parts.sort(key=lambda part: part in can_be_cut)
+    to_cut = [
+        file
+        for file in parts
+        if by_line.get(file) and _is_local_zstd(file) and file.size >= 2 * LEAST_BYTES
+        if workers * window_bytes(file.path) <= memory
+    ]
+    whole = _dealt(parts, workers)
+    others = _dealt([part for part in parts if part not in to_cut], workers)
     # The least that a worker must read so that nothing is left.
     level = bisect_left(
         range(sum(part.stored_bytes for part in parts)),
         True,
-        key=lambda level: _dealt(parts, can_be_cut, workers, level) is not None,
+        key=lambda level: _filled_up(others, to_cut, level) is not None,
     )
-    cut = _dealt(parts, can_be_cut, workers, level)
-    assert whole is not None
-    assert cut is not None
-    return min(whole, cut, key=_longest)
+    cut = _filled_up(others, to_cut, level) or whole
+    return min(whole, cut, key=lambda shares: max(map(_work, shares)))
 
 
-def _can_be_cut(file: InputFile, parts: Parts) -> bool:
-    is_whole = parts.by_line and len(parts.files) == 1
-    is_zstd = PurePath(file.path).suffix.lower() == ZSTD
+def _parts_of(file: InputFile, may_cut: bool) -> list[InputFile]:
+    """Plain text in equal parts of at most `PLAIN_BYTES`; other files whole."""
+    number = -(-file.size // PLAIN_BYTES)
+    if number < 2 or not may_cut or is_compressed(file):
+        return [file]
+    ends = [part * file.size // number for part in range(number + 1)]
+    return [file._replace(start=ends[part], end=ends[part + 1]) for part in range(number)]
+
+
+def _is_local_zstd(file: InputFile) -> bool:
     # What is skipped of a remote file would be transferred too.
-    return is_whole and is_zstd and not is_remote(file.path) and file.size >= 2 * LEAST_BYTES
+    return PurePath(file.path).suffix.lower() == ".zst" and not is_remote(file.path)
 
 
-def _longest(shares: Shares) -> float:
-    return max(
-        sum(part.stored_bytes + SKIPPING * part.start * part.in_frame for part in share)
-        for share in shares
-    )
+def _work(share: Sequence[InputFile]) -> float:
+    """What reading some files and pieces costs, in stored bytes."""
+    return sum(part.stored_bytes + SKIPPING * part.start * is_compressed(part) for part in share)
 
 
-def _dealt(
-    parts: Sequence[InputFile], most_pieces: Mapping[InputFile, int], workers: int, level: float
-) -> Shares | None:
-    """Gives each worker work up to a level, beyond which only what cannot be cut goes.
+def _dealt(parts: Sequence[InputFile], workers: int) -> Shares:
+    """Gives each file or part to the worker with least to do."""
+    shares: Shares = [[] for _ in range(workers)]
+    for part in parts:
+        min(shares, key=_work).append(part)
+    return shares
 
-    Args:
-      parts: in the order in which they are dealt out.
-      most_pieces: of those that can be cut.
-      workers: at least 1.
-      level: stored bytes.
+
+def _filled_up(shares: Shares, files: Sequence[InputFile], level: float) -> Shares | None:
+    """Adds pieces of the files to one share after the other, up to a level of work.
 
     Returns:
-      None if something is left.
+      None if that does not take all of the files.
     """
-    shares: Shares = [[] for _ in range(workers)]
-    loads = [0.0] * workers
-    to_cut = []
-    for part in parts:
-        worker = loads.index(min(loads))
-        if part in most_pieces and loads[worker] + part.stored_bytes > level:
-            to_cut.append(part)
-        else:
-            shares[worker].append(part)
-            loads[worker] += part.stored_bytes
-    return shares if _cut(to_cut, most_pieces, shares, loads, level) else None
-
-
-def _cut(
-    files: Sequence[InputFile],
-    most_pieces: Mapping[InputFile, int],
-    shares: Shares,
-    loads: list[float],
-    level: float,
-) -> bool:
-    """Fills up one worker after the other with pieces; whether that takes all of the files."""
+    shares = [list(share) for share in shares]
+    loads = list(map(_work, shares))
     worker = 0
     for file in files:
-        start, pieces = 0, 1
+        start = 0
         while start < file.size:
             if worker == len(shares):
-                return False
+                return None
             rest, room = file.size - start, int(level - loads[worker] - SKIPPING * start)
-            if rest <= room:
-                shares[worker].append(_piece(file, start, file.size))
-                loads[worker] += SKIPPING * start + rest
-                break
-            room = min(room, rest - LEAST_BYTES)
-            if room >= LEAST_BYTES and pieces < most_pieces[file]:
-                shares[worker].append(_piece(file, start, start + room))
-                start, pieces = start + room, pieces + 1
-            worker += 1
-    return True
+            if rest > room:
+                room = min(room, rest - LEAST_BYTES)
+                if room < LEAST_BYTES:
+                    worker += 1
+                    continue
+            size = min(rest, room)
+            shares[worker].append(_piece(file, start, start + size))
+            loads[worker] += SKIPPING * start + size
+            start += size
+            worker += size < rest
+    return shares
 
 
 def _piece(file: InputFile, start: int, end: int) -> InputFile:
     if end - start == file.size:
         return file
-    return file._replace(start=start, end=end, in_frame=True)
+    return file._replace(start=start, end=end)
+
+
+def window_bytes(path: str) -> int:
+    """How much a process keeps of what it has decompressed of a local Zstandard file.
+
+    That of the first frame, by its header (RFC 8878, section 3.1.1.1).
+    """
+    with Path(path).open("rb") as stream:
+        header = stream.read(_HEADER_BYTES)
+    if header[4] >> 5 & 1:  # the window is the whole content
+        return zstd.get_frame_info(header).decompressed_size or 0
+    exponent, mantissa = divmod(header[5], 8)
+    return (8 + mantissa << 10 + exponent) // 8

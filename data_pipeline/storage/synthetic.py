@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from data_pipeline.storage.filesystem import is_remote
-from data_pipeline.storage.output_folder import COMPLETED
+from data_pipeline.storage.filesystem import COMPLETED, is_remote
 
 MARKER = "SAMPLE.txt"
 FIRST_WORDS = "A sample world: "

@@ -10,24 +10,15 @@ a model's `max_tokens`.
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from common.errors import InputError
-from data_pipeline.execution.exchange import Exchange
-from data_pipeline.execution.job import JobResult, run_job
-from data_pipeline.execution.report import COUNTS, read_report
-from data_pipeline.execution.runner import (
-    choose_workers,
-    is_local,
-    make_pipeline,
-    pipeline_options,
-    quiet_processes,
-    run_pipeline,
-)
-from data_pipeline.storage.filesystem import as_json
-from data_pipeline.storage.inputs import find_inputs, require_apart
-from data_pipeline.storage.output_folder import STATISTICS, OutputFolder
-from data_pipeline.storage.synthetic import synthetic_flag
+from data_pipeline.execution.job import JobResult, run_graph, run_job
+from data_pipeline.execution.report import COUNTS
+from data_pipeline.execution.runner import choose_workers, pipeline_options
+from data_pipeline.storage.inputs import find_inputs
+from data_pipeline.storage.output_folder import OutputFolder
 from data_pipeline.vocabulary.counting import KINDS, WORDS, build
 from data_pipeline.vocabulary.options import VocabularyOptions
 
@@ -54,52 +45,26 @@ def count_vocabulary(
       ClaimedError: if another job works in the output folder.
     """
     beam_options = pipeline_options(list(beam_arguments))
-    described: dict[str, Any] = {
+    described = {
         "command": "vocabulary",
         "min_counts": dict.fromkeys(KINDS, options.min_count),
+        "min_responses": options.min_responses,
     }
-    if options.min_responses:
-        described["min_responses"] = options.min_responses
-    files = find_inputs(options.input)
-    folder = OutputFolder(options.output)
-    require_apart({"--output": options.output}, files)
+    # In the order of their names: the files' own makes no other job.
+    files = sorted(find_inputs(options.input))
 
-    def work() -> dict[str, Any]:
+    def work(output: OutputFolder) -> dict[str, Any]:
         stored_bytes = sum(file.size for file in files)
-        workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
-        pipeline = make_pipeline(beam_options)
-        folder.start()
-        build(
-            pipeline,
-            files,
-            exchange=Exchange(folder.incomplete, inline=not is_local(beam_options)),
+        graph = partial(
+            build,
+            files=files,
             partitions=max(_MIN_PARTITIONS, stored_bytes // _STORED_BYTES_A_PARTITION),
             min_count=options.min_count,
             min_responses=options.min_responses,
         )
-        with quiet_processes(workers):
-            run_pipeline(pipeline)
-        report = read_report(folder)
+        workers = choose_workers(beam_options, beam_arguments, stored_bytes=stored_bytes)
+        report = run_graph(output, beam_options, graph, workers=workers)
         statistics = _statistics(Counter(report.tally[COUNTS]))
-        try:
-            accept(statistics)
-        except InputError:
-            folder.discard()
-            raise
-        inputs = {about["path"]: about for about in report.inputs}
-        folder.publish(
-            files={file.name: file.name for file in report.files},
-            documents={STATISTICS: as_json(statistics)},
-            marker={
-                "inputs": dict(sorted(inputs.items())),
-                "options": described,
-                "outputs": {file.name: file.describe() for file in report.files},
-                **synthetic_flag(inputs),
-            },
-        )
-        return statistics
-
-    def accept(statistics: dict[str, Any]) -> None:
         if not options.allow_empty and statistics[WORDS]["kept"] == 0:
             raise InputError(
                 f"no words to write: {statistics['records']:,} pairs with "
@@ -107,9 +72,16 @@ def count_vocabulary(
                 f"{options.min_count} and --min_responses {options.min_responses}; pass "
                 "--allow_empty to accept that"
             )
+        inputs = {about["path"]: about for about in report.inputs}
+        output.publish(
+            {file.name: file for file in report.files},
+            inputs={file.full_path: inputs[file.full_path] for file in files},
+            options=described,
+            statistics=statistics,
+        )
+        return statistics
 
-    job = folder, files, described
-    return run_job(*job, overwrite=options.overwrite, work=work, accept=accept, in_order=False)
+    return run_job(options, files, described, work)
 
 
 def _statistics(counts: Counter) -> dict[str, Any]:

@@ -89,10 +89,6 @@ def test_jobs_killed_at_every_moment_of_one_output_complete_it(store, small_dump
             assert arrived.wait(_SECONDS_A_JOB)
             held = store.objects("out")
             assert "_claim" in held
-            if moment is moments[0]:
-                status, said = outcome(store)
-                assert status == 1
-                assert f"process {running.pid} on " in said
             running.send_signal(signal.SIGKILL)
             running.wait()
         store.let_go()

@@ -1,18 +1,17 @@
 import copy
 import json
 import re
-from collections import Counter
 
 import pytest
 
 from data_pipeline.card import data_card
-from data_pipeline.job.publish import MOST_REASONS, OTHER_REASONS, ranked_reasons
 
 NASTY = "<script>alert('x')</script> & \"quotes\""
 ESCAPED = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quotes&#34;"
 
 SMALL = json.loads("""{
 "version": "0.1.0", "made": "2026-11-21",
+"source": {"name": "Reddit", "message": "comment", "group": "subreddit", "file": "dump file"},
 "options": {"split_by": "thread", "test_fraction": 0.15, "gzip": true, "context_turns": 0,
     "min_score": null, "subreddits": ["askreddit", "pics"], "bots": []},
 "inputs": [
@@ -27,13 +26,12 @@ SMALL = json.loads("""{
 "input_characters": [[10, 600], [30, 647]], "response_characters": [[0, 623], [10, 624]],
 "subreddits": [["AskReddit", 1000], ["pics", 247]], "n_subreddits": 2,
 "months": [["2014-12", 500], ["2015-02", 744], ["unknown", 3]],
-"copies": {"duplicate_pairs": 12, "copypasta_replies": 4, "copypasta_characters": 50,
-    "copypasta_copies": 3},
 "example_pairs": [
     {"input": "How old?", "response": "20.", "context": ["near", "far"], "subreddit": "pics"}],
 "outputs": [
     {"file": "train-0", "bytes": 77777, "crc32c": "ee", "records": 1122},
-    {"file": "test-0", "bytes": 8888, "crc32c": "ff", "records": 125}]
+    {"file": "test-0", "bytes": 8888, "crc32c": "ff", "records": 125},
+    {"file": "dead_letters-00000-of-00001.jsonl", "bytes": 88, "crc32c": "dd", "records": 2}]
 }""")
 SMALL["dropped_examples"]["length"] = ["word " * 8000, "x" * 201]
 
@@ -124,7 +122,6 @@ def test_context_stands_in_the_order_in_which_it_was_said(page):
 
 
 def test_half_of_the_texts_are_shorter():
-    assert data_card.half_below([]) is None
     assert data_card.half_below([[0, 1], [10, 1], [70, 2]]) == 20
     assert data_card.half_below([[70, 3], [0, 1], [10, 1]]) == 80
 
@@ -170,13 +167,3 @@ def test_a_synthetic_sample_is_not_called_reddit():
 
 def test_page_needs_no_network(page):
     assert not re.findall(r"https?:|//[a-z]|<link|@import|url\((?!#)|<script|src=(?!.data:)", page)
-
-
-def test_the_most_frequent_reasons_are_named_and_the_rest_counted():
-    few = Counter({"rare": 1, "frequent": 9})
-    assert list(ranked_reasons(few).items()) == [("frequent", 9), ("rare", 1)]
-    many = Counter({f"{number}": number for number in range(1, 201)})
-    shown = ranked_reasons(many)
-    assert len(shown) == MOST_REASONS + 1
-    assert next(iter(shown.items())) == ("200", 200)
-    assert list(shown.items())[-1] == (OTHER_REASONS, sum(range(1, 101)))

@@ -27,7 +27,8 @@ def test_reading_then_joining_is_shown_while_the_job_runs(tmp_path, monkeypatch,
     stream = io.StringIO()
 
     def job():
-        with shown_progress(str(tmp_path), stored_bytes=1000, partitions=4, stream=stream):
+        stages = (READING, 1000, "B"), (JOINING, 4, " partitions")
+        with shown_progress(str(tmp_path), stages, stream=stream):
             Note(str(tmp_path), READING, "a").write(1000, finished=True)
             while JOINING not in stream.getvalue():
                 time.sleep(0.01)

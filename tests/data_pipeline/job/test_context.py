@@ -76,7 +76,7 @@ def test_the_nearest_turn_first_and_empty_where_there_is_none(
     if runner != "one process":
         monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
     if runner == "an engine":
-        monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
+        monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     output = tmp_path / "out"
     options = ("--format", "jsonl", "--context_turns", turns)
     run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
@@ -87,26 +87,6 @@ def test_the_nearest_turn_first_and_empty_where_there_is_none(
     }
     assert len(pairs) == len(EXPECTED)
     assert all(set(names) == {name for name in pair if name.startswith("con")} for pair in pairs)
-
-
-@pytest.mark.usefixtures("chains")
-def test_copies_and_context_go_together(run, tmp_path, stored, write_dump, comment, statistics_of):
-    write_dump(
-        "RC_4",
-        [
-            comment("b0", body="another beginning"),
-            comment("b1", "t1_b0", body="turn b"),
-            comment("b2", "t1_b1", body="turn c"),
-        ],
-    )
-    options = ("--format", "jsonl", "--context_turns", 1, "--max_copies_of_pair", 1)
-    run("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out", *options)
-    contexts = {pair["response_id"]: pair["context/0"] for pair in stored(tmp_path / "out")}
-    # b2 says to b1 what a2 says to a1, in another conversation: a copy all the same.
-    assert statistics_of(tmp_path / "out")["copies_dropped"] == 1
-    assert "b2" not in contexts
-    assert contexts["a2"] == "turn a"
-    assert contexts["b1"] == ""
 
 
 def test_the_pairs_of_a_partition_are_in_memory_a_part_at_a_time(monkeypatch):

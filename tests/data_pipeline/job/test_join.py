@@ -12,7 +12,6 @@ from data_pipeline.job.join import (
     OWN_SCHEMA,
     REPLIES,
     REPLIES_SCHEMA,
-    partitions_of,
 )
 from data_pipeline.job.read import POSITION, without_dropped_texts
 from data_pipeline.sources.reddit.source import Selection
@@ -27,11 +26,12 @@ def blocks_of(*batches, partitions=1):
     for position, comments in batches:
         places = np.arange(position, position + len(comments))
         batch = without_dropped_texts(messages(comments)).append_column(POSITION, pa.array(places))
-        for name, key_of, schema in (
-            (OWN_MESSAGES, join.by_id, OWN_SCHEMA),
-            (REPLIES, join.by_parent, REPLIES_SCHEMA),
+        for name, ids, schema in (
+            (OWN_MESSAGES, "id", OWN_SCHEMA),
+            (REPLIES, "parent", REPLIES_SCHEMA),
         ):
-            rows, keys = key_of(batch.select(schema.names), partitions=partitions)
+            some = batch.select(schema.names)
+            rows, keys = join.by_partition(some, ids=ids, partitions=partitions)
             for partition, block in exchange.blocks(divided(rows, keys)):
                 blocks = found.setdefault(partition, {OWN_MESSAGES: [], REPLIES: []})
                 blocks[name].append(block)
@@ -155,7 +155,9 @@ def test_copies_that_disagree_on_their_parent_give_the_same_pairs_in_any_partiti
 
 
 def test_a_thread_of_any_size_is_spread_over_all_partitions():
-    sizes = Counter(partitions_of(pa.array(f"c{n}" for n in range(16_000)), 16).tolist())
+    rows = pa.RecordBatch.from_pydict({"id": [f"c{n}" for n in range(16_000)]})
+    _, partitions = join.by_partition(rows, ids="id", partitions=16)
+    sizes = Counter(partitions.tolist())
     assert len(sizes) == 16
     assert max(sizes.values()) < 1200  # 1000 each, but for chance
 

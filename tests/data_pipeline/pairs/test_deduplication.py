@@ -1,6 +1,4 @@
-"""Copies of pairs: which are kept, what is counted, and that no runner changes it."""
-
-import json
+"""Copies of pairs: which are kept, and that no runner changes it."""
 
 import pyarrow as pa
 import pytest
@@ -9,13 +7,10 @@ from data_pipeline.execution.exchange import Exchange
 from data_pipeline.pairs.deduplication import _keep_first
 from data_pipeline.pairs.schema import pairs_schema
 
-PASTED = "x" * 50
-"""As short as copypasta can be."""
-
 
 @pytest.fixture
 def copies(write_dump, comment):
-    """Over two files: five times the same pair, twice another, long replies and short ones."""
+    """Over two files: five times the same pair, twice another, and once one with other words."""
     dumps = {"RC_1.gz": [], "RC_2.gz": []}
 
     def say(number, question, answer):
@@ -27,77 +22,35 @@ def copies(write_dump, comment):
         say(number, "how are you", "very well")
     for number in (7, 6):
         say(number, "how are you", "not so well")
-    say(8, "HOW are you", "very well")  # other words
-    for number in (11, 12, 13):  # 3 copies of 50 characters: copypasta
-        say(number, f"question {'abc'[number - 11]}", PASTED)
-    for number in (14, 15, 16):  # 49 characters: too short
-        say(number, f"question {'abc'[number - 14]}", PASTED[1:])
-    for number in (17, 18):  # only twice
-        say(number, f"question {'ab'[number - 17]}", "y" * 60)
+    say(8, "HOW are you", "very well")
     for name, rows in dumps.items():
         write_dump(name, rows)
 
 
-ONE = ("--max_copies_of_pair", 1)
-
-
 @pytest.mark.usefixtures("copies")
 @pytest.mark.parametrize(
-    ("option", "expected", "dropped", "duplicates", "is_engine"),
+    ("most", "expected", "is_engine"),
     [
-        # 16 pairs; further copies are 4 of the first and 1 of the second.
-        ((), range(19), None, 5, False),
-        ((), range(19), None, 5, True),
-        (ONE, {1, 6}, 5, 0, False),
-        (ONE, {1, 6}, 5, 0, True),
-        (("--max_copies_of_pair", 2), {1, 2, 6, 7}, 3, 2, False),
-        (("--max_copies_of_pair", 5), {1, 2, 3, 4, 5, 6, 7}, 0, 5, True),
+        (1, {1, 6, 8}, False),
+        (1, {1, 6, 8}, True),
+        (2, {1, 2, 6, 7, 8}, False),
+        (5, {1, 2, 3, 4, 5, 6, 7, 8}, True),
     ],
 )
 def test_of_equal_pairs_those_with_the_lowest_ids_stay(
-    run,
-    tmp_path,
-    statistics_of,
-    stored,
-    monkeypatch,
-    option,
-    expected,
-    dropped,
-    duplicates,
-    is_engine,
+    run, tmp_path, statistics_of, stored, monkeypatch, most, expected, is_engine
 ):
     if is_engine:
         monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 3)
-        monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
+        monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     output = tmp_path / "out"
-    run("--input", f"{tmp_path}/RC_*", "--output", output, "--format", "jsonl", *option)
-    pairs, statistics = stored(output), statistics_of(output)
-    found = {int(pair["response_id"][1:]) for pair in pairs}
-    others = {8, *range(11, 19)}
-    assert found == (set(expected) & set(range(1, 8))) | others
-    assert statistics.get("copies_dropped") == dropped
-    assert statistics["pairs"] == 7 + len(others)
-    stored_pairs = statistics["train_pairs"] + statistics["test_pairs"]
-    assert stored_pairs == len(pairs) == statistics["pairs"] - (dropped or 0)
-    card = json.loads((output / "data_card.json").read_text())
-    assert card["copies"] == {
-        "duplicate_pairs": duplicates,
-        "copypasta_replies": 3,
-        "copypasta_characters": 50,
-        "copypasta_copies": 3,
-    }
-    assert sum(count for _, count in card["subreddits"]) == len(pairs)
-
-
-@pytest.mark.parametrize(("option", "pasted"), [((), 4), (("--max_copies_of_pair", 2), 0)])
-def test_copypasta_is_looked_for_in_the_pairs_that_stay(
-    run, write_dump, comment, tmp_path, option, pasted
-):
-    rows = [comment(f"q{number}", body="how are you") for number in range(4)]
-    rows += [comment(f"a{number}", f"t1_q{number}", body=PASTED) for number in range(4)]
-    run("--input", write_dump("RC.gz", rows), "--output", tmp_path / "out", *option)
-    card = json.loads((tmp_path / "out" / "data_card.json").read_text())
-    assert card["copies"]["copypasta_replies"] == pasted
+    options = ("--format", "jsonl", "--max_copies_of_pair", most)
+    run("--input", f"{tmp_path}/RC_*", "--output", output, *options)
+    statistics = statistics_of(output)
+    assert {int(pair["response_id"][1:]) for pair in stored(output)} == expected
+    assert statistics["pairs"] == 8
+    assert statistics["copies_dropped"] == 8 - len(expected)
+    assert statistics["train_pairs"] + statistics["test_pairs"] == len(expected)
 
 
 def test_copies_of_one_id_are_in_an_order_of_their_own():

@@ -114,22 +114,6 @@ def test_without_validation_its_threads_are_to_learn_from_and_test_stays_the_sam
     assert found["train"] == THREADS["train"] | THREADS["validation"]
     assert "validation_pairs" not in statistics_of(folder)
     assert not files_of(folder, "validation")
-    for name in ("COMPLETED", "data_card.json", "data_card.html"):
-        assert "validat" not in (folder / name).read_text()
-
-
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_no_file_has_more_records_than_asked_for(job, form):
-    plain = job(*SPLIT, *SHARDS, "--format", form)
-    folder = job(*SPLIT, *SHARDS, "--format", form, "--records_per_file", "7")
-    assert pairs_by_split(folder) == pairs_by_split(plain)
-    for split in THREADS:
-        sizes = [len(list(read_pairs(str(path)))) for path in files_of(folder, split)]
-        # Each shard becomes full files and a rest.
-        of_shards = [len(list(read_pairs(str(path)))) for path in files_of(plain, split)]
-        assert sizes == [
-            size for n in of_shards for size in [7] * (n // 7) + ([n % 7] if n % 7 else [])
-        ]
 
 
 @pytest.mark.parametrize("form", ["tfrecord", "parquet"])

@@ -1,18 +1,15 @@
 """Files on an object store: moto's S3 in this process, reached as Beam reaches a real one."""
 
-import json
-import time
-
 import boto3
 import pytest
 from moto import mock_aws
 
+from common.errors import InputError
 from common.files import ClaimedError
-from data_pipeline.storage import filesystem, object_claim
-from data_pipeline.storage.filesystem import NewFile, names_in, read_bytes, write_file, write_object
+from data_pipeline.storage import filesystem
+from data_pipeline.storage.filesystem import NewFile, read_bytes, write_file, write_object
 from data_pipeline.storage.inputs import find_inputs
-from data_pipeline.storage.object_claim import ObjectClaim
-from data_pipeline.storage.output_folder import OutputFolder
+from data_pipeline.storage.output_folder import OutputFolder, write_aside
 
 FOLDER = "s3://bucket/folder"
 
@@ -23,7 +20,6 @@ def store(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setattr(object_claim, "SETTLE_SECONDS", 0.0)
     filesystem._client.cache_clear()  # one that another test made knows nothing of moto
     with mock_aws():
         filesystem.reach_object_stores()
@@ -52,13 +48,12 @@ def test_a_file_that_fails_leaves_nothing(store, content):
     assert keys(store) == []
 
 
-def test_files_and_folders_below_a_folder_are_listed_and_deleted(store):
+def test_a_folder_is_deleted_with_what_is_below_it(store):
     for name in ("a", "b/c", "b/d/e"):
         write_object(f"{FOLDER}/{name}", b"1")
     write_object("s3://bucket/folder-2/f", b"1")
-    assert names_in(FOLDER) == {"a", "b"}
-    filesystem.delete_folders([f"{FOLDER}/b"])
-    assert names_in(FOLDER) == {"a"}
+    filesystem.delete_folder(f"{FOLDER}/b")
+    filesystem.delete_folder(f"{FOLDER}/nothing")
     assert keys(store) == ["folder-2/f", "folder/a"]
 
 
@@ -71,37 +66,28 @@ def test_inputs_are_found_by_pattern_and_by_name(store):
     assert (file.size, file.modified > 0) == (2, True)
 
 
-def test_an_output_is_published_and_one_job_at_a_time_holds_the_claim(store):
+def publish(folder):
+    folder.start()
+    files = {"train-0": write_aside(folder.incomplete, "aside", b"", records=0)}
+    folder.publish(files, inputs={}, options={}, statistics={"pairs": 0})
+
+
+def test_an_output_is_published_whole(store):
     folder = OutputFolder(FOLDER)
     with folder.claimed():
-        with pytest.raises(ClaimedError, match=FOLDER), OutputFolder(FOLDER).claimed():
-            pass
-        folder.start()
-        write_file(f"{folder.incomplete}/aside", b"")
-        marker = {"inputs": {}, "options": {}, "outputs": {"train-0": {"bytes": 0}}}
-        folder.publish(files={"aside": "train-0"}, documents={}, marker=marker)
-    assert keys(store) == ["folder/COMPLETED", "folder/train-0"]
+        publish(folder)
+    assert keys(store) == [f"folder/{name}" for name in ("COMPLETED", "statistics.json", "train-0")]
     assert folder.is_done([], {})
 
 
-def test_a_claim_is_renewed_and_one_that_is_not_is_taken_over(store, monkeypatch):
-    path = f"{FOLDER}/_claim"
-    with monkeypatch.context() as patched:
-        patched.setattr(object_claim, "RENEW_SECONDS", 0.01)
-        with ObjectClaim(path):
-            first, size = json.loads(read_bytes(path)), len(read_bytes(path))
-            while (now := json.loads(read_bytes(path)))["renewed"] == first["renewed"]:
-                time.sleep(0.01)
-            assert now["token"] == first["token"]
-            assert len(read_bytes(path)) == size  # whoever reads while it is renewed reads it all
-    with ObjectClaim(path) as held:
-        stale = first | {"renewed": time.time() - object_claim.EXPIRE_SECONDS - 1}
-        write_object(path, json.dumps(stale).encode())
-        with pytest.raises(ClaimedError):
-            held.require()
-        with ObjectClaim(path):
-            pass
-    assert keys(store) == []
+def test_the_last_job_takes_a_folder_over_and_the_one_before_publishes_nothing(store):
+    first, second = OutputFolder(FOLDER), OutputFolder(FOLDER)
+    with pytest.raises(ClaimedError, match=FOLDER), first.claimed():
+        first.start()
+        with second.claimed():
+            publish(second)
+        raise InputError("its files are gone")
+    assert keys(store) == [f"folder/{name}" for name in ("COMPLETED", "statistics.json", "train-0")]
 
 
 def test_what_the_store_refuses_is_an_error_of_one_line(store):

@@ -3,7 +3,6 @@
 import json
 from itertools import pairwise
 
-import google_crc32c
 import numpy as np
 import orjson
 import pytest
@@ -15,11 +14,10 @@ from data_pipeline.sources.source import Layout
 from data_pipeline.sources.tables.rows import TableFormat
 from data_pipeline.sources.tables.source import TableSource
 from data_pipeline.storage import lines as reading
-from data_pipeline.storage import parts as cutting
+from data_pipeline.storage import shares
 from data_pipeline.storage.filesystem import Tap, crc32c_of_parts
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError
 from data_pipeline.storage.lines import read_line_batches
-from data_pipeline.storage.parts import frame_starts, parts_of
 
 SKIPPABLE = (0x184D2A5E).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"table"
 
@@ -53,24 +51,22 @@ def random_text(random):
 
 
 @pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("suffix", ["", ".zst"])
-def test_each_line_is_in_one_part(tmp_path, monkeypatch, seed, suffix):
+def test_each_line_is_in_one_part(tmp_path, monkeypatch, seed):
     monkeypatch.setattr(reading, "BATCH_BYTES", 7)
     monkeypatch.setattr(reading, "MAX_LINE_BYTES", 9)
     random = np.random.default_rng(seed)
     text = random_text(random)
     places = np.unique(random.integers(1, len(text) + 1, size=random.integers(1, 9))).tolist()
-    path = tmp_path / f"RC{suffix}"
-    path.write_bytes(text)
-    if suffix:
-        frames = [zstd.compress(text[a:b]) for a, b in pairwise([0, *places, len(text)])]
-        path.write_bytes(b"".join(frames))
-        places = np.cumsum(list(map(len, frames)))[:-1].tolist()
+    (tmp_path / "RC").write_bytes(text)
+    require_the_same(tmp_path / "RC", places)
+
+
+def require_the_same(path, places):
+    """What is read of parts is what is read of the file; each part's tap saw its own bytes only."""
     lines, tap = read(whole(path))
     read_parts = [read(part) for part in cut(path, places)]
     assert [line for part, _ in read_parts for line in part] == lines
     assert sum(part.lines for _, part in read_parts) == tap.lines == len(lines)
-    # Each part's tap saw its own bytes and no others.
     own = [(part.crc32c, part.size) for _, part in read_parts]
     assert sum(size for _, size in own) == path.stat().st_size
     assert crc32c_of_parts(own) == tap.crc32c
@@ -96,32 +92,16 @@ def test_each_line_is_in_one_part_of_a_frame(tmp_path, monkeypatch, seed):
     half = len(texts) // (1 + seed % 2)
     path = tmp_path / "RC.zst"
     path.write_bytes(frame_of(texts[:half]) + SKIPPABLE + frame_of(texts[half:]))
-    lines, tap = read(whole(path))
     stored = path.stat().st_size
-    cuts = np.unique(random.integers(1, stored, size=random.integers(1, 9))).tolist()
-    read_parts = [read(part._replace(in_frame=True)) for part in cut(path, cuts)]
-    assert [line for part, _ in read_parts for line in part] == lines
-    assert sum(part.lines for _, part in read_parts) == tap.lines == len(lines)
-    own = [(part.crc32c, part.size) for _, part in read_parts]
-    assert sum(size for _, size in own) == stored
-    assert crc32c_of_parts(own) == tap.crc32c
-
-
-def test_each_line_is_in_one_part_of_a_frame_wherever_blocks_end(tmp_path):
-    random = np.random.default_rng(0)
-    text = b"\n".join(b"%d" % number for number in random.integers(10**9, size=300_000))
-    path = tmp_path / "RC.zst"
-    path.write_bytes(zstd.compress(text))
-    cuts = np.unique(random.integers(1, path.stat().st_size, size=40)).tolist()
-    parts = [read(part._replace(in_frame=True))[0] for part in cut(path, cuts)]
-    assert [line for part in parts for line, _ in part] == text.split(b"\n")
-    assert sum(map(bool, parts)) > 15
+    require_the_same(
+        path, np.unique(random.integers(1, stored, size=random.integers(1, 9))).tolist()
+    )
 
 
 def test_the_last_part_of_a_frame_that_is_cut_off_is_an_error(tmp_path):
     path = tmp_path / "RC.zst"
     path.write_bytes(zstd.compress(np.random.default_rng(0).bytes(500_000))[:-4])
-    first, second = (part._replace(in_frame=True) for part in cut(path, [250_000]))
+    first, second = cut(path, [250_000])
     read(first)
     with pytest.raises(UnreadableFileError, match="truncated or corrupt"):
         read(second)
@@ -133,75 +113,6 @@ def test_a_byte_order_mark_is_only_at_the_start_of_a_file(tmp_path):
     first, second = cut(path, [5])
     assert read(first)[0] == [(b"ab", 0)]
     assert read(second)[0] == [(b"\xef\xbb\xbfcd", 0)]
-
-
-def test_checksums_of_parts_make_that_of_the_file():
-    content = bytes(range(256)) * 9000
-    parts = [content[:1], b"", content[1:2_000_000], content[2_000_000:]]
-    each = [(f"{google_crc32c.value(part):08x}", len(part)) for part in parts]
-    assert crc32c_of_parts(each) == f"{google_crc32c.value(content):08x}"
-    assert crc32c_of_parts([]) == "00000000"
-
-
-def test_frames_are_found_whatever_their_headers_say(tmp_path):
-    text = np.random.default_rng(0).integers(97, 100, 300_000).astype(np.uint8).tobytes()
-    option = zstd.CompressionParameter
-    frames = [
-        zstd.compress(b""),
-        zstd.compress(text),
-        SKIPPABLE,
-        zstd.compress(text, options={option.checksum_flag: 1, option.content_size_flag: 0}),
-        zstd.compress(b"a" * 1_000_000),
-        zstd.compress(text[:300], options={option.window_log: 10}),
-        SKIPPABLE,
-    ]
-    stream = zstd.ZstdCompressor(options={option.checksum_flag: 1})
-    frames.insert(3, stream.compress(text) + stream.flush())
-    path = tmp_path / "RC.zst"
-    path.write_bytes(b"".join(frames))
-    starts = np.cumsum([0, *map(len, frames[:-1])]).tolist()
-    assert list(frame_starts(str(path))) == starts
-    # What is read from each of the starts is what is behind it.
-    lines, _ = read(whole(path))
-    parts = [read(part)[0] for part in cut(path, starts[1:])]
-    assert [line for part in parts for line in part] == lines
-
-
-@pytest.mark.parametrize("damage", [b"", b"{}\n", b"\x28\xb5\x2f\xfd\x00"])
-def test_the_search_for_frames_stops_where_there_is_none(tmp_path, damage):
-    frame = zstd.compress(b"abc\n")
-    path = tmp_path / "RC.zst"
-    path.write_bytes(frame + damage)
-    assert list(frame_starts(str(path))) == [0, len(frame)][: 1 + bool(damage)]
-    path.write_bytes(damage)
-    assert list(frame_starts(str(path))) == [0][: len(damage)]
-
-
-def test_a_long_frame_ends_the_search(tmp_path, monkeypatch):
-    monkeypatch.setattr(cutting, "LONGEST_FRAME", 1000)
-    small, large = zstd.compress(b"abc\n"), zstd.compress(np.random.default_rng(0).bytes(300_000))
-    path = tmp_path / "RC.zst"
-    path.write_bytes(small + large + small)
-    assert list(frame_starts(str(path))) == [0, len(small)]
-
-
-def test_parts_are_about_equal_and_small_files_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(cutting, "PLAIN_BYTES", 100)
-    file = InputFile("RC", 250, 1.0)
-    parts = parts_of(file).files
-    assert [(part.start, part.end) for part in parts] == [(0, 83), (83, 166), (166, 250)]
-    assert {part.size for part in parts} == {250}
-    assert parts_of(InputFile("RC", 100)).files == [InputFile("RC", 100)]
-    assert parts_of(InputFile("RC", 0)).files == [InputFile("RC", 0)]
-    monkeypatch.setattr(cutting, "ZSTD_BYTES", 40)
-    frame = zstd.compress(b"abc\n")
-    path = tmp_path / "RC.zst"
-    path.write_bytes(frame * 12)
-    assert len(frame) < 40 < path.stat().st_size
-    starts = [part.start for part in parts_of(whole(path)).files]
-    wanted = -(-12 * len(frame) // 40)
-    assert len(starts) == wanted
-    assert all(start % len(frame) == 0 for start in starts)
 
 
 def dump_of(comment):
@@ -219,27 +130,20 @@ def dump_of(comment):
     return b"\n".join(lines) + b"\n"
 
 
-@pytest.mark.parametrize("suffix", ["", pytest.param(".zst", marks=pytest.mark.slow)])
-def test_a_job_on_parts_writes_what_it_writes_on_whole_files(
-    tmp_path, comment, monkeypatch, suffix
-):
+def test_a_job_on_parts_writes_what_it_writes_on_whole_files(tmp_path, comment, monkeypatch):
     text = dump_of(comment)
-    path = tmp_path / f"RC{suffix}"
-    frames = [text[start : start + 1000] for start in range(0, len(text), 1000)]
-    path.write_bytes(b"".join(map(zstd.compress, frames)) if suffix else text)
+    path = tmp_path / "RC"
+    path.write_bytes(text)
     output = tmp_path / "pairs"
     make_pairs(RedditOptions(input=(str(path),), output=str(output)))
     expected = {file.name: file.read_bytes() for file in output.iterdir()}
-    monkeypatch.setattr(cutting, "PLAIN_BYTES", 5000)
-    monkeypatch.setattr(cutting, "ZSTD_BYTES", 1500)
+    monkeypatch.setattr(shares, "PLAIN_BYTES", 5000)
     make_pairs(RedditOptions(input=(str(path),), output=str(output), overwrite=True))
     assert {file.name: file.read_bytes() for file in output.iterdir()} == expected
     stored = (output / "dead_letters-00000-of-00001.jsonl").read_text().splitlines()
-    letters = list(map(json.loads, stored))
-    where = [letter["line"] for letter in letters]
+    where = [json.loads(letter)["line"] for letter in stored]
     assert len(where) == 16
     assert [text.split(b"\n")[line - 1] for line in where] == [b"no json", b""] * 8
-    assert len(parts_of(whole(path)).files) > 3
 
 
 def test_messages_of_json_lines_are_read_in_parts_and_rows_of_pairs_are_not():

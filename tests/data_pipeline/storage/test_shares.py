@@ -10,8 +10,7 @@ from backports import zstd
 from data_pipeline import RedditOptions, make_pairs
 from data_pipeline.storage import shares as sharing
 from data_pipeline.storage.inputs import InputFile
-from data_pipeline.storage.parts import Parts, window_bytes
-from data_pipeline.storage.shares import SKIPPING, share_out
+from data_pipeline.storage.shares import SKIPPING, share_out, window_bytes
 
 MB = 1_000_000
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
@@ -29,11 +28,12 @@ def file(tmp_path):
 
 
 def dealt(files, workers, *, memory=1 << 40):
-    return share_out({file: Parts([file]) for file in files}, workers=workers, memory=memory)
+    return share_out(dict.fromkeys(files, True), workers=workers, memory=memory)
 
 
 def work(share):
-    return sum(part.stored_bytes + SKIPPING * part.start * part.in_frame for part in share)
+    skipped = sum(part.start for part in share if part.path.endswith(".zst"))
+    return sum(part.stored_bytes for part in share) + SKIPPING * skipped
 
 
 def whole_again(shares, file):
@@ -42,7 +42,7 @@ def whole_again(shares, file):
         return True
     ends = [0, *(piece.end for piece in pieces)]
     assert [(piece.start, piece.end) for piece in pieces] == list(pairwise(ends))
-    assert all(piece.in_frame and piece.size == file.size for piece in pieces)
+    assert all(piece.size == file.size for piece in pieces)
     return ends[-1] == file.size
 
 
@@ -58,31 +58,33 @@ def test_one_file_is_cut_so_that_all_workers_end_together(file):
     assert max(map(work, shares)) - min(map(work, shares)) < 8
 
 
-def test_what_cannot_be_cut_goes_to_whoever_has_least_and_the_rest_fills_up(file):
+def test_what_cannot_be_cut_goes_to_whoever_has_least_and_the_rest_fills_up(file, monkeypatch):
     gzipped = [InputFile(f"RC_{number}.gz", size * MB) for number, size in enumerate((50, 30, 25))]
     remote = InputFile("s3://dumps/RC.zst", 40 * MB)
-    frames = InputFile("RC.zst", 60 * MB)
-    parts = [frames._replace(start=0, end=35 * MB), frames._replace(start=35 * MB, end=60 * MB)]
+    plain = InputFile("RC", 60 * MB)
     month = file("RC_2015-01.zst", 95 * MB)
-    files = {each: Parts([each]) for each in [*gzipped, remote, month]} | {frames: Parts(parts)}
-    shares = share_out(files, workers=3, memory=1 << 40)
+    monkeypatch.setattr(sharing, "PLAIN_BYTES", 35 * MB)
+    shares = dealt([*gzipped, remote, plain, month], 3)
     found = [part for share in shares for part in share if part.path != month.path]
-    assert sorted(found) == sorted([*gzipped, remote, *parts])
+    halves = [plain._replace(start=start * MB, end=start * MB + 30 * MB) for start in (0, 30)]
+    assert sorted(found) == sorted([*gzipped, remote, *halves])
     assert whole_again(shares, month)
-    # 50 + 25, 40 + 25, 35 + 30: the month's 95 raise them to 100 and more.
+    # 50 + 25, 40 + 30, 30 + 30: the month's 95 raise them to 100 and more.
     assert max(map(work, shares)) - min(map(work, shares)) < 3
+    # An engine deals out the work itself, and cuts no compressed file.
+    shares = dealt([*gzipped, remote, plain, month], 0)
+    assert sorted(shares) == sorted([[part] for part in (*gzipped, remote, *halves, month)])
 
 
 def test_tables_and_small_files_are_not_cut(file):
     table, small = file("messages.csv.zst", 100 * MB), file("RC.zst", 8 * MB)
-    shares = share_out({table: Parts([table], by_line=False)}, workers=2, memory=1 << 40)
-    assert shares == [[table], []]
+    assert share_out({table: False}, workers=2, memory=1 << 40) == [[table], []]
     assert dealt([small], 2) == [[small], []]
     assert dealt([], 2) == [[], []]
 
 
-@pytest.mark.parametrize(("windows", "pieces"), [(4, 4), (3.9, 3), (2, 2), (1.9, 1), (0, 1)])
-def test_a_file_is_cut_into_as_many_pieces_as_windows_fit_into_memory(file, windows, pieces):
+@pytest.mark.parametrize(("windows", "pieces"), [(4, 4), (3.9, 1)])
+def test_a_file_is_cut_if_the_windows_of_all_workers_fit_into_memory(file, windows, pieces):
     month = file("RC.zst", 300 * MB, window_log=27)
     shares = dealt([month], 4, memory=int(windows * (1 << 27)))
     assert sum(map(len, shares)) == pieces
@@ -103,8 +105,7 @@ def test_nothing_is_left_and_nothing_is_twice(file, seed):
     assert len(shares) == workers
     assert all(whole_again(shares, each) for each in files)
     pieces = [part for share in shares for part in share]
-    assert min(part.stored_bytes for part in pieces if part.in_frame or not part.is_part) > 0
-    assert all(part.stored_bytes >= sharing.LEAST_BYTES for part in pieces if part.in_frame)
+    assert all(part.stored_bytes >= sharing.LEAST_BYTES for part in pieces if part.is_part)
     # No worse than whole files, the largest first.
     loads = [0] * workers
     for size in sorted((each.size for each in files), reverse=True):
@@ -118,8 +119,6 @@ def test_the_window_of_a_frame_that_names_its_size_is_its_size(tmp_path, size):
     content = np.random.default_rng(0).bytes(size)
     path.write_bytes(zstd.compress(content))
     assert window_bytes(str(path)) == size
-    path.write_bytes(b"{}")
-    assert window_bytes(str(path)) == 0
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_counts_by_hand(vocabulary, write_pairs, statistics_of):
     marker = json.loads((output / "COMPLETED").read_text())
     (described,) = marker["inputs"].values()
     assert described["crc32c"] == file_crc32c(str(path))
-    assert marker["options"] == {"command": "vocabulary", "min_counts": {"words": 1, "bigrams": 1}}
+    assert marker["options"]["min_counts"] == {"words": 1, "bigrams": 1}
     words = marker["outputs"]["words.tsv"]
     assert (words["records"], words["crc32c"]) == (5, file_crc32c(str(output / "words.tsv")))
 
@@ -127,20 +127,10 @@ def test_nothing_but_the_texts_changes_the_files(vocabulary, write_pairs, monkey
     threads = ("--direct_num_workers=3", "--direct_running_mode=multi_threading")
     some = tmp_path / "some-*"
     assert lists(vocabulary(some, beam_arguments=threads, output="threads")) == expected
-    monkeypatch.setattr("data_pipeline.vocabulary.counting._MOST_BIGRAMS", 10)
+    monkeypatch.setattr("data_pipeline.vocabulary.counting._MOST_TOKENS", 10)
     monkeypatch.setattr("data_pipeline.vocabulary.command._MIN_PARTITIONS", 3)
-    monkeypatch.setattr("data_pipeline.vocabulary.command.is_local", lambda options: False)
+    monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda options: False)
     assert lists(vocabulary(some, output="as on an engine")) == expected
-
-
-@pytest.mark.slow
-def test_several_processes_count_alike(vocabulary, write_pairs, tmp_path):
-    for number in range(4):
-        write_pairs(f"some-{number}.tfrecord", many_pairs())
-    one = vocabulary(tmp_path / "some-*")
-    processes = ("--direct_num_workers=2", "--direct_running_mode=multi_processing")
-    two = vocabulary(tmp_path / "some-*", beam_arguments=processes, output="two")
-    assert lists(two) == lists(one)
 
 
 def test_a_job_is_done_once_and_is_none_without_words(vocabulary, write_pairs):

@@ -103,25 +103,6 @@ def test_as_many_characters_differ_as_the_module_says():
     assert 4_400 < differing < 4_600
 
 
-def test_any_mixture():
-    draw = random.Random(1)
-    special = [
-        char
-        for char in characters()
-        if (unicodedata.category(char)[0] in "MCZ" and unicodedata.category(char) != "Cn")
-        or (
-            unicodedata.normalize("NFKC", char).casefold() != char
-            and unicodedata.category(char) != "Cn"
-        )
-    ]
-    plain = "aB1 '’´`ıİßſﬁ🎂\u200d.,ς\n"
-    texts = []
-    for _ in range(10_000):
-        pools = (draw.choice((special, plain, plain)) for _ in range(draw.randint(1, 12)))
-        texts.append("".join(draw.choice(pool) for pool in pools))
-    assert_same(texts)
-
-
 def test_real_bodies(real_data):
     bodies = []
     for dump in find_inputs([str(real_data / "reddit" / "RC_200*")]):

@@ -138,10 +138,10 @@ def test_unreadable_files_are_one_error_naming_all_and_what_is_published_stays(
 
 
 def test_a_disk_that_is_full_while_the_job_runs_is_one_error(fails, world, tmp_path, monkeypatch):
-    def full_disk(*_):
+    def full_disk(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("data_pipeline.pairs.shards.write_file", full_disk)
+    monkeypatch.setattr("data_pipeline.pairs.shards.write_aside", full_disk)
     message = fails("--input", f"{tmp_path}/RC_*", "--output", tmp_path / "out")
     assert "No space left on device" in message
     assert not (tmp_path / "out" / "COMPLETED").exists()

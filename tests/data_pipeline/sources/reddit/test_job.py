@@ -3,15 +3,8 @@
 import itertools
 import json
 
-import apache_beam as beam
 import pytest
 import tensorflow as tf
-
-from data_pipeline.execution.exchange import Exchange
-from data_pipeline.job.graph import build
-from data_pipeline.job.plan import plan_of
-from data_pipeline.sources.reddit.options import RedditOptions
-from data_pipeline.storage.inputs import find_inputs
 
 
 def pairs_in(folder, side):
@@ -87,7 +80,7 @@ def test_contents_do_not_depend_on_the_runner_or_its_workers(
     monkeypatch.setattr("data_pipeline.job.plan._MIN_PARTITIONS", 5)
     run(*source, "--output", tmp_path / "three")
     # As an engine has it: the rows go through the runner.
-    monkeypatch.setattr("data_pipeline.job.run.is_local", lambda _: False)
+    monkeypatch.setattr("data_pipeline.execution.job.is_local", lambda _: False)
     run(*source, "--output", tmp_path / "four")
     shards = {path.name for path in (tmp_path / "one").glob("*.tfrecord")}
     names = {"statistics.json", "dead_letters-00000-of-00001.jsonl", *shards}
@@ -153,17 +146,3 @@ def test_counts_of_real_months(run, real_data, tmp_path, names, expected, statis
     statistics = statistics_of(tmp_path / "out")
     assert {key: statistics[key] for key in expected} == expected
     assert statistics["train_pairs"] + statistics["test_pairs"] == statistics["pairs"]
-
-
-def test_the_counts_are_in_the_runners_own_metrics(world, tmp_path):
-    folder = tmp_path / "aside"
-    folder.mkdir()
-    files = find_inputs([f"{tmp_path}/RC_*"])
-    plan = plan_of(RedditOptions(input=("RC_*",), output="out"), files)
-    pipeline = beam.Pipeline(runner="FnApiRunner")
-    build(pipeline, plan, Exchange(str(folder), inline=True), [list(enumerate(files))])
-    counters = pipeline.run().metrics().query()["counters"]
-    found = {counter.key.metric.name: counter.committed for counter in counters}
-    expected = {"lines": 13, "malformed": 2, "dropped/bot": 1, "pairs": 2}
-    assert found.items() >= expected.items()
-    assert found["train_pairs"] + found.get("test_pairs", 0) == 2

@@ -43,9 +43,12 @@ class Encoder:
           InputError: if there is no SavedModel, or nothing in it that can be used.
         """
         self.path = str(module)
-        self._pretrained = pretrained
-        self.folder = _resolved(module)
-        self._module = saved_model.load(self.folder)
+        folder = _resolved(module)
+        self._module = saved_model.load(folder)
+        # Now: the folder may hold another module before a result is stored.
+        self._provenance: dict = {"path": self.path, "fingerprint": saved_model.fingerprint(folder)}
+        if pretrained:
+            self._provenance["pretrained"] = True
         self.signatures = dict(getattr(self._module, "signatures", {}))
         self.reads_context = _IN_CONTEXT in self.signatures
         embed = self._embed()
@@ -105,8 +108,7 @@ class Encoder:
 
     def provenance(self) -> dict:
         """Return what identifies the module: its path as given, and its fingerprint."""
-        found: dict = {"path": self.path, "fingerprint": saved_model.fingerprint(self.folder)}
-        return found | ({"pretrained": True} if self._pretrained else {})
+        return self._provenance
 
     def _refuse(self, texts: tf.Tensor) -> tf.Tensor:
         raise InputError(f"{self.path}: gives no embeddings, which this task needs")

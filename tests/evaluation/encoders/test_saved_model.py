@@ -251,11 +251,21 @@ def test_fingerprint_is_the_modules_own(lengths, faulty, tmp_path):
     copy = shutil.copytree(lengths, tmp_path / "copy")
     assert int(found, 16) > 0
     assert fingerprint(copy) == found
-    assert fingerprint(faulty.folder) != found
+    assert fingerprint(Path(faulty.path)) != found
     provenance = Encoder(lengths).provenance()
     assert provenance == {"path": str(lengths), "fingerprint": found}
     theirs = load_encoder(lengths, pretrained=True).provenance()
     assert theirs == provenance | {"pretrained": True}
+
+
+def test_what_was_loaded_is_named_though_the_folder_has_another_module_by_now(
+    lengths, faulty, tmp_path
+):
+    copy = shutil.copytree(lengths, tmp_path / "module")
+    encoder = Encoder(copy)
+    shutil.rmtree(copy)
+    shutil.copytree(faulty.path, copy)
+    assert encoder.provenance()["fingerprint"] == fingerprint(lengths)
 
 
 def test_the_fingerprint_changes_with_the_vocabulary(save, tmp_path):

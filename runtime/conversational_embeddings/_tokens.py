@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LOOKED_AT = 64
+LOOKED_AT = 64
 """Characters of a long text that are read for each of the most tokens."""
 _ASCII_TOKEN = re.compile(r"'?[a-z0-9]+|[!-~]")
 _WHITE_SPACE = " \t\n\f\r"
@@ -79,7 +79,7 @@ def tokens(text: str, most: int) -> list[str]:
       text: any string; lone surrogates count as U+FFFD.
       most: how many tokens are kept.
     """
-    bytes_at_most = most * _LOOKED_AT
+    bytes_at_most = most * LOOKED_AT
     if len(text) * 4 > bytes_at_most and len(text.encode(errors="replace")) > bytes_at_most:
         text = _WHITE_SPACES.sub(" ", text)[:bytes_at_most]
     if text.isascii():

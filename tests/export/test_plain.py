@@ -4,6 +4,7 @@ import json
 import math
 import random
 import shutil
+import string
 import subprocess
 import sys
 import unicodedata
@@ -13,7 +14,8 @@ import conversational_embeddings
 import numpy as np
 import pytest
 import tensorflow as tf
-from conversational_embeddings._farmhash import fingerprint64
+from conversational_embeddings import _module
+from conversational_embeddings._farmhash import fingerprint64, fingerprints64
 from conversational_embeddings._tokens import tokens
 
 from export.__main__ import main
@@ -91,7 +93,9 @@ def test_it_gives_the_vectors_of_the_module(model_dir, tmp_path):
     found = conversational_embeddings.load(folder)
     strings, heads = tf.constant(TEXTS), module.heads
     assert found.dim == dim
-    np.testing.assert_allclose(found.encode(TEXTS), module(strings), **EXACT)
+    expected = module(strings).numpy()
+    np.testing.assert_allclose(found.encode(TEXTS), expected, **EXACT)
+    np.testing.assert_allclose(found.encode(TEXTS * 9), np.tile(expected, (9, 1)), **EXACT)
     for name in ("encode_input", "encode_response"):
         expected = heads[name](strings)["outputs"]
         np.testing.assert_allclose(getattr(found, name)(TEXTS), expected, **EXACT)
@@ -122,6 +126,24 @@ def test_the_pretrained_module_gives_the_same_vectors_of_real_texts():
     np.testing.assert_allclose(pretrained.encode(texts), module(texts), **EXACT)
 
 
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_batch_gives_the_vectors_of_its_texts(cores, monkeypatch):
+    monkeypatch.setattr(_module, "_BLOCK", 500)
+    monkeypatch.setattr(_module, "_cores", lambda: cores)
+    rng = random.Random(0)
+    alphabets = string.printable + "''`\0\x01\x7f", "aB1'` .\0", "eé´\u0301 '"
+    texts = ["".join(rng.choices(rng.choice(alphabets), k=rng.randrange(60))) for _ in range(3000)]
+    for size in (1, 3, 4, 7, 8, 15, 16, 17):  # words that have no rows of their own
+        texts += [f"{'qzxjv' * 4}"[:size], f"'{'zqxjv' * 4}"[:size] + "?"]
+    texts += ["a " * 127 + "b", " a" * 128, "a " * 129, "word " * 126 + "a b c", "'" * 300]
+    texts += ["x y" * 2731, "x" * 8192, " " * 9000 + "far", *TEXTS]
+    pretrained = conversational_embeddings.load(MODULE)
+    expected = np.concatenate([pretrained.encode([text]) for text in texts])
+    np.testing.assert_allclose(pretrained.encode(texts), expected, **EXACT)
+    with pytest.raises(TypeError, match="None"):
+        pretrained.encode([*texts, None, *texts])
+
+
 def test_tokens_are_those_of_the_text_handling():
     known = [
         chr(code)
@@ -142,6 +164,11 @@ def test_hashes_are_tensorflows():
     texts = [rng.randbytes(length) for length in range(300)]
     expected = tf.strings.to_hash_bucket_fast(texts, 2**31 - 1).numpy().tolist()
     assert [fingerprint64(text) % (2**31 - 1) for text in texts] == expected
+    joined = b"".join(texts[1:17])
+    eight = [int.from_bytes(joined[at : at + 8], "little") for at in range(len(joined))]
+    lengths = np.arange(1, 17)
+    found = fingerprints64(np.array(eight, np.uint64), np.cumsum(lengths) - lengths, lengths)
+    assert (found % np.uint64(2**31 - 1)).tolist() == expected[1:17]
 
 
 def test_wrong_use_is_named(tmp_path):

@@ -109,6 +109,18 @@ def static_embedding(arguments: argparse.Namespace) -> Encode:
     return encoder_of(SentenceTransformer(modules=[table], device="cpu"))
 
 
+def model2vec(arguments: argparse.Namespace) -> Encode:
+    """model2vec's StaticModel, 512-d, with the same tokenizer and random vectors."""
+    import numpy as np
+    from model2vec import StaticModel
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(f"{minilm_folder()}/tokenizer.json")
+    shape = tokenizer.get_vocab_size(), 512
+    table = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+    return StaticModel(table, tokenizer, normalize=True).encode
+
+
 def wordllama(arguments: argparse.Namespace) -> Encode:
     """WordLlama, 256-d. Its `load` looks for the tokenizer in a folder that the wheel lacks."""
     import wordllama
@@ -150,6 +162,7 @@ SYSTEMS = {
     "module": module,
     "signature": module,
     "static_embedding": static_embedding,
+    "model2vec": model2vec,
     "wordllama": wordllama,
     "minilm": minilm,
 }

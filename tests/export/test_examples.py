@@ -2,13 +2,17 @@
 
 import functools
 import json
+import os
+import re
 import runpy
+import signal
+import socket
 import subprocess
 import sys
 import threading
-import urllib.error
-import urllib.request
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from importlib.util import find_spec
 from itertools import combinations
@@ -78,8 +82,8 @@ def write(tmp_path):
 
 
 def test_they_are_short():
-    lines = {path.name: path.read_text().count("\n") for path in EXAMPLES.glob("*.py")}
-    assert lines
+    lines = {path.stem: path.read_text().count("\n") for path in EXAMPLES.glob("*.py")}
+    assert lines.pop("http_server") <= 130
     assert {name: count for name, count in lines.items() if count > 65} == {}
 
 
@@ -172,35 +176,123 @@ def test_keras_classifier(run, shared, tmp_path, options):
     np.testing.assert_allclose(probabilities.numpy().sum(axis=1), [1.0], atol=1e-5)
 
 
-def test_http_server():
-    server = runpy.run_path(str(EXAMPLES / "http_server.py"))["server"](str(PRETRAINED), 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-
-    def ask(body):
-        url = f"http://localhost:{server.server_address[1]}"
-        with urllib.request.urlopen(url, json.dumps(body).encode(), timeout=60) as answer:
-            return json.load(answer)
-
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(ask, [[text, "and"] for text in TEXTS]))
-        np.testing.assert_allclose(answers[0], answers[2], atol=1e-6)
-        np.testing.assert_allclose(answers[0][1], answers[3][1], atol=1e-6)
-        np.testing.assert_allclose(np.linalg.norm(answers[1], axis=1), [1, 1], atol=1e-5)
-        for body in ("text", [1], {"a": "b"}, 3):
-            with pytest.raises(urllib.error.HTTPError) as raised:
-                ask(body)
-            assert raised.value.code == 400
-            raised.value.close()
-        for length in ("20000000", "-1", "much"):
-            client = HTTPConnection(*server.server_address)
-            client.request("POST", "/", headers={"Content-Length": length})
-            assert client.getresponse().status == 413
-            client.close()
-        assert len(ask(TEXTS)) == len(TEXTS)
-    finally:
+@pytest.fixture
+def http_server():
+    """A server that answers; with the names of its program."""
+    example = runpy.run_path(str(EXAMPLES / "http_server.py"))
+    with example["Server"](PRETRAINED, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server, example
         server.shutdown()
-        server.server_close()
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def post(server, body, headers=JSON, method="POST"):
+    """Status, type and content of an answer; `headers` may name another length than the body's."""
+    client = HTTPConnection(*server.server_address, timeout=60)
+    client.putrequest(method, "/")
+    for name, value in ({"Content-Length": str(len(body))} | headers).items():
+        if value is not None:
+            client.putheader(name, value)
+    client.endheaders(body)
+    with client.getresponse() as answer:
+        found = answer.status, answer.headers["Content-Type"], json.load(answer)
+    client.close()
+    return found
+
+
+def test_http_server_answers_with_vectors(http_server):
+    server, _ = http_server
+
+    def ask(text):
+        status, kind, rows = post(server, json.dumps([text, "and"]).encode())
+        assert (status, kind) == (200, "application/json")
+        return rows
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, TEXTS))
+    np.testing.assert_allclose(answers[0], answers[2], atol=1e-6)
+    np.testing.assert_allclose(answers[0][1], answers[3][1], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(answers[1], axis=1), [1, 1], atol=1e-5)
+    assert post(server, b"[]")[2] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "named"),
+    [
+        (400, b'"text"', {}, "str"),
+        (400, b'{"a": "b"}', {}, "dict"),
+        (400, b'["a", 1]', {}, "1"),
+        (400, b'["a"', {}, "JSON"),
+        (400, b"[" * 100_000, {}, "JSON"),
+        (400, b'["\xff"]', {}, "JSON"),
+        (400, b"", {"Content-Length": "-1"}, "-1"),
+        (400, b"", {"Content-Length": "much"}, "much"),
+        (411, b"", {"Content-Length": None, "Transfer-Encoding": "chunked"}, "Content-Length"),
+        (413, b"", {"Content-Length": "1000001"}, "1000001"),
+        (413, json.dumps([""] * 1001).encode(), {}, "1001"),
+        (415, b'["a"]', {"Content-Type": "application/x-www-form-urlencoded"}, "form"),
+        (415, b'["a"]', {"Content-Type": None}, "text/plain"),
+    ],
+)
+def test_http_server_says_what_it_refuses(http_server, status, body, headers, named):
+    server, _ = http_server
+    found, kind, content = post(server, body, JSON | headers)
+    assert (found, kind) == (status, "application/json")
+    assert named in content["error"]
+    assert len(post(server, b'["next"]')[2]) == 1
+
+
+def test_http_server_knows_no_other_method(http_server):
+    server, _ = http_server
+    assert post(server, b"", method="PUT")[:2] == (501, "application/json")
+
+
+def test_http_server_refuses_connections_above_its_limit(http_server):
+    server, example = http_server
+    most = example["MOST_CONNECTIONS"]
+    with ExitStack() as held:
+        for _ in range(most):
+            held.enter_context(socket.create_connection(server.server_address))
+        one_more = held.enter_context(socket.create_connection(server.server_address, timeout=60))
+        head, _, content = b"".join(iter(lambda: one_more.recv(4096), b"")).partition(b"\r\n\r\n")
+        assert head.split()[1] == b"503"
+        assert b"Content-Type: application/json" in head
+        assert json.loads(content)["error"]
+    for _ in range(100):  # until the threads have seen that their connections are closed
+        with suppress(ConnectionError):
+            if post(server, b'["a"]')[0] == 200:
+                break
+        time.sleep(0.1)
+    assert post(server, b'["a"]')[0] == 200
+
+
+def test_http_server_says_where_it_listens_or_why_not(tmp_path):
+    command = [sys.executable, EXAMPLES / "http_server.py", PRETRAINED]
+    environment = os.environ | {"PYTHONPATH": str(EXAMPLES.parent / "runtime")}
+    process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        said = process.stdout.readline()
+        (port,) = re.findall(r"http://localhost:(\d+)$", said)
+        with socket.create_connection(("localhost", int(port))):
+            pass
+        taken = subprocess.run(
+            [*command, port], capture_output=True, text=True, env=environment, check=False
+        )
+        assert taken.returncode == 1
+        assert port in taken.stderr and taken.stderr.count("\n") == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+    main = runpy.run_path(str(EXAMPLES / "http_server.py"))["main"]
+    for module, port in ((tmp_path, "8000"), (PRETRAINED, "70000")):
+        with pytest.raises(SystemExit, match=port if port == "70000" else str(tmp_path)) as raised:
+            main([str(module), port])
+        assert "\n" not in raised.value.code
 
 
 @pytest.mark.slow

@@ -30,6 +30,18 @@ from typing import Any, NoReturn
 from common.errors import InputError, message_of
 
 REQUIRED: Any = dataclasses.MISSING
+EXTRAS = {
+    "data_pipeline": "pipeline",
+    "model": "train",
+    "model.sts_regression": "train",
+    "export": "train",
+    "evaluation": "evaluate",
+}
+"""Program -> the extra of this project that installs its libraries."""
+_OPTIONAL = {"onnx": "formats", "tokenizers": "formats"}
+"""Library -> its extra, of what only some commands need."""
+runner = "python -m"
+"""What runs a program, for the help."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -171,8 +183,17 @@ def main(
     with errors_in_one_line(debug=given.pop("debug")):
         options = command.options(**given)
         module, _, function = command.run.partition(":")
-        run = getattr(importlib.import_module(module), function)
-        run(options, others) if command.others else run(options)
+        try:
+            run = getattr(importlib.import_module(module), function)
+            run(options, others) if command.others else run(options)
+        except ModuleNotFoundError as error:
+            raise InputError(missing(package, error)) from error
+
+
+def missing(package: str, error: ModuleNotFoundError) -> str:
+    """In one line, which extra installs the library that a program lacks."""
+    extra = _OPTIONAL.get(str(error.name)) or EXTRAS.get(package)
+    return f"{error}; pip install 'conversational-embeddings[{extra}]' installs it"
 
 
 @contextmanager
@@ -206,18 +227,19 @@ def make_parser(
 ) -> argparse.ArgumentParser:
     """The parser of a program; each command's help is made from its options."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {package}",
+        prog=f"{runner} {package}",
         usage="%(prog)s COMMAND [OPTIONS]",
-        description=description,
+        description=description.replace("python -m", runner),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:
         example = f"example:\n  python -m {package} {command.name} {command.example}"
+        example = example.replace("python -m", runner)
         child = subparsers.add_parser(
             command.name,
-            prog=f"python -m {package} {command.name}",
+            prog=f"{runner} {package} {command.name}",
             help=command.summary,
             description=f"{command.summary[0].upper()}{command.summary[1:]}.",
             epilog=f"{example}\n\n{command.others}" if command.others else example,

@@ -130,12 +130,13 @@ def run_job(start_job):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with this project as a wheel installs it, and nothing else."""
+    """The folder that this project's wheel installs, and nothing else."""
     scratch = tmp_path_factory.mktemp("wheel")
     source, target = scratch / "source", scratch / "installed"
     source.mkdir()
     # A copy, since setuptools builds beside the sources.
-    shutil.copy(REPOSITORY / "pyproject.toml", source)
+    for name in ("pyproject.toml", "setup.py"):
+        shutil.copy(REPOSITORY / name, source)
     for package in PACKAGES:
         shutil.copytree(REPOSITORY / package, source / package)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -144,4 +145,4 @@ def installed(tmp_path_factory):
     subprocess.run([*pip, *built], check=True)
     (wheel,) = scratch.glob("*.whl")
     subprocess.run([*pip, "install", *alone, "--target", target, wheel], check=True)
-    return target
+    return target / "conversational_embeddings_tools"

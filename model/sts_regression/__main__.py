@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from common import command_line
 from common.command_line import Command
-from model.sts_regression.options import ExportOptions, RunOptions
+from model.sts_regression.options import RunOptions
 
 COMMANDS = [
     Command(
@@ -14,14 +14,7 @@ COMMANDS = [
         run="model.sts_regression.run:run",
         summary="cross-validate the rows of table 2",
         example="--preset quick --data DIR --vectors glove.txt --output regressors/",
-    ),
-    Command(
-        "export",
-        ExportOptions,
-        run="model.sts_regression.serving:export",
-        summary="train one row on all training pairs and write a SavedModel",
-        example="--row lstm2_lstm2 --data DIR --vectors glove.txt --output regressor/",
-    ),
+    )
 ]
 
 

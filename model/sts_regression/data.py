@@ -75,7 +75,6 @@ def prepare(
     *,
     vectors_path: Path,
     folds_by: Sequence[str] = (RANDOM,),
-    first_words: int = 0,
 ) -> Prepared:
     """Reads pairs and word vectors, and makes folds.
 
@@ -84,7 +83,6 @@ def prepare(
       settings: number of folds, and their seed.
       vectors_path: see `words.load_vectors`.
       folds_by: ways of `options.FOLDS_BY`.
-      first_words: words of the vectors' file to keep besides those of the data.
 
     Raises:
       InputError: if any of them cannot be used.
@@ -97,7 +95,7 @@ def prepare(
     if [] in words:
         raise InputError(f"--data: no words in the sentence {sentences[words.index([])]!r}")
     wanted = {word for sentence in words for word in sentence}
-    vectors = load_vectors(vectors_path, wanted, first=first_words)
+    vectors = load_vectors(vectors_path, wanted)
     rows = vectors.ids(words)
     # The two sentences of each pair: int [pairs, 2].
     of_pairs = np.split(numbers.reshape(-1, 2), [len(pairs[0])])

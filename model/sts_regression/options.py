@@ -1,4 +1,4 @@
-"""How regressors are trained and cross-validated: presets, and the options of both commands."""
+"""How regressors are trained and cross-validated: presets, and the options of the command."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,23 +48,13 @@ PRESETS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingOptions(Options):
-    """What both commands need to train a regressor."""
+class RunOptions(Options):
+    """Cross-validation of rows of table 2."""
 
     data: Path = option(help="folder with sts2016/ and sts2017_track5/", metavar="DIR")
     vectors: Path = option(help="word vectors in GloVe's format", metavar="FILE")
     preset: str = option("paper", help="the paper's setting, or faster ones", choices=(*PRESETS,))
     seed: int = option(0, help="of weights, folds and order", minimum=0, maximum=2**32 - 1)
-
-    def settings(self) -> Settings:
-        """The preset with what was given."""
-        return replace(PRESETS[self.preset], seed=self.seed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions(TrainingOptions):
-    """Cross-validation of rows of table 2."""
-
     output: Path = option(help="folder of results; folds that are there are kept", metavar="DIR")
     rows: tuple[str, ...] = option(
         (), help="such as lstm2_lstm2; default: all 11", metavar="NAME", choices=(*TABLE_2,)
@@ -81,13 +71,5 @@ class RunOptions(TrainingOptions):
 
     def settings(self) -> Settings:
         """The preset with what was given."""
-        settings = super().settings()
-        return replace(settings, folds=self.folds or settings.folds)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportOptions(TrainingOptions):
-    """A SavedModel of one row."""
-
-    output: Path = option(help="folder to write", metavar="DIR")
-    row: str = option(help="such as lstm2_lstm2", metavar="NAME", choices=(*TABLE_2,))
+        preset = PRESETS[self.preset]
+        return replace(preset, seed=self.seed, folds=self.folds or preset.folds)

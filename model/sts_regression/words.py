@@ -59,13 +59,8 @@ class WordVectors:
         ]
 
 
-def load_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> WordVectors:
+def load_vectors(path: Path, wanted: Iterable[str]) -> WordVectors:
     """Vectors of the wanted words, looked up as written and in lower case, that a file has.
-
-    Args:
-      path: the file.
-      wanted: words.
-      first: also keep this many words from the start of the file, where the most frequent are.
 
     Raises:
       InputError: if the vectors cannot be used; names the line.
@@ -77,7 +72,7 @@ def load_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> WordVe
         if entry.word in seen:
             raise InputError(f"{entry.place}: the word {entry.word!r} again")
         seen.add(entry.word)
-        if entry.word in asked or len(seen) <= first:
+        if entry.word in asked:
             found[entry.word] = entry.vector()
     if not found:
         raise InputError(f"{path}: has a vector for none of the {len(asked)} words of the data")

@@ -70,7 +70,6 @@ def test_words_are_tried_as_they_stand_then_in_lower_case(tmp_path):
     found = load_vectors(path, {"May", "MAY", "june"})
     assert found.ids([["May", "MAY"], ["june"]]) == [[3, 2], [UNKNOWN]]
     np.testing.assert_array_equal(found.table, [[0, 0], [0, 0], [1, 1], [2, 2]])
-    assert load_vectors(path, {"last"}, first=1).words == ["may", "last"]
 
 
 @pytest.mark.parametrize("text", ["cat 1 2\ncat 1 2\n", "the 1 2\n", "cat 1 nan\n"])
@@ -82,5 +81,6 @@ def test_vectors_that_cannot_be_used_are_refused(tmp_path, text):
 
 def test_glove_840b_is_read(real_data):
     path = real_data / "glove" / "glove.840B.300d.head596.txt.gz"
-    found = load_vectors(path, {"The", ",", "zyzzyva"}, first=1000)
-    assert (len(found.words), found.table.shape[1]) == (596, 300)
+    found = load_vectors(path, {"The", ",", "zyzzyva"})
+    assert set(found.words) == {"The", "the", ","}
+    assert found.table.shape[1] == 300

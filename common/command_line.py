@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from common.errors import InputError, message_of
+from common.fields import Field
 
 REQUIRED: Any = dataclasses.MISSING
 EXTRAS = {
@@ -44,45 +45,6 @@ runner = "python -m"
 """What runs a program, for the help."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Option:
-    """What the declaration of a field says besides its type and default."""
-
-    help: str
-    """A phrase; the default is added to it."""
-    metavar: str | tuple[str, ...] | None = None
-    """What stands for the value in the help."""
-    choices: Sequence[str] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    below: float | None = None
-    """The bound that a value must not reach."""
-    positional: bool = False
-    """Whether it is given without its name."""
-    group: str = ""
-    """Title under which the help shows it."""
-
-    def accepts(self, value: Any) -> bool:
-        """Whether a value of the right type is in the range; NaN never is."""
-        if self.choices:
-            return value in self.choices
-        return (
-            (self.minimum is None or value >= self.minimum)
-            and (self.maximum is None or value <= self.maximum)
-            and (self.below is None or value < self.below)
-            and value == value
-        )
-
-    def accepted(self, kind: type) -> str:
-        """The accepted values of a type in words."""
-        if self.choices:
-            return ", ".join(self.choices)
-        noun = {int: "whole numbers", float: "numbers", str: "text", bool: "true or false"}
-        bounds = {"from": self.minimum, "to": self.maximum, "below": self.below}
-        said = [f"{word} {bound:,}" for word, bound in bounds.items() if bound is not None]
-        return " ".join([noun.get(kind, kind.__name__), *said])
-
-
 def option(default: Any = REQUIRED, **declaration: Any) -> Any:
     """Declares a field of an `Options` class.
 
@@ -91,9 +53,9 @@ def option(default: Any = REQUIRED, **declaration: Any) -> Any:
 
     Args:
       default: none makes the option required.
-      **declaration: fields of `Option`.
+      **declaration: fields of `Field`.
     """
-    return dataclasses.field(default=default, metadata={"option": Option(**declaration)})
+    return dataclasses.field(default=default, metadata={"option": Field(**declaration)})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -109,31 +71,24 @@ class Options:
         hints = typing.get_type_hints(type(self))
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            kind, is_many = _kind(hints[field.name])
-            if kind is Path and isinstance(value, str):
-                value = Path(value)
-                object.__setattr__(self, field.name, value)
             if value is None or value is field.default:
                 continue
-            if is_many:
-                value = tuple(kind(each) if kind is Path else each for each in value)
-                object.__setattr__(self, field.name, value)
-            declared: Option = field.metadata["option"]
-            for each in value if is_many else (value,):
-                is_kind = isinstance(each, (int, float) if kind is float else kind)
-                is_kind = is_kind and (kind is bool or not isinstance(each, bool))
-                if not (is_kind and declared.accepts(each)):
-                    accepted = declared.accepted(kind)
-                    raise InputError(f"--{field.name}: {each!r}; accepted: {accepted}")
+            kind, is_many = _kind(hints[field.name])
+            values = tuple(
+                Path(each) if kind is Path and isinstance(each, str) else each
+                for each in (value if is_many else [value])
+            )
+            for each in values:
+                field.metadata["option"].check(f"--{field.name}", each, kind)
+            object.__setattr__(self, field.name, values if is_many else values[0])
 
 
 def _kind(hint: Any) -> tuple[type, bool]:
     """The type of one value of a field, and whether the field holds several."""
-    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+    if isinstance(hint, types.UnionType):
         (hint,) = (each for each in typing.get_args(hint) if each is not types.NoneType)
-    if typing.get_origin(hint) is tuple:
-        return typing.get_args(hint)[0], True
-    return hint, False
+    inner = typing.get_args(hint)
+    return (inner[0], True) if inner else (hint, False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,9 +210,9 @@ def make_parser(
 def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None:
     """Adds an argument for each field; the options check the values."""
     hints = typing.get_type_hints(options)
-    groups: dict[str, argparse._ArgumentGroup] = {}
+    groups: dict[str, Any] = {"": parser}
     for field in dataclasses.fields(options):
-        declared: Option = field.metadata["option"]
+        declared: Field = field.metadata["option"]
         kind, is_many = _kind(hints[field.name])
         # What is not given is left to the dataclass.
         settings: dict[str, Any] = {
@@ -270,19 +225,17 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         if kind is bool:
             settings["action"] = "store_true"
         else:
-            values = f"{{{','.join(declared.choices)}}}" if declared.choices else None
-            default = values or {int: "N", float: "X"}.get(kind, "TEXT")
-            settings |= {"type": kind, "metavar": declared.metavar or default}
+            shown = f"{{{','.join(map(str, declared.choices))}}}" if declared.choices else None
+            shown = declared.metavar or shown or {int: "N", float: "X"}.get(kind, "TEXT")
+            settings |= {"type": kind, "metavar": shown}
         if is_many and isinstance(declared.metavar, tuple):
             settings["nargs"] = len(declared.metavar)
         elif is_many:
             settings |= {"nargs": "+", "action": "extend"}
-        target: Any = parser
-        if declared.group:
-            if declared.group not in groups:
-                groups[declared.group] = parser.add_argument_group(declared.group)
-            target = groups[declared.group]
+        if declared.group not in groups:
+            groups[declared.group] = parser.add_argument_group(declared.group)
         if declared.positional:
-            target.add_argument(field.name, **settings)
+            groups[declared.group].add_argument(field.name, **settings)
         else:
-            target.add_argument(f"--{field.name}", required=is_required, **settings)
+            name = f"--{field.name}"
+            groups[declared.group].add_argument(name, required=is_required, **settings)

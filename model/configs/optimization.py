@@ -6,7 +6,8 @@ from typing import Any
 from official.modeling import hyperparams, optimization
 from official.modeling.optimization.configs import learning_rate_config, optimizer_config
 
-from model.configs.parameter import parameter, refused
+from common.fields import refused
+from model.configs.parameter import parameter
 
 _RATE: dict[str, Any] = {"above": 0, "maximum": 100}
 """Rates beyond 100 only overflow: vectors of unit length stop changing."""

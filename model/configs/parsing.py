@@ -10,6 +10,7 @@ from official.modeling import hyperparams
 from official.modeling.hyperparams import params_dict
 
 from common.errors import InputError, reading
+from common.fields import is_of, noun, refused
 from model.configs import EXPERIMENTS, PRESETS, experiments, parameter, schema
 
 
@@ -27,7 +28,7 @@ def parse(
       InputError: if the experiment, a file or a parameter is unknown, or a value is not accepted.
     """
     if experiment not in EXPERIMENTS:
-        raise parameter.refused("--experiment", experiment, ", ".join(EXPERIMENTS))
+        raise refused("--experiment", experiment, ", ".join(EXPERIMENTS))
     params = experiments.FACTORIES[experiment]()
     for path in config_files:
         merge(read(path), params, source=f"--config_file {path}")
@@ -109,22 +110,20 @@ def merge(
         full = f"{source}: {where}{name}"
         if name in inner:
             if not isinstance(value, dict):
-                raise parameter.refused(
-                    full, value, f"a section of {', '.join(inner[name].as_dict())}"
-                )
+                raise refused(full, value, f"a section of {', '.join(inner[name].as_dict())}")
             merge(value, inner[name], source=source, where=f"{where}{name}.")
         elif name in known:
             kind, _ = known[name]
-            is_blank = value is None and not parameter.is_of(None, kind)
-            typed = "" if is_blank and parameter.is_of("", kind) else value
-            if not parameter.is_of(typed, kind):
-                raise parameter.refused(full, value, parameter.noun(kind))
+            is_blank = value is None and not is_of(None, kind)
+            typed = "" if is_blank and is_of("", kind) else value
+            if not is_of(typed, kind):
+                raise refused(full, value, noun(kind))
             section.override({name: typed})
         elif not hasattr(section, str(name)):
             raise InputError(f"{full}: no such parameter{_nearest(name, section, where)}")
         elif getattr(section, name) != value:  # `params.yaml` of a run holds them all
             accepted = f"{getattr(section, name)!r}; training does not read others"
-            raise parameter.refused(full, value, accepted)
+            raise refused(full, value, accepted)
     if isinstance(section, hyperparams.OneOfConfig):
         for name in inner.keys() & given.keys() - {section.type}:
             raise InputError(

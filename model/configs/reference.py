@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from official.modeling import hyperparams
 
+from common.fields import noun
 from model.configs import experiments, parameter
 
 HEAD = """\
@@ -56,7 +57,7 @@ def _rows(section: hyperparams.Config) -> Iterator[str]:
             continue
         accepted = ", ".join(inner) if name == "type" and inner else declaration.range()
         default = json.dumps(getattr(section, name))
-        cells = (f"`{name}`", parameter.noun(kind), f"`{default}`", accepted, declaration.meaning)
+        cells = (f"`{name}`", noun(kind), f"`{default}`", accepted, declaration.help)
         yield f"| {' | '.join(cells)} |\n"
 
 

@@ -8,8 +8,9 @@ from official.core import config_definitions
 from official.modeling import hyperparams
 
 from common.errors import InputError
+from common.fields import refused
 from model.configs.optimization import Optimization
-from model.configs.parameter import parameter, refused
+from model.configs.parameter import parameter
 
 RESPONSE_SELECTION = "response_selection"
 NLI = "nli"

@@ -1,4 +1,8 @@
-"""Errors that a user can act on, each told in one line."""
+"""Errors that a user can act on, each told in one line.
+
+What reads or checks something that a user has given raises `InputError`, in this package without
+saying so again. What comes back is trusted.
+"""
 
 import re
 from collections.abc import Iterator
@@ -19,9 +23,6 @@ def reading(place: str | Path) -> Iterator[None]:
 
     Args:
       place: the file, folder or module that the user named.
-
-    Raises:
-      InputError: where anything inside raises an `Exception`.
     """
     try:
         yield

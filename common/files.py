@@ -11,11 +11,9 @@ import json
 import os
 import shutil
 import socket
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +96,7 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
     descriptor = _lock(folder, folder / name)
     try:
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, _holder().encode(), 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         _remove_abandoned(folder)
         yield
     finally:
@@ -109,14 +107,6 @@ def claim(folder: Path, *, name: str = CLAIM) -> Iterator[None]:
         with suppress(OSError):  # it holds something
             for path in made:
                 path.rmdir()
-
-
-def _holder() -> str:
-    # No arguments: they may hold keys of object stores.
-    program = Path(sys.argv[0])
-    command = f"python -m {program.parent.name}" if program.name == "__main__.py" else program.name
-    since = datetime.now(UTC).isoformat(timespec="seconds")
-    return f"process {os.getpid()} on {socket.gethostname()} since {since} ({command})"
 
 
 def _lock(folder: Path, path: Path) -> int:
@@ -134,12 +124,10 @@ def _lock(folder: Path, path: Path) -> int:
         except BlockingIOError:
             holder = os.pread(descriptor, 1000, 0).decode(errors="replace") or "another process"
             os.close(descriptor)
-            raise ClaimedError(
-                f"{folder}: in use by {holder}; wait for it to end or name another folder"
-            ) from None
+            said = f"{folder}: in use by {holder}; wait for it to end or name another folder"
+            raise ClaimedError(said) from None
         except OSError as error:
             if error.errno not in _WITHOUT_LOCKS:
-                os.close(descriptor)
                 raise
         if _is_at(descriptor, path):
             return descriptor

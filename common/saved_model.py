@@ -21,17 +21,18 @@ _OUTPUT = "outputs"
 """The output of a signature that has several."""
 _TENSORFLOW_1 = "tfhub_module.pb"
 """What a module of TensorFlow 1's Hub has in its folder; it is loaded without a tag."""
+_CHECKSUMS = (
+    *("saved_model_checksum", "graph_def_program_hash", "signature_def_hash"),
+    *("saved_object_graph_hash", "checkpoint_hash"),
+)
+"""Of TensorFlow's fingerprint."""
 
 Apply = Callable[[tf.Tensor], tf.Tensor]
 """Strings [batch] to floats [batch, dim]."""
 
 
 def load(folder: Path) -> Any:
-    """The SavedModel of a folder; its signatures live no longer than it does.
-
-    Raises:
-      InputError: if there is none, or it cannot be read.
-    """
+    """The SavedModel of a folder; its signatures live no longer than it does."""
     if not (folder / FILE).is_file():
         raise InputError(f"{folder}: no SavedModel here (a folder with {FILE} is needed)")
     with reading(folder):
@@ -41,12 +42,7 @@ def load(folder: Path) -> Any:
 
 
 def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
-    """A signature of a module as a function of texts alone.
-
-    Raises:
-      InputError: if it is not there, takes anything else, or has several outputs and none of them
-        is named `outputs`.
-    """
+    """A signature of a module that takes texts alone; of several outputs the one `outputs`."""
     signature: Any = getattr(module, "signatures", {}).get(name)
     taken = signature.structured_input_signature[1] if signature else {}
     if [spec.dtype for spec in taken.values()] != [tf.string]:
@@ -65,11 +61,7 @@ def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
 
 
 def encode(apply: Apply, texts: Sequence[str], *, path: str | Path) -> np.ndarray:
-    """What a function gives for a batch of texts: float32 [texts, dim].
-
-    Raises:
-      InputError: if it fails, or gives anything but floats [texts, dim].
-    """
+    """What a function gives for a batch of texts: float32 [texts, dim]."""
     with reading(f"{path}: {len(texts)} texts from {texts[0]!r} on"):
         rows = apply(tf.constant(list(texts)))
         if not rows.dtype.is_floating or rows.shape.rank != 2 or len(rows) != len(texts):
@@ -77,16 +69,6 @@ def encode(apply: Apply, texts: Sequence[str], *, path: str | Path) -> np.ndarra
                 f"{rows.dtype.name} {rows.shape.as_list()}; accepted: floats [texts, dim]"
             )
     return tf.cast(rows, tf.float32).numpy()
-
-
-def sentence_encoder(folder: Path) -> Callable[[Sequence[str]], np.ndarray]:
-    """Sentences -> float32 [sentences, dim], by the module's `serving_default`.
-
-    Raises:
-      InputError: if it is no such module.
-    """
-    apply = of_texts(load(folder), SERVING_DEFAULT, path=folder)
-    return lambda sentences: encode(apply, sentences, path=folder)
 
 
 def fingerprint(folder: Path) -> str:
@@ -100,13 +82,6 @@ def fingerprint(folder: Path) -> str:
         return sha256(sorted(path for path in folder.rglob("*") if path.is_file()))
     with reading(folder):
         stored = tf.saved_model.experimental.read_fingerprint(str(folder))
-    checksums = (
-        stored.saved_model_checksum,
-        stored.graph_def_program_hash,
-        stored.signature_def_hash,
-        stored.saved_object_graph_hash,
-        stored.checkpoint_hash,
-    )
     assets = sorted(path for path in (folder / "assets").rglob("*") if path.is_file())
     of_assets = sha256(assets)[:16] if assets else ""
-    return of_assets + "".join(f"{checksum:016x}" for checksum in checksums)
+    return of_assets + "".join(f"{getattr(stored, name):016x}" for name in _CHECKSUMS)

@@ -13,14 +13,7 @@ class Model:
     """An encoder of texts, and what identifies it."""
 
     def __init__(self, name: str):
-        """Loads a model.
-
-        Args:
-          name: one that sentence-transformers knows, or a folder.
-
-        Raises:
-          InputError: if the package is not installed, or has no such model.
-        """
+        """Loads the model of a name that sentence-transformers knows, or of a folder."""
         with reading(name):
             from sentence_transformers import SentenceTransformer
 
@@ -34,11 +27,7 @@ class Model:
         """Hexadecimal digits; other weights, another fingerprint."""
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
-        """Texts -> float32 [texts, dim].
-
-        Raises:
-          InputError: if the model fails, such as for want of memory.
-        """
+        """Texts -> float32 [texts, dim]."""
         options = {"convert_to_numpy": True, "show_progress_bar": False}
         with reading(self.name):
             rows = self._model.encode(list(texts), batch_size=batch_size, **options)

@@ -55,7 +55,7 @@ class Columns(NamedTuple):
     sentence2: str
     score: str
     quotes: bool = True
-    """Whether quotes enclose fields; otherwise they are part of the text."""
+    """Whether quotes enclose fields; otherwise they are text."""
 
 
 _SICK = Columns("sentence_A", "sentence_B", "relatedness_score", quotes=False)
@@ -66,19 +66,14 @@ def sources(path: Path) -> list[Source]:
 
     A folder with the benchmark's files gives dev and test; one of a SemEval year gives one
     source of all its data sets; each file of SICK is a source.
-
-    Raises:
-      InputError: if there is nothing.
     """
     if path.is_file():
         return [_of_file(path)]
-    if files := [file for name in SCORED for file in find(path, name)]:
+    if files := [file for name in SCORED for file in find(path, name)] or find(path, "SICK*.txt"):
         return [_of_file(file) for file in files]
     year = [file for each in find(path, f"*{_INPUT}*.txt") for file in (each, _gold_of(each))]
     if year := year or find(path, "*.tsv"):
         return [Source(f"sts-{path.resolve().name}", tuple(year))]
-    if files := find(path, "SICK*.txt"):
-        return [_of_file(file) for file in files]
     raise InputError(
         f"{path}: no {', '.join(SCORED)}, *{_INPUT}*.txt, *.tsv or SICK*.txt here (plain or .gz)"
     )
@@ -94,10 +89,8 @@ def train_source(path: Path) -> Source:
 
 def _of_file(path: Path) -> Source:
     name = unpacked_name(path)
-    stem = name.rsplit(".", 1)[0]
-    if _INPUT in name and name.endswith(".txt"):
-        return Source(f"sts-{stem}", (path, _gold_of(path)))
-    return Source(f"sts-{stem.removeprefix('sts-')}", (path,))
+    files = (path, _gold_of(path)) if _INPUT in name and name.endswith(".txt") else (path,)
+    return Source(f"sts-{name.rsplit('.', 1)[0].removeprefix('sts-')}", files)
 
 
 def _gold_of(path: Path) -> Path:
@@ -109,68 +102,42 @@ def _gold_of(path: Path) -> Path:
 
 
 def read(source: Source, columns: Columns | None = None) -> SimilarityData:
-    """The pairs of a source; with `columns`, of one CSV or TSV file with a header.
-
-    Raises:
-      InputError: if a line is no pair, or a correlation with the scores is undefined.
-    """
-    rows: list[Pair | None] = []
-    files = iter(source.files)
-    for path in files:
-        rows += _rows(path, columns) if columns else _read(path, files)
+    """The pairs of a source; with `columns`, of one CSV or TSV file with a header."""
+    files = [path for path in source.files if columns or _GOLD not in path.name]
+    rows = [row for path in files for row in _read(path, columns)]
     pairs = [row for row in rows if row]
     unjudged = len(rows) - len(pairs)
     if len({pair.gold for pair in pairs}) < 2:
         raise InputError(
-            f"{source.files[0]}: {len(pairs)} pairs with a score and {unjudged} without; a "
-            "correlation needs two different scores"
+            f"{files[0]}: {len(pairs)} pairs with a score and {unjudged} without; a correlation "
+            "needs two different scores"
         )
-    sets = len(source.files) > 1 and len({pair.genre for pair in pairs}) > 1
+    sets = len(files) > 1 and len({pair.genre for pair in pairs}) > 1
     return SimilarityData(source.name, pairs, unjudged, sets)
 
 
-def _read(path: Path, others: Iterator[Path]) -> Iterator[Pair | None]:
+def _read(path: Path, columns: Columns | None) -> Iterator[Pair | None]:
     name = unpacked_name(path)
     genre = name.rsplit(".", 1)[0].split(_INPUT)[-1].removesuffix(".test")
+    if columns:
+        return _rows(path, columns)
     if _INPUT in name:
-        return _semeval(path, next(others), genre)
-    if name.endswith(".tsv"):
-        return _lines(path, widths=(3,), score=0, genre=genre)
+        return _semeval(path, _gold_of(path), genre)
     if name.endswith(".txt"):
         return _rows(path, _SICK)
-    # 503 of the official rows have two columns about their licence.
-    return _lines(path, widths=(7, 9), score=4)
-
-
-def _lines(
-    path: Path, *, widths: tuple[int, ...], score: int, genre: str = ""
-) -> Iterator[Pair | None]:
-    """The pairs of lines of so many tab-separated columns; the genre is the first by default."""
+    is_set = name.endswith(".tsv")
+    # 503 of the benchmark's official rows have two columns about their licence.
+    widths, at = ((3,), 0) if is_set else ((7, 9), 4)
 
     def pair(line: str) -> Pair | None:
-        columns = line.split("\t")
-        if len(columns) not in widths:
+        fields = line.split("\t")
+        if len(fields) not in widths:
             accepted = " or ".join(map(str, widths))
-            raise ValueError(f"{len(columns)} tab-separated columns; accepted: {accepted}")
-        gold, left, right = columns[score : score + 3]
-        return _pair(genre or columns[0], _score(gold), left, right)
+            raise ValueError(f"{len(fields)} tab-separated columns; accepted: {accepted}")
+        gold, left, right = fields[at : at + 3]
+        return _pair(genre if is_set else fields[0], left, right, _score(gold))
 
     return parse_lines(path, pair)
-
-
-def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
-    """The pairs of two sentences or more columns a line, with a file of a score a line."""
-    scores = list(parse_lines(gold_path, _score, blank=True))
-    count = sum(1 for _ in parse_lines(path, str, blank=True))
-    if len(scores) != count:
-        raise InputError(f"{gold_path}: {len(scores)} scores for the {count} lines of {path.name}")
-    remaining = iter(scores)
-
-    def pair(line: str) -> Pair | None:
-        left, right, *_ = line.split("\t")
-        return _pair(genre, next(remaining), left, right)
-
-    return parse_lines(path, pair, blank=True)
 
 
 def _rows(path: Path, columns: Columns) -> Iterator[Pair | None]:
@@ -180,12 +147,24 @@ def _rows(path: Path, columns: Columns) -> Iterator[Pair | None]:
     def pair(row: dict[str, str]) -> Pair | None:
         left, right, score = (row[name] for name in columns[:3])
         genre = row.get("SemEval_set", "SICK") if is_sick else ""
-        return _pair(genre, _score(score, on_any_scale=not is_sick), left, right)
+        return _pair(genre, left, right, _score(score, on_any_scale=not is_sick))
 
     return parse_rows(path, pair, columns=columns[:3], quotes=columns.quotes)
 
 
-def _pair(genre: str, score: float | None, sentence1: str, sentence2: str) -> Pair | None:
+def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
+    """The pairs of two sentences or more columns a line, with a file of a score a line."""
+    scores = list(parse_lines(gold_path, _score, blank=True))
+    lines = list(parse_lines(path, str, blank=True))
+    if len(scores) != len(lines):
+        raise InputError(f"{gold_path}: {len(scores)} scores for {len(lines)} lines of {path.name}")
+    remaining = iter(scores)
+    return parse_lines(
+        path, lambda line: _pair(genre, *line.split("\t")[:2], next(remaining)), blank=True
+    )
+
+
+def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pair | None:
     """A pair; None without a score."""
     if score is None:
         return None

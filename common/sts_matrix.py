@@ -19,11 +19,7 @@ def write(path: Path, matrix: np.ndarray, *, about: dict[str, Any]) -> None:
 
 
 def read(path: Path, *, dim: int) -> tuple[np.ndarray, dict[str, Any]]:
-    """The matrix, float32 [dim, dim], and what the file says about it.
-
-    Raises:
-      InputError: if the file has no finite matrix of that width.
-    """
+    """The matrix, float32 [dim, dim] of finite numbers, and what the file says about it."""
     with reading(path), np.load(path) as file, np.errstate(over="ignore"):
         matrix, about = file["matrix"].astype(np.float32), json.loads(str(file["about"]))
     if matrix.shape != (dim, dim) or not np.isfinite(matrix).all() or not matrix.any():

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,8 +36,7 @@ def sha256(paths: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 
@@ -46,11 +46,7 @@ def unpacked_name(path: Path) -> str:
 
 
 def find(folder: Path, *patterns: str) -> list[Path]:
-    """The files of a folder that match a pattern, plain or .gz, sorted.
-
-    Raises:
-      InputError: if one is there both ways.
-    """
+    """The files of a folder that match a pattern, sorted; each is there plain or as .gz."""
     names = {name for pattern in patterns for name in (pattern, f"{pattern}.gz")}
     found = {path for name in names for path in folder.glob(name)}
     packed = (path for path in found if path.suffix == ".gz")
@@ -59,27 +55,34 @@ def find(folder: Path, *patterns: str) -> list[Path]:
     return sorted(found)
 
 
-def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -> Iterator[T]:
-    r"""Yields what `parse` makes of each line without its end, which is `\n` or `\r\n`.
+@contextmanager
+def _lines(path: Path) -> Iterator[Iterator[str]]:
+    """The lines of a file; an error inside becomes an InputError that names the last one read."""
+    number = 0
 
-    Args:
-      path: a file, plain or .gz.
-      parse: gets the line.
-      blank: whether blank lines are lines too.
+    def decoded() -> Iterator[str]:
+        nonlocal number
+        for number, line in enumerate(file, start=1):
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            yield decoded()
+        except _ERRORS as error:
+            raise InputError(f"{path}:{max(number, 1)}: {message_of(error)}") from error
+
+
+def parse_lines(path: Path, parse: Callable[[str], T], *, blank: bool = False) -> Iterator[T]:
+    r"""Yields what `parse` makes of each line, blank ones too if asked, without `\n` or `\r\n`.
 
     Raises:
       InputError: if `parse` raises a ValueError, or the file is not UTF-8 or damaged; names the
         line.
     """
-    number = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                if blank or text.strip():
-                    yield parse(text.removesuffix("\n").removesuffix("\r"))
-    except _ERRORS as error:
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+    with _lines(path) as lines:
+        for line in lines:
+            if blank or line.strip():
+                yield parse(line.removesuffix("\n").removesuffix("\r"))
 
 
 def parse_rows(
@@ -89,33 +92,26 @@ def parse_rows(
     columns: Sequence[str],
     quotes: bool = False,
 ) -> Iterator[T]:
-    """Yields what `parse` makes of each row of a file under a header; blank lines aside.
+    """Yields what `parse` makes of the fields of each row by their names in the header.
 
     Args:
       path: the file, separated by commas if it is a .csv, else by tabs.
-      parse: gets the fields by the names in the header.
+      parse: gets a row; blank lines are none.
       columns: names that the header must have once.
       quotes: whether quotes enclose fields (RFC 4180); otherwise they are text.
 
     Raises:
-      InputError: if the header lacks a column, a row has another number of fields, a quote is not
-        closed, or `parse` raises a ValueError; names the line.
+      InputError: also if a row has another number of fields than the header; names the line.
     """
     delimiter = "," if unpacked_name(path).endswith(".csv") else "\t"
     quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter, quoting=quoting, strict=True)
-        try:
-            names = next(rows, [])
-            if wrong := [name for name in columns if names.count(name) != 1]:
-                raise ValueError(
-                    f"the header has {names.count(wrong[0])} columns {wrong[0]!r}; accepted: each "
-                    f"of {', '.join(columns)} once"
-                )
-            for row in filter(None, rows):
-                if len(row) != len(names):
-                    raise ValueError(f"{len(row)} fields; the header has {len(names)}")
-                yield parse(dict(zip(names, row, strict=True)))
-        except _ERRORS as error:
-            raise InputError(f"{path}:{max(rows.line_num, 1)}: {message_of(error)}") from error
+    with _lines(path) as lines:
+        rows = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+        names = next(rows, [])
+        if wrong := [name for name in columns if names.count(name) != 1]:
+            found = names.count(wrong[0])
+            raise ValueError(f"the header has {found} columns {wrong[0]!r}; accepted: one")
+        for row in filter(None, rows):
+            if len(row) != len(names):
+                raise ValueError(f"{len(row)} fields; the header has {len(names)}")
+            yield parse(dict(zip(names, row, strict=True)))

@@ -9,19 +9,17 @@ says how many numbers; other words may contain spaces, as some in GloVe 840B do.
 whole numbers, of words and of their width, is a header.
 """
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from common.errors import InputError, message_of
+from common.errors import InputError
+from common.text_files import parse_lines
 
-_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_ERRORS = (ValueError, OSError, EOFError, zlib.error)
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 class Entry(NamedTuple):
@@ -30,14 +28,10 @@ class Entry(NamedTuple):
     word: str
     place: str
     """The file and the line."""
-    numbers: list[bytes] | np.ndarray
+    numbers: list[str] | np.ndarray
 
     def vector(self) -> np.ndarray:
-        """The numbers: float32 [dim].
-
-        Raises:
-          InputError: if one is not a finite number of float32.
-        """
+        """The numbers, all finite: float32 [dim]."""
         try:
             with np.errstate(over="ignore"):
                 vector = np.array(self.numbers, np.float64).astype(np.float32)
@@ -49,32 +43,24 @@ class Entry(NamedTuple):
 
 
 def read(path: Path) -> Iterator[Entry]:
-    """The words of a file, in its order.
-
-    Raises:
-      InputError: if the file cannot be read; names the line.
-    """
+    """The words of a file, in its order."""
     number = words = dim = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                line = raw.rstrip(b"\r\n ")
-                header = line.split() if number == 1 else []
-                if len(header) == 2 and all(part.isdigit() for part in header):
-                    words, dim = map(int, header)
-                    continue
-                dim = dim or line.count(b" ")
-                word, *numbers = line.rsplit(b" ", dim)
-                _, space, last = word.rpartition(b" ")
-                if (
-                    not word
-                    or not dim
-                    or len(numbers) != dim
-                    or (space and _NUMBER.fullmatch(last))
-                ):
-                    raise ValueError(f"{line[:40]!r}; accepted: a word and {dim} numbers")
-                yield Entry(word.decode("utf-8"), f"{path}:{number}", numbers)
-        if words and number <= words:
-            raise ValueError(f"the file ends here; its header says {words:,} words")
-    except _ERRORS as error:
-        raise InputError(f"{path}:{number}: {message_of(error)}") from error
+
+    def entry(line: str) -> Entry | None:
+        nonlocal number, words, dim
+        number += 1
+        line = line.rstrip(" \r")
+        header = line.split() if number == 1 else []
+        if len(header) == 2 and all(part.isdigit() for part in header):
+            words, dim = map(int, header)
+            return None
+        dim = dim or line.count(" ")
+        word, *numbers = line.rsplit(" ", dim)
+        _, space, last = word.rpartition(" ")
+        if not (word and dim == len(numbers) > 0) or (space and _NUMBER.fullmatch(last)):
+            raise ValueError(f"{line[:40]!r}; accepted: a word and {dim} numbers")
+        return Entry(word, f"{path}:{number}", numbers)
+
+    yield from filter(None, parse_lines(path, entry, blank=True))
+    if words and number <= words:
+        raise InputError(f"{path}:{number}: the file ends here; its header says {words:,} words")

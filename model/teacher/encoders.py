@@ -61,7 +61,9 @@ def load(given: str) -> Teacher:
         if (Path(folder) / "saved_model.pb").is_file():
             from common import saved_model  # it imports TensorFlow: 8 seconds
 
-            encode = saved_model.sentence_encoder(Path(folder))
+            module = saved_model.load(Path(folder))
+            apply = saved_model.of_texts(module, saved_model.SERVING_DEFAULT, path=folder)
+            encode = partial(saved_model.encode, apply, path=folder)
             return Teacher(title, saved_model.fingerprint(Path(folder)), encode)
         from common import sentence_transformers
 

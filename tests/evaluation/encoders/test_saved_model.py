@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from common.errors import InputError
-from common.saved_model import fingerprint, sentence_encoder
+from common.saved_model import fingerprint
 from evaluation.encoders.saved_model import Encoder, load_encoder
 
 STRINGS = [tf.TensorSpec([None], tf.string)]
@@ -196,17 +196,14 @@ def test_bad_rows_name_the_sentence(faulty, text):
 def test_unusable_signatures(save, signature):
     module = Wrong()
     path = save(module, serving_default=getattr(module, signature))
-    for make in (Encoder, sentence_encoder):
-        with pytest.raises(InputError, match=str(path)):
-            encode = make(path)
-            getattr(encode, "encode", encode)(["a"])
+    with pytest.raises(InputError, match=str(path)):
+        Encoder(path).encode(["a"])
 
 
 def test_serving_default_is_taken_before_the_root(save):
     module = CallableOnIds()
     path = save(module, serving_default=module.of_texts)
     assert Encoder(path).encode(["abc", "d"]).tolist() == [[3], [1]]
-    assert sentence_encoder(path)(["abc", "d"]).tolist() == [[3], [1]]
 
 
 def test_a_url_is_fetched_by_tensorflow_hub(lengths, tmp_path, monkeypatch):

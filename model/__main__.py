@@ -11,10 +11,7 @@ import os
 from collections.abc import Sequence
 
 from common import command_line
-from model import commands
-from model.teacher.options import TEACHER
-
-COMMANDS = [commands.TRAIN, TEACHER]
+from model.commands import COMMANDS
 
 
 def main(argv: Sequence[str] | None = None) -> None:

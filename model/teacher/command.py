@@ -5,23 +5,17 @@ import time
 from common.errors import InputError
 from common.files import claim
 from data_pipeline.storage.synthetic import synthetic_flag
+from model.commands import TeacherOptions
 from model.teacher import encoders, targets, texts
-from model.teacher.options import TeacherOptions
-
-_HELD_OUT = ("test-", "validation-")
-"""How the names of files of pairs begin that training never reads."""
 
 
 def run(options: TeacherOptions) -> None:
-    """Writes the embeddings; completes what was interrupted.
-
-    Raises:
-      InputError: if a file or the encoder is unusable, or the folder holds something else.
-    """
+    """Writes the embeddings; completes what was interrupted."""
     began = time.monotonic()
     output, files = options.output, texts.find_files(options.texts)
     for file in files:
-        if texts.kind_of(file) == texts.TFRECORD and file.name.startswith(_HELD_OUT):
+        is_held_out = file.name.startswith(("test-", "validation-"))
+        if is_held_out and texts.kind_of(file) == texts.TFRECORD:
             raise InputError(f"--texts: {str(file)!r} is held out from training")
     drawn, read = texts.draw(texts.read_texts(files), limit=options.limit)
     if not drawn:

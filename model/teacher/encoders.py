@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common import sentence_transformers
 from common.errors import InputError, reading
 
 BATCH = 64
@@ -28,17 +29,13 @@ class Teacher(NamedTuple):
 
         Batches have similar lengths. The longest come first: if they do not fit into memory, that
         shows at once.
-
-        Raises:
-          InputError: if the encoder fails, or an embedding is not finite, or all zeros.
         """
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
         found = [self.encode([texts[index] for index in batch]) for batch in batches]
         rows = np.concatenate(found).astype(np.float32)[np.argsort(order)]
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        bad = ~(np.isfinite(lengths) & (lengths > 0)).all(axis=1)
-        if bad.any():
+        if (bad := ~(np.isfinite(lengths) & (lengths > 0))).any():
             text = texts[int(bad.argmax())]
             raise InputError(f"--encoder: {self.name!r}: no embedding to compare for {text!r}")
         return rows / lengths
@@ -50,22 +47,17 @@ def load(given: str) -> Teacher:
     Args:
       given: the folder of a SavedModel with a `serving_default` from strings to embeddings, or a
         name or folder that sentence-transformers knows; NAME=FOLDER calls it NAME.
-
-    Raises:
-      InputError: if it cannot be loaded, or sentence-transformers is needed and not installed.
     """
     title, _, folder = given.partition("=")
     if not folder or Path(given).exists():
         title = folder = given
     with reading("--encoder"):
-        if (Path(folder) / "saved_model.pb").is_file():
+        if (path := Path(folder) / "saved_model.pb").is_file():
             from common import saved_model  # it imports TensorFlow: 8 seconds
 
-            module = saved_model.load(Path(folder))
+            module = saved_model.load(path.parent)
             apply = saved_model.of_texts(module, saved_model.SERVING_DEFAULT, path=folder)
             encode = partial(saved_model.encode, apply, path=folder)
-            return Teacher(title, saved_model.fingerprint(Path(folder)), encode)
-        from common import sentence_transformers
-
+            return Teacher(title, saved_model.fingerprint(path.parent), encode)
         model = sentence_transformers.Model(folder)
         return Teacher(title, model.fingerprint, partial(model.encode, batch_size=BATCH))

@@ -13,7 +13,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -30,55 +30,42 @@ TEXT, EMBEDDING, TEXT_ID = "text", "embedding", "text_id"
 SHARDS = 16
 """Files `train-*`; fewer if there are fewer texts."""
 COMPLETED = "COMPLETED"
+Shards = dict[str, Sequence[str]]
+"""The name of each file, and the texts that it gets."""
 _HALF_FLOAT = np.dtype("<f2")
 _INCOMPLETE, _JOB = "_incomplete", "job.json"
 
 
-class Shard(NamedTuple):
-    """A file, and the texts that it gets."""
-
-    name: str
-    texts: Sequence[str]
-
-
-def split(texts: Sequence[str], *, validation_fraction: float) -> list[Shard]:
-    """Divides texts among `validation-*`, one shard, and `train-*`, shards of about equal sizes.
+def split(texts: Sequence[str], *, validation_fraction: float) -> Shards:
+    """Divides texts among `validation-*`, one file, and `train-*`, files of about equal sizes.
 
     Args:
       texts: in an order as good as shuffled.
       validation_fraction: of the texts, rounded down.
     """
-    held_out = int(len(texts) * validation_fraction)
-    found = []
-    for name, some, most in (
-        ("validation", texts[:held_out], 1),
-        ("train", texts[held_out:], SHARDS),
-    ):
+    held_out, found = int(len(texts) * validation_fraction), {}
+    sides = {"validation": (texts[:held_out], 1), "train": (texts[held_out:], SHARDS)}
+    for side, (some, most) in sides.items():
         number = min(most, len(some))
         for index in range(number):
             start, end = (len(some) * edge // number for edge in (index, index + 1))
-            found.append(Shard(f"{name}-{index:05d}-of-{number:05d}.tfrecord", some[start:end]))
+            found[f"{side}-{index:05d}-of-{number:05d}.tfrecord"] = some[start:end]
     return found
 
 
-def describe(teacher: Teacher, shards: Sequence[Shard]) -> dict[str, Any]:
+def describe(teacher: Teacher, shards: Shards) -> dict[str, Any]:
     """What a job makes, for JSON: another encoder, other texts or shards are another job."""
-    ids = "".join(text_id(text) for shard in shards for text in shard.texts)
-    digest = hashlib.sha256(ids.encode()).hexdigest()
+    ids = [text_id(text) for texts in shards.values() for text in texts]
+    digest = hashlib.sha256("".join(ids).encode()).hexdigest()
     return {
         "encoder": {"name": teacher.name, "fingerprint": teacher.fingerprint},
-        "texts": {"count": sum(len(shard.texts) for shard in shards), "sha256": digest},
-        "shards": {shard.name: len(shard.texts) for shard in shards},
+        "texts": {"count": len(ids), "sha256": digest},
+        "shards": {name: len(texts) for name, texts in shards.items()},
     }
 
 
 def is_done(output: Path, job: dict[str, Any]) -> bool:
-    """Whether this same job has completed in a folder.
-
-    Raises:
-      InputError: if the folder holds another job's output, or anything else, or lacks a file of
-        this one's.
-    """
+    """Whether this same job has completed in a folder; refuses one that holds anything else."""
     for path in (output / COMPLETED, output / _INCOMPLETE / _JOB):
         if path.exists():
             before = json.loads(path.read_text())
@@ -100,12 +87,7 @@ def _identity(job: dict[str, Any]) -> tuple:
 
 
 def write(
-    output: Path,
-    job: dict[str, Any],
-    shards: Sequence[Shard],
-    teacher: Teacher,
-    *,
-    said: dict[str, Any],
+    output: Path, job: dict[str, Any], shards: Shards, teacher: Teacher, *, said: dict[str, Any]
 ) -> dict[str, Any]:
     """Writes the shards that are not there yet, then publishes all; returns COMPLETED's contents.
 
@@ -116,22 +98,19 @@ def write(
       teacher: embeds the texts.
       said: what COMPLETED says besides, which makes it no other job.
     """
-    incomplete = output / _INCOMPLETE
+    incomplete, outputs = output / _INCOMPLETE, {}
     write_json(incomplete / _JOB, job)
-    for shard in tqdm(shards, "embedding", unit=" shards"):
-        if not any((folder / shard.name).exists() for folder in (incomplete, output)):
-            records = b"".join(map(_record, shard.texts, teacher.embed(shard.texts)))
-            with aside(incomplete / shard.name) as new:
-                new.write_bytes(records)
-    outputs = {}
-    for shard in shards:
-        if (incomplete / shard.name).exists():
-            (incomplete / shard.name).rename(output / shard.name)
-        content = (output / shard.name).read_bytes()
+    for name, texts in tqdm(shards.items(), "embedding", unit=" shards"):
+        if not any((folder / name).exists() for folder in (incomplete, output)):
+            with aside(incomplete / name) as new:
+                new.write_bytes(b"".join(map(_record, texts, teacher.embed(texts))))
+    for name, texts in shards.items():
+        if (incomplete / name).exists():
+            (incomplete / name).rename(output / name)
+        content = (output / name).read_bytes()
         checksum = f"{google_crc32c.value(content):08x}"
-        sizes = {"bytes": len(content), "crc32c": checksum, "records": len(shard.texts)}
-        outputs[shard.name] = sizes
-    _, first = next(_read(output / shards[0].name))
+        outputs[name] = {"bytes": len(content), "crc32c": checksum, "records": len(texts)}
+    _, first = next(_read(output / next(iter(shards))))
     completed = job | said | {"dim": len(first), "outputs": outputs}
     write_json(output / COMPLETED, completed)
     shutil.rmtree(incomplete)
@@ -144,11 +123,7 @@ def _record(text: str, embedding: np.ndarray) -> bytes:
 
 
 def read(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """The texts of a folder and their embeddings, float16 [dim], validation's among them.
-
-    Raises:
-      InputError: if the folder is not complete or a file is damaged; names it.
-    """
+    """The texts of a complete folder and their embeddings, float16 [dim], validation's too."""
     with reading(f"{folder}: not a folder that `python -m model teacher` has completed"):
         names = json.loads((folder / COMPLETED).read_text())["outputs"]
     for name in names:

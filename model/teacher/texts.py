@@ -31,9 +31,6 @@ def find_files(patterns: Sequence[str], kinds: Sequence[str] = TEXT_FILES) -> li
     Args:
       patterns: of `--texts`.
       kinds: the suffixes that are accepted, see `kind_of`.
-
-    Raises:
-      InputError: if one matches no file, or one of another kind.
     """
     found: dict[Path, None] = {}
     for pattern in patterns:
@@ -62,9 +59,6 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
     Args:
       files: their names say how to read them, see `kind_of`.
       features: which texts of a pair.
-
-    Raises:
-      InputError: if a file cannot be read, is damaged, or a record has no text; says which.
     """
     for file in files:
         kind, number = kind_of(file), 0
@@ -73,8 +67,7 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
                 chunks = iter(partial(stream.read, _CHUNK_BYTES), b"")
                 for record in tfrecord.read_frames(chunks) if kind == TFRECORD else stream:
                     content = record if number else record.removeprefix(BOM_UTF8)
-                    texts = map(str.strip, _texts(content, kind, features))
-                    yield from filter(is_visible, texts)
+                    yield from filter(is_visible, _texts(content, kind, features))
                     number += 1
         except Exception as error:
             place = f"{str(file)!r}, after {number} lines or records"
@@ -84,7 +77,7 @@ def read_texts(files: Iterable[Path], features: Collection[str] = ALL_TEXTS) -> 
 def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
     if kind == TFRECORD:
         values = tfrecord.decode_example(record, features).values()
-        texts = [value.decode() for value in values if isinstance(value, bytes)]
+        texts = [value.decode().strip() for value in values if isinstance(value, bytes)]
         if not texts:
             raise ValueError(f"has none of the texts {', '.join(features)}")
         return texts
@@ -92,7 +85,7 @@ def _texts(record: bytes, kind: str, features: Collection[str]) -> list[str]:
     if kind == VOCABULARY:
         text, _, count = text.rpartition("\t")
         int(count)  # a file of another kind has none
-    return [text]
+    return [text.strip()]
 
 
 def is_visible(text: str) -> bool:
@@ -114,12 +107,9 @@ def draw(texts: Iterable[str], *, limit: int = 0) -> tuple[list[str], int]:
       The texts, ordered by their hashes: as good as shuffled; and how many were read.
     """
     by_id: dict[str, str] = {}
-    read, highest = 0, "g"  # above all hexadecimal digits
+    read = 0
     for read, text in enumerate(texts, start=1):  # noqa: B007
-        key = text_id(text)
-        if key <= highest:
-            by_id[key] = text
+        by_id[text_id(text)] = text
         if limit and len(by_id) >= 2 * limit:
             by_id = dict(sorted(by_id.items())[:limit])
-            highest = max(by_id)
     return [text for _, text in sorted(by_id.items())[: limit or None]], read

@@ -98,7 +98,6 @@ def timed(pattern: str, *, batch: int, steps: int) -> dict[str, object]:
         "task.train_data.global_batch_size": batch,
         "trainer.train_steps": steps,
         "trainer.steps_per_loop": loop,
-        "trainer.summary_interval": loop,
     }
 
 

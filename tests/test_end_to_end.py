@@ -14,7 +14,6 @@ task:
 trainer:
   train_steps: 500
   steps_per_loop: 100
-  summary_interval: 100
   checkpoint_interval: 500
   validation_interval: 500
   optimizer_config:

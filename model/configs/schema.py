@@ -29,7 +29,16 @@ _FRACTION: dict[str, Any] = {"minimum": 0, "below": 1}
 _EMBEDDING_DIM = "Width of the sentence embedding."
 _WORD_DROPOUT = "Fraction of words dropped in training."
 _HIDDEN = "Units of each hidden layer; `[]`: none."
-_ACTIVATION = "Activation of the hidden layers, by Keras's name."
+_activation = functools.partial(
+    parameter,
+    "tanh",
+    choices=(
+        *("elu", "exponential", "gelu", "hard_sigmoid", "linear", "mish", "relu", "selu"),
+        *("sigmoid", "softplus", "softsign", "swish", "tanh"),
+    ),
+)
+"""Declares an activation by Keras's name."""
+_ACTIVATION = "Activation of the hidden layers."
 _SHARE = (
     "Fraction of the steps that train this task; with parameter servers, of the workers. Response "
     "selection gets the rest."
@@ -71,7 +80,7 @@ class Averaging(hyperparams.Config):
     word_dim: int = parameter(300, "Width of the word vectors.", minimum=1)
     hidden: list[int] = parameter([300, 300], _HIDDEN, minimum=1)
     embedding_dim: int = parameter(500, _EMBEDDING_DIM, minimum=1)
-    activation: str = parameter("tanh", _ACTIVATION)
+    activation: str = _activation(_ACTIVATION)
     word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
     bigram_dropout: float = parameter(
         0.0,
@@ -141,8 +150,8 @@ class Recurrent(hyperparams.Config):
     word_dropout: float = parameter(0.0, _WORD_DROPOUT, **_FRACTION)
 
 
-_ADDED: dict[str, type[hyperparams.Config]] = {}
-"""Configurations of the encoders that other modules have registered."""
+ENCODERS: dict[str, type[hyperparams.Config]] = {}
+"""The section of each encoder that is registered."""
 
 
 @dataclasses.dataclass
@@ -158,27 +167,9 @@ class Encoder(hyperparams.OneOfConfig):
     recurrent: Recurrent = dataclasses.field(default_factory=Recurrent)
 
     def __post_init__(self, *init: Any) -> None:
-        for name, config in _ADDED.items():
-            setattr(self, name, config())
+        for name, config in ENCODERS.items():
+            setattr(self, name, getattr(self, name, None) or config())
         super().__post_init__(*init)
-
-
-def add_encoder(name: str, config: type[hyperparams.Config]) -> None:
-    """Adds a section to every `Encoder` made from now on.
-
-    Raises:
-      ValueError: if the name is taken or none, or `config` is not a configuration.
-      TypeError: if a parameter of `config` lacks a default.
-    """
-    if getattr(Encoder(), name, None).__class__ is config:
-        return  # one of the above
-    is_config = dataclasses.is_dataclass(config) and isinstance(config(), hyperparams.Config)
-    if not is_config or not name.isidentifier() or hasattr(Encoder(), name):
-        raise ValueError(
-            f"encoder {name!r} with config {config!r}; accepted: a name that is free, and a "
-            "dataclass that extends official.modeling.hyperparams.Config"
-        )
-    _ADDED[name] = config
 
 
 @dataclasses.dataclass
@@ -186,7 +177,7 @@ class ResponseNetwork(hyperparams.Config):
     """Feed-forward network between the response's embedding and the score (figure 3)."""
 
     hidden: list[int] = parameter([500], _HIDDEN, minimum=1)
-    activation: str = parameter("tanh", _ACTIVATION)
+    activation: str = _activation(_ACTIVATION)
     residual: bool = parameter(
         False,
         "Add the output, initially 0, to the input: shared words score from the first step on.",
@@ -201,10 +192,7 @@ class Nli(hyperparams.Config):
     """Classifier of sentence pairs; by default one hidden layer of 512 units (section 2.4)."""
 
     hidden: list[int] = parameter([512], _HIDDEN, minimum=1)
-    activation: str = parameter(
-        "tanh",
-        "Activation of the hidden layers; the paper names none.",
-    )
+    activation: str = _activation("Activation of the hidden layers; the paper names none.")
     dropout: float = parameter(0.0, "Dropout rate after each hidden layer.", **_FRACTION)
     feature_dropout: float = parameter(0.0, "Dropout rate of the classifier's input.", **_FRACTION)
     max_units: int = parameter(
@@ -535,11 +523,9 @@ class Trainer(config_definitions.TrainerConfig):
     train_steps: int = parameter(0, "Steps of the whole run.", minimum=1)
     steps_per_loop: int = parameter(
         1000,
-        "Steps of one call of the training loop; logs and checkpoints come between two calls.",
+        "Steps of one call of the training loop; logs, TensorBoard's too, and checkpoints come "
+        "between two calls.",
         minimum=1,
-    )
-    summary_interval: int = parameter(
-        1000, "No effect: TensorBoard gets values after every `steps_per_loop` steps.", minimum=1
     )
     checkpoint_interval: int = parameter(1000, "Steps between two checkpoints.", minimum=1)
     max_to_keep: int = parameter(5, "How many of the latest checkpoints are kept.", minimum=1)

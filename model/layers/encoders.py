@@ -77,7 +77,8 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
 
     Raises:
       ValueError: if `name` is taken or `config` is not a `hyperparams.Config`.
-      TypeError: if the class has no `tables`, without which it cannot be exported.
+      TypeError: if a parameter of `config` lacks a default, or the class `tables`, without which it
+        cannot be exported.
     """
 
     def register(layer: _Layer) -> _Layer:
@@ -86,10 +87,15 @@ def register_encoder(name: str, config: type[hyperparams.Config]) -> Callable[[_
                 f"{layer.__name__} has no property `tables`: the vectors of the ids of each kind, "
                 "such as {'words': self.words.embeddings}"
             )
-        if name in _LAYERS:
-            raise ValueError(f"name: encoder {name!r} is registered already: {_LAYERS[name]}")
-        schema.add_encoder(name, config)
-        _LAYERS[name] = layer
+        default = config()
+        is_config = isinstance(default, hyperparams.Config) and name.isidentifier()
+        is_free = type(getattr(schema.Encoder(), name, default)) is config and name not in _LAYERS
+        if not (is_config and is_free):
+            raise ValueError(
+                f"encoder {name!r} with config {config!r}; accepted: a name that is free, and a "
+                "dataclass that extends official.modeling.hyperparams.Config"
+            )
+        schema.ENCODERS[name], _LAYERS[name] = config, layer
         return layer
 
     return register

@@ -35,7 +35,6 @@ task:
 trainer:
   train_steps: 40
   steps_per_loop: 10
-  summary_interval: 10
   checkpoint_interval: 20
   validation_interval: 40
   validation_steps: 2

@@ -68,7 +68,7 @@ def test_a_killed_worker_ends_the_job_and_one_that_is_stopped_stops_all(launch, 
     step = saved()[-1]
     assert f"{run_folder}/ckpt-{step}" in cluster.error()
     # Loops that end between two steps at which the workers agree.
-    loops = {"trainer__steps_per_loop": 15, "trainer__summary_interval": 15}
+    loops = {"trainer__steps_per_loop": 15}
     cluster = launch(MULTI_WORKER, **loops, **LONG)
     cluster.wait_for(lambda: saved()[-1] > step, "another checkpoint")
     cluster.send(signal.SIGTERM, "worker", 1)

@@ -43,7 +43,7 @@ def test_a_dead_worker_is_replaced_and_a_dead_server_ends_the_job(launch, run_fo
     assert "ps 0 does not answer" in cluster.error()
     step = saved()[-1]
     assert f"{run_folder}/ckpt-{step}" in cluster.error()
-    loops = {"trainer__steps_per_loop": 100_000, "trainer__summary_interval": 100_000}
+    loops = {"trainer__steps_per_loop": 100_000}
     again = launch(PARAMETER_SERVER, **LONG, **loops)
     again.wait_for(lambda: "training:" in again.log(), "the first loop")
     again.send(signal.SIGTERM)

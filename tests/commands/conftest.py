@@ -11,7 +11,7 @@ task:
     encoder: {type: averaging, averaging: {word_dim: 8, hidden: [], embedding_dim: 8}}
     response_network: {hidden: []}
   train_data: {global_batch_size: 16, shuffle_buffer_size: 100}
-trainer: {train_steps: 40, steps_per_loop: 10, checkpoint_interval: 10, summary_interval: 20}
+trainer: {train_steps: 40, steps_per_loop: 10, checkpoint_interval: 10}
 """
 
 

@@ -34,7 +34,6 @@ task:
 trainer:
   train_steps: 60
   steps_per_loop: 20
-  summary_interval: 20
   checkpoint_interval: 20
   validation_interval: 60
   optimizer_config:

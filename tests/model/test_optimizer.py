@@ -55,7 +55,6 @@ def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path):
         f"{RATE}__polynomial__initial_learning_rate": 0.1,
         f"{RATE}__polynomial__end_learning_rate": 0.0,
         "trainer__steps_per_loop": 10,
-        "trainer__summary_interval": 10,
     }
     assert ends(folder, **changes, trainer__train_steps=20)[0] == 0
     assert ends(folder, **changes, trainer__train_steps=40)[0] == 0

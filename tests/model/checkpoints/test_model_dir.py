@@ -48,7 +48,6 @@ def test_how_long_and_on_what_machine_it_trains_may_change(begun, parse):
         "trainer__checkpoint_interval": 7,
         "trainer__validation_interval": 9,
         "trainer__steps_per_loop": 5,
-        "trainer__summary_interval": 10,
         "trainer__max_to_keep": 1,
         "trainer__validation_steps": 3,
         "runtime__distribution_strategy": "mirrored",

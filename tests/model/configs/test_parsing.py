@@ -26,6 +26,8 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         ({"task__model__encoder__averaging__word_dropout": 1}, "averaging.word_dropout: 1"),
         ({"task__model__heads": "[ranking]"}, r"task.model.heads: \['ranking'\]"),
         ({f"{OPTIMIZER}__type": "lamb"}, "optimizer.type: 'lamb'; accepted: sgd, adagrad, adam"),
+        # of a layer that there is none of
+        ({"task__model__encoder__averaging__activation": "tahn"}, "averaging.activation: 'tahn'"),
         # lacking where its section is chosen
         ({f"{RATE}__type": "polynomial"}, "polynomial.initial_learning_rate: None"),
         ({f"{WARMUP}__type": "linear"}, "warmup.linear.warmup_steps: None"),
@@ -43,6 +45,7 @@ STEPWISE = {f"{RATE}__type": "stepwise", f"{RATE}__stepwise__boundaries": "[20]"
         ({"task__train_data__cache": True}, "task.train_data.cache: True; accepted: False"),
         ({"task__train_data__is_training": False}, "is_training: False; accepted: True"),
         ({"runtime__enable_xla": True}, "runtime.enable_xla: True"),
+        ({"trainer__summary_interval": 20}, "trainer.summary_interval: 20"),
         ({"trainer__optimizer_config__ema__average_decay": 0.9}, "optimizer_config.ema: "),
         ({"task__validation_data__shuffle_buffer_size": 7}, "validation_data.shuffle_buffer_size"),
         ({f"{OPTIMIZER}__adam__beta_1": 0.5}, "optimizer.adam has no effect; .*type is 'adagrad'"),

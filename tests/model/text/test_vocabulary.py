@@ -118,7 +118,7 @@ def test_a_model_learns_with_the_commands_vocabulary(pairs_folder, tmp_path):
             f"task.validation_data.input_path={pairs_folder}/test-*,"
             "task.train_data.global_batch_size=32,task.validation_data.global_batch_size=32,"
             "task.train_data.shuffle_buffer_size=100,trainer.train_steps=4,"
-            "trainer.steps_per_loop=2,trainer.summary_interval=2,trainer.checkpoint_interval=2,"
+            "trainer.steps_per_loop=2,trainer.checkpoint_interval=2,"
             "trainer.validation_interval=4,runtime.distribution_strategy=mirrored"
         ),
     )

@@ -30,7 +30,6 @@ def test_a_collapsed_encoder_ends_as_an_error_again_and_again(ends, tmp_path, mo
         "trainer__train_steps": 20,
         "trainer__validation_interval": 20,
         "trainer__steps_per_loop": 2,
-        "trainer__summary_interval": 2,
     }
     errors = set()
     for _ in range(2):

@@ -39,7 +39,6 @@ EVERY_60 = {
     "task__train_data__shuffle_buffer_size": 100,
     "trainer__average_decay": 0.9,
     "trainer__steps_per_loop": 10,
-    "trainer__summary_interval": 10,
     "trainer__checkpoint_interval": 60,
     "trainer__max_to_keep": 100,
 }

@@ -60,11 +60,7 @@ class Checkpoints(tf.train.CheckpointManager):
         )
 
     def restore_or_initialize(self) -> str | None:
-        """Restores the last checkpoint of the model folder, if there is one; returns its path.
-
-        Raises:
-          InputError: if a file of it is missing or damaged.
-        """
+        """Restores the last checkpoint of the model folder, if there is one; returns its path."""
         last = files.last(self._folder)
         if last is not None:
             with files.restoring(last):
@@ -75,11 +71,7 @@ class Checkpoints(tf.train.CheckpointManager):
         return last
 
     def save(self, *args: Any, **kwargs: Any) -> str | None:
-        """As TensorFlow's; the restored one is not written again.
-
-        Raises:
-          TrainingError: if it cannot be written; earlier ones stay.
-        """
+        """As TensorFlow's; the restored one is not written again."""
         if int(self._step_counter.numpy()) == self._restored_step:
             return None
         with _writing():
@@ -111,8 +103,7 @@ class BestCheckpoint:
         metric: str,
     ):
         self._run, self._folder, self._metric = folder, folder / BEST, metric
-        self._is_chief = directory == folder
-        self._global_step = global_step
+        self._is_chief, self._global_step = directory == folder, global_step
         self._manager = tf.train.CheckpointManager(
             checkpoint, str(directory / BEST), max_to_keep=1, step_counter=global_step
         )
@@ -120,11 +111,7 @@ class BestCheckpoint:
         self.best = earlier.best if earlier else None
 
     def offer(self, logs: dict[str, float]) -> None:
-        """Saves a checkpoint if this validation is the best so far.
-
-        Raises:
-          TrainingError: if the checkpoint cannot be written.
-        """
+        """Saves a checkpoint if this validation is the best so far."""
         offered = record.Best(
             step=int(self._global_step.numpy()), metric=self._metric, value=logs[self._metric]
         )
@@ -153,11 +140,7 @@ class BestCheckpoint:
 
 
 def best_metric(params: config_definitions.ExperimentConfig, tasks: Sequence[PairTask]) -> str:
-    """The metric that chooses the best checkpoint, named or by default.
-
-    Raises:
-      InputError: if validation has none of the name.
-    """
+    """The metric that chooses the best checkpoint, named or by default."""
     named = params.trainer.best_checkpoint_eval_metric
     metrics = ["validation_loss", *(name for task in tasks for name in task.metrics)]
     if params.task.sts_dev:

@@ -41,12 +41,7 @@ def prepare(
     """Checks that a run may begin or go on in a folder; returns what it then knows of itself.
 
     A folder with a best checkpoint only may start at step 0 again, if its parameters are the same.
-
-    Args:
-      params: of the run.
-      mode: of the run.
-      folder: its model folder.
-      data: what it trains on, if it does.
+    `data` is what the run trains on, if it does.
 
     Raises:
       InputError: if it holds another run or another run's best checkpoint or, in mode `eval`, no
@@ -128,11 +123,7 @@ def write(params: config_definitions.ExperimentConfig, folder: Path, of_run: rec
 
 
 def read_params(folder: str | Path) -> dict[str, Any]:
-    """The parameters of the run in a folder.
-
-    Raises:
-      InputError: if `params.yaml` is missing or malformed.
-    """
+    """The parameters of the run in a folder."""
     path = Path(folder, PARAMS_FILE)
     with reading(path):
         params = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -142,14 +133,9 @@ def read_params(folder: str | Path) -> dict[str, Any]:
 
 
 def require_vocabulary(folder: str | Path, named: str) -> None:
-    """Checks that a vocabulary is still the one that the run in a folder was trained with.
+    """Raises InputError if a vocabulary has other tokens than when the run in a folder was trained.
 
-    Args:
-      folder: of the run; one of an earlier version has no checksums, and is not checked.
-      named: `task.model.text.vocabulary`.
-
-    Raises:
-      InputError: if it has other tokens now: the run's ids would be of other words.
+    The run's ids would be of other words. A run of an earlier version has no checksums.
     """
     of_run = record.read(folder)
     now = vocabulary.checksums(named)

@@ -36,11 +36,7 @@ class Record(msgspec.Struct, omit_defaults=True):
 
 
 def read(folder: str | Path) -> Record | None:
-    """The record of a folder; None if it has none.
-
-    Raises:
-      InputError: if it is damaged.
-    """
+    """The record of a folder; None if it has none."""
     path = Path(folder, FILE)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Record)

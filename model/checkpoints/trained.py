@@ -28,11 +28,7 @@ def load(folder: str | Path) -> tuple[DualEncoder, TextToIds]:
 
 
 def last_checkpoint(folder: str | Path) -> str:
-    """The path of the last checkpoint in a model folder; says if the run has failed.
-
-    Raises:
-      InputError: if it is not a model folder.
-    """
+    """The path of the last checkpoint in a model folder; says if the run has failed."""
     checkpoint = files.last(folder)
     if checkpoint is None or not Path(folder, model_dir.PARAMS_FILE).exists():
         raise InputError(
@@ -46,16 +42,7 @@ def last_checkpoint(folder: str | Path) -> str:
 
 
 def load_checkpoint(folder: str | Path, checkpoint: str) -> tuple[DualEncoder, TextToIds]:
-    """As `load`, of any checkpoint of a run.
-
-    Args:
-      folder: has the run's `params.yaml`.
-      checkpoint: a checkpoint of that run.
-
-    Raises:
-      InputError: if the parameters cannot be read, or the checkpoint is damaged or of another
-        model.
-    """
+    """As `load`, of any checkpoint of the run whose `params.yaml` is in a folder."""
     config, trainer = _configs(folder)
     model_dir.require_vocabulary(folder, config.text.vocabulary)
     model = build(config, seed=0)

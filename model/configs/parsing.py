@@ -45,9 +45,6 @@ def parse_model(path: str) -> schema.DualEncoder:
     """`task.model` of a YAML file or a preset.
 
     Where it leaves out the heads, they follow from the sections that the experiments have.
-
-    Raises:
-      InputError: as `parse`.
     """
     task = read(path).get("task") or {}
     if not isinstance(task, dict) or not isinstance(task.get("model"), dict):
@@ -62,11 +59,7 @@ def parse_model(path: str) -> schema.DualEncoder:
 
 
 def read(path: str) -> dict[str, Any]:
-    """What a YAML file holds, or the preset of that name where there is no such file.
-
-    Raises:
-      InputError: if it cannot be read, or a name in it is set twice.
-    """
+    """What a YAML file holds, or the preset of that name where there is no such file."""
     file, preset = Path(path), PRESETS / f"{path.removesuffix('.yaml')}.yaml"
     if not file.exists() and not preset.is_file():
         presets = ", ".join(sorted(each.stem for each in PRESETS.glob("*.yaml")))

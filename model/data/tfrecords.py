@@ -76,8 +76,8 @@ def count_records(name: str, file: str) -> int:
     Raises:
       InputError: if the file is corrupt.
     """
-    entry = _manifest(dirname(file)).get(PurePath(file).name, {})
-    if entry.get("bytes") == tf.io.gfile.stat(file).length and "records" in entry:
+    size, entry = _stated(file)
+    if entry.get("bytes") == size and "records" in entry:
         return entry["records"]
     count = 0
     try:
@@ -92,10 +92,14 @@ def identities(name: str, config: schema.Data) -> dict[str, list[Any]]:
     """Bytes of each record file and its checksum, None where no COMPLETED manifest has one."""
     found: dict[str, list[Any]] = {}
     for file in find_files(name, config):
-        size = tf.io.gfile.stat(file).length
-        entry = _manifest(dirname(file)).get(PurePath(file).name, {})
+        size, entry = _stated(file)
         found[file] = [size, entry.get("crc32c") if entry.get("bytes") == size else None]
     return found
+
+
+def _stated(file: str) -> tuple[int, dict[str, Any]]:
+    """The bytes of a file, and what the COMPLETED manifest beside it says of it."""
+    return tf.io.gfile.stat(file).length, _manifest(dirname(file)).get(PurePath(file).name, {})
 
 
 @lru_cache(maxsize=8)
@@ -115,7 +119,13 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         cut off.
     """
     files = find_files(name, config)
-    _require_whole(name, files)
+    for file in files:  # TensorFlow may take a file that is cut off for a whole one
+        size, entry = _stated(file)
+        if entry.get("bytes", size) != size:
+            raise InputError(
+                f"{name}.input_path: {file!r} has {size:,} bytes, but {_COMPLETED} beside it says "
+                f"{entry['bytes']:,}; accepted: whole files, or files without {_COMPLETED}"
+            )
     try:
         read = 0
         for batch in read_records(files).batch(config.global_batch_size).take(1):
@@ -133,24 +143,8 @@ def check(name: str, config: schema.Data, parse: Parse) -> None:
         )
 
 
-def _require_whole(name: str, files: list[str]) -> None:
-    """Checks sizes: TensorFlow may take a file that is cut off for a whole one."""
-    for file in files:
-        stated = _manifest(dirname(file)).get(PurePath(file).name, {}).get("bytes")
-        size = tf.io.gfile.stat(file).length
-        if stated not in (None, size):
-            raise InputError(
-                f"{name}.input_path: {file!r} has {size:,} bytes, but {_COMPLETED} beside it says "
-                f"{stated:,}; accepted: whole files, or files without {_COMPLETED}"
-            )
-
-
 def require_apart(name: str, config: schema.Data, folder: str) -> None:
-    """Checks that no input is inside the model folder, at any depth.
-
-    Raises:
-      InputError: if one is.
-    """
+    """Raises InputError if an input is inside the model folder, at any depth."""
     inside = _full_path(folder).rstrip("/") + "/"
     for file in find_files(name, config):
         if _full_path(file).startswith(inside):
@@ -160,11 +154,7 @@ def require_apart(name: str, config: schema.Data, folder: str) -> None:
 
 
 def require_held_out(section: str, config: schema.Training | schema.FurtherTask) -> None:
-    """Checks that validation reads no file that is trained on.
-
-    Raises:
-      InputError: if it does.
-    """
+    """Raises InputError if validation reads a file that is trained on."""
     trained_on = set(map(_full_path, find_files(f"{section}.train_data", config.train_data)))
     name = f"{section}.validation_data"
     for file in find_files(name, config.validation_data):

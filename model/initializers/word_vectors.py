@@ -18,28 +18,22 @@ import tensorflow as tf
 
 from common import word_vectors
 from common.errors import InputError
-from data_pipeline.pairs import tfrecord
 from model.data import tfrecords
 from model.dual_encoder import DualEncoder
 from model.initializers import char_ngrams, cooccurrence
 from model.tasks.pair_task import PairTask
 from model.teacher import targets
+from model.teacher.texts import ALL_TEXTS
 from model.text import CHAR_NGRAMS, PADDING, WORDS, vocabulary
-from model.text.preprocessing import tokenize
+from model.text.preprocessing import char_ngram_ids, tokenize
 
-_WORDS_AT_ONCE = 10_000
 SIF_A = 1e-3
 """Arora et al.'s choice for all their tasks."""
 _COUNTED = 100_000
 """Records that are counted to say how many words a file has, if no others are."""
 _AT_ONCE = 1000
-_TEXTS = {
-    name: tf.io.VarLenFeature(tf.string)
-    for name in (
-        *(tfrecord.INPUT, tfrecord.RESPONSE, tfrecord.PREMISE, tfrecord.HYPOTHESIS),
-        targets.TEXT,
-    )
-}
+"""Records, or words of a file, that are read together."""
+_TEXTS = {name: tf.io.VarLenFeature(tf.string) for name in (*ALL_TEXTS, targets.TEXT)}
 _FIRST_WORDS = 100_000
 """Of a file, those that n-grams are fitted to; files list frequent words first."""
 
@@ -116,20 +110,15 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
 
     The model's words are those of its vocabulary and of the first training records. They are
     compared as text: the other words of a file share buckets with them, and must not give theirs.
-
-    Args:
-      task: its configuration names the file.
-
-    Raises:
-      InputError: if the file cannot be read, or has none of the words.
     """
     config = task.task_config
     counts, records = _count_words(task, config.word_frequency_records or _COUNTED)
-    wanted = set(counts) | set(task.text.vocabulary_words)
+    own = task.text.tokens.get(WORDS, [])
+    wanted = {*counts, *own}
     found: dict[str, np.ndarray] = {}
     of_words: dict[str, np.ndarray] = {}
     entries = _entries(Path(config.word_vectors))
-    while some := list(itertools.islice(entries, _WORDS_AT_ONCE)):
+    while some := list(itertools.islice(entries, _AT_ONCE)):
         for entry, word in zip(some, _as_tokens([entry.word for entry in some]), strict=True):
             if word is None:
                 continue
@@ -137,7 +126,7 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
                 of_words.setdefault(word, entry.vector())
             if word in wanted and word not in found:
                 found[word] = entry.vector()
-    known = "the vocabulary and " * bool(task.text.vocabulary_words) + "the training records"
+    known = "the vocabulary and " * bool(own) + "the training records"
     if not found:
         raise InputError(f"task.word_vectors: {config.word_vectors!r} has no word of {known}")
     if tf.distribute.get_strategy().extended.should_checkpoint:
@@ -149,8 +138,10 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
     # Of words in one bucket, the most frequent gives its vector.
     in_order = sorted(found, key=lambda word: (-counts[word], word))
     of_ids: dict[int, np.ndarray] = {}
-    for word, word_id in zip(in_order, _ids(task, in_order), strict=True):
-        of_ids.setdefault(word_id, found[word])
+    for some in (in_order[at : at + _AT_ONCE] for at in range(0, len(in_order), _AT_ONCE)):
+        first = task.text(tf.constant(some))[WORDS][:, 0]
+        for word, word_id in zip(some, first.numpy().tolist(), strict=True):
+            of_ids.setdefault(word_id, found[word])
     return of_ids, of_words
 
 
@@ -179,8 +170,8 @@ def _into_char_ngrams(
     """
     table = model.encoder.tables[CHAR_NGRAMS]
     buckets = table.shape[0]
-    found = char_ngrams.fitted(task.text.char_ngrams_of(words), vectors, buckets=buckets)
-    found *= task.task_config.char_ngram_fit
+    ngrams = char_ngram_ids(words, buckets=buckets)
+    found = char_ngrams.fitted(ngrams, vectors, buckets=buckets) * task.task_config.char_ngram_fit
     weight = task.task_config.model.encoder.get().char_ngram_weight
     table.assign_add(_of_the_first_replica(tf.constant(found / weight, table.dtype)))
     return char_ngrams.sums(task.text.char_ngrams_of_words(), found)
@@ -193,17 +184,6 @@ def _as_tokens(words: list[str]) -> list[str | None]:
     alone = tokens.row_lengths().numpy() == 1
     values = tokens.flat_values.numpy()
     return [values[at].decode() if one else None for at, one in zip(starts, alone, strict=True)]
-
-
-def _ids(task: PairTask, words: list[str]) -> list[int]:
-    """The id of each word, which is one token."""
-    return [
-        word_id
-        for start in range(0, len(words), _WORDS_AT_ONCE)
-        for word_id in task.text(tf.constant(words[start : start + _WORDS_AT_ONCE]))[WORDS][:, 0]
-        .numpy()
-        .tolist()
-    ]
 
 
 def _fitted(rows: np.ndarray, dim: int, *, components_of: np.ndarray | None = None) -> np.ndarray:

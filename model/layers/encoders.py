@@ -114,11 +114,7 @@ def build(config: schema.Encoder, table_sizes: dict[str, int]) -> SentenceEncode
 
 
 def import_modules(names: Iterable[str]) -> None:
-    """Imports the modules that register encoders.
-
-    Raises:
-      InputError: for the first that cannot be imported.
-    """
+    """Imports the modules that register encoders."""
     for name in names:
         with reading(f"--import_module: {name!r}"):
             importlib.import_module(name)

@@ -36,9 +36,6 @@ def make(pairs: np.ndarray, *, folds: int, folds_by: str, seed: int) -> list[Spl
       folds: how many.
       folds_by: `random`, or `sentences`: pairs that share a sentence are in one fold.
       seed: of the order.
-
-    Raises:
-      InputError: if there are more folds than pairs, or than groups of them.
     """
     groups = group_of(pairs) if folds_by == SENTENCES else np.arange(len(pairs))
     sizes = np.bincount(groups)

@@ -34,14 +34,12 @@ _END = b"</s>"
 
 _HASHES = 2**31 - 1
 """Tokens are hashed to [0, _HASHES) once; both kinds of ids derive from that number."""
-_BIGRAM_FACTOR = 1_000_003
-"""Prime, so that the two words of a bigram are told apart, and small enough for int64."""
+_FACTOR = 1_000_003
+"""Prime, so that the parts of a bigram or an n-gram are told apart, and small enough for int64."""
 
 NGRAMS_A_WORD = 24
 """A longer word has only its first ones."""
 _SPACE_CODE = ord(" ")
-_NGRAM_FACTOR = 1_000_003
-"""Prime, so that different n-grams get different codes, and small enough for int64."""
 
 _LOOKED_AT = 64
 """Characters of a text for each of its `max_tokens`."""
@@ -76,9 +74,9 @@ class TextToIds(tf_keras.layers.Layer):
         given = schema.Text(**config)
         self._max_tokens, self._char_ngram_buckets = given.max_tokens, given.char_ngram_buckets
         self._words = _Ids(WORDS, given.word_buckets, given.vocabulary)
-        self._bigrams = (
-            _Ids(BIGRAMS, given.bigram_buckets, given.vocabulary) if given.bigram_buckets else None
-        )
+        self._hashed = [self._words]
+        if given.bigram_buckets:
+            self._hashed.append(_Ids(BIGRAMS, given.bigram_buckets, given.vocabulary))
         if given.char_ngram_buckets and self._words.table is None:
             raise InputError(
                 f"task.model.text.char_ngram_buckets: {given.char_ngram_buckets}; accepted without "
@@ -97,19 +95,8 @@ class TextToIds(tf_keras.layers.Layer):
         return [ids.table for ids in self._hashed if ids.table]
 
     @property
-    def vocabulary_words(self) -> list[str]:
-        """The words that have ids of their own; none without a vocabulary."""
-        if self._words.table is None:
-            return []
-        return [word for word in vocabulary.tokens(self._words.table) if word != _END.decode()]
-
-    @property
-    def _hashed(self) -> list["_Ids"]:
-        return [ids for ids in (self._words, self._bigrams) if ids is not None]
-
-    @property
     def tokens(self) -> dict[str, list[str]]:
-        """The tokens of each kind that have ids of their own; none without a vocabulary."""
+        """The tokens of each kind that have ids of their own, the end mark among the words."""
         return {ids.kind: vocabulary.tokens(ids.table) for ids in self._hashed if ids.table}
 
     def call(self, sentences: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -131,9 +118,9 @@ class TextToIds(tf_keras.layers.Layer):
         begin, end = tf.unstack(tf.strings.to_hash_bucket_fast([_BEGIN, _END], _HASHES))
         of_words, is_known = self._words(hashes, lambda: words.flat_values)
         found = {WORDS: of_words}
-        if self._bigrams is not None:
-            pairs = _before(hashes, begin=begin, end=end) * _BIGRAM_FACTOR + hashes
-            found[BIGRAMS], _ = self._bigrams(pairs, lambda: _bigrams(words.flat_values))
+        for bigrams in self._hashed[1:]:
+            pairs = _before(hashes, begin=begin, end=end) * _FACTOR + hashes
+            found[BIGRAMS], _ = bigrams(pairs, lambda: _bigrams(words.flat_values))
         ids = {
             kind: words.with_flat_values(flat).to_tensor(default_value=PADDING)
             for kind, flat in found.items()
@@ -156,20 +143,10 @@ class TextToIds(tf_keras.layers.Layer):
         Returns:
           int32 [ids of words, NGRAMS_A_WORD]; padding alone for the end mark and hashed words.
         """
-        ids = self.char_ngrams_of(vocabulary.tokens(self._words.table))
+        words = vocabulary.tokens(self._words.table)
+        ids = char_ngram_ids(words, buckets=self._char_ngram_buckets)
         after = self.table_sizes[WORDS] - len(ids) - 1
         return np.pad(ids, [(1, after), (0, 0)], constant_values=PADDING)
-
-    def char_ngrams_of(self, words: Sequence[str]) -> np.ndarray:
-        """The n-grams of words, padded with `PADDING`, which is all that the end mark has.
-
-        Args:
-          words: as the text handling makes them of a text.
-
-        Returns:
-          int32 [words, NGRAMS_A_WORD].
-        """
-        return char_ngram_ids(words, buckets=self._char_ngram_buckets)
 
 
 def char_ngram_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
@@ -301,7 +278,7 @@ def _char_ngrams(words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     text = tf.strings.reduce_join(tf.concat([[""], words, [""]], axis=0), separator=" ")
     characters = tf.cast(tf.strings.unicode_decode(text, "UTF-8"), tf.int64)
     before, middle, after = characters[:-2], characters[1:-1], characters[2:]
-    codes = (before * _NGRAM_FACTOR + middle) * _NGRAM_FACTOR + after
+    codes = (before * _FACTOR + middle) * _FACTOR + after
     spaces = tf.where(characters == _SPACE_CODE)[:, 0]
     of_word = tf.cumsum(tf.cast(characters == _SPACE_CODE, tf.int64))[1:-1] - 1
     place = tf.range(1, tf.size(middle, tf.int64) + 1) - tf.gather(spaces, of_word)

@@ -22,11 +22,8 @@ def size(folder: str, kind: str) -> int:
     """How many tokens have ids of their own; 0 if no folder is named.
 
     Args:
-      folder: what `task.model.text.vocabulary` says.
+      folder: what `task.model.text.vocabulary` says: as the command has completed it.
       kind: `words` or `bigrams`.
-
-    Raises:
-      InputError: if the folder is none that the command has completed, or has changed since.
     """
     if not folder:
         return 0

@@ -31,11 +31,7 @@ class AsynchronousTrainer(Trainer):
     """
 
     def __init__(self, run: Run):
-        """Makes the trainer of a run.
-
-        Raises:
-          InputError: if there are fewer workers than tasks, or fewer files than workers of a task.
-        """
+        """Makes the trainer of a run; refuses fewer workers than tasks, or files than workers."""
         super().__init__(run)
         tf.get_logger().addFilter(_print_in_a_line)
         self._coordinator = tf.distribute.coordinator.ClusterCoordinator(self._strategy)
@@ -159,14 +155,11 @@ def _of_any_length(rows: tf.Tensor) -> tf.Tensor:
 
 
 def tasks_of_workers(workers: int, shares: Sequence[float]) -> list[int]:
-    """The task of each worker: each has its share of them, but at least one.
+    """The task of each worker: each task has its share of them, but at least one.
 
     Args:
       workers: how many there are.
       shares: of each task but the first, which has the rest.
-
-    Raises:
-      InputError: if there are fewer workers than tasks.
     """
     tasks = 1 + len(shares)
     if workers < tasks:

@@ -34,10 +34,7 @@ def make_run(
     """Checks the data and the folder, and makes the parts of a run.
 
     Args:
-      params: of the run.
-      strategy: of the run.
-      tasks: of the run.
-      mode: of the run.
+      params, strategy, tasks, mode: of the run.
       folder: `--model_dir`.
       directory: where this process writes checkpoints: `folder`, or another that nobody reads.
 
@@ -45,11 +42,9 @@ def make_run(
       InputError: if the data are unusable, or the folder has another run or nothing to evaluate.
     """
     _check_data(tasks, mode=mode, folder=folder, replicas=strategy.num_replicas_in_sync)
-    data = {}
-    if TRAIN in mode:
-        for task in tasks:
-            section = f"{task.section}.train_data"
-            data[section] = tfrecords.identities(section, task.task_config.train_data)
+    train_data = {f"{task.section}.train_data": task.task_config.train_data for task in tasks}
+    trained_on = train_data if TRAIN in mode else {}
+    data = {name: tfrecords.identities(name, config) for name, config in trained_on.items()}
     of_run = model_dir.prepare(params, mode=mode, folder=folder, data=data)
     metric = best_metric(params, tasks)
     with strategy.scope():

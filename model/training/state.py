@@ -62,13 +62,9 @@ def make_state(
     """Makes the variables of a run; called under its strategy.
 
     Args:
-      params: the run's.
-      tasks: the run's; the first has the training texts.
+      params, tasks: the run's; the first task has the training texts.
       initialize: whether the run starts at step 0, from `task.init_checkpoint` or training texts;
         that folder may be gone by the time a run is resumed.
-
-    Raises:
-      InputError: if the checkpoint, or the texts or file of the word vectors, cannot be used.
     """
     config = params.task
     model = dual_encoder.build(config.model, seed=config.seed)

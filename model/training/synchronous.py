@@ -23,11 +23,6 @@ class SynchronousTrainer(Trainer):
     """
 
     def __init__(self, run: Run):
-        """Makes the trainer of a run.
-
-        Raises:
-          InputError: if there are fewer files than workers.
-        """
         super().__init__(run)
         self._in_cluster = self._strategy.extended._in_multi_worker_mode()
         workers = self._strategy.extended._num_workers if self._in_cluster else 1

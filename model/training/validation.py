@@ -26,11 +26,6 @@ class Validator(orbit.AbstractEvaluator):
     """Validates the tasks of a run, and STS if a file is given."""
 
     def __init__(self, run: Run):
-        """Makes the validator of a run.
-
-        Raises:
-          InputError: if `task.sts_dev` cannot be read.
-        """
         self._run, self._model = run, run.state.model
         self.failure = ""
         """Why the model is of no use, by the last validation; empty if it is."""

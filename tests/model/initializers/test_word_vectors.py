@@ -171,9 +171,7 @@ def test_wider_vectors_are_brought_to_the_models_width():
 
 def test_a_file_that_cannot_be_used_is_named(parse, tmp_path):
     unknown = vectors_file(tmp_path, zebra="1 2")
-    for asked, says in (
-        ({"task__word_vectors": "nowhere.txt"}, "nowhere.txt"),
-        ({"task__word_vectors": unknown}, "has no word of the training records"),
-    ):
-        with pytest.raises(InputError, match=says):
-            begun(parse(**asked))
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.txt"):
+        begun(parse(task__word_vectors="nowhere.txt"))
+    with pytest.raises(InputError, match="has no word of the training records"):
+        begun(parse(task__word_vectors=unknown))

@@ -174,15 +174,6 @@ class DualEncoder(tf_keras.Model):
     def _embed(self, sentences: tf.Tensor) -> tf.Tensor:
         return self.encode_inputs(sentences)
 
-    def classify(
-        self,
-        premises: dict[str, tf.Tensor],
-        hypotheses: dict[str, tf.Tensor],
-        training: bool = False,
-    ) -> tf.Tensor:
-        """Logits of each member, in the order of `tfrecord.LABELS`: float32 [batch, members, 3]."""
-        return self.compare(premises, hypotheses, training=training).logits
-
     def compare(
         self,
         premises: dict[str, tf.Tensor],
@@ -226,7 +217,7 @@ class DualEncoder(tf_keras.Model):
         if schema.RESPONSE_SELECTION in self.heads:
             self({"input": ids, "response": ids, "context": ids})
         if schema.NLI in self.heads:
-            self.classify(ids, ids)
+            self.compare(ids, ids)
             self.nli_head.random_state = random_state(self.nli_head)
 
 

@@ -31,12 +31,9 @@ def make_run(
     folder: Path,
     directory: Path,
 ) -> Run:
-    """Checks the data and the folder, and makes the parts of a run.
+    """Checks the data and `--model_dir`, the folder, and makes the parts of a run.
 
-    Args:
-      params, strategy, tasks, mode: of the run.
-      folder: `--model_dir`.
-      directory: where this process writes checkpoints: `folder`, or another that nobody reads.
+    In `directory` this process writes checkpoints: in the folder, or where nobody reads them.
 
     Raises:
       InputError: if the data are unusable, or the folder has another run or nothing to evaluate.

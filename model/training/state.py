@@ -61,10 +61,8 @@ def make_state(
 ) -> State:
     """Makes the variables of a run; called under its strategy.
 
-    Args:
-      params, tasks: the run's; the first task has the training texts.
-      initialize: whether the run starts at step 0, from `task.init_checkpoint` or training texts;
-        that folder may be gone by the time a run is resumed.
+    A run that starts at step 0 is initialized from `task.init_checkpoint` or from the training
+    texts of its first task. They may be gone by the time a run is resumed.
     """
     config = params.task
     model = dual_encoder.build(config.model, seed=config.seed)

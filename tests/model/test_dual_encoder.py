@@ -71,7 +71,9 @@ SIDES = {
     "responses": lambda model, **options: model.encode_responses(ids(*LONG), **options),
     "input of a pair": lambda model, **options: pair(model, **options).inputs,
     "response of a pair": lambda model, **options: pair(model, **options).responses,
-    "classes": lambda model, **options: model.classify(ids(*LONG), ids(*LONG[::-1]), **options),
+    "classes": lambda model, **options: (
+        model.compare(ids(*LONG), ids(*LONG[::-1]), **options).logits
+    ),
 }
 
 

@@ -111,23 +111,6 @@ def test_other_arguments_are_passed_on_where_a_command_takes_them():
     assert others == ["--runner=Spark"]
 
 
-def test_help_has_every_option_and_its_default(capsys):
-    with pytest.raises(SystemExit):
-        call("--help")
-    said = capsys.readouterr().out
-    for name in (
-        "--output",
-        "--shards",
-        "--texts",
-        "--columns A B",
-        "--debug",
-        "{thread,pair}",
-    ):
-        assert name in said
-    assert "default: 4" in said
-    assert said.startswith("usage: python -m program go [-h]")
-
-
 def test_errors_of_libraries_name_the_place():
     with pytest.raises(InputError, match=r"file\.csv: .bad row"), reading("file.csv"):
         raise KeyError("bad row")

@@ -66,25 +66,6 @@ def test_intervals_agree_with_scipys_bootstrap(pairs):
     assert low < scipy.stats.spearmanr(x, y).statistic < high
 
 
-def test_intervals_cover_as_often_as_they_say():
-    """Of a proportion of 0.4: 95% of the intervals of 100 samples hold it, give or take."""
-    random = np.random.default_rng(0)
-    held = 0
-    for seed in range(100):
-        right = random.random(150) < 0.4
-        sample = Sample(150, lambda units, right=right: {"accuracy": right[units].mean(axis=-1)})
-        (low, high) = statistics.intervals(sample, seed=seed)["accuracy"]
-        held += low <= 0.4 <= high
-    assert 0.90 <= held / 100 <= 0.99
-
-
-def test_the_seed_decides(pairs):
-    sample = correlations(*pairs)
-    first = statistics.intervals(sample, seed=0)
-    assert statistics.intervals(sample, seed=0) == first
-    assert statistics.intervals(sample, seed=1) != first
-
-
 def test_what_is_undefined_has_no_interval():
     constant = correlations(np.full(9, 3.3), np.arange(9.0))
     assert statistics.intervals(constant, seed=0) == {}

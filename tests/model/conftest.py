@@ -181,6 +181,21 @@ def ends(arguments, capfd):
 
 
 @pytest.fixture(scope="session")
+def events():
+    """Reads TensorBoard's events: the values of each tag of a folder, by step."""
+
+    def by_tag(folder):
+        found = {}
+        for record in tf.data.TFRecordDataset(sorted(map(str, folder.glob("events.*")))):
+            event = tf.compat.v1.Event.FromString(record.numpy())
+            for value in event.summary.value:
+                found.setdefault(value.tag, {})[event.step] = tf.make_ndarray(value.tensor)
+        return found
+
+    return by_tag
+
+
+@pytest.fixture(scope="session")
 def sts_dev(tmp_path_factory):
     """Pairs of sentences as the STS Benchmark has them, and how similar people find them."""
     path = tmp_path_factory.mktemp("sts") / "sts-dev.csv"

@@ -91,15 +91,6 @@ def test_only_training_drops_words(model, side):
     assert np.abs(first - second).max() > 1e-4
 
 
-def test_what_the_classifier_drops_next_is_in_the_checkpoint(tmp_path):
-    model = build(CONFIG, seed=3)
-    kept = tf.train.Checkpoint(model=model).write(str(tmp_path / "kept"))
-    logits = [SIDES["classes"](model, training=True) for _ in range(2)]
-    tf.train.Checkpoint(model=model).read(kept).assert_consumed()
-    again = [SIDES["classes"](model, training=True) for _ in range(2)]
-    np.testing.assert_array_equal(again, logits)
-
-
 def test_the_sides_share_an_encoder_and_the_response_goes_on(model):
     encoded = pair(model)
     np.testing.assert_array_equal(encoded.inputs, model.encode_inputs(ids(*LONG)))

@@ -117,17 +117,6 @@ def encode(model, *pairs):
     return model({"input": text(tf.constant(inputs)), "response": text(tf.constant(responses))})
 
 
-def test_the_scale_is_no_weight_unless_it_is_learned():
-    fixed, learned = build(MODEL), build(MODEL.replace(learned_score_scale=True))
-    for model in (fixed, learned):
-        encoded = encode(model, ("a", "b"))
-        np.testing.assert_allclose(encoded.score_scale, 5, rtol=1e-6)
-    (scale,) = (weight for weight in learned.trainable_variables if "scale" in weight.name)
-    np.testing.assert_allclose(scale, np.log(5), rtol=1e-6)
-    assert len(learned.weights) == len(fixed.weights) + 1
-    assert not [weight.name for weight in fixed.weights if "scale" in weight.name]
-
-
 def test_a_learned_scale_gets_its_gradient():
     model = build(MODEL.replace(learned_score_scale=True))
     with tf.GradientTape() as tape:
@@ -140,14 +129,6 @@ def test_a_learned_scale_gets_its_gradient():
     expected = 5 * np.mean((probabilities * products).sum(axis=1) - np.diag(products))
     np.testing.assert_allclose(tape.gradient(loss, scale), expected, rtol=1e-4)
     assert abs(expected) > 1e-3
-
-
-def test_a_learned_scale_is_float32_in_mixed_precision(bfloat16):
-    config = MODEL.replace(learned_score_scale=True, score_scale=5.01)
-    encoded = encode(build(config), ("a b", "c d"), ("e f", "g h"))
-    assert encoded.score_scale.dtype == tf.float32
-    np.testing.assert_allclose(encoded.score_scale, 5.01, rtol=1e-6)
-    assert losses.in_batch_softmax(encoded, PAPER).scores.dtype == tf.float32
 
 
 def test_a_pair_that_does_not_count_is_a_candidate_only():

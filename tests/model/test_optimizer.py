@@ -47,7 +47,7 @@ def test_a_schedule_that_does_not_fit_the_run_is_told(parse, steps, told):
     assert len(list(optimizer.notices(params.trainer))) == (steps > 200)
 
 
-def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path):
+def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path, events):
     """20 steps from 0.1 to 0, then 20 more: at step 40 of 40 the rate is 0 again, not before."""
     folder = tmp_path / "run"
     changes = {
@@ -58,15 +58,6 @@ def test_the_rate_goes_on_where_a_run_is_prolonged(ends, tmp_path):
     }
     assert ends(folder, **changes, trainer__train_steps=20)[0] == 0
     assert ends(folder, **changes, trainer__train_steps=40)[0] == 0
-    assert rates(folder) == pytest.approx({10: 0.05, 20: 0.0, 30: 0.025, 40: 0.0})
-
-
-def rates(folder):
-    found = {}
-    for path in sorted((folder / "train").glob("events.*")):
-        for record in tf.data.TFRecordDataset(str(path)):
-            event = tf.compat.v1.Event.FromString(record.numpy())
-            for value in event.summary.value:
-                if value.tag == "learning_rate":
-                    found[event.step] = float(tf.make_ndarray(value.tensor))
-    return found
+    assert events(folder / "train")["learning_rate"] == pytest.approx(
+        {10: 0.05, 20: 0.0, 30: 0.025, 40: 0.0}
+    )

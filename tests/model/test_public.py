@@ -30,11 +30,6 @@ def test_every_public_name_is_there(name):
     assert getattr(model, name) is getattr(importlib.import_module(model._PUBLIC[name]), name)
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'model' has no attribute 'trian'"):
-        _ = model.trian
-
-
 def test_importing_the_package_imports_no_tensorflow():
     code = "import sys, model; assert 'tensorflow' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -123,15 +123,6 @@ def test_the_best_so_far_is_kept(offers, tmp_path, capsys, metric, values, steps
     assert capsys.readouterr().out == ""
 
 
-def test_parameters_of_the_best_are_replaced_and_never_half_written(offers, tmp_path):
-    offers({"p_at_1": 0.1})
-    before, now = tmp_path / "before.yaml", tmp_path / "params.yaml"
-    before.hardlink_to(tmp_path / "best" / "params.yaml")
-    now.write_text("trainer: {}\n")
-    offers({"p_at_1": 0.2})
-    assert (tmp_path / "best" / "params.yaml").read_text() == now.read_text() != before.read_text()
-
-
 def test_sts_decides_before_p_at_1_and_that_before_accuracy(parse):
     def chosen(*experiment, **overrides):
         params = parse(*experiment, **overrides)

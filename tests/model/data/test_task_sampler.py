@@ -20,12 +20,6 @@ def test_one_task_has_all_steps():
     assert one.records(0, before=1000) == 128_000
 
 
-def test_the_second_task_has_its_share_of_the_steps():
-    drawn = sampler(share=0.05).tasks(0, 100_000)
-    assert abs(drawn.mean() - 0.05) < 0.003  # 4 standard deviations
-    assert sampler(share=0.0).tasks(0, 100).sum() == 0
-
-
 def test_each_further_task_has_its_share_of_the_steps():
     data = [schema.Data(global_batch_size=size) for size in (10, 4, 6)]
     three = TaskSampler(data, [0.3, 0.5], 7)

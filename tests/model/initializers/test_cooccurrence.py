@@ -77,12 +77,6 @@ def test_too_few_words_have_no_vectors(batches):
     assert not cooccurrence.vectors(batches, ids=5, dim=3, seed=0).any()
 
 
-def test_a_word_whose_neighbors_are_all_rare_has_no_vector():
-    rows = [[1, 2]] * SIX + [[4, 5], [4, 6], [4, 7], [4, 8], [4, 9]]
-    found = cooccurrence.vectors([np.array(rows)], ids=12, dim=3, seed=0)
-    assert np.flatnonzero(found.any(axis=1)).tolist() == [1, 2]
-
-
 def test_many_batches_count_as_one(monkeypatch):
     monkeypatch.setattr(cooccurrence, "_AT_ONCE", 1)  # so that sums are merged
     batch = texts([1, 2, 3], [2, 3, 4])

@@ -9,7 +9,6 @@ from model.dual_encoder import build
 from model.initializers import word_vectors
 from model.tasks.multitask import tasks_of
 from model.text.preprocessing import PADDING, WORDS, TextToIds
-from model.training import run
 from model.training.state import make_state
 
 
@@ -72,19 +71,6 @@ def test_words_said_among_the_same_ones_begin_alike_and_as_long_as_drawn(parse):
     np.testing.assert_array_equal(after[id_of(params, "399")], before[id_of(params, "399")])
 
 
-def test_both_together_and_with_one_seed_the_same(parse):
-    asked = {"task__word_cooccurrence_records": 400, "task__word_frequency_records": 400}
-    _, both = begun(parse(**asked))
-    _, again = begun(parse(**asked))
-    np.testing.assert_array_equal(both, again)
-    _, alike = begun(parse(**asked | {"task__word_frequency_records": 0}))
-    directions = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (both, alike)]
-    np.testing.assert_allclose(*directions, atol=1e-5)
-    params = parse()
-    number, rare = id_of(params, "number"), id_of(params, "399")
-    assert np.linalg.norm(both[number]) < 0.1 * np.linalg.norm(both[rare])
-
-
 def test_replicas_begin_as_one(parse):
     params = parse(task__word_cooccurrence_records=400, task__word_frequency_records=400)
     _, one = begun(params)
@@ -92,22 +78,6 @@ def test_replicas_begin_as_one(parse):
     with strategy.scope():
         state = make_state(params, tasks_of(params.task), initialize=True)
     np.testing.assert_array_equal(one, state.model.encoder.tables[WORDS].numpy())
-
-
-@pytest.mark.slow
-def test_a_run_that_goes_on_keeps_its_vectors(parse, tmp_path, monkeypatch):
-    begun = []
-    begin = word_vectors.begin
-
-    def spied(*arguments):
-        begun.append(1)
-        begin(*arguments)
-
-    monkeypatch.setattr(word_vectors, "begin", spied)
-    for steps in (20, 40):
-        params = parse(trainer__train_steps=steps, task__word_cooccurrence_records=400)
-        run.run_experiment(params, mode="train", folder=str(tmp_path / "run"))
-        assert begun == [1]
 
 
 def vectors_file(folder, **words):

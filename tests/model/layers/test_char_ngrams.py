@@ -199,11 +199,3 @@ def test_counts_come_from_the_records_where_these_are_asked_for(parse, vocabular
     expected = 1e-3 / (1e-3 + counts / counts.sum())
     np.testing.assert_allclose(state.model.encoder.word_weights, expected, rtol=1e-5)
     assert state.model.encoder.word_weights.trainable
-
-
-def test_sixteen_bits_give_nearly_the_same(vocabulary, request):
-    whole = build(config(vocabulary), seed=1).encode(SENTENCES)
-    request.getfixturevalue("bfloat16")
-    narrow = build(config(vocabulary), seed=1).encode(SENTENCES)
-    assert narrow.dtype == np.float32
-    np.testing.assert_allclose(narrow, whole, atol=0.02)

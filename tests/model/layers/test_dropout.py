@@ -75,20 +75,6 @@ def test_the_rate_is_the_part_that_is_dropped():
     assert abs(1 - kept.mean() - 0.3) < 0.006
 
 
-def test_every_draw_is_another_and_the_seed_decides_them_all():
-    ids = tf.ones([4, 20], tf.int32)
-
-    def draws(seed):
-        tf_keras.utils.set_random_seed(seed)
-        layers = [IdDropout(0.5), IdDropout(0.5)]
-        return [layer(ids, training=True).numpy() for layer in layers for _ in range(2)]
-
-    first = draws(1)
-    assert len({draw.tobytes() for draw in first}) == 4
-    np.testing.assert_array_equal(draws(1), first)
-    assert np.any(np.array(draws(2)) != first)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
 @ALL
 def test_a_restored_encoder_draws_as_if_it_had_never_stopped(config, strategy, tmp_path):

@@ -30,15 +30,6 @@ def test_shared_sentences_are_counted():
     assert folds.shared(PAIRS[[0, 1, 3]], PAIRS[[2, 4, 5, 6]]) == 1
 
 
-def test_random_folds_differ_by_seed_and_are_the_same_again():
-    def held_out(seed):
-        splits = folds.make(PAIRS, folds=2, folds_by="random", seed=seed)
-        return tuple(tuple(split.held_out) for split in splits)
-
-    assert held_out(1) == held_out(1)
-    assert len({held_out(seed) for seed in range(5)}) > 1
-
-
 @pytest.mark.parametrize(("count", "folds_by"), [(8, "random"), (6, "sentences")])
 def test_more_folds_than_groups_are_refused(count, folds_by):
     with pytest.raises(InputError, match=f"--folds: {count}"):

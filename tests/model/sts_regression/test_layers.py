@@ -84,15 +84,6 @@ def test_outputs_and_gradients_are_those_of_the_equations(gates, gate):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-def test_one_step_of_the_printed_gates_by_hand():
-    layer = lstm("printed", dim=1, units=1)
-    # i = elu(0.5) = 0.5, o = elu(1) = 1; candidate = 0.2 * 0.5 + 0.5 = 0.6; c = 0.3
-    # h = o * (0.2 * 0.3 + 0.5) = 0.56
-    weights = [[1.0, 1.0, 1.0, 2.0]], [[0.0] * 4], [0.0] * 4  # i, f, candidate, o
-    layer.set_weights([np.array(each) for each in weights])
-    np.testing.assert_allclose(layer(tf.constant([[[0.5]]])), [[[0.56]]])
-
-
 def test_bounded_gates_stay_bounded_where_the_printed_ones_explode():
     loud = tf.fill([1, 200, 1], 9.0)
     outputs = {}

@@ -50,13 +50,6 @@ def test_the_classifier_sees_the_largest_of_each_unit_over_the_words():
     np.testing.assert_allclose(logits, features @ kernel + bias, rtol=1e-5, atol=1e-5)
 
 
-def test_a_side_has_the_vectors_of_its_words_row_by_row():
-    ids = tf.constant([[5, 2, 0], [3, 0, 0]])
-    found = nli_head.side(U1, ids, lambda flat: tf.cast(flat, tf.float32)[:, tf.newaxis])
-    assert found.words.numpy().tolist() == [[5.0], [2.0], [3.0]]
-    assert found.of_row.numpy().tolist() == [0, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("activation", "function"), [("tanh", np.tanh), ("relu", lambda x: np.maximum(x, 0))]
 )
@@ -68,14 +61,6 @@ def test_the_logits_are_the_layers_of_the_features(activation, function):
     for index in (0, 2):
         rows = function(rows @ hidden[index] + hidden[index + 1])
     np.testing.assert_allclose(head(*ENCODED)[:, 0], rows @ kernel + bias, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("rates", [{"dropout": 0.5}, {"feature_dropout": 0.5}])
-def test_dropout_is_of_training_only(rates):
-    head = nli_head.NliHead(**rates)
-    still = head(*ENCODED)
-    np.testing.assert_array_equal(head(*ENCODED), still)
-    assert np.abs(head(*ENCODED, training=True) - still).max() > 0
 
 
 def test_the_logits_are_float32_in_mixed_precision(bfloat16):

@@ -97,15 +97,6 @@ def test_pairs_without_any_context_are_refused_if_the_model_reads_it(tmp_path):
     task.check_data("task.train_data", params)
 
 
-def test_a_tie_counts_against_the_model():
-    scores = [[2, 2, 1], [0, 1, 0], [3, 3, 3]]
-    task = response_selection()
-    batch = task.parse(pairs(("a", "b"), ("c", "d"), ("e", "f")))
-    logs = task.validation_step(batch, scoring(scores))
-    np.testing.assert_allclose(logs["p_at_1"], 1 / 3)
-    np.testing.assert_allclose(logs["p_at_3"], 1)
-
-
 def test_what_makes_training_harder_is_no_part_of_a_validation():
     task = response_selection(margin=0.5)
     batch = task.parse(pairs(("a", "b"), ("c", "d")))

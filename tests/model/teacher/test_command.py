@@ -164,16 +164,6 @@ def test_another_job_and_other_files_are_refused(run, teacher, tmp_path, killed)
     assert "not empty" in run(output="other")[0]
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--limit", "-1"), ("--validation_fraction", "1"), ("--texts", "none.txt")],
-)
-def test_what_cannot_be_is_refused_in_a_line(run, tmp_path, option, value):
-    status, _ = run(option, value)
-    assert status.startswith(f"error: {option}: ")
-    assert not (tmp_path / "out").exists()
-
-
 def test_few_texts_make_few_shards(monkeypatch):
     assert targets.split(["a", "b"], validation_fraction=0.3) == {
         "train-00000-of-00002.tfrecord": ["a"],

@@ -2,22 +2,11 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from model.data.task_sampler import TaskSampler
 
 
-def events(folder):
-    """The values of each tag by step."""
-    found = {}
-    for record in tf.data.TFRecordDataset(sorted(map(str, folder.glob("events.*")))):
-        event = tf.compat.v1.Event.FromString(record.numpy())
-        for value in event.summary.value:
-            found.setdefault(value.tag, {})[event.step] = tf.make_ndarray(value.tensor)
-    return found
-
-
-def test_every_loop_says_how_training_goes(reddit_run):
+def test_every_loop_says_how_training_goes(reddit_run, events):
     found = events(reddit_run / "train")
     names = {"training_loss", "p_at_1", "p_at_3", "p_at_10", "norm/gradient"}
     assert found.keys() >= names | {"learning_rate", "pairs_per_second", "steps_per_second"}
@@ -31,14 +20,14 @@ def test_every_loop_says_how_training_goes(reddit_run):
     assert min(found["norm/gradient"].values()) > 0
 
 
-def test_every_validation_says_its_metrics(reddit_run):
+def test_every_validation_says_its_metrics(reddit_run, events):
     found = events(reddit_run / "validation")
     assert found.keys() == {"validation_loss", "p_at_1", "p_at_3", "p_at_10", "sts_dev_pearson"}
     assert all(list(values) == [20, 40, 60] for values in found.values())
 
 
 @pytest.mark.slow
-def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse):
+def test_a_run_of_two_tasks_says_both_and_their_share(reddit_nli_run, parse, events):
     found = events(reddit_nli_run / "train")
     assert {"training_loss", "p_at_1", "nli_loss", "nli_accuracy", "nli_share"} <= found.keys()
     shares = list(found["nli_share"].values())

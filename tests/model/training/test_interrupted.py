@@ -13,7 +13,6 @@ import tensorflow as tf
 from model.__main__ import main
 from model.checkpoints import record
 from model.ema import WeightAverage
-from model.tasks.response_selection import ResponseSelectionTask
 
 REPOSITORY = Path(__file__).parents[3]
 # No checkpoint but that of the end, and that of a step at which the run is stopped.
@@ -78,26 +77,6 @@ def test_a_signal_saves_where_the_run_stands_and_the_same_command_goes_on(
     main(arguments(folder, **LONG))
     assert f"restored model from {folder}/ckpt-{STEP}." in capfd.readouterr().out
     assert saved(folder) == [STEP, 60]
-
-
-@pytest.mark.slow
-def test_a_signal_ends_a_validation_too(ends, arguments, tmp_path, monkeypatch, capfd):
-    folder, number = tmp_path / "run", signal.SIGTERM
-    changes = LONG | {"mode": "train_and_eval", "trainer__validation_interval": STEP}
-    validation_step = ResponseSelectionTask.validation_step
-
-    def step(task, batch, model):
-        signal.raise_signal(number)
-        return validation_step(task, batch, model)
-
-    with monkeypatch.context() as patched, survived(number):
-        patched.setattr(ResponseSelectionTask, "validation_step", step)
-        status, _ = ends(folder, **changes)
-    assert (status, saved(folder)) == (143, [STEP])
-    assert not (folder / "best").exists()
-    main(arguments(folder, **changes))
-    assert capfd.readouterr().out.count("\nvalidation: ") == 2
-    assert record.read(folder / "best").best
 
 
 @contextmanager

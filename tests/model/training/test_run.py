@@ -4,8 +4,10 @@ import os
 import re
 import shutil
 
+import numpy as np
 import pytest
 import tensorflow as tf
+import tf_keras
 
 from common.errors import InputError
 from common.files import ClaimedError, claim
@@ -162,3 +164,19 @@ def test_a_damaged_validation_record_is_named(trained, parse, pairs_folder, tmp_
     )
     with pytest.raises(InputError, match=rf"validation_data.*record 32 of '{tmp_path}/test-0'"):
         run.run_experiment(params, mode="eval", folder=trained)
+
+
+WORDS = "model/encoder/_words/table/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+@pytest.mark.slow
+def test_16_bits_are_of_the_steps_and_not_of_the_weights(parse, run_of_20_steps, tmp_path):
+    params = parse(trainer__train_steps=20, runtime__mixed_precision_dtype="bfloat16")
+    run.run_experiment(params, mode="train", folder=tmp_path)
+    assert tf_keras.mixed_precision.global_policy().name == "float32"  # of the run alone
+    whole, short = (
+        tf.train.load_checkpoint(str(folder / "ckpt-20")).get_tensor(WORDS)
+        for folder in (run_of_20_steps, tmp_path)
+    )
+    assert short.dtype == np.float32
+    assert 0 < np.abs(short - whole).max() < 0.3 * np.abs(whole).max()

@@ -51,16 +51,6 @@ class MeanEncoder(model.SentenceEncoder):
 '''
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """A folder with the user's module and YAML."""
-    folder = tmp_path_factory.mktemp("mine")
-    (folder / "my_encoder.py").write_text(MODULE)
-    encoder = {"type": "mean", "mean": {"dim": 6}}
-    (folder / "mine.yaml").write_text(json.dumps({"task": {"model": {"encoder": encoder}}}))
-    return folder
-
-
 def run(folder, *command):
     path = os.pathsep.join([str(REPOSITORY), str(folder)])
     return subprocess.run(
@@ -73,37 +63,28 @@ def run(folder, *command):
     )
 
 
-def train(arguments, folder, *command, **overrides):
-    flags = arguments(folder / overrides.pop("run"), trainer__train_steps=20, **overrides)
-    return run(folder, *command, *flags, "--config_file", folder / "mine.yaml")
-
-
 @pytest.mark.slow
-def test_the_command_trains_exports_and_embeds_with_it(arguments, written):
-    done = train(
-        arguments,
-        written,
-        "-m",
-        "model",
-        "--import_module=my_encoder",
-        run="run",
-        trainer__checkpoint_interval=20,
-        task__model__encoder__mean__activation="relu",
-    )
+def test_the_command_trains_exports_and_embeds_with_it(arguments, tmp_path):
+    (tmp_path / "my_encoder.py").write_text(MODULE)
+    encoder = {"type": "mean", "mean": {"dim": 6, "activation": "relu"}}
+    (tmp_path / "mine.yaml").write_text(json.dumps({"task": {"model": {"encoder": encoder}}}))
+    flags = arguments(tmp_path / "run", trainer__train_steps=20)
+    train = ("-m", "model", "--import_module=my_encoder", *flags)
+    done = run(tmp_path, *train, "--config_file", tmp_path / "mine.yaml")
     assert done.returncode == 0, done.stderr
-    params = (written / "run" / "params.yaml").read_text()
+    params = (tmp_path / "run" / "params.yaml").read_text()
     assert "activation: relu" in params
     assert "dim: 6" in params
-    export = ("-m", "export", "--model_dir", written / "run", "--output", written / "module")
-    refused = run(written, *export)
+    export = ("-m", "export", "--model_dir", tmp_path / "run", "--output", tmp_path / "module")
+    refused = run(tmp_path, *export)
     assert refused.returncode == 1
     assert "'mean' is not registered" in refused.stderr
     assert refused.stderr.count("\n") == 1
-    done = run(written, *export, "--import_module=my_encoder")
+    done = run(tmp_path, *export, "--import_module=my_encoder")
     assert done.returncode == 0, done.stderr
     embeds = "import sys, tensorflow_hub as hub, tensorflow_text; "
     embeds += "print(hub.load(sys.argv[1])(['how old are you', '']).shape)"
-    assert "(2, 6)" in run(written, "-c", embeds, written / "module").stdout
+    assert "(2, 6)" in run(tmp_path, "-c", embeds, tmp_path / "module").stdout
 
 
 def test_a_module_that_is_not_there_is_named(arguments, tmp_path):

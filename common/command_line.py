@@ -25,7 +25,7 @@ import typing
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from common.errors import InputError, message_of
 from common.fields import Field
@@ -115,16 +115,9 @@ def main(
     *,
     default: str = "",
 ) -> None:
-    """Runs the command that the arguments name.
+    """Runs the command that the arguments name, or `default` where the first one is an option.
 
     Exit status: 0; 1 after one line about an error; 2 for wrong usage; 130 or 143 for signals.
-
-    Args:
-      package: what is run with `python -m`.
-      description: what it does, for its help.
-      commands: in the order of the help.
-      argv: the arguments, by default those of the process.
-      default: the command where the first argument is an option.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     if default and argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help"):
@@ -155,10 +148,9 @@ def missing(package: str, error: ModuleNotFoundError) -> str:
 def errors_in_one_line(*, debug: bool = False) -> Iterator[None]:
     """Ends the process with one line for any error, and for signals with the shell's status.
 
-    Args:
-      debug: whether errors show their traceback instead.
+    With `debug` an error shows its traceback instead.
     """
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         yield
     except KeyboardInterrupt:
@@ -173,34 +165,29 @@ def errors_in_one_line(*, debug: bool = False) -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
-def _terminate(*_: object) -> NoReturn:
-    sys.exit(128 + signal.SIGTERM)
-
-
 def make_parser(
     package: str, description: str, commands: Sequence[Command]
 ) -> argparse.ArgumentParser:
     """The parser of a program; each command's help is made from its options."""
+    style: Any = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
     parser = argparse.ArgumentParser(
-        prog=f"{runner} {package}",
-        usage="%(prog)s COMMAND [OPTIONS]",
-        description=description.replace("python -m", runner),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        f"{runner} {package}",
+        "%(prog)s COMMAND [OPTIONS]",
+        description.replace("python -m", runner),
+        **style,
     )
     subparsers = parser.add_subparsers(prog=parser.prog, required=True, metavar="COMMAND")
     for command in commands:
-        example = f"example:\n  python -m {package} {command.name} {command.example}"
-        example = example.replace("python -m", runner)
-        child = subparsers.add_parser(
-            command.name,
-            prog=f"{runner} {package} {command.name}",
-            help=command.summary,
-            description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-            epilog=f"{example}\n\n{command.others}" if command.others else example,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        child = subparsers.add_parser(command.name, help=command.summary, **style)
+        child.description = f"{command.summary[0].upper()}{command.summary[1:]}."
+        example = command.example.replace("python -m", runner)
+        child.epilog = f"example:
+  {child.prog} {example}
+
+{command.others}".strip()
         child.set_defaults(_command=command)
         add_options(child, command.options)
         child.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -215,13 +202,10 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         declared: Field = field.metadata["option"]
         kind, is_many = _kind(hints[field.name])
         # What is not given is left to the dataclass.
-        settings: dict[str, Any] = {
-            "help": declared.help.replace("%", "%%"),
-            "default": argparse.SUPPRESS,
-        }
-        is_required = field.default is REQUIRED
-        if not is_required and field.default not in (None, False, ()):
+        settings: dict[str, Any] = {"help": declared.help, "default": argparse.SUPPRESS}
+        if field.default not in (REQUIRED, None, False, ()):
             settings["help"] += f"; default: {field.default}"
+        settings["help"] = settings["help"].replace("%", "%%")
         if kind is bool:
             settings["action"] = "store_true"
         else:
@@ -234,8 +218,7 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
             settings |= {"nargs": "+", "action": "extend"}
         if declared.group not in groups:
             groups[declared.group] = parser.add_argument_group(declared.group)
-        if declared.positional:
-            groups[declared.group].add_argument(field.name, **settings)
-        else:
-            name = f"--{field.name}"
-            groups[declared.group].add_argument(name, required=is_required, **settings)
+        if not declared.positional:
+            settings["required"] = field.default is REQUIRED
+        prefix = "" if declared.positional else "--"
+        groups[declared.group].add_argument(f"{prefix}{field.name}", **settings)

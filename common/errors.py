@@ -35,7 +35,8 @@ def reading(place: str | Path) -> Iterator[None]:
 def message_of(error: BaseException) -> str:
     """What an error says, in one line; its type where it says nothing."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        name = error.filename2 or error.filename
+        return f"{name}: {error.strerror}" if name else error.strerror
     # TensorFlow adds names of operations in its graph.
     text = re.sub(r"\{\{.*?\}\}|\[Op:\w+\]( name: ?$)?", "", str(error))
     return " ".join(text.split()) or type(error).__name__

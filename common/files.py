@@ -34,19 +34,15 @@ def aside(output: Path) -> Iterator[Path]:
     """A path to write a file or a folder to, which replaces `output` if nothing is raised.
 
     A file is replaced in one step. A folder takes two renames: if the process is killed between
-    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it.
-
-    Raises:
-      IsADirectoryError: if a file was written and `output` is a folder, which stays.
+    them, or `output` is made anew, the old folder is `.NAME.*/old` beside it. A file does not
+    replace a folder.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     new, old = beside / "new", beside / "old"
     try:
         yield new
-        if output.is_dir():
-            if new.is_file():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(output))
+        if output.is_dir() and new.is_dir():
             output.rename(old)
         new.replace(output)
         shutil.rmtree(old, ignore_errors=True)

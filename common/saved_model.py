@@ -45,13 +45,12 @@ def of_texts(module: Any, name: str, *, path: str | Path) -> Apply:
     """A signature of a module that takes texts alone; of several outputs the one `outputs`."""
     signature: Any = getattr(module, "signatures", {}).get(name)
     taken = signature.structured_input_signature[1] if signature else {}
-    if [spec.dtype for spec in taken.values()] != [tf.string]:
-        raise InputError(f"{path}: no signature {name} that takes strings and nothing else")
-    (argument,) = taken
-    outputs = sorted(signature.structured_outputs)
-    output = _OUTPUT if _OUTPUT in outputs else outputs[0]
-    if len(outputs) > 1 and output != _OUTPUT:
-        raise InputError(f"{path}: {name} gives {outputs}; one, or one named {_OUTPUT}, is needed")
+    outputs = signature.structured_outputs if signature else {}
+    given = {_OUTPUT} & outputs.keys() or outputs.keys()
+    if [spec.dtype for spec in taken.values()] != [tf.string] or len(given) != 1:
+        needed = f"texts alone and gives one output, or one named {_OUTPUT}"
+        raise InputError(f"{path}: no signature {name} that takes {needed}")
+    (argument,), (output,) = taken, given
 
     def apply(texts: tf.Tensor) -> tf.Tensor:
         _ = module  # whose variables the signature reads

@@ -77,7 +77,7 @@ def test_it_says_what_the_model_says(shared):
     module = tf.saved_model.load(str(shared / "module"))
     one, two = tf.constant(["some words", "a b", ""]), tf.constant(["other words", "b", "c d"])
     ids = text(one)
-    nli = nli_head.probabilities(model.classify(ids, text(two)))
+    nli = nli_head.probabilities(model.compare(ids, text(two)).logits)
     np.testing.assert_allclose(module(one), model.encode_inputs(ids), atol=1e-6)
     for name, arguments, expected in (
         ("encode_response", {"inputs": one}, model.encode_responses(ids)),
@@ -183,7 +183,7 @@ def test_a_classifier_that_looks_at_words_stays_what_it_is(
     premise, hypothesis = tf.constant(["a b c", "", "e"]), tf.constant(["b", "c d", "f g"])
     found = module.signatures["classify_nli"](premise=premise, hypothesis=hypothesis)["outputs"]
     model, text = trained.load(model_dir)
-    expected = nli_head.probabilities(model.classify(text(premise), text(hypothesis)))
+    expected = nli_head.probabilities(model.compare(text(premise), text(hypothesis)).logits)
     np.testing.assert_allclose(found, expected, atol=near)
 
 

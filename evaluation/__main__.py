@@ -12,21 +12,21 @@ COMMANDS = (
     Command(
         "response_ranking",
         options.ResponseRankingOptions,
-        "evaluation.commands:response_ranking",
+        "evaluation.commands:score",
         "P@N: the true response among others (table 1)",
         "--module module/ --data pairs/ --output results/",
     ),
     Command(
         "snli",
         options.SnliOptions,
-        "evaluation.commands:snli",
+        "evaluation.commands:score",
         "accuracy on SNLI (table 2)",
         "--module module/ --data snli/ --output results/",
     ),
     Command(
         "sts",
         options.StsOptions,
-        "evaluation.commands:sts",
+        "evaluation.commands:score",
         "Pearson and Spearman on the STS Benchmark, a SemEval year or SICK",
         "--module module/ --data stsb/ --output results/\n"
         "  python -m evaluation sts --module module/ --data pairs.csv \\\n"
@@ -35,14 +35,14 @@ COMMANDS = (
     Command(
         "cqa",
         options.CqaOptions,
-        "evaluation.commands:cqa",
+        "evaluation.commands:score",
         "MAP, AvgRec, MRR on SemEval Task 3, subtask B (table 6)",
         "--module module/ --data semeval_cqa/ --output results/",
     ),
     Command(
         "retrieval",
         options.RetrievalOptions,
-        "evaluation.commands:retrieval",
+        "evaluation.commands:score",
         "your own queries and documents: nDCG, MRR and recall",
         "--module module/ --queries queries.tsv \\\n"
         "      --documents documents.jsonl --relevant qrels.txt --output results/",
@@ -71,7 +71,7 @@ COMMANDS = (
     Command(
         "mistakes",
         options.MistakesOptions,
-        "evaluation.report.pages:mistakes",
+        "evaluation.analysis.mistakes:run",
         "where a module is wrong: errors by kind of text, the worst pairs",
         "--module module/ --sts stsb/sts-dev.csv --output mistakes/",
     ),

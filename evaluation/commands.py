@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import evaluation
 from common import sts as sts_files
 from common import sts_matrix
 from common.errors import InputError
@@ -14,68 +15,50 @@ from evaluation.data.origin import provenance
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.encoders import words
 from evaluation.encoders.sentence_transformers import SentenceTransformersEncoder
-from evaluation.options import (
-    BaselinesOptions,
-    CqaOptions,
-    ResponseRankingOptions,
-    ResultsOptions,
-    RetrievalOptions,
-    SnliOptions,
-    StsOptions,
-    command,
-)
+from evaluation.options import BaselinesOptions, ResultsOptions
 from evaluation.probes import sts_tuning
 from evaluation.results.result import RETRIEVAL, TASKS, Result
-from evaluation.results.store import Store
+from evaluation.results.runs import BASELINES
+from evaluation.results.store import Store, typed_command
 from evaluation.tasks import evaluate
 from evaluation.tasks import sts as sts_task
 
-FOLDER = "baselines"
-"""In the output folder: a folder of results for each baseline."""
 SLOW_PAIRS = 10_000
 """Training pairs for the map of a sentence-transformers model, as many as in Henderson et al. 2019,
 and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them in two minutes."""
 
 
-def response_ranking(options: ResponseRankingOptions) -> None:
-    """Rank the true response among others."""
-    _evaluate(options, "response_ranking", options.data, candidates=options.candidates)
+def score(options: Any) -> None:
+    """Score a module on the data of a task; with `sts --tune`, with the matrix too."""
+    encoder, store = options.module, _storing(options)
+    data = _files(options) if options.task == RETRIEVAL else options.data
+    tune = options.task == "sts" and options.tune
+    if tune:
+        sts_task.tuning_sources(data)  # an error before the module is loaded
+        encoder = evaluation.load_encoder(encoder)
+    results = evaluate(encoder, options.task, data, **_settings(options, options.task), **store)
+    if tune:
+        results += _tuned(encoder, data, Store(**store), file=options.output / sts_matrix.FILE)
+    figures = [one.metrics["pearson"] for one in results if options.task == "sts"]
+    if figures and all(figure is None or figure != figure for figure in figures):
+        raise InputError(f"{results[0].name}: the module gives all of its pairs the same score")
 
 
-def snli(options: SnliOptions) -> None:
-    """Score on SNLI."""
-    _evaluate(options, "snli", options.data)
+def _files(options: Any) -> RetrievalFiles:
+    return RetrievalFiles(options.queries, options.documents, options.relevant)
 
 
-def cqa(options: CqaOptions) -> None:
-    """Score the module, or the search engine where there is no text."""
-    _evaluate(options, "cqa", options.data)
+def _settings(options: Any, task: str) -> dict[str, Any]:
+    """Return the settings of a task that are options."""
+    if task == "sts":
+        return {"columns": options.named_columns()}
+    return {"candidates": options.candidates} if task == "response_ranking" else {}
 
 
-def retrieval(options: RetrievalOptions) -> None:
-    """Rank documents for queries."""
-    files = RetrievalFiles(options.queries, options.documents, options.relevant)
-    _evaluate(options, RETRIEVAL, files)
-
-
-def _evaluate(options: Any, task: str, data: Any, **settings: Any) -> None:
-    evaluate(options.module, task, data, **settings, **_storing(options, task))
-
-
-def sts(options: StsOptions) -> None:
-    """Score the module as it is and, if asked, with the matrix."""
-    encoder: Any = options.module
-    store = _storing(options, "sts")
-    if options.tune:
-        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
-
-        sts_task.tuning_sources(options.data)  # an error before the module is loaded
-        encoder = load_encoder(options.module)
-    results = evaluate(encoder, "sts", options.data, columns=options.named_columns(), **store)
-    if options.tune:
-        file = options.output / sts_matrix.FILE
-        results += _tuned(encoder, options.data, Store(**store), file=file)
-    sts_task.require_defined(results)
+def _storing(options: ResultsOptions) -> dict[str, Any]:
+    """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
+    of = {"output": options.output, "seed": options.seed, "again": options.again}
+    return of | {"command": typed_command(), "say": print}
 
 
 def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) -> list[Result]:
@@ -86,15 +69,9 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) 
     def matrix():
         found = sts_tuning.learn(encoder, sts_files.read(train), sts_files.read(dev))
         if file:
-            about = {
-                "train": provenance(train),
-                "dev": provenance(dev),
-                "command": store.command,
-                "module": encoder.provenance(),
-                "scores": found.scores,
-                "chosen": found.chosen,
-            }
-            sts_matrix.write(file, found.matrix, about=about)
+            about = {"train": provenance(train), "dev": provenance(dev), "command": store.command}
+            about |= {"module": encoder.provenance(), "scores": found.scores}
+            sts_matrix.write(file, found.matrix, about=about | {"chosen": found.chosen})
         print(f"{found.summary()}\n{f'-> {file}' if file else ''}\n", flush=True)
         return found.matrix
 
@@ -104,12 +81,6 @@ def _tuned(encoder: Any, path: Path, store: Store, *, file: Path | None = None) 
     return results
 
 
-def _storing(options: ResultsOptions, name: str) -> dict[str, Any]:
-    """Return what `tasks.evaluate` needs to know of --output, --seed and --again."""
-    shared = {key: getattr(options, key) for key in ("output", "seed", "again")}
-    return shared | {"command": command(options, name), "say": print}
-
-
 def baselines(options: BaselinesOptions) -> None:
     """Score every baseline on every data set; TF-IDF, BM25 and untrained words are always there."""
     for path in options.sts if options.tune else ():
@@ -117,37 +88,27 @@ def baselines(options: BaselinesOptions) -> None:
     # All are loaded before any is scored.
     encoders = {}
     for encoder in _encoders(options):
-        folder = options.output / FOLDER / _folder_name(encoder.path)
+        path = Path(encoder.path)
+        name = path.resolve().name if path.is_dir() else encoder.path
+        folder = options.output / BASELINES / re.sub(r"[^\w.+-]+", "_", name).strip("_")
         if folder in encoders:
             raise InputError(f"{folder}: of two baselines; accepted: other names, or one")
         encoders[folder] = encoder
-    given = [(task, path) for task in TASKS for path in getattr(options, task)]
-    if options.queries and options.documents and options.relevant:
-        files = RetrievalFiles(options.queries, options.documents, options.relevant)
-        given.append((RETRIEVAL, files))
-    settings: dict[str, dict[str, Any]] = {
-        "response_ranking": {"candidates": options.candidates},
-        "sts": {"columns": options.named_columns()},
-    }
+    given: list[tuple] = [(task, path) for task in TASKS for path in getattr(options, task)]
+    given += [(RETRIEVAL, _files(options))] if options.queries else []
     for folder, encoder in encoders.items():
-        store = _storing(options, "baselines") | {"output": folder}
+        store = _storing(options) | {"output": folder}
         for task, data in given:
             if task not in getattr(encoder, "tasks", (task,)):
                 continue
             print(f"== {encoder.path}: {task} ==", flush=True)
-            evaluate(encoder, task, data, **settings.get(task, {}), **store)
+            evaluate(encoder, task, data, **_settings(options, task), **store)
             if task == "sts" and options.tune and not getattr(encoder, "sparse", False):
                 if hasattr(encoder, "fit"):  # words of the train file count too
-                    train, _ = sts_task.tuning_sources(data)
-                    read = (sts_files.read(one) for one in (train, *sts_files.sources(data)))
-                    encoder.fit([text for one in read for texts in one.texts() for text in texts])
+                    sources = (sts_task.tuning_sources(data)[0], *sts_files.sources(data))
+                    texts = (pair for one in sources for pair in sts_files.read(one).texts())
+                    encoder.fit([text for pair in texts for text in pair])
                 _tuned(encoder, data, Store(**store))
-
-
-def _folder_name(path: str) -> str:
-    """Return the folder of a baseline's results: of a model in a folder, that folder's name."""
-    name = Path(path).resolve().name if Path(path).is_dir() else path
-    return re.sub(r"[^\w.+-]+", "_", name).strip("_")
 
 
 def _encoders(options: BaselinesOptions) -> list:
@@ -166,10 +127,7 @@ def _encoders(options: BaselinesOptions) -> list:
         weighted = words.WordAverage(table, sif=True)
         encoders += [] if table in untrained else [words.WordAverage(table)]
         encoders += [weighted, *_mapped(weighted, pairs)]
-    if options.modules:
-        from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
-
-        encoders += [load_encoder(module, pretrained=True) for module in options.modules]
+    encoders += [evaluation.load_encoder(one, pretrained=True) for one in options.modules]
     for encoder in installed:
         encoders += [encoder, *_mapped(encoder, pairs, most=SLOW_PAIRS)]
     return encoders

@@ -1,14 +1,13 @@
 """The options of every command."""
 
-import dataclasses
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from common.command_line import Options, option
 from common.errors import InputError
 from common.sts import Columns
+from evaluation.results.result import TASKS
 
 _MODULE = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
 _TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
@@ -18,35 +17,24 @@ _COLUMNS: Any = ("SENTENCE1", "SENTENCE2", "SCORE")
 _METHOD, _OUTPUT = "method", "output"
 
 
-def command(options: Options, name: str) -> str:
-    """Return the command line that gives these options."""
-    words = ["python", "-m", "evaluation", name]
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        if value == field.default:
-            continue
-        if not field.metadata["option"].positional:
-            words.append(f"--{field.name}")
-        if value is not True:
-            words += map(str, value) if isinstance(value, tuple) else [str(value)]
-    return shlex.join(words)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SeededOptions(Options):
     """What most commands are given."""
 
     seed: int = option(0, help="random seed", minimum=0, maximum=2**32 - 1, group=_METHOD)
 
-    def _needs(self, name: str, other: str) -> None:
-        """Raise InputError where an option is given without the one that it is about."""
-        if getattr(self, name) and not getattr(self, other):
-            raise InputError(f"--{name}: accepted with --{other}, which is missing")
+    needs: ClassVar[dict[str, str]] = {}
+    """Options that are accepted with another one alone."""
+    one_of: ClassVar[tuple[str, ...]] = ()
+    """Data, of which one or more must be given."""
 
-    def _needs_one_of(self, *names: str) -> None:
-        """Raise InputError where none of these options is given."""
-        if not any(getattr(self, name) for name in names):
-            raise InputError(f"no data: one or more of --{', --'.join(names)}")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, other in self.needs.items():
+            if getattr(self, name) and not getattr(self, other):
+                raise InputError(f"--{name}: accepted with --{other}, which is missing")
+        if self.one_of and not any(getattr(self, name) for name in self.one_of):
+            raise InputError(f"no data: one or more of --{', --'.join(self.one_of)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +68,7 @@ class ModuleOptions(Options):
 class ColumnsOptions(SeededOptions):
     """How a CSV or TSV file of sentence pairs is read."""
 
+    needs: ClassVar[dict[str, str]] = {"no_quotes": "columns"}
     columns: tuple[str, str, str] | None = option(
         None,
         help="the file of sentence pairs is a CSV or TSV whose header has these columns; scores "
@@ -89,9 +78,7 @@ class ColumnsOptions(SeededOptions):
     no_quotes: bool = option(False, help="quotes are text; by default they enclose fields")
 
     def __post_init__(self) -> None:
-        """Check that the options go together."""
         super().__post_init__()
-        self._needs("no_quotes", "columns")
         if self.columns and len(set(self.columns)) < len(self.columns):
             raise InputError(f"--columns: {self.columns}; accepted: three different ones")
 
@@ -114,6 +101,7 @@ class DataOptions(Options):
 class ResponseRankingOptions(CandidatesOptions, ResultsOptions, ModuleOptions):
     """P@N."""
 
+    task: ClassVar[str] = "response_ranking"
     data: Path = option(help="folder with test-*.tfrecord, or one such file", metavar="PATH")
 
 
@@ -121,6 +109,7 @@ class ResponseRankingOptions(CandidatesOptions, ResultsOptions, ModuleOptions):
 class SnliOptions(ResultsOptions, ModuleOptions):
     """Accuracy on SNLI."""
 
+    task: ClassVar[str] = "snli"
     data: Path = option(
         help="folder of SNLI's files *dev*.jsonl and *test*.jsonl (and *train*.jsonl, for a "
         "classifier where the module has no classify_nli), or one of them; plain or .gz",
@@ -132,6 +121,7 @@ class SnliOptions(ResultsOptions, ModuleOptions):
 class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
     """Correlations with human scores."""
 
+    task: ClassVar[str] = "sts"
     data: Path = option(
         help="the folder of sts-dev.csv and sts-test.csv, of a SemEval year's *.input.*.txt and "
         "*.gs.*.txt, of .tsv files (score, two sentences) or of SICK*.txt; or one such file; with "
@@ -146,7 +136,6 @@ class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
     )
 
     def __post_init__(self) -> None:
-        """Check that the options go together."""
         super().__post_init__()
         if self.tune and self.columns:
             raise InputError("--tune: accepted without --columns, as it learns on sts-train.csv")
@@ -156,6 +145,7 @@ class StsOptions(ResultsOptions, ColumnsOptions, ModuleOptions):
 class CqaOptions(ResultsOptions):
     """MAP, AvgRec and MRR."""
 
+    task: ClassVar[str] = "cqa"
     module: str | None = option(
         None, help=f"{_MODULE}; not needed for files without text (.relevancy)", metavar="DIR|URL"
     )
@@ -169,6 +159,7 @@ class CqaOptions(ResultsOptions):
 class RetrievalOptions(ResultsOptions, ModuleOptions):
     """The user's own queries and documents."""
 
+    task: ClassVar[str] = "retrieval"
     queries: Path = option(help=_TEXTS, metavar="FILE")
     documents: Path = option(help=_TEXTS, metavar="FILE")
     relevant: Path = option(help=_QRELS, metavar="FILE")
@@ -178,6 +169,11 @@ class RetrievalOptions(ResultsOptions, ModuleOptions):
 class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOptions):
     """What needs no training."""
 
+    needs: ClassVar[dict[str, str]] = ColumnsOptions.needs | {
+        **{"training_pairs": "response_ranking", "columns": "sts", "tune": "sts"},
+        **{"queries": "documents", "documents": "relevant", "relevant": "queries"},
+    }
+    one_of: ClassVar[tuple[str, ...]] = (*TASKS, "queries")
     queries: Path | None = option(None, help=_TEXTS, metavar="FILE")
     documents: Path | None = option(None, help=_TEXTS, metavar="FILE")
     relevant: Path | None = option(None, help=_QRELS, metavar="FILE")
@@ -203,17 +199,6 @@ class BaselinesOptions(CandidatesOptions, ResultsOptions, ColumnsOptions, DataOp
     )
     tune: bool = option(False, help="also score dense embeddings with the matrix of sts --tune")
 
-    def __post_init__(self) -> None:
-        """Check that the options go together."""
-        super().__post_init__()
-        self._needs("training_pairs", "response_ranking")
-        self._needs("columns", "sts")
-        self._needs("tune", "sts")
-        self._needs("queries", "documents")
-        self._needs("documents", "relevant")
-        self._needs("relevant", "queries")
-        self._needs_one_of("response_ranking", "snli", "sts", "cqa", "queries")
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(SeededOptions):
@@ -228,6 +213,7 @@ class CompareOptions(SeededOptions):
 class ContaminationOptions(SeededOptions, DataOptions):
     """Overlaps with training data."""
 
+    one_of: ClassVar[tuple[str, ...]] = TASKS
     training: tuple[Path, ...] = option(
         help="folders of the pipeline's training records, or files of them", metavar="PATH"
     )
@@ -236,24 +222,15 @@ class ContaminationOptions(SeededOptions, DataOptions):
     )
     output: Path = option(help="folder for the result files", metavar="DIR", group=_OUTPUT)
 
-    def __post_init__(self) -> None:
-        """Check that there is something to look for."""
-        super().__post_init__()
-        self._needs_one_of("response_ranking", "snli", "sts", "cqa")
-
 
 @dataclass(frozen=True, kw_only=True)
 class MistakesOptions(CandidatesOptions, ModuleOptions):
     """Where a module is wrong."""
 
+    one_of: ClassVar[tuple[str, ...]] = ("sts", "response_ranking")
     response_ranking: Path | None = option(None, help=_AS, metavar="DATA")
     sts: Path | None = option(None, help=_AS, metavar="DATA")
     output: Path = option(help="folder for results and mistakes.md", metavar="DIR", group=_OUTPUT)
-
-    def __post_init__(self) -> None:
-        """Check that there is something to score."""
-        super().__post_init__()
-        self._needs_one_of("sts", "response_ranking")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +264,6 @@ class RowsOptions(Options):
     output: Path = option(help="the page to write", metavar="FILE.md", group=_OUTPUT)
 
     def __post_init__(self) -> None:
-        """Check what rows have from outside."""
         super().__post_init__()
         if wrong := [given for given in self.outside if not all(given.partition("="))]:
             raise InputError(f"--outside: {wrong[0]}; accepted: NAME=WHAT")

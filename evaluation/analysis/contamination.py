@@ -4,10 +4,9 @@ The official metrics stay the headline: those without overlapping items are grou
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
@@ -18,7 +17,7 @@ from common.text_files import Source
 from evaluation.data import cqa_files, overlap, ranking_files, snli_files, tfrecords
 from evaluation.data.overlap import Overlap, TextPair
 from evaluation.data.ranking_files import RankingData
-from evaluation.options import ContaminationOptions, command
+from evaluation.options import ContaminationOptions
 from evaluation.results import measure, store
 from evaluation.results.result import TASKS, Group, Result
 from evaluation.results.store import Evaluation, Store
@@ -27,8 +26,7 @@ GROUPS = {"pairs": "without pairs in training", "texts": "without texts in train
 SHOWN = 100  # overlapping items that a result lists
 
 
-@dataclass(frozen=True)
-class EvaluationSet:
+class EvaluationSet(NamedTuple):
     """The texts of each item of an evaluation set, in the order of its result's items."""
 
     task: str
@@ -45,7 +43,7 @@ def run(options: ContaminationOptions) -> None:
                 if each.source.name in sets:
                     raise InputError(f"{path}: an evaluation set {each.source.name} again")
                 sets[each.source.name] = each
-    scored = _scored(options.results, sets, seed=options.seed)
+    scored = _scored(options.results, sets, seed=options.seed) if options.results else {}
     files = [file for path in options.training for file in tfrecords.training_files(path)]
     count = 0
 
@@ -71,8 +69,7 @@ def run(options: ContaminationOptions) -> None:
         )
         for name, each in sets.items()
     ]
-    said = command(options, "contamination")
-    Store(output=options.output, command=said, again=True).results(evaluations)
+    Store(output=options.output, again=True).results(evaluations)
 
 
 def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
@@ -81,22 +78,23 @@ def find(task: str, path: Path, *, seed: int) -> list[EvaluationSet]:
     `seed` is that of response ranking, which orders its items by it. Files without text, which
     CQA has, are left out.
     """
+    found: Any
     match task:
         case "sts":
-            sources = sts.sources(path)
-            return [EvaluationSet(task, s, sts.read(s).texts()) for s in sources]
+            found = [(source, sts.read(source)) for source in sts.sources(path)]
         case "snli":
             splits = snli_files.find(path)
-            sources = [s for split, s in splits.items() if len(splits) == 1 or split != "train"]
-            return [EvaluationSet(task, s, snli_files.read(s).texts()) for s in sources]
+            if len(splits) > 1:
+                splits.pop("train", None)
+            found = [(source, snli_files.read(source)) for source in splits.values()]
         case "cqa":
-            data = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
-            return [EvaluationSet(task, s, of.texts()) for s, of in data if of.has_text]
-        case "response_ranking":
+            every = [(source, cqa_files.read(source)) for source in cqa_files.find(path)]
+            found = [(source, data) for source, data in every if data.has_text]
+        case _:
             (source,) = ranking_files.find(path)
             pairs = ranking_files.shuffled(ranking_files.read(source).pairs, seed=seed)
-            return [EvaluationSet(task, source, RankingData(source.name, pairs).texts())]
-    raise ValueError(f"task: {task!r}; accepted: {', '.join(TASKS)}")
+            found = [(source, RankingData(source.name, pairs))]
+    return [EvaluationSet(task, source, data.texts()) for source, data in found]
 
 
 def result_of(
@@ -110,12 +108,9 @@ def result_of(
         shares = {name: count / len(of.items) for name, count in counts.items()}
         about = {"system": "none", "metrics": shares}
     else:
-        about = {
-            **{"system": "module", "metrics": scored.metrics, "intervals": scored.intervals},
-            "groups": {
-                GROUPS[level]: _without(scored, rows, seed=seed)
-                for level, rows in overlapping.items()
-            },
+        about = {"metrics": scored.metrics, "intervals": scored.intervals}
+        about["groups"] = {
+            GROUPS[level]: _without(scored, rows, seed=seed) for level, rows in overlapping.items()
         }
     return Result(
         task="contamination",
@@ -136,14 +131,8 @@ def result_of(
     )
 
 
-def _scored(folder: Path | None, sets: dict[str, EvaluationSet], *, seed: int) -> dict[str, Result]:
-    """Return the results on these sets by name.
-
-    Raises:
-      InputError: if there is none, or one is not of the items of its set.
-    """
-    if folder is None:
-        return {}
+def _scored(folder: Path, sets: dict[str, EvaluationSet], *, seed: int) -> dict[str, Result]:
+    """Return the results on these very items by name."""
     results = {one.name: one for one in store.read_results(folder) if one.name in sets}
     if not results:
         raise InputError(f"--results {folder}: no result of {', '.join(sets)}")
@@ -153,10 +142,6 @@ def _scored(folder: Path | None, sets: dict[str, EvaluationSet], *, seed: int) -
             raise InputError(f"--seed is {seed}; {name} in --results is in the order of {seed_of}")
         if scored.data.get("sha256") != of.source.provenance()["sha256"]:
             raise InputError(f"{name}: computed on other data than {of.source.files[0]}")
-        if len(scored.items) != len(of.items):
-            raise InputError(
-                f"{name}: {len(scored.items)} items where the data have {len(of.items)}"
-            )
     return results
 
 
@@ -166,8 +151,5 @@ def _without(scored: Result, rows: list[int], *, seed: int) -> Group:
     if not len(left):
         return {"n": 0, "metrics": dict.fromkeys(scored.metrics), "intervals": {}}
     sample = measure.sample_of(scored, rows=left)
-    return {
-        "n": len(left),
-        "metrics": sample.once(),
-        "intervals": statistics.intervals(sample, seed=seed),
-    }
+    ends = statistics.intervals(sample, seed=seed)
+    return {"n": len(left), "metrics": sample.once(), "intervals": ends}

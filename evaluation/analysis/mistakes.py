@@ -6,19 +6,29 @@ the module scores the pair too high. Intervals are over the pairs of a kind.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from textwrap import indent, shorten
 from typing import Any
 
 import numpy as np
+from tabulate import tabulate
 
+import evaluation
 from common import statistics
+from common import sts as sts_files
+from common.files import write_text
 from common.statistics import Sample
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import RankingData
-from evaluation.metrics import correlation, declared, similarity
+from evaluation.metrics import correlation, similarity
+from evaluation.options import MistakesOptions
+from evaluation.results import text
 from evaluation.results.result import Group, Result
-from evaluation.tasks import response_ranking
+from evaluation.results.store import Evaluation, Store
+from evaluation.tasks import response_ranking, sts
 
 WORST, AT = 30, (1, 10)
+SHOWN_CHARACTERS = 200
 _NEGATION = re.compile(
     r"\b(?:no|not|none|never|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b"
 )
@@ -38,10 +48,6 @@ def _numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(text.lower()))
 
 
-def _overlap(left: str, right: str) -> float:
-    return similarity.word_overlap(similarity.words(left), similarity.words(right))
-
-
 def _shared(item: dict) -> int:
     return len(similarity.words(item["input"]) & similarity.words(item["response"]))
 
@@ -52,10 +58,10 @@ STS_KINDS: Kinds = {
     "one sentence negated": lambda item: _negated(item["sentence1"]) != _negated(item["sentence2"]),
     "other numbers": lambda item: _numbers(item["sentence1"]) != _numbers(item["sentence2"]),
     "half of the words shared, gold at most 2": lambda item: (
-        _overlap(item["sentence1"], item["sentence2"]) >= 0.5 and item["gold"] <= 2
+        item["baselines"]["word_overlap"] >= 0.5 and item["gold"] <= 2
     ),
     "a quarter of the words shared, gold at least 4": lambda item: (
-        _overlap(item["sentence1"], item["sentence2"]) <= 0.25 and item["gold"] >= 4
+        item["baselines"]["word_overlap"] <= 0.25 and item["gold"] >= 4
     ),
 }
 """By name, whether an item of an STS result is of this kind."""
@@ -75,6 +81,39 @@ RANKING_KINDS: Kinds = {
     ),
 }
 """By name, whether a pair of input and response, both texts, is of this kind."""
+
+
+def run(options: MistakesOptions) -> None:
+    """Compute a module's errors; write and print them, with the worst items' texts."""
+    similar = sts_files.sources(options.sts) if options.sts else []
+    ranked = ranking_files.find(options.response_ranking) if options.response_ranking else []
+    pairs = [sts_files.read(source) for source in similar]
+    conversations = [ranking_files.read(source) for source in ranked]
+    for data in conversations:
+        ranking_files.blocks(len(data.pairs), options.candidates)  # before the slow load
+    encoder, seed = evaluation.load_encoder(options.module), options.seed
+    computed = [lambda data=data: of_sts(sts.evaluate(encoder, data), seed=seed) for data in pairs]
+    of = {"seed": seed, "candidates": options.candidates}
+    computed += [partial(of_ranking, encoder, data, **of) for data in conversations]
+    module: Any = {"module": encoder.provenance(), "resampled": False}
+    asked = zip((*similar, *ranked), computed, strict=True)
+    evaluations = [Evaluation(source=one, compute=compute, **module) for one, compute in asked]
+    results = Store(output=options.output, again=True).results(evaluations)
+    path = options.output / "mistakes.md"
+    write_text(path, "\n".join(map(page, results)))
+    print(f"-> {path}")
+
+
+def page(result: Result) -> str:
+    """Return errors by kind of text, and the texts of the worst items, as Markdown's code."""
+    parts = [text.table(result)]
+    for item in result.items:
+        rows = [
+            (key, shorten(value, SHOWN_CHARACTERS) if isinstance(value, str) else round(value, 2))
+            for key, value in item.items()
+        ]
+        parts.append(tabulate(rows, tablefmt="plain", disable_numparse=True))
+    return "\n\n".join([f"# {result.name}", *(indent(part, "    ") for part in parts)]) + "\n"
 
 
 def of_sts(result: Result, *, seed: int = 0) -> Result:
@@ -108,28 +147,18 @@ def of_ranking(encoder, data: RankingData, *, candidates: int = 100, seed: int =
     pairs = ranking_files.shuffled(data.pairs, seed=seed)
     layout = ranking_files.blocks(len(pairs), candidates)
     items = []
-    for rows, columns, ranks, scores in response_ranking.ranked(encoder, pairs, layout=layout):
-        for row, rank, of_row in zip(rows, ranks, scores, strict=True):
-            true = pairs[row].response
-            others = [pairs[column].response for column in columns]
-            best = np.where([text != true for text in others], of_row, -np.inf).argmax()
-            items.append(
-                {
-                    "rank": int(rank),
-                    "input": pairs[row].input,
-                    "response": true,
-                    "preferred": others[best] if rank > 1 else true,
-                }
-            )
+    for rows, columns, *found in response_ranking.ranked(encoder, pairs, layout=layout):
+        for row, rank, scores, negative in zip(rows, *found, strict=True):
+            best = row if rank == 1 else columns[np.where(negative, scores, -np.inf).argmax()]
+            texts = {"input": pairs[row].input, "response": pairs[row].response}
+            items.append({"rank": int(rank), **texts, "preferred": pairs[best].response})
     all_ranks = np.array([item["rank"] for item in items])
 
     def values(units: np.ndarray) -> dict[str, np.ndarray]:
-        metrics = declared.of_response_ranking(AT)
-        return {name: of.value(all_ranks[units]).mean(axis=-1) for name, of in metrics.items()}
+        return {f"p_at_{n}": (all_ranks[units] <= n).mean(axis=-1) for n in AT}
 
     return Result(
         name=f"mistakes-{data.name}",
-        system="module",
         settings={"candidates": candidates, "seed": seed},
         items=sorted(items, key=lambda item: -item["rank"])[:WORST],
         **_by_kind(items, RANKING_KINDS, values, seed=seed),

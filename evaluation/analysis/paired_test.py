@@ -19,7 +19,7 @@ from common.statistics import Sample
 from evaluation.metrics.declared import label
 from evaluation.options import CompareOptions
 from evaluation.results import measure, store
-from evaluation.results.result import DECLARED, Result
+from evaluation.results.result import DECLARED, LEARNED_FROM, Result, hashes
 from evaluation.results.text import figure
 
 
@@ -43,13 +43,12 @@ def run(options: CompareOptions) -> None:
         store.read_results(path) if path.is_dir() else [store.read(path)]
         for path in (options.a, options.b)
     )
-    all_pairs = pairs_of(a, b)
-    with_system = [pair for pair in all_pairs if has(pair[1], options.system_b)]
-    pairs = with_system or all_pairs[:1]  # of which the test says what it lacks
+    common = pairs_of(a, b)
+    pairs = [pair for pair in common if has(pair[1], options.system_b)]
     differences = [
         row
-        for of_a, of_b in pairs
-        for row in compare(of_a, of_b, seed=options.seed, system_b=options.system_b)
+        for pair in pairs or common[:1]  # of which the test says what it lacks
+        for row in compare(*pair, seed=options.seed, system_b=options.system_b)
     ]
     body = [
         [
@@ -61,17 +60,15 @@ def run(options: CompareOptions) -> None:
     ]
     headers = ["result", "metric", "units", "A", "B", "B - A [95%]", "p"]
     print(tabulate(body, headers=headers, disable_numparse=True))
+    in_both = {one.name for pair in common for one in pair}
+    lacking = {of_a.name for of_a, _ in common} - {of_a.name for of_a, _ in pairs}
+    learned = {pair[0].name: {hashes(one.data)[LEARNED_FROM] for one in pair} for pair in pairs}
     left_out = {
-        "only in A, so not compared": _names(a, all_pairs),
-        "only in B, so not compared": _names(b, all_pairs),
-        "not compared, because they lack the system": _names([one for one, _ in all_pairs], pairs),
-        f"fewer than {measure.FEW_UNITS} units, so the intervals are too narrow": dict.fromkeys(
-            row.name for row in differences if row.n < measure.FEW_UNITS
-        ),
+        "only in A, so not compared": [one.name for one in a if one.name not in in_both],
+        "only in B, so not compared": [one.name for one in b if one.name not in in_both],
+        "not compared, because they lack the system": sorted(lacking),
         "learned or chosen on other data in A than in B": [
-            of_a.name
-            for of_a, of_b in pairs
-            if len({_learned_from(of_a), _learned_from(of_b)} - {None}) > 1
+            name for name, of in learned.items() if len(of - {None}) > 1
         ],
     }
     for said, names in left_out.items():
@@ -83,17 +80,6 @@ def run(options: CompareOptions) -> None:
     )
 
 
-def _names(results: list[Result], pairs: list[tuple[Result, Result]]) -> list[str]:
-    """Return the names of results that can be compared and are in none of the pairs."""
-    paired = {one.name for pair in pairs for one in pair}
-    return [one.name for one in results if one.task in DECLARED and one.name not in paired]
-
-
-def _learned_from(result: Result) -> str | None:
-    """Return the hash of the data that something was learned or chosen on, if there are any."""
-    return result.data.get("learned_from", {}).get("sha256")
-
-
 def compare(
     a: Result,
     b: Result,
@@ -103,27 +89,21 @@ def compare(
     system_b: str | None = None,
     metrics: Sequence[str] | None = None,
 ) -> list[Difference]:
-    """Test every metric that both results have; a system is a baseline's name, None the module.
+    """Test every metric that both results have, or `metrics`; InputError if they share none.
 
-    With `metrics`, only these.
-
-    Raises:
-      InputError: if the two are not of the same items, or have no such system or no common metric.
+    A system is a baseline's name, None the module.
     """
     _check_same_items(a, b)
     for option, result, system in (("--system_a", a, system_a), ("--system_b", b, system_b)):
         if not has(result, system):
-            there = ", ".join(sorted(measure.systems(result))) or "none"
+            there = ", ".join(measure.systems(result)) or "none"
             raise InputError(f"{option}: {system!r}; the baselines of {result.name}: {there}")
     sample_a = measure.sample_of(a, system=system_a, metrics=metrics)
     sample_b = measure.sample_of(b, system=system_b, metrics=metrics)
     once_a, once_b = sample_a.once(), sample_b.once()
     shared = [name for name in once_a if name in once_b]
     if not shared:
-        raise InputError(
-            f"{a.name} and {b.name}: no metric in both; the first has {', '.join(once_a)}, the "
-            f"second {', '.join(once_b)}"
-        )
+        raise InputError(f"{a.name} and {b.name}: no metric in both; {[*once_a]} and {[*once_b]}")
 
     def differences(units: np.ndarray) -> dict[str, np.ndarray]:
         of_a, of_b = sample_a.metrics(units), sample_b.metrics(units)
@@ -160,43 +140,35 @@ def _p(differences: np.ndarray, *, units: int) -> float | None:
 
 
 def has(result: Result, system: str | None) -> bool:
-    """Return whether every item has the score of a system."""
-    return system is None or all(system in item.get("baselines", {}) for item in result.items)
+    """Return whether the items have the scores of a system."""
+    return system is None or system in measure.systems(result)
 
 
 def _check_same_items(a: Result, b: Result) -> None:
     """Raise InputError unless both scored the same items in the same order."""
+    both = f"{a.name} and {b.name}"
     if a.task != b.task or a.task not in DECLARED:
-        raise InputError(
-            f"{a.name} is of the task {a.task}, {b.name} of {b.task}; accepted: two of the "
-            f"same, of {', '.join(DECLARED)}"
-        )
+        accepted = ", ".join(DECLARED)
+        raise InputError(f"{both}: tasks {a.task} and {b.task}; accepted: two of one of {accepted}")
     if a.data.get("sha256") != b.data.get("sha256"):
         files = " and ".join(str(one.data.get("file", "a file")) for one in (a, b))
-        raise InputError(f"{a.name} and {b.name}: computed on different data: {files}")
+        raise InputError(f"{both}: computed on different data: {files}")
     keys = DECLARED[a.task].identity
     ids_a, ids_b = ([[item.get(key) for key in keys] for item in one.items] for one in (a, b))
     if ids_a != ids_b or not ids_a:
         raise InputError(
-            f"{a.name} and {b.name}: the same items, in the same order, are needed; were they "
-            "computed with other settings?"
+            f"{both}: the same items, in the same order, are needed; were they computed with other "
+            "settings?"
         )
 
 
 def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:
-    """Return the results of the same name; two single results are a pair by any name.
-
-    Raises:
-      InputError: if there are none; names what either has.
-    """
+    """Return the results of the same name; two single results are a pair by any name."""
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
     by_name = {result.name: result for result in b if result.task in DECLARED}
     pairs = [(result, by_name[result.name]) for result in a if result.name in by_name]
     if not pairs:
         has_a, has_b = (", ".join(result.name for result in results) for results in (a, b))
-        raise InputError(
-            f"no result of the same name in both, of {', '.join(DECLARED)}: "
-            f"the first has {has_a}; the second has {has_b}"
-        )
+        raise InputError(f"no result of one task and name in both: {has_a}; and {has_b}")
     return pairs

@@ -24,39 +24,26 @@ class BatchedEncoder:
 
     When the rows that it remembers take more than `CACHE_BYTES`, it forgets them all. A batch that
     fails is tried again in halves, so that the one text that it fails on is found, or batches that
-    fit into memory where the whole did not.
+    fit into memory where the whole did not. `path` of the module is for errors, `label` for the
+    progress bar.
     """
 
     def __init__(
         self, encode: Encode, *, path: str, label: str = "encoding", zeros_allowed: bool = False
     ):
-        """Wrap a function.
-
-        Args:
-          encode: encodes one batch.
-          path: of the module, for errors.
-          label: of the progress bar.
-          zeros_allowed: whether a row may be all zeros.
-        """
         self._encode, self._path, self._label = encode, path, label
         self._zeros_allowed = zeros_allowed
         self._numbers: dict[str, int] = {}  # of rows in the one table of `_tables`
         self._tables: list[np.ndarray] = []
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Return float32 [len(texts), dim], in their order.
-
-        Raises:
-          InputError: if a row is not finite, or all zeros where that is not allowed.
-        """
+        """Return float32 [len(texts), dim], in their order; InputError names a text without."""
         numbers, tables = dict(self._numbers), list(self._tables)
         new = set(texts) - numbers.keys()
         with tqdm(total=len(new), desc=self._label, unit=" sentences", leave=False) as bar:
             for batch in batches(new):
-                rows = self._in_halves(batch)
-                check_rows(rows, batch, path=self._path, zeros_allowed=self._zeros_allowed)
+                tables.append(self._in_halves(batch))
                 numbers |= zip(batch, itertools.count(len(numbers)))
-                tables.append(rows)
                 bar.update(len(batch))
         table = np.concatenate(tables)
         is_small = table.nbytes <= CACHE_BYTES
@@ -65,22 +52,18 @@ class BatchedEncoder:
 
     def _in_halves(self, texts: list[str]) -> np.ndarray:
         try:
-            return self._encode(texts)
+            rows = self._encode(texts)
         except InputError:
             if len(texts) == 1:
                 raise
-        middle = len(texts) // 2
-        return np.concatenate([self._in_halves(texts[:middle]), self._in_halves(texts[middle:])])
-
-
-def check_rows(
-    rows: np.ndarray, texts: Sequence[str], *, path: str, zeros_allowed: bool = False
-) -> None:
-    """Raise InputError naming the first text whose row is not finite, or all zeros."""
-    good = np.isfinite(rows).all(axis=1) & (zeros_allowed | rows.any(axis=1))
-    if not good.all():
-        text = texts[int(np.argmin(good))]
-        raise InputError(f"{path}: gives zeros or a number that is not finite for {text!r}")
+            middle = len(texts) // 2
+            return np.concatenate(list(map(self._in_halves, (texts[:middle], texts[middle:]))))
+        good = np.isfinite(rows).all(axis=1) & (self._zeros_allowed | rows.any(axis=1))
+        if not good.all():
+            text = texts[int(np.argmin(good))]
+            said = "gives zeros or a number that is not finite"
+            raise InputError(f"{self._path}: {said} for {text!r}")
+        return rows
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -1,5 +1,6 @@
 """A SavedModel, ours or anybody's, as functions from sentences to vectors."""
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +15,6 @@ from common.saved_model import Apply
 from evaluation.encoders.batching import BatchedEncoder
 
 CLASSIFY_NLI, SIMILARITY = "classify_nli", "similarity"
-"""Signatures of pairs of texts, which a task may ask for instead of embeddings."""
 _IN_CONTEXT = "encode_input_in_context"
 _EMBEDDINGS = (saved_model.SERVING_DEFAULT, "default")
 """The second is what the modules of TensorFlow 1 call it."""
@@ -27,20 +27,21 @@ class Encoder:
 
     Any SavedModel will do that maps strings [batch] to floats [batch, dim], through its signature
     `serving_default` or else through its root `__call__`. Signatures `encode_input` and
-    `encode_response` encode the inputs and responses of response ranking (the paper's u and v');
-    without one, the embedding is used. A module without embeddings loads where it has what a task
-    may ask for instead, in its `signatures`: `similarity` or `classify_nli`.
+    `encode_response` encode the inputs and responses of response ranking (the paper's u and v',
+    whose dot product is the score); without one, the embedding is used. A module without embeddings
+    loads where it has what a task may ask for instead, in its `signatures`: `similarity` or
+    `classify_nli`.
+
+    `encode`, `encode_inputs` and `encode_responses` take texts and return float32 [texts, dim], in
+    their order; they raise InputError where the module gives no embeddings, or a row with NaN or
+    all zeros.
     """
 
     def __init__(self, module: str | Path, *, pretrained: bool = False):
-        """Load a module.
+        """Load the SavedModel of a folder, or of a URL that tensorflow-hub resolves.
 
-        Args:
-          module: the folder of a SavedModel or a URL that tensorflow-hub resolves.
-          pretrained: whether reports take it for somebody's pretrained model.
-
-        Raises:
-          InputError: if there is no SavedModel, or nothing in it that can be used.
+        Reports take a `pretrained` one for somebody's. One without anything that can be used is an
+        InputError.
         """
         self.path = str(module)
         folder = _resolved(module)
@@ -58,23 +59,11 @@ class Encoder:
                 f"{self.path}: has neither a signature serving_default nor a callable root; "
                 f"signatures found: {', '.join(self.signatures) or 'none'}"
             )
-        self._encode = self._batched(embed or self._refuse, "encoding")
-        self._encode_inputs, self._encode_responses = (
-            self._batched(self._of_texts(name), name) if name in self.signatures else self._encode
+        self.encode = self._batched(embed or self._refuse, "encoding")
+        self.encode_inputs, self.encode_responses = (
+            self._batched(self._of_texts(name), name) if name in self.signatures else self.encode
             for name in ("encode_input", "encode_response")
         )
-
-    def encode(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the embeddings: float32 [len(sentences), dim], in their order.
-
-        Raises:
-          InputError: if the module gives no embeddings, or a row with NaN or all zeros.
-        """
-        return self._encode(sentences)
-
-    def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the inputs' vectors of response ranking: float32 [len(sentences), dim]."""
-        return self._encode_inputs(sentences)
 
     def encode_inputs_in_context(
         self, sentences: Sequence[str], contexts: Sequence[str]
@@ -82,18 +71,8 @@ class Encoder:
         """Return the vectors of inputs with what was said before: float32 [sentences, dim]."""
         return self._of_pairs(_IN_CONTEXT, "outputs", None, inputs=sentences, context=contexts)
 
-    def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
-        """Return the responses' vectors: float32 [len(sentences), dim], in their order.
-
-        Their dot product with an input's vector scores the response (section 2.2).
-        """
-        return self._encode_responses(sentences)
-
     def word_vectors(self, words: Sequence[str]) -> np.ndarray:
-        """Return the rows of the module's word table: float32 [len(words), word_dim].
-
-        A text of several words has their mean; one without a word may have zeros.
-        """
+        """Return the rows of the module's word table, or zeros: float32 [words, dim]."""
         apply = self._of_texts("word_vectors")
         return self._batched(apply, "word vectors", zeros_allowed=True)(words)
 
@@ -137,13 +116,9 @@ class Encoder:
     def _of_pairs(
         self, name: str, output: str, shape: tuple[int, ...] | None, **texts: Sequence[str]
     ) -> np.ndarray:
-        """Call a signature of pairs; return one output, float32 [pairs, *shape], all finite.
+        """Call a signature of pairs of `texts`; return one output, [pairs, *shape], all finite.
 
-        Args:
-          name: of the signature.
-          output: its name among the signature's.
-          shape: of a pair's; None for a vector of any width.
-          **texts: the first and the second text of each pair, by the signature's arguments.
+        Without a shape, it is a vector of any width.
         """
         signature, rows = self.signatures[name], []
         pairs = list(zip(*texts.values(), strict=True))
@@ -155,19 +130,15 @@ class Encoder:
                 if len(found) != len(batch) or shape not in (None, found.shape[1:]):
                     wanted = [len(batch), *(shape or ("dim",))]
                     raise ValueError(f"gives shape {list(found.shape)}; {wanted} is needed")
-                good = np.isfinite(found.reshape(len(found), -1)).all(axis=1)
-                if not good.all():
-                    bad = batch[int(np.argmin(good))]
-                    raise ValueError(f"gives a number that is not finite for the pair {bad}")
+                finite = np.isfinite(found.reshape(len(found), -1)).all(axis=1)
+                if bad := list(itertools.compress(batch, ~finite)):
+                    raise ValueError(f"gives a number that is not finite for the pair {bad[0]}")
             rows.append(found)
         return np.concatenate(rows)
 
 
 def _resolved(module: str | Path) -> Path:
-    """Return the folder of a module: itself, or where tensorflow-hub puts what a URL names.
-
-    The folder of what was fetched is tensorflow-hub's cache, TFHUB_CACHE_DIR.
-    """
+    """Return the folder of a module, of a URL in tensorflow-hub's cache, TFHUB_CACHE_DIR."""
     if "://" not in str(module):
         return Path(module)
     with reading(str(module)), warnings.catch_warnings():

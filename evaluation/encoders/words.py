@@ -8,7 +8,7 @@ import hashlib
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,8 +18,10 @@ import numpy as np
 import scipy.sparse.linalg
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+import evaluation
 from common import text_files, word_vectors
 from common.errors import InputError, reading
+from evaluation.metrics.similarity import unit
 
 TOKEN = r"\w+|[^\w\s]"
 """A word, or a single mark."""
@@ -32,9 +34,8 @@ RANDOM_DIM = 500
 """Numbers of an untrained word."""
 
 
-def _tokens(text: str) -> list[str]:
-    """Return the words and the single marks of a text, as they are written."""
-    return re.findall(TOKEN, text)
+_tokens = re.compile(TOKEN).findall
+"""The words and the single marks of a text, as they are written."""
 
 
 def _provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 0) -> dict:
@@ -43,12 +44,8 @@ def _provenance(name: str, *, source: str, texts: Iterable[str], unknown: int = 
     `unknown` is how many of the texts it has no word for.
     """
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    identity = f"{name}\0{source}\0{digest}"
-    return {
-        "path": name,
-        "fingerprint": hashlib.sha256(identity.encode()).hexdigest(),
-        "texts_without_a_known_word": unknown,
-    }
+    whole = hashlib.sha256(f"{name}\0{source}\0{digest}".encode()).hexdigest()
+    return {"path": name, "fingerprint": whole, "texts_without_a_known_word": unknown}
 
 
 class TfIdf:
@@ -62,11 +59,7 @@ class TfIdf:
     sparse = True
 
     def fit(self, texts: Sequence[str]) -> "TfIdf":
-        """Learn the words and their frequencies from all texts to score; return itself.
-
-        Raises:
-          InputError: if they hold no word.
-        """
+        """Learn the words and their frequencies from all texts to score; return itself."""
         self._texts = sorted(set(texts))
         self._vectorizer = TfidfVectorizer(token_pattern=TOKEN)
         with reading(self.path):
@@ -102,11 +95,7 @@ class Bm25:
     tasks = ("response_ranking", "cqa")
 
     def fit(self, texts: Sequence[str]) -> "Bm25":
-        """Index all texts to score; return itself.
-
-        Raises:
-          InputError: if they hold no word.
-        """
+        """Index all texts to score; return itself."""
         texts = sorted(set(texts))
         self._row = {text: row for row, text in enumerate(texts)}
         words = [_tokens(text.lower()) for text in texts]
@@ -122,13 +111,8 @@ class Bm25:
 
     def encode_inputs(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return the queries, how often each has each word: float64 [len(sentences), words]."""
-        known = [
-            [word for word in _tokens(text.lower()) if word in self._columns] for text in sentences
-        ]
-        columns = np.array([self._columns[word] for query in known for word in query], np.int64)
-        ends = np.cumsum([0, *map(len, known)])
-        shape = len(known), self._documents.shape[1]
-        return scipy.sparse.csr_array((np.ones(len(columns)), columns, ends), shape=shape)
+        texts = [_tokens(text.lower()) for text in sentences]
+        return _counts(texts, self._columns, self._documents.shape[1])
 
     def encode_responses(self, sentences: Sequence[str]) -> scipy.sparse.csr_array:
         """Return documents, of the texts that `fit` was given: float64 [len(sentences), words]."""
@@ -159,11 +143,9 @@ def untrained(*, letters: bool) -> WordTable:
     """
 
     def vector(word: str) -> np.ndarray:
-        if not letters:
-            return _random(word)
         marked = f"<{word}>"
-        grams = [_random(marked[i : i + 3] + "\0") for i in range(len(marked) - 2)]
-        return _random(word) + np.sum(grams, axis=0) / np.sqrt(len(grams))
+        grams = [_random(marked[i : i + 3] + "\0") for i in range(len(marked) - 2) if letters]
+        return _random(word) + (np.sum(grams, axis=0) / np.sqrt(len(grams)) if grams else 0)
 
     name = "untrained words and letters" if letters else "untrained words"
     about = f"{name}: {RANDOM_DIM} normal numbers"
@@ -190,8 +172,8 @@ def of_file(path: Path) -> WordTable:
         for entry in word_vectors.read(path):
             if entry.word in wanted and entry.word not in found:
                 found[entry.word] = entry.vector()
-        cased = {word: found.get(word, found.get(word.lower())) for word in asked}
-        return {word: row for word, row in cased.items() if row is not None}
+        cased = ((word, found.get(word, found.get(word.lower()))) for word in asked)
+        return {word: row for word, row in cased if row is not None}
 
     name = text_files.unpacked_name(path).removesuffix(".txt").removesuffix(".vec")
     return WordTable(name, text_files.sha256([path]), lookup)
@@ -199,9 +181,7 @@ def of_file(path: Path) -> WordTable:
 
 def of_module(module: str) -> WordTable:
     """Return the words of a module with the signature `word_vectors`."""
-    from evaluation.encoders.saved_model import Encoder  # importing TensorFlow takes seconds
-
-    encoder = Encoder(module)
+    encoder = evaluation.load_encoder(module)
     encoder.word_vectors(["word"])  # an error now rather than after other baselines were scored
 
     def lookup(words: Iterable[str]) -> dict[str, np.ndarray]:
@@ -227,11 +207,7 @@ class WordAverage:
         self._words, self._sif = words, sif
 
     def fit(self, texts: Sequence[str]) -> "WordAverage":
-        """Look up the words of all texts to score, and learn their frequencies; return itself.
-
-        Raises:
-          InputError: if no word of theirs is known.
-        """
+        """Look up the words of all texts to score, and learn their frequencies; return itself."""
         texts = sorted(set(texts))
         counts = Counter(word for text in texts for word in _tokens(text))
         table = self._words.lookup(counts.keys())
@@ -239,20 +215,19 @@ class WordAverage:
             raise InputError(f"{self.path}: knows no word of the {len(texts):,} texts")
         self._column = {word: column for column, word in enumerate(table)}
         self._vectors = np.stack(list(table.values())).astype(np.float32)
-        total = counts.total()
-        weights = [SMOOTH / (SMOOTH + counts[word] / total) if self._sif else 1.0 for word in table]
-        self._weights = np.array(weights, dtype=np.float32)
+        shares = np.array([counts[word] / counts.total() for word in table])
+        weights = SMOOTH / (SMOOTH + shares) if self._sif else np.ones(len(table))
+        self._weights = weights.astype(np.float32)
         self._common: np.ndarray | None = None
         rows = self._rows(texts)
         known = rows.any(axis=1)
         if self._sif:
             _, directions = np.linalg.eigh(rows.astype(np.float64).T @ rows)
             self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
-            rows = self._without_common(rows)
+            rows = _without(rows, self._common)
         self._mean = rows[known].mean(axis=0)
-        self._provenance = _provenance(
-            self.path, source=self._words.source, texts=texts, unknown=int((~known).sum())
-        )
+        of = {"source": self._words.source, "texts": texts, "unknown": int((~known).sum())}
+        self._provenance = _provenance(self.path, **of)
         return self
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:
@@ -263,8 +238,7 @@ class WordAverage:
 
     def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the same, of unit length: a dot product is then a cosine."""
-        rows = self.encode(sentences)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit(self.encode(sentences))
 
     encode_responses = encode_inputs
 
@@ -274,19 +248,23 @@ class WordAverage:
 
     def _rows(self, texts: Sequence[str]) -> np.ndarray:
         """Return float32 [len(texts), dim], rows of zeros where no word is known."""
-        columns = [
-            [self._column[word] for word in _tokens(text) if word in self._column] for text in texts
-        ]
-        sizes = np.array([len(one) for one in columns], dtype=np.int64)
-        flat = np.array([column for one in columns for column in one], dtype=np.int64)
-        weights = self._weights[flat] / np.repeat(sizes, sizes).astype(np.float32)
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        shape = len(texts), len(self._column)
-        rows = scipy.sparse.csr_array((weights, flat, ends), shape=shape) @ self._vectors
-        return self._without_common(rows)
+        counts = _counts(list(map(_tokens, texts)), self._column, len(self._column))
+        sizes = np.diff(counts.indptr)
+        counts.data = self._weights[counts.indices] / np.repeat(sizes, sizes).astype(np.float32)
+        rows = counts @ self._vectors
+        return rows if self._common is None else _without(rows, self._common)
 
-    def _without_common(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows less their part in the first singular direction, once that is known."""
-        if self._common is None:
-            return rows
-        return rows - np.outer(rows @ self._common, self._common)
+
+def _counts(
+    texts: Sequence[Sequence[str]], column: Mapping[str, int], width: int
+) -> scipy.sparse.csr_array:
+    """Return a 1 for each known word of each text, in their order: sparse [texts, width]."""
+    columns = [[column[word] for word in words if word in column] for words in texts]
+    flat = np.array([one for of_text in columns for one in of_text], dtype=np.int64)
+    ends = np.cumsum([0, *map(len, columns)])
+    return scipy.sparse.csr_array((np.ones(len(flat)), flat, ends), shape=(len(texts), width))
+
+
+def _without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Return rows less their part in a direction."""
+    return rows - np.outer(rows @ direction, direction)

@@ -13,17 +13,10 @@ def pearson(
 ) -> np.ndarray:
     """Return Pearson's r, sum(x y) / sqrt(sum(x^2) sum(y^2)) of centred x and y, in [-1, 1].
 
-    The same to the last bit as `scipy.stats.pearsonr`, which cannot leave out elements.
-
-    Args:
-      predicted: float [..., n].
-      gold: float [..., n].
-      where: bool [..., n], the pairs that count; by default all.
-
-    Returns:
-      float64 [...]; NaN where r is undefined: fewer than two pairs, or a constant input.
+    Takes float [..., n], and bool [..., n] for the pairs that count; returns float64 [...], NaN
+    where r is undefined: fewer than two pairs, or a constant input. The same to the last bit as
+    `scipy.stats.pearsonr`, which cannot leave out elements.
     """
-    _check_lengths(predicted, gold)
     products = np.vecdot(_unit(predicted, where=where), _unit(gold, where=where))
     return np.clip(products, -1.0, 1.0)
 
@@ -49,7 +42,6 @@ def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
     Takes and returns arrays as `pearson` does. The same to the last bit as
     `scipy.stats.spearmanr`, which has no axis for paired samples.
     """
-    _check_lengths(predicted, gold)
     x, y = (scipy.stats.rankdata(np.asarray(values), axis=-1) for values in (predicted, gold))
     x, y = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -57,12 +49,6 @@ def spearman(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
         x_deviation, y_deviation = (np.sqrt(np.vecdot(ranks, ranks) * scale) for ranks in (x, y))
         correlation = np.vecdot(x, y) * scale / y_deviation / x_deviation
     return np.clip(correlation, -1.0, 1.0)
-
-
-def _check_lengths(predicted: np.ndarray, gold: np.ndarray) -> None:
-    n, gold_n = np.shape(predicted)[-1], np.shape(gold)[-1]
-    if n != gold_n:
-        raise ValueError(f"{n} predicted scores for {gold_n} gold scores")
 
 
 def line_errors(predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:

@@ -1,14 +1,7 @@
-"""The metrics of results: their names in files and in tables, and those of response ranking.
-
-A new metric of response ranking is an entry of `OF_RANKS`; of another task, an entry of `LABELS`
-beside its computation in `results.measure`.
-"""
+"""The metrics of results: their names in files and in tables; `results.measure` computes them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Mapping
 
 MAIN = {"retrieval": "ndcg_at_10", "cqa": "map", "sts": "pearson", "snli": "accuracy"}
 """The main metric of each task but response ranking; a result with an earlier one may have more."""
@@ -30,39 +23,18 @@ LABELS = {
 """What tables call metrics; others have their names, with spaces."""
 
 
-class OfRanks(NamedTuple):
-    """A metric of response ranking: the mean over pairs of a value of the true response's rank.
-
-    `value` takes ranks, int [...], from 1, and returns numbers of that shape.
-    """
-
-    label: str
-    value: Callable[[np.ndarray], np.ndarray]
-
-
-OF_RANKS: dict[str, OfRanks] = {}
-"""By its name, each metric of response ranking besides P@N."""
-
-
-def of_response_ranking(at: Sequence[int]) -> dict[str, OfRanks]:
-    """Return the metrics of response ranking by name, with P@N (section 4.1) for each N of `at`."""
-    precisions = {n: lambda ranks, n=n: ranks <= n for n in sorted(at)}
-    return {f"p_at_{n}": OfRanks(f"P@{n}", of) for n, of in precisions.items()} | OF_RANKS
-
-
-def of_ranks(name: str) -> OfRanks | None:
-    """Return the metric of response ranking of this name, if it is one."""
+def at(name: str) -> int | None:
+    """Return the N of P@N (section 4.1), whose name is p_at_N; None for another metric."""
     match = re.fullmatch(r"p_at_([1-9]\d*)", name)
-    return of_response_ranking([int(match[1])] if match else []).get(name)
+    return int(match[1]) if match else None
 
 
 def main_metric(metrics: Mapping[str, object]) -> str | None:
-    """Return the metric by which a result is known: of `MAIN`, or the first of ranks, or None."""
-    found = (name for name in (*MAIN.values(), *filter(of_ranks, metrics)) if name in metrics)
+    """Return the metric by which a result is known: of `MAIN`, or its first P@N, or None."""
+    found = (name for name in (*MAIN.values(), *filter(at, metrics)) if name in metrics)
     return next(found, None)
 
 
 def label(name: str) -> str:
     """Return a metric's name as people write it."""
-    metric = of_ranks(name)
-    return metric.label if metric else LABELS.get(name, name.replace("_", " "))
+    return f"P@{n}" if (n := at(name)) else LABELS.get(name, name.replace("_", " "))

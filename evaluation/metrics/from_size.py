@@ -11,13 +11,7 @@ from common.statistics import LEVEL, Interval
 
 
 def of_correlation(r: float, n: int) -> Interval:
-    """Return Fisher's interval of Pearson's r over n pairs: tanh(artanh(r) ± 1.96 / sqrt(n - 3)).
-
-    Raises:
-      ValueError: if there are fewer than four pairs.
-    """
-    if n < 4:
-        raise ValueError(f"n is {n}; 4 or more are accepted")
+    """Return Fisher's interval of Pearson's r over n > 3 pairs: tanh(artanh(r) ± 1.96/√(n - 3))."""
     reach = scipy.stats.norm.ppf((1 + LEVEL) / 2) / np.sqrt(n - 3)
     low, high = np.tanh(np.arctanh(r) + reach * np.array([-1.0, 1.0]))
     return [float(low), float(high)]

@@ -17,15 +17,6 @@ import numpy as np
 CUT = 10
 
 
-def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
-    """Return sum(numerators) / sum(denominators), [..., units] each; NaN for 0 / 0.
-
-    P@N of blocks of queries: the queries of each block that are right, and the block's size.
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.sum(numerators, axis=-1) / np.sum(denominators, axis=-1)
-
-
 def ranked(scores: np.ndarray, relevant: np.ndarray) -> np.ndarray:
     """Return the labels, bool [candidates], by falling score; ties keep their order."""
     return np.asarray(relevant, dtype=bool)[np.argsort(-np.asarray(scores), kind="stable")]
@@ -37,10 +28,8 @@ def average_precision(labels: np.ndarray) -> float:
     The mean, over the relevant candidates found in the first 10, of the precision at their rank;
     0 if there are none. `labels` is bool [candidates], best candidate first (`ranked`).
     """
-    positions = np.flatnonzero(labels[:CUT]) + 1
-    if not len(positions):
-        return 0.0
-    return float(np.mean(np.arange(1, len(positions) + 1) / positions))
+    ranks = np.flatnonzero(labels[:CUT]) + 1
+    return float(np.mean(np.arange(1, len(ranks) + 1) / ranks)) if len(ranks) else 0.0
 
 
 def reciprocal_rank(labels: np.ndarray) -> float:

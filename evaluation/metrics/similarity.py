@@ -19,6 +19,13 @@ def of_pairs(encode: Callable, pairs: Sequence[tuple[str, str]]) -> tuple:
     return rows[: len(left)], rows[len(left) :]
 
 
+def unit(rows):
+    """Return rows scaled to length 1; sparse ones, which are, as they are."""
+    if scipy.sparse.issparse(rows):
+        return rows
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
 def products(left, right) -> np.ndarray:
     """Return all dot products of two [m, dim] and [n, dim]: dense float64 [m, n]."""
     with np.errstate(invalid="ignore"):
@@ -50,11 +57,6 @@ def negative_angle(left, right) -> np.ndarray:
     return -np.arccos(cosine(left, right))
 
 
-def scale_0_to_5(angles: np.ndarray) -> np.ndarray:
-    """Return negative angles [n] on the scale of gold scores, 0 to 5 (equation 2)."""
-    return 5.0 * (1.0 + angles / np.pi)
-
-
 def words(text: str) -> frozenset[str]:
     """Return the set of lower-cased words of a text."""
     return frozenset(re.findall(r"\w+", text.lower()))
@@ -64,3 +66,8 @@ def word_overlap(left: frozenset[str], right: frozenset[str]) -> float:
     """Return the Jaccard index of two word sets, in [0, 1]; 0 where both are empty."""
     union = len(left | right)
     return len(left & right) / union if union else 0.0
+
+
+def word_overlaps(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """Return the Jaccard index of the words of each pair of texts."""
+    return [word_overlap(words(left), words(right)) for left, right in pairs]

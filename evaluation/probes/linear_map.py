@@ -16,6 +16,7 @@ import tf_keras
 
 from common.errors import InputError
 from evaluation.data.ranking_files import Pair, blocks
+from evaluation.metrics.similarity import unit
 
 LEARNING_RATES = (1e-2, 1e-3)
 PENALTIES = (0.0, 1e-3)
@@ -34,15 +35,9 @@ class LinearMap:
     tasks = ("response_ranking",)
 
     def __init__(self, encoder, training: Sequence[Pair], validation: Sequence[Pair]):
-        """Keep what `fit` learns from.
+        """Keep the pairs to learn the map on and those to choose it on, 100 or more of each.
 
-        Args:
-          encoder: gives dense vectors; if it has `fit`, that sees the texts of all pairs.
-          training: pairs to learn the map on.
-          validation: pairs to choose it on.
-
-        Raises:
-          InputError: if there are fewer than 100 of either.
+        The encoder gives dense vectors; if it has `fit`, that sees the texts of all pairs.
         """
         for name, pairs in (("training", training), ("validation", validation)):
             if len(pairs) < BATCH:
@@ -53,22 +48,40 @@ class LinearMap:
         self._encoder, self._training, self._validation = encoder, training, validation
 
     def fit(self, texts: Sequence[str]) -> "LinearMap":
-        """Learn the map, with `texts` as those to score; return itself."""
+        """Learn W, that of the highest P@1 on the validation pairs, or 0; return itself.
+
+        `texts` are those to score.
+        """
         if hasattr(self._encoder, "fit"):
-            pairs = itertools.chain(self._training, self._validation)
-            known = [text for pair in pairs for text in (pair.input, pair.response)]
+            known = [text for pair in (*self._training, *self._validation) for text in pair[:2]]
             self._encoder.fit([*known, *texts])
-        self.weights, self.about = self._learn()
+        learned_on, chosen_on = self._encoded(self._training), self._encoded(self._validation)
+        dim = learned_on[0].shape[1]
+        self.weights, about = np.zeros((dim, dim), dtype=np.float32), "W is 0"
+        identity = reached = _p_at_1(self.weights, *chosen_on)
+        for rate, penalty in itertools.product(LEARNING_RATES, PENALTIES):
+            waited, highest = 0, -1.0
+            for number, weights in enumerate(_passes(*learned_on, rate, penalty), start=1):
+                score = _p_at_1(weights, *chosen_on)
+                if score > reached:
+                    self.weights, reached = weights, score
+                    about = f"rate {rate:g}, penalty {penalty:g}, {number} passes"
+                waited = 0 if score > highest else waited + 1
+                highest = max(highest, score)
+                if waited == PATIENCE:
+                    break
+        about += f", on {len(self._training):,} pairs; P@1 of {BATCH} on {len(self._validation):,}"
+        self.about = f"{about} validation pairs {reached:.4f}, without the map {identity:.4f}"
         return self
 
     def encode_inputs(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the mapped inputs: float32 [len(sentences), dim]."""
-        rows = _unit(self._encoder.encode_inputs(sentences))
+        rows = unit(self._encoder.encode_inputs(sentences))
         return rows + rows @ self.weights
 
     def encode_responses(self, sentences: Sequence[str]) -> np.ndarray:
         """Return the responses, of length 1: float32 [len(sentences), dim]."""
-        return _unit(self._encoder.encode_responses(sentences))
+        return unit(self._encoder.encode_responses(sentences))
 
     def provenance(self) -> dict:
         """Return that of the encoder, and how the map was learned."""
@@ -76,36 +89,10 @@ class LinearMap:
         digest = f"{of['fingerprint']}, {self.about}"
         return of | {"path": self.path, "fingerprint": digest, "about": self.about}
 
-    def _learn(self) -> tuple[np.ndarray, str]:
-        """Return the W, float32 [dim, dim], of the highest P@1 on the validation pairs, or 0.
-
-        And a phrase on how it was chosen.
-        """
-        learned_on, chosen_on = self._encoded(self._training), self._encoded(self._validation)
-        dim = learned_on[0].shape[1]
-        best, about = np.zeros((dim, dim), dtype=np.float32), "W is 0"
-        identity = reached = _p_at_1(best, *chosen_on)
-        for rate, penalty in itertools.product(LEARNING_RATES, PENALTIES):
-            waited, highest = 0, -1.0
-            for number, weights in enumerate(_passes(*learned_on, rate, penalty), start=1):
-                score = _p_at_1(weights, *chosen_on)
-                if score > reached:
-                    best, reached = weights, score
-                    about = f"rate {rate:g}, penalty {penalty:g}, {number} passes"
-                waited = 0 if score > highest else waited + 1
-                highest = max(highest, score)
-                if waited == PATIENCE:
-                    break
-        return best, (
-            f"{about}, on {len(self._training):,} pairs; P@1 of {BATCH} on "
-            f"{len(self._validation):,} validation pairs {reached:.4f}, without the map "
-            f"{identity:.4f}"
-        )
-
     def _encoded(self, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
         """Return inputs and responses, of length 1: float32 [pairs, dim] each."""
-        inputs = self._encoder.encode_inputs([pair.input for pair in pairs])
-        return _unit(inputs), self.encode_responses([pair.response for pair in pairs])
+        inputs, responses = zip(*(pair[:2] for pair in pairs), strict=True)
+        return unit(self._encoder.encode_inputs(inputs)), self.encode_responses(responses)
 
 
 def _passes(
@@ -139,7 +126,3 @@ def _p_at_1(weights: np.ndarray, inputs: np.ndarray, responses: np.ndarray) -> f
         for rows, columns in blocks(len(mapped), BATCH)
     ]
     return float(np.mean(np.concatenate(first)))
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)

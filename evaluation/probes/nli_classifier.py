@@ -11,6 +11,8 @@ scikit-learn's logistic regression, and the dev set chooses how strongly it is r
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from common.errors import InputError
 from evaluation.data import overlap
 from evaluation.data.snli_files import LABELS, NliData
-from evaluation.metrics import classification, similarity
+from evaluation.metrics import similarity
 
 HIDDEN_SIZES: tuple[int, ...] = (0, 512)
 BATCH = 256
@@ -39,10 +41,9 @@ Predict = Callable[[Embeddings], np.ndarray]
 
 
 class Classifier(NamedTuple):
-    """A trained classifier, its accuracy on dev, and a sentence on how it was trained."""
+    """A trained classifier, and a sentence on how it was trained."""
 
     predict: Predict
-    dev_accuracy: float
     about: str
 
     def probabilities(self, encoder, data: NliData) -> np.ndarray:
@@ -56,9 +57,6 @@ def train(
     """Train on one file, choose on another; the seed sets the initial weights and the order.
 
     Pairs that share a sentence with what will be classified are left out of training.
-
-    Raises:
-      InputError: if those left do not have two labels.
     """
     others = (texts for data in held_out for texts in data.texts())
     shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
@@ -73,15 +71,15 @@ def train(
     candidates = _sparse if scipy.sparse.issparse(inputs[0]) else _dense
     trained = []
     for shape, predict in candidates(inputs, labels, dev=(dev_inputs, dev_labels), seed=seed):
-        predicted = predict(dev_inputs).argmax(axis=1)
+        accuracy = float((predict(dev_inputs).argmax(axis=1) == dev_labels).mean())
         about = (
             f"The module has no classify_nli: labels are those of a classifier ({shape}) "
             f"on (u1, u2, |u1-u2|, u1*u2), trained here on {len(labels):,} pairs "
             f"({len(shared):,} more share a sentence with what is classified) and chosen "
             f"on the {len(dev_labels):,} of {dev.name}."
         )
-        trained.append(Classifier(predict, classification.accuracy(predicted, dev_labels), about))
-    return max(trained, key=lambda one: one.dev_accuracy)  # of equal ones, the first
+        trained.append((accuracy, Classifier(predict, about)))
+    return max(trained, key=itemgetter(0))[1]  # of equal ones, the first
 
 
 def _dense(
@@ -95,14 +93,11 @@ def _dense(
         stop = tf_keras.callbacks.EarlyStopping(
             "val_accuracy", patience=PATIENCE, restore_best_weights=True
         )
-        fitting = {"batch_size": BATCH, "epochs": MOST_EPOCHS, "validation_data": dev}
-        network.fit(inputs, labels, callbacks=[stop], verbose=0, **fitting)
-
-        def predict(embeddings: Embeddings, network=network) -> np.ndarray:
-            return network.predict(embeddings, batch_size=BATCH, verbose=0)
-
+        fitting = {"epochs": MOST_EPOCHS, "validation_data": dev, "callbacks": [stop]}
+        of: dict[str, Any] = {"batch_size": BATCH, "verbose": 0}
+        network.fit(inputs, labels, **fitting, **of)
         shape = f"one hidden layer of {hidden}" if hidden else "softmax regression"
-        yield f"{shape}, embeddings of length {length:.3g}", predict
+        yield f"{shape}, embeddings of length {length:.3g}", partial(network.predict, **of)
 
 
 def _network(dim: int, *, hidden: int, length: float):
@@ -149,14 +144,9 @@ def _sparse(
 
 def _examples(encoder, data: NliData) -> tuple[Embeddings, np.ndarray]:
     """Return the embeddings of premises and hypotheses, and labels, int [pairs]."""
-    labels = np.array([LABELS.index(pair.gold) for pair in data.pairs])
-    return _embeddings(encoder, data), labels
+    return _embeddings(encoder, data), np.array([LABELS.index(pair.gold) for pair in data.pairs])
 
 
 def _embeddings(encoder, data: NliData) -> Embeddings:
     """Return the embeddings of premises and of hypotheses, of length 1 (sparse ones are)."""
-    both = similarity.of_pairs(encoder.encode_inputs, data.texts())
-    return [
-        rows if scipy.sparse.issparse(rows) else rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        for rows in both
-    ]
+    return list(map(similarity.unit, similarity.of_pairs(encoder.encode_inputs, data.texts())))

@@ -75,20 +75,15 @@ def learn(encoder, train: SimilarityData, dev: SimilarityData) -> Tuned:
         start = _start(learning, power)
         change, steps = _descend(learning.times(start), choosing.times(start), penalty=penalty)
         matrix = (start @ change).astype(np.float32)
-        scores = untuned | {
-            "train": learning.times(matrix).pearson(),
-            "dev": choosing.times(matrix).pearson(),
-        }
+        both = {"train": learning.times(matrix), "dev": choosing.times(matrix)}
+        scores = untuned | {name: pairs.pearson() for name, pairs in both.items()}
         found.append(Tuned(matrix, {"power": power, "penalty": penalty, "steps": steps}, scores))
     return max(found, key=lambda one: one.scores["dev"])  # of equal ones, the first
 
 
 def embedded(encoder, data: SimilarityData) -> Pairs:
     """Encode the pairs; rows of unit length, which changes no angle."""
-    left, right = (
-        rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        for rows in similarity.of_pairs(encoder.encode, data.texts())
-    )
+    left, right = map(similarity.unit, similarity.of_pairs(encoder.encode, data.texts()))
     return Pairs(left, right, np.array([pair.gold for pair in data.pairs]))
 
 
@@ -138,20 +133,16 @@ def _loss(matrix: np.ndarray, pairs: Pairs, *, penalty: float) -> tuple[float, n
     exact = (left * right).sum(axis=1, dtype=np.float64)
     cosine = np.clip(exact, EDGE - 1.0, 1.0 - EDGE)
     score = 5.0 * (1.0 - np.arccos(cosine) / np.pi)
-    correlation, by_score = _pearson_and_slope(score, pairs.gold)
+    # Pearson's r, and its derivative by each score.
+    x, y = score - score.mean(), pairs.gold - pairs.gold.mean()
+    x_length, y_length = max(float(np.linalg.norm(x)), 1e-12), float(np.linalg.norm(y))
+    pearson = float(x @ y) / (x_length * y_length)
+    by_score = (y / y_length - pearson * x / x_length) / x_length
     by_cosine = by_score * 5.0 / np.pi / np.sqrt(1.0 - cosine**2) * (cosine == exact)
     slope = by_cosine.astype(np.float32)[:, None]
     along = exact.astype(np.float32)[:, None]
     gradient = -pairs.left.T @ (slope * (right - along * left) / left_length)
     gradient -= pairs.right.T @ (slope * (left - along * right) / right_length)
     change = matrix - np.eye(len(matrix), dtype=np.float32)
-    loss = 1.0 - correlation + penalty * float((change**2).sum())
+    loss = 1.0 - pearson + penalty * float((change**2).sum())
     return loss, (gradient + 2 * penalty * change).astype(np.float64).ravel()
-
-
-def _pearson_and_slope(score: np.ndarray, gold: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return Pearson's r of two [n] vectors and its derivative by the first, float64 [n]."""
-    x, y = score - score.mean(), gold - gold.mean()
-    x_length, y_length = max(float(np.linalg.norm(x)), 1e-12), float(np.linalg.norm(y))
-    correlation = float(x @ y) / (x_length * y_length)
-    return correlation, (y / y_length - correlation * x / x_length) / x_length

@@ -5,37 +5,28 @@ of `analysis.paired_test`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
 from evaluation.metrics.declared import label, main_metric
-from evaluation.report.scores import ALL, BASELINE, OURS, Score, mean
-from evaluation.report.tables import (
-    SPECIFIED,
-    Cell,
-    Main,
-    Table,
-    candidates,
-    cell_of,
-    interval_of,
-    is_papers,
-)
-from evaluation.results.result import DECLARED, data_name
+from evaluation.report.scores import Score, mean
+from evaluation.report.tables import CANDIDATES, MAIN, Main, Table, interval_of, is_papers
+from evaluation.results.result import ALL, DECLARED, data_name
+from evaluation.results.runs import BASELINE, OURS
 
-NOT_SIMPLE = ("ceiling",)
-"""Columns of results that are no baseline."""
 SIMPLE, PRETRAINED, DIFFERENCE = "best simple baseline", "pretrained", "difference"
 PAPERS = ("paper, Reddit", "paper, Reddit+NLI")
+CHOSEN_ON = Main("STS-B dev, r", "sts-dev", "pearson")
+"""Rows are chosen by it."""
 
 
 def main_figures(scores: Sequence[Score]) -> dict[str, Main]:
     """Return the main figures of `paper.yaml` that one of our rows has, by their labels."""
     found = {}
-    for main in SPECIFIED.main:
-        ours = [score for score in of_figure(scores, main) if score.kind == OURS]
-        if ours:
-            found[main.label.format(candidates=candidates(ours[0].results[0]))] = main
+    for main in MAIN:
+        if ours := of_figure(scores, main, OURS):
+            candidates = ours[0].results[0].settings.get("candidates", CANDIDATES)
+            found[main.label.format(candidates=candidates)] = main
     return found
 
 
@@ -50,19 +41,18 @@ def figures_of(scores: Sequence[Score], system: str) -> dict[str, Main]:
     }
 
 
-def of_figure(scores: Sequence[Score], main: Main, name: str = "") -> list[Score]:
-    """Return a main figure, or the same metric of another `name`, of every system that has it."""
-    wanted = (name or main.data, main.metric, ALL)
-    return [score for score in scores if (score.name, score.metric, score.group) == wanted]
+def of_figure(scores: Sequence[Score], main: Main, kind: str, name: str = "") -> list[Score]:
+    """Return a main figure, or its metric on other data, of every system of a kind that has it."""
+    wanted = (kind, name or main.data, main.metric, ALL)
+    return [one for one in scores if (one.kind, one.name, one.metric, one.group) == wanted]
 
 
 def best_baseline(scores: Sequence[Score], main: Main, *, pretrained: bool) -> Score | None:
     """Return the highest figure of the baselines, of the simple or of the pretrained ones."""
     found = [
         score
-        for score in of_figure(scores, main, main.of_baselines)
-        if (score.kind, score.pretrained) == (BASELINE, pretrained)
-        and score.column not in NOT_SIMPLE
+        for score in of_figure(scores, main, BASELINE, main.of_baselines)
+        if score.pretrained == pretrained and score.column != "ceiling"
     ]
     return max(found, key=lambda score: score.value, default=None)
 
@@ -73,9 +63,8 @@ def best_rows(scores: Sequence[Score], outside: Mapping[str, str]) -> dict[str, 
     `outside` says by a row's label what it has from outside the training data, such as `a teacher`;
     rows that have nothing are of the kind "", which comes first.
     """
-    ours = [score for score in of_figure(scores, SPECIFIED.chosen_on) if score.kind == OURS]
     best: dict[str, str] = {}
-    for score in sorted(ours, key=lambda score: -score.value):
+    for score in sorted(of_figure(scores, CHOSEN_ON, OURS), key=lambda score: -score.value):
         best.setdefault(outside.get(score.system, ""), score.system)
     return dict(sorted(best.items()))
 
@@ -87,22 +76,21 @@ def main_table(scores: Sequence[Score], figures: Mapping[str, Main], rows: Seque
     """
     cells = []
     for name, main in figures.items():
-        ours = {one.system: one for one in of_figure(scores, main) if one.system in rows}
+        ours = {one.system: one for one in of_figure(scores, main, OURS) if one.system in rows}
         simple, pretrained = (best_baseline(scores, main, pretrained=of) for of in (False, True))
         shown = {row: ours.get(row) for row in rows} | {SIMPLE: simple, PRETRAINED: pretrained}
         there = {header: score for header, score in shown.items() if score}
-        cells += [Cell(name, "n", one.results[0].n, decimals=0) for one in [*there.values()][:1]]
+        cells += [Score(name, OURS, one.results[0].n, header="n") for one in [*there.values()][:1]]
         for header, score in there.items():
             of = "" if header in rows else score.system
-            cells.append(cell_of(score, name, header, of=of))
-        for first in rows[:1]:
-            if first in ours and simple:
-                cells += difference(ours[first], simple, name, DIFFERENCE)
-        is_same = all(is_papers(score.results[0]) for score in ours.values())
-        for header, value in zip(PAPERS, main.paper, strict=False):
-            if is_same and value is not None:
-                ends = interval_of(value, main.interval, data_name(main.data))
-                cells.append(Cell(name, header, value, ends))
+            cells.append(score._replace(row=name, kind=OURS, header=header, of=of))
+        if simple and (first := ours.get(next(iter(rows), ""))):
+            cells += difference(first, simple, name, DIFFERENCE)
+        if all(is_papers(score.results[0]) for score in ours.values()):
+            for header, value in zip(PAPERS, main.paper, strict=False):
+                if value is not None:
+                    ends = interval_of(value, main.interval, data_name(main.data))
+                    cells.append(Score(name, OURS, value, ends, header=header))
     return Table("main", "Main scores, beside the best baselines on the same items", cells)
 
 
@@ -110,23 +98,22 @@ def differences(scores: Sequence[Score]) -> Table:
     """Return every trained row's differences from the best simple baseline of each figure."""
     cells = []
     for name, main in main_figures(scores).items():
-        simple = best_baseline(scores, main, pretrained=False)
-        for score in of_figure(scores, main):
-            if simple and score.kind == OURS:
+        if simple := best_baseline(scores, main, pretrained=False):
+            for score in of_figure(scores, main, OURS):
                 cells += difference(score, simple, score.system, f"{name}: {simple.system}")
     title = "Difference from the best simple baseline on the same items"
     return Table("differences", title, cells)
 
 
-def difference(score: Score, baseline: Score, row: str, header: str) -> list[Cell]:
+def difference(score: Score, baseline: Score, row: str, header: str) -> list[Score]:
     """Return by how much a score is above a baseline's on the same items, as the mean of its runs.
 
     Empty where the items were not the same, or are not stored.
     """
-    of: dict[str, Any] = {"system_a": baseline.column, "metrics": [score.metric]}
+    of = {"system_a": baseline.column or None, "metrics": [score.metric]}
     try:
         found = [paired_test.compare(baseline.results[0], run, **of)[0] for run in score.results]
     except InputError:
         return []
     means = mean([one.difference for one in found], [one.interval for one in found])
-    return [Cell(row, header, *means)]
+    return [Score(row, OURS, *means, header=header)]

@@ -6,10 +6,9 @@ Benchmark, SNLI and SemEval. In table 1 they are there for other pairs from Redd
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import yaml
@@ -19,62 +18,14 @@ from evaluation.data import overlap
 from evaluation.data.origin import REDDIT, SYNTHETIC
 from evaluation.metrics import from_size
 from evaluation.metrics.declared import label, main_metric
-from evaluation.report.scores import ALL, BASELINE, OTHER, OURS, PAPER, Run, Score, mean
-from evaluation.results.result import Group, Result, data_name
+from evaluation.report.scores import PAPER, Score, long_table, mean
+from evaluation.results.result import ALL, Result, data_name
+from evaluation.results.runs import BASELINE, OTHER, OURS, Run
 
 WIDE = 4
 """With more columns, Markdown shows no intervals: they do not fit on a page."""
-NONE = "-"
 
-
-@dataclass(frozen=True)
-class Cell:
-    """A number of a table with its 95% interval and its deviation over seeds, and where it stands.
-
-    Rows of one `group` are shown under its name; `kind` is ours, other, baseline or paper. `of` is
-    the system where the row does not name it.
-    """
-
-    row: str
-    header: str
-    value: float
-    interval: Sequence[float] | None = None
-    deviation: float | None = None
-    kind: str = OURS
-    group: str = ""
-    percent: bool = False
-    decimals: int = 3
-    of: str = ""
-
-    @property
-    def text(self) -> str:
-        """The number as the table prints it, without its interval."""
-        shown = self.printed(self.value)
-        return shown if self.deviation is None else f"{shown} ± {self.printed(self.deviation)}"
-
-    @property
-    def interval_text(self) -> str:
-        """The interval as the table prints it; empty without one, or where nothing can vary."""
-        if not self.interval or self.interval[0] == self.interval[1]:
-            return ""
-        low, high = map(self.printed, self.interval)
-        return f"[{low}, {high}]"
-
-    def printed(self, value: float | None) -> str:
-        """Return a number in this cell's unit and decimals; empty for None."""
-        if value is None:
-            return ""
-        # Added to 0, what rounds to -0 is 0.
-        rounded = round(100 * value if self.percent else value, self.decimals) + 0.0
-        return f"{rounded:,.{self.decimals}f}"
-
-
-def cell_of(score: Score, row: str, header: str, **more: Any) -> Cell:
-    """Return a score at its place."""
-    return Cell(row, header, score.value, score.interval, score.deviation, **more)
-
-
-Rows = dict[tuple[str, str], dict[str, Cell]]
+Rows = dict[tuple[str, str], dict[str, Score]]
 """By row and kind, its cells by header."""
 
 
@@ -87,53 +38,74 @@ class Table:
 
     file: str
     title: str
-    cells: Sequence[Cell]
+    cells: Sequence[Score]
+    percent: bool = False
+    decimals: int = 3
     n: dict[str, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    note: str = ""
 
-    def groups(self) -> Iterator[tuple[str, list[str], Rows]]:
-        """Yield each group of rows: its name, its headers, its rows."""
-        for group in dict.fromkeys(cell.group for cell in self.cells):
+    def blocks(self) -> Iterator[tuple[str, list[str], Rows]]:
+        """Yield each block of rows: its name, its headers, its rows."""
+        for block in dict.fromkeys(cell.block for cell in self.cells):
             rows: Rows = {}
-            cells = [cell for cell in self.cells if cell.group == group]
+            cells = [cell for cell in self.cells if cell.block == block]
             for cell in cells:
                 rows.setdefault((cell.row, cell.kind), {}).setdefault(cell.header, cell)
-            yield group, list(dict.fromkeys(cell.header for cell in cells)), rows
+            yield block, list(dict.fromkeys(cell.header for cell in cells)), rows
 
+    def number(self, value: float | None) -> str:
+        """Return a number in this table's unit and decimals; empty for None."""
+        if value is None or isinstance(value, int):
+            return "" if value is None else f"{value:,}"
+        # Added to 0, what rounds to -0 is 0.
+        rounded = round(100 * value if self.percent else value, self.decimals) + 0.0
+        return f"{rounded:,.{self.decimals}f}"
 
-def markdown(table: Table, *, wide: bool | None = None) -> str:
-    """Return the rows of a table as Markdown, each group of rows as a table of its own.
+    def words(self, cell: Score) -> list[str]:
+        """Return a cell's number, its interval and its system; empty without one.
 
-    Intervals and systems are shown if there are at most `WIDE` columns, or as `wide` says.
-    """
-    parts = []
-    for group, headers, rows in table.groups():
-        whole = len(headers) <= WIDE if wide is None else wide
-        body = []
-        for (row, kind), cells in rows.items():
-            line = [f"{row} (paper)" if kind == PAPER else row]
-            for cell in map(cells.get, headers):
-                more = [cell.interval_text] if cell and whole else []
-                text = " ".join([cell.text, *filter(None, more)]) if cell else NONE
-                line.append(f"{text}, {cell.of}" if cell and cell.of else text)
-            body.append([text.replace("|", "\\|") for text in line])
-        aligned = ["left"] + ["right"] * len(headers)
-        names = [group, *headers]
-        parts.append(tabulate(body, names, "pipe", disable_numparse=True, colalign=aligned))
-    return "\n\n".join(parts)
+        An interval whose ends are the same, where nothing can vary, is none.
+        """
+        number = self.number(cell.value)
+        if cell.deviation is not None:
+            number += f" ± {self.number(cell.deviation)}"
+        low, high = cell.interval or (None, None)
+        interval = "" if low == high else f"[{self.number(low)}, {self.number(high)}]"
+        return [number, interval, cell.of]
 
+    def markdown(self, *, wide: bool | None = None) -> str:
+        """Return the rows as Markdown, each block of rows as a table of its own.
 
-def as_csv(table: Table) -> str:
-    """Return every number of a table as CSV, a line each, in the unit of the table."""
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("data", "row", "kind", "figure", "value", "deviation", "low", "high"))
-    for group, headers, rows in table.groups():
-        for (row, kind), cells in rows.items():
-            for header, cell in ((header, cells[header]) for header in headers if header in cells):
-                numbers = (cell.value, cell.deviation, *(cell.interval or (None, None)))
-                lines.writerow((group, row, kind, header, *map(cell.printed, numbers)))
-    return text.getvalue()
+        Intervals and systems are shown if there are at most `WIDE` columns, or as `wide` says.
+        """
+        parts = []
+        for block, headers, rows in self.blocks():
+            whole = len(headers) <= WIDE if wide is None else wide
+            body = []
+            for (row, kind), cells in rows.items():
+                line = [f"{row} (paper)" if kind == PAPER else row]
+                for cell in map(cells.get, headers):
+                    number, interval, of = self.words(cell) if cell else ("-", "", "")
+                    text = f"{number} {interval}" if interval and whole else number
+                    line.append(f"{text}, {of}" if of else text)
+                body.append([text.replace("|", "\\|") for text in line])
+            aligned = ["left"] + ["right"] * len(headers)
+            names = [block, *headers]
+            parts.append(tabulate(body, names, "pipe", disable_numparse=True, colalign=aligned))
+        return "\n\n".join(parts)
+
+    def csv(self) -> str:
+        """Return every number as CSV, a line each, in the unit of the table."""
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(("data", "row", "kind", "figure", "value", "deviation", "low", "high"))
+        for block, headers, rows in self.blocks():
+            for (row, kind), cells in rows.items():
+                for header in filter(cells.get, headers):
+                    cell = cells[header]
+                    numbers = (cell.value, cell.deviation, *(cell.interval or (None, None)))
+                    lines.writerow((block, row, kind, header, *map(self.number, numbers)))
+        return text.getvalue()
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,6 +121,7 @@ class Spec(msgspec.Struct, forbid_unknown_fields=True):
 
     title: str
     task: str = ""
+    but: list[str] = []
     rows: str = ""
     columns: dict[str, Column] = {}
     metrics: list[str] = []
@@ -156,28 +129,25 @@ class Spec(msgspec.Struct, forbid_unknown_fields=True):
     decimals: int = 3
     interval: str = ""
     note: str = ""
-    paper_note: str = ""
     paper_on: str = ""
     paper: dict[str, dict[str, float]] = {}
 
-    @property
-    def has_groups(self) -> bool:
-        """Whether a column is of some of the items alone."""
-        return any(column.group != ALL for column in self.columns.values())
-
-    def header(self, score: Score) -> str | None:
-        """Return the column in which the table shows a score, if it does."""
-        if score.column and (score.name != score.data or self.has_groups):
+    def place(self, score: Score) -> tuple[str, str] | None:
+        """Return the block and the header under which the table shows a score, if it does."""
+        if score.kind not in ((self.rows,) if self.rows else (OURS, OTHER, BASELINE)):
+            return None
+        has_groups = any(column.group != ALL for column in self.columns.values())
+        if score.column and (has_groups or score.name != score.data):
             return None  # results hold no groups of their baselines
         if self.columns:
             of = Column(score.data, score.metric, score.group)
-            return next((name for name, column in self.columns.items() if column == of), None)
+            return next((("", name) for name, one in self.columns.items() if one == of), None)
         is_shown = score.results[0].task == self.task and score.group == ALL
-        is_shown &= score.data not in NAMED and score.metric in (self.metrics or [score.metric])
-        return label(score.metric) if is_shown else None
+        is_shown &= score.data not in self.but and score.metric in (self.metrics or [score.metric])
+        return (self.block(score.data), label(score.metric)) if is_shown else None
 
-    def group(self, data: str) -> str:
-        """Return the group of rows in which the table shows a data set."""
+    def block(self, data: str) -> str:
+        """Return the block of rows of a data set."""
         return "" if self.columns else data.removeprefix(self.task).removeprefix("-")
 
 
@@ -192,166 +162,110 @@ class Main(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     interval: str = ""
 
 
-class Example(msgspec.Struct, frozen=True):
-    """A pair of table 5: its score and label, and in what way the score is good or bad."""
-
-    kind: str
-    score: float
-    gold: float
-    sentence1: str
-    sentence2: str
-
-
-class Paper(msgspec.Struct, forbid_unknown_fields=True):
-    """What `paper.yaml` holds."""
-
-    tables: dict[str, Spec]
-    main: list[Main]
-    chosen_on: Main
-    sizes: dict[str, dict[str, int]]
-    candidates: int
-    pretrained: dict[str, str]
-    examples: list[Example]
-
-
-SPECIFIED = msgspec.convert(
-    yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8")), Paper
-)
-NAMED = {
-    column.data
-    for spec in SPECIFIED.tables.values()
-    for column in spec.columns.values()
-    if not spec.rows
-}
-"""The data that have columns; the others have groups of rows."""
+PAPER_YAML = yaml.safe_load(Path(__file__).with_name("paper.yaml").read_text(encoding="utf-8"))
+TABLES = msgspec.convert(PAPER_YAML["tables"], dict[str, Spec])
+MAIN = msgspec.convert(PAPER_YAML["main"], list[Main])
+SIZES: dict[str, dict[str, int]] = PAPER_YAML["sizes"]
+CANDIDATES = 100
+"""Responses of which the paper ranks the true one."""
 
 
 def specified(scores: Sequence[Score]) -> list[Table]:
     """Return every table of `paper.yaml` that there is a score for, in its order."""
-    made = (_specified(file, spec, scores) for file, spec in SPECIFIED.tables.items())
+    made = (_specified(file, spec, scores) for file, spec in TABLES.items())
     return [table for table in made if table.cells]
 
 
 def _specified(file: str, spec: Spec, scores: Sequence[Score]) -> Table:
-    how: dict[str, Any] = {"percent": spec.percent, "decimals": spec.decimals}
-    kinds = (spec.rows,) if spec.rows else (OURS, OTHER, BASELINE)
-    cells: list[Cell] = []
+    cells = []
     data: dict[str, Result] = {}
     for score in scores:
-        header = spec.header(score) if score.kind in kinds else None
-        if header is not None:
+        if place := spec.place(score):
             data.setdefault(score.data, score.results[0])
-            row, kind = score.row, score.kind
-            if spec.rows:
-                row, kind = f"{row.removeprefix(spec.rows).strip()}%", OURS
-            group = spec.group(score.data)
-            cells.append(cell_of(score, row, header, kind=kind, group=group, **how))
+            cells.append(score._replace(block=place[0], header=place[1]))
     if spec.rows:
-        cells.sort(key=lambda cell: int(cell.row.rstrip("%")))
-    for row, figures_of in spec.paper.items():
-        for header, value in figures_of.items():
-            of = spec.columns.get(header) or Column(spec.paper_on, header)
-            if of.data in data and is_papers(data[of.data]):
-                ends = interval_of(value, spec.interval, of.data, of.group)
-                cells.append(
-                    Cell(row, header, value, ends, None, PAPER, spec.group(of.data), **how)
-                )
+        cells = [
+            cell._replace(row=cell.row.removeprefix(spec.rows).strip() + "%", kind=OURS)
+            for cell in cells
+        ]
+        cells.sort(key=lambda cell: int(cell.row[:-1]))
+    for row, figures in spec.paper.items():
+        for header, value in figures.items():
+            column = spec.columns.get(header) or Column(spec.paper_on, header)
+            if column.data in data and is_papers(data[column.data]):
+                ends = interval_of(value, spec.interval, column.data, column.group)
+                place = {"header": header, "block": spec.block(column.data)}
+                cells.append(Score(row, PAPER, value, ends, **place))
     if spec.columns:
         cells.sort(key=lambda cell: list(spec.columns).index(cell.header))
-    notes = [spec.note, spec.paper_note if any(cell.kind == PAPER for cell in cells) else ""]
-    if spec.task == "response_ranking":
-        notes += known_of_pretrained(cell.row for cell in cells)
-    n = {}
-    for name, result in data.items():
-        of_how_many = result.settings.get("candidates")
-        n[f"{name} (of {of_how_many})" if of_how_many else name] = result.n
-    return Table(file, spec.title, cells, n, [note for note in notes if note])
+    of = {name: result.settings.get("candidates") for name, result in data.items()}
+    n = {f"{name} (of {of[name]})" if of[name] else name: data[name].n for name in data}
+    return Table(file, spec.title, cells, spec.percent, spec.decimals, n, spec.note)
 
 
 def interval_of(value: float, kind: str, data: str, group: str = ALL) -> list[float] | None:
     """Return the interval of a published figure that follows from the number of items."""
-    if not kind:
-        return None
-    counts = SPECIFIED.sizes[data]
-    of = from_size.of_correlation if kind == "correlation" else from_size.of_proportion
-    return of(value, sum(counts.values()) if group == ALL else counts[group])
-
-
-def known_of_pretrained(rows: Iterable[str]) -> list[str]:
-    """Return what must be known of the pretrained models among some rows."""
-    names = list(rows)
-    known = SPECIFIED.pretrained.items()
-    return [note for model, note in known if any(model in name for name in names)]
+    counts = SIZES.get(data, {})
+    n = sum(counts.values()) if group == ALL else counts[group]
+    return getattr(from_size, f"of_{kind}")(value, n) if kind else None
 
 
 def is_papers(result: Result) -> bool:
     """Say whether a result is on the paper's data: by origin, or by name, size and genres."""
     origin, name = result.data.get("origin"), data_name(result.name)
     if result.task == "response_ranking":
-        return origin == REDDIT and candidates(result) == SPECIFIED.candidates
+        return origin == REDDIT and result.settings.get("candidates", CANDIDATES) == CANDIDATES
     if result.task == "sts_regression":
         name = name.removesuffix(f"-{result.settings['row']}")
-    counts = SPECIFIED.sizes.get(name, {})
+    counts = SIZES.get(name, {})
     genres = {genre: of["n"] for genre, of in result.groups.items() if result.task == "sts"}
     return origin != SYNTHETIC and result.n == sum(counts.values()) and genres in ({}, counts)
 
 
-def candidates(result: Result) -> int:
-    """Return how many responses were ranked for each input."""
-    return int(result.settings.get("candidates", SPECIFIED.candidates))
-
-
 def table_5(runs: Sequence[Run]) -> Table:
     """Return the scores of the paper's own examples, which are in STS-B's test set."""
-    scores: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    scores: dict[tuple[str, str], dict[str, list[float]]] = {}
     for run in runs:
         result = run.results.get("sts-test")
         for item in result.items if result and run.kind == OURS else []:
-            texts = tuple(overlap.normalize(item[f"sentence{i}"]) for i in (1, 2))
-            scores.setdefault(texts, {}).setdefault(run.system, []).append(item["score"])
+            scores.setdefault(_texts(item), {}).setdefault(run.system, []).append(item["score"])
     cells = []
-    for one in SPECIFIED.examples:
-        row = f"{one.kind}: {one.sentence1} / {one.sentence2}"
-        ours = scores.get((overlap.normalize(one.sentence1), overlap.normalize(one.sentence2)), {})
-        if ours:
-            cells.append(Cell(row, "gold score", one.gold, decimals=1))
-            cells.append(Cell(row, "the paper", one.score, decimals=2))
-        cells += [Cell(row, system, *mean(values)) for system, values in ours.items()]
+    for example in PAPER_YAML["examples"]:
+        if ours := scores.get(_texts(example)):
+            row = "{kind}: {sentence1} / {sentence2}".format(**example)
+            found = {"gold score": [example["gold"]], "the paper": [example["score"]], **ours}
+            cells += [Score(row, OURS, *mean(of), header=name) for name, of in found.items()]
     return Table("table_5", "Table 5: the paper's examples, scored by -arccos(cosine)", cells)
 
 
-def contamination(results: Iterable[Result]) -> Table:
+def _texts(pair: dict) -> tuple[str, str]:
+    return overlap.normalize(pair["sentence1"]), overlap.normalize(pair["sentence2"])
+
+
+def contamination(results: Sequence[Result]) -> Table:
     """Return how many items of each evaluation set are in the training data, and the scores.
 
     `results` are those of the command `contamination`; without any there are no cells.
     """
     cells = []
+    scores = long_table([Run("", OURS, {result.name: result for result in results})])
     for result in results:
-        key = main_metric(result.metrics)
-        row = result.name.removeprefix("contamination-") + (f", {label(key)}" if key else "")
+        main = (result.name, main_metric(result.metrics))
+        row = result.name.removeprefix("contamination-")
+        row += f", {label(main[1])}" if main[1] else ""
         counts = {"items": result.n}
         counts |= {label(name): n for name, n in result.counts.items() if "in_training" in name}
-        cells += [Cell(row, header, count, decimals=0) for header, count in counts.items()]
-        groups = {"score of all": (result.metrics, result.intervals)}
-        groups |= {k: (of["metrics"], of.get("intervals", {})) for k, of in result.groups.items()}
-        cells += [
-            Cell(row, header, value, ends.get(key))
-            for header, (metrics, ends) in groups.items()
-            if key and (value := metrics.get(key)) is not None
-        ]
+        cells += [Score(row, OURS, n, header=name) for name, n in counts.items()]
+        for score in scores:
+            if (score.name, score.metric) == main:
+                header = "score of all" if score.group == ALL else score.group
+                cells.append(score._replace(row=row, header=header))
     return Table("contamination", "Evaluation items in the training data", cells)
 
 
 def mistakes(result: Result) -> Table:
     """Return the errors of a result of `mistakes` by kind of text."""
-    cells = []
-    whole: Group = {"n": result.n, "metrics": result.metrics, "intervals": result.intervals}
-    for row, of in {ALL: whole, **result.groups}.items():
-        cells.append(Cell(row, "n", of["n"], decimals=0))
-        ends = of.get("intervals", {})
-        cells += [
-            Cell(row, label(key), value, ends.get(key))
-            for key, value in of["metrics"].items()
-            if value is not None
-        ]
+    cells = [Score(group, OURS, n, header="n") for _, group, n, *_ in result.parts()]
+    scores = long_table([Run("", OURS, {result.name: result})])
+    cells += [score._replace(row=score.group, header=label(score.metric)) for score in scores]
     return Table(result.name, result.name.removeprefix("mistakes-"), cells)

@@ -16,7 +16,7 @@ from common import statistics
 from common.errors import InputError
 from common.statistics import Sample
 from evaluation.metrics import classification, correlation, declared, ranking
-from evaluation.results.result import DECLARED, Group, Result
+from evaluation.results.result import DECLARED, Group, Intervals, Result
 
 FEW_UNITS = 20
 """With fewer units, percentile intervals of the bootstrap are too narrow, and a note says so."""
@@ -31,13 +31,11 @@ def sample_of(
 ) -> Sample:
     """Return the units and metrics of the module, or of a baseline, over all items or some `rows`.
 
-    By default the metrics are those that the result has.
-
-    Raises:
-      InputError: if the items lack what the task stores.
+    By default the metrics are those that the result has. Items that lack what the task stores are
+    an InputError.
     """
     items = result.items if rows is None else [result.items[row] for row in rows]
-    metrics = tuple(result.metrics) if metrics is None else metrics
+    asked = tuple(result.metrics) if metrics is None else metrics
 
     def values_of(key: str) -> list:
         """Return the value of each item by the module, or by the baseline."""
@@ -45,17 +43,13 @@ def sample_of(
 
     try:
         threshold: Any = result.settings.get(threshold_name(system))
-        found = _SAMPLES[result.task](items, values_of, metrics, threshold)
+        units, values = _SAMPLES[result.task](items, values_of, asked, threshold)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(
             f"{result.name}: its items lack what {result.task} is resampled from ({error}); "
             "compute it again with --again"
         ) from error
-
-    def asked(units: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: value for name, value in found.metrics(units).items() if name in metrics}
-
-    return Sample(found.units, asked)
+    return Sample(units, lambda of: {k: v for k, v in values(of).items() if k in asked})
 
 
 def threshold_name(system: str | None) -> str:
@@ -75,10 +69,10 @@ def measured(
     Baselines of which the items have no score, such as chance, stay as they are.
     """
     found: dict[str, Group] = {}
-    for group in groups:
-        rows = group_rows(result, group)
+    for name in groups:
+        rows = group_rows(result, name)
         sample = sample_of(result, rows=rows, metrics=group_metrics or metrics)
-        found[group] = {"n": len(rows), "metrics": sample.once()}
+        found[name] = {"n": len(rows), "metrics": sample.once()}
     scored = {
         name: sample_of(result, system=name, metrics=metrics).once() for name in systems(result)
     }
@@ -92,22 +86,22 @@ def measured(
 
 def with_intervals(result: Result, *, seed: int) -> Result:
     """Return the result with 95% intervals of its metrics, its groups' and its baselines'."""
-    groups = {}
+
+    def intervals(**of: Any) -> Intervals:
+        return statistics.intervals(sample_of(result, **of), seed=seed)
+
+    groups: dict[str, Group] = {}
     for name, group in result.groups.items():
-        sample = sample_of(result, rows=group_rows(result, name), metrics=group["metrics"].keys())
-        groups[name] = group | {"intervals": statistics.intervals(sample, seed=seed)}
-    sample = sample_of(result)
-    units, notes = DECLARED[result.task].units, list(result.notes)
-    if 0 < sample.units < FEW_UNITS:
-        notes.append(f"The intervals rest on {sample.units} {units}: they are too narrow.")
+        rows = group_rows(result, name)
+        groups[name] = {**group, "intervals": intervals(rows=rows, metrics=group["metrics"])}
+    units, notes = sample_of(result).units, list(result.notes)
+    if 0 < units < FEW_UNITS:
+        of = DECLARED[result.task].units
+        notes.append(f"The intervals rest on {units} {of}: they are too narrow.")
     return dataclasses.replace(
         result,
-        intervals=statistics.intervals(sample, seed=seed),
-        baseline_intervals={
-            name: statistics.intervals(sample_of(result, system=name), seed=seed)
-            for name in result.baselines
-            if name in systems(result)
-        },
+        intervals=intervals(),
+        baseline_intervals={name: intervals(system=name) for name in systems(result)},
         groups=groups,
         settings=dict(result.settings) | {"seed": seed, "resamples": statistics.RESAMPLES},
         notes=notes,
@@ -127,59 +121,45 @@ def systems(result: Result) -> list[str]:
 
 Items = Sequence[Mapping]
 Values = Callable[[str], list]
+Found = tuple[int, Callable[[np.ndarray], dict[str, np.ndarray]]]
+"""How many units there are, and the metrics of any choice of them, as in a `Sample`."""
 
 
-def _response_ranking(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
+def _response_ranking(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
     ranks = np.array(values_of("rank"))
     _, block = np.unique([item["block"] for item in items], return_inverse=True)
     size = np.bincount(block)
-    sums = {
-        name: np.bincount(block, metric.value(ranks))
-        for name in metrics
-        if (metric := declared.of_ranks(name))
+    sums = {name: np.bincount(block, ranks <= n) for name in metrics if (n := declared.at(name))}
+    return len(size), lambda blocks: {
+        name: row[blocks].sum(axis=-1) / size[blocks].sum(axis=-1) for name, row in sums.items()
     }
 
-    def values(blocks: np.ndarray) -> dict[str, np.ndarray]:
-        return {
-            name: ranking.ratio_of_sums(row[blocks], size[blocks]) for name, row in sums.items()
-        }
 
-    return Sample(len(size), values)
-
-
-def _snli(items: Items, values_of: Values, *_) -> Sample:
+def _snli(items: Items, values_of: Values, *_) -> Found:
     right = np.array(values_of("predicted")) == np.array([item["gold"] for item in items])
-    return Sample(len(items), lambda pairs: {"accuracy": right[pairs].mean(axis=-1)})
+    return len(items), lambda pairs: {"accuracy": right[pairs].mean(axis=-1)}
 
 
-def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
+def _sts(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
     score = np.array(values_of("score"), dtype=np.float64)
     gold = np.array([item["gold"] for item in items], dtype=np.float64)
     genres = np.array([item["genre"] for item in items])
+    names, sizes = np.unique(genres, return_counts=True)
 
     def values(pairs: np.ndarray) -> dict[str, np.ndarray]:
         x, y = score[pairs], gold[pairs]
         found = {"pearson": correlation.pearson(x, y)}
         if "spearman" in metrics:  # ranks take most of the time
             found["spearman"] = correlation.spearman(x, y)
-        if "mean_of_sets" in metrics:
-            found["mean_of_sets"] = _mean_of_sets(x, y, genres[pairs], of=genres)
+        if "mean_of_sets" in metrics:  # by their sizes, as SemEval's years of STS report it
+            each = [correlation.pearson(x, y, where=genres[pairs] == name) for name in names]
+            found["mean_of_sets"] = np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
         return found
 
-    return Sample(len(items), values)
+    return len(items), values
 
 
-def _mean_of_sets(x: np.ndarray, y: np.ndarray, sets: np.ndarray, *, of: np.ndarray) -> np.ndarray:
-    """Return the mean of each data set's Pearson's r, weighted by its size in `of`.
-
-    SemEval's years of STS report it; pooled over all pairs, r is another number.
-    """
-    names, sizes = np.unique(of, return_counts=True)
-    each = [correlation.pearson(x, y, where=sets == name) for name in names]
-    return np.average(np.stack(each, axis=-1), weights=sizes, axis=-1)
-
-
-def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Sample:
+def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Found:
     score = np.array(values_of("score"), dtype=np.float64)
     relevant = np.array([item["relevant"] for item in items], dtype=bool)
     number: dict[str, int] = {}
@@ -200,17 +180,13 @@ def _cqa(items: Items, values_of: Values, _, threshold: float | None) -> Sample:
         }
         return found if threshold is None else found | classification.from_counts(counts[queries])
 
-    return Sample(len(rankings), values)
+    return len(rankings), values
 
 
-def _retrieval(items: Items, values_of: Values, metrics: Collection[str], _) -> Sample:
-    of_queries = values_of("metrics")
-    columns = {name: np.array([of_query[name] for of_query in of_queries]) for name in metrics}
-
-    def values(queries: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: column[queries].mean(axis=-1) for name, column in columns.items()}
-
-    return Sample(len(items), values)
+def _retrieval(items: Items, values_of: Values, metrics: Collection[str], _) -> Found:
+    found = values_of("metrics")
+    columns = {name: np.array([of_query[name] for of_query in found]) for name in metrics}
+    return len(items), lambda of: {name: row[of].mean(axis=-1) for name, row in columns.items()}
 
 
 _SAMPLES = {

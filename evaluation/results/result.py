@@ -1,8 +1,8 @@
 """The result of one task on one data set, with what is needed to reproduce it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,8 @@ RETRIEVAL = "retrieval"
 TUNED, IN_CONTEXT = "-tuned", "-in-context"
 VARIANTS = {TUNED: ", tuned", IN_CONTEXT: ", in context"}
 """Suffixes of the names of further results on the same items, and of the labels of their rows."""
+ALL = "all"
+"""The group that all items of a result are in."""
 SYSTEMS = {
     "module": "this module",
     "module_tuned": "this module, tuned",
@@ -54,8 +56,8 @@ class Result:
 
     task: str
     name: str
-    system: str  # "module"; or search_engine, where the data hold no text
-    metrics: Metrics
+    system: str = "module"  # or search_engine, where the data hold no text
+    metrics: Metrics = field(default_factory=dict)
     n: Count  # pairs; queries for cqa and retrieval
     intervals: Intervals = field(default_factory=dict)
     groups: Mapping[str, Group] = field(default_factory=dict)
@@ -72,9 +74,19 @@ class Result:
     command: str = ""
     seconds: float = 0.0
 
+    def parts(self) -> Iterator[tuple[str, str, int, Metrics, Intervals]]:
+        """Yield baseline (empty: the system itself), group, n, metrics and intervals of each part.
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+        The system on all items first, then on each group, then the baselines on all items.
+        """
+        yield "", ALL, self.n, self.metrics, self.intervals
+        for group, of in self.groups.items():
+            yield "", group, of["n"], of["metrics"], of.get("intervals", {})
+        for name, metrics in self.baselines.items():
+            yield name, ALL, self.n, metrics, self.baseline_intervals.get(name, {})
+
+
+class Task(NamedTuple):
     """What is declared of a task: what is resampled together, and what of its results is compared.
 
     `identity` are the keys of an item that say which one it is, however it was scored, and `group`
@@ -87,21 +99,13 @@ class Task:
     settings: tuple[str, ...] = ()
 
 
+_RANKED, _PAIR = ("input_id", "response_id", "block"), ("sentence1", "sentence2", "gold")
 DECLARED = {
-    "response_ranking": Task(
-        units="blocks",
-        identity=("input_id", "response_id", "block"),
-        settings=("candidates", "seed"),
-    ),
-    "snli": Task(units="pairs", identity=("premise", "hypothesis", "gold"), group="gold"),
-    "sts": Task(
-        units="pairs",
-        identity=("sentence1", "sentence2", "gold"),
-        group="genre",
-        settings=("columns", "quotes"),
-    ),
-    "cqa": Task(units="queries", identity=("query_id", "candidate_id", "relevant")),
-    RETRIEVAL: Task(units="queries", identity=("query_id",)),
+    "response_ranking": Task("blocks", _RANKED, settings=("candidates", "seed")),
+    "snli": Task("pairs", ("premise", "hypothesis", "gold"), "gold"),
+    "sts": Task("pairs", _PAIR, "genre", ("columns", "quotes")),
+    "cqa": Task("queries", ("query_id", "candidate_id", "relevant")),
+    RETRIEVAL: Task("queries", ("query_id",)),
 }
 OTHERS = ("contamination", "mistakes", "sts_regression")
 """Tasks whose results stand in reports alone."""
@@ -114,19 +118,26 @@ def data_name(name: str) -> str:
     return name
 
 
-def checked(content: Any) -> Result:
-    """Return what a result file holds.
+LEARNED_FROM = "training or dev data"
 
-    Raises:
-      msgspec.ValidationError: if a key that the report or a comparison reads is missing or has
-        another type; the message says where.
-    """
+
+def hashes(data: dict, module: dict | None = None) -> dict[str, str | None]:
+    """Return the hashes of the data and the module of a result, each by what it is of."""
+    return {
+        "data": data.get("sha256"),
+        LEARNED_FROM: data.get("learned_from", {}).get("sha256"),
+        "module": module and module.get("fingerprint"),
+    }
+
+
+def checked(content: Any) -> Result:
+    """Return what a result file holds; a msgspec.ValidationError says what it lacks, and where."""
     result = msgspec.convert(content, Result)
     if result.task not in (*DECLARED, *OTHERS):
         accepted = ", ".join((*DECLARED, *OTHERS))
         raise msgspec.ValidationError(f"task {result.task!r}; accepted: {accepted}")
     main = declared.MAIN.get(result.task)
-    known = [main in result.metrics] if main else map(declared.of_ranks, result.metrics)
+    known = [main in result.metrics] if main else map(declared.at, result.metrics)
     if result.task in DECLARED and not any(known):
         raise msgspec.ValidationError(f"metrics: none of {result.task}")
     if result.module is not None and not {"path", "fingerprint"} <= result.module.keys():

@@ -1,6 +1,8 @@
 """Results as JSON files, written whole or not at all: each is read, or computed and written."""
 
 import platform
+import shlex
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,12 +17,17 @@ from common.files import claim, write_json
 from common.text_files import Source
 from evaluation.data.origin import provenance
 from evaluation.results import measure, text
-from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked
+from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checked, hashes
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
 _OF_DATA = ("columns", "quotes")
 """Settings by which a file is read: one that is not asked for counts too."""
+
+
+def typed_command() -> str:
+    """Return the command line of this process."""
+    return shlex.join(["python", "-m", "evaluation", *sys.argv[1:]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +75,7 @@ class Store:
     """
 
     output: Path
-    command: str
+    command: str = field(default_factory=typed_command)
     seed: int = 0
     again: bool = False
     say: Callable[[str], None] = print
@@ -76,32 +83,30 @@ class Store:
     def results(self, evaluations: Sequence[Evaluation]) -> list[Result]:
         """Return each result, from its file or computed; say each as soon as it is there.
 
-        Raises:
-          InputError: if another result of one of these names is there, before any is computed.
+        Another result of one of these names is an InputError before any is computed.
         """
-        stored = [self._stored(one) for one in evaluations]
-        return [self._result(*each) for each in zip(evaluations, stored, strict=True)]
-
-    def _result(self, asked: Evaluation, stored: Result | None) -> Result:
-        if stored is not None:
-            path = path_of(stored.name, self.output)
-            self.say(f"{text.printed(stored)}\n{path}: already there; --again computes it again\n")
-            return stored
-        with claim(self.output, name=f".{asked.source.name}.claim"):
-            result = asked.result(seed=self.seed, command=self.command)
-            path = write(result, self.output)
-        self.say(f"{text.printed(result)}\n-> {path}\n")
-        return result
+        found = []
+        for asked, stored in [(one, self._stored(one)) for one in evaluations]:
+            if stored:
+                path = self.output / f"{stored.name}.json"
+                result, said = stored, f"{path}: already there; --again computes it again"
+            else:
+                with claim(self.output, name=f".{asked.source.name}.claim"):
+                    result = asked.result(seed=self.seed, command=self.command)
+                    said = f"-> {write(result, self.output)}"
+            self.say(f"{text.printed(result)}\n{said}\n")
+            found.append(result)
+        return found
 
     def _stored(self, asked: Evaluation) -> Result | None:
         """Return the result that is there already, if it need not be computed."""
-        path = path_of(asked.source.name, self.output)
+        path = self.output / f"{asked.source.name}.json"
         if self.again or not path.exists():
             return None
         result = read(path)
         data = provenance(asked.source, asked.learned_from)
-        wanted = _identity(data, asked.module) | {"seed": self.seed, **asked.settings}
-        there = _identity(result.data, result.module) | dict(result.settings)
+        wanted = hashes(data, asked.module) | {"seed": self.seed, **asked.settings}
+        there = hashes(result.data, result.module) | dict(result.settings)
         for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
             if there.get(name) != wanted.get(name):
                 raise InputError(
@@ -111,32 +116,15 @@ class Store:
         return result
 
 
-def _identity(data: dict, module: dict | None) -> dict:
-    return {
-        "data": data.get("sha256"),
-        "training or dev data": data.get("learned_from", {}).get("sha256"),
-        "module": module and module.get("fingerprint"),
-    }
-
-
-def path_of(name: str, folder: Path) -> Path:
-    """Return the path of the result of this name in a folder."""
-    return folder / f"{name}.json"
-
-
 def write(result: Result, folder: Path) -> Path:
     """Write `<name>.json` into the folder and return its path; NaN becomes null."""
-    path = path_of(result.name, folder)
+    path = folder / f"{result.name}.json"
     write_json(path, msgspec.json.decode(msgspec.json.encode(result)))
     return path
 
 
 def read(path: Path) -> Result:
-    """Read one result file.
-
-    Raises:
-      InputError: if it is none; the message names the key that is missing or has another type.
-    """
+    """Read one result file; an InputError names the key that is missing or has another type."""
     try:
         result = checked(msgspec.json.decode(path.read_bytes()))
         if result.task in DECLARED:

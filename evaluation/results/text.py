@@ -1,17 +1,18 @@
 """Results as text tables for the terminal."""
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from tabulate import tabulate
 
 from evaluation.metrics.declared import label
-from evaluation.results.result import SYSTEMS, Result
+from evaluation.results.result import ALL, SYSTEMS, Result
 
 METRICS_ACROSS = 4
 """Where there are more, each has a row of its own: with its interval it is 21 characters wide."""
 
 
-def figure(value: float | None, interval: list[float] | None = None) -> str:
+def figure(value: float | None, interval: Sequence[float] | None = None) -> str:
     """Return a metric's value, and its interval where it has one; a dash where it is undefined."""
     if value is None or value != value:
         return "-"
@@ -29,25 +30,12 @@ def module_name(result: Result) -> str:
 def table(result: Result) -> str:
     """Return one result as a small text table: metrics of systems, and of groups."""
     keys = list(result.metrics)
-
-    def shown(system: str) -> str:
-        return SYSTEMS.get(system, system).replace(SYSTEMS["module"], module_name(result))
-
-    scored = shown(result.system)
-    found = [(scored, result.n, result.metrics, result.intervals)]
-    found += [
-        (f"{scored}, {name}", group["n"], group["metrics"], group.get("intervals", {}))
-        for name, group in result.groups.items()
-    ]
-    found += [
-        (shown(system), result.n, metrics, result.baseline_intervals.get(system, {}))
-        for system, metrics in result.baselines.items()
-    ]
     rows: list[tuple] = [(result.name, "n", *map(label, keys))]
-    rows += [
-        (system, n, *(figure(metrics.get(key), ends.get(key)) for key in keys))
-        for system, n, metrics, ends in found
-    ]
+    for baseline, group, n, metrics, ends in result.parts():
+        system = SYSTEMS.get(baseline or result.system, baseline or result.system)
+        system = system.replace(SYSTEMS["module"], module_name(result))
+        name = system if group == ALL else f"{system}, {group}"
+        rows.append((name, n, *(figure(metrics.get(key), ends.get(key)) for key in keys)))
     if len(keys) > METRICS_ACROSS:
         rows = list(zip(*rows, strict=True))
     aligned = ["left"] + ["right"] * (len(rows[0]) - 1)

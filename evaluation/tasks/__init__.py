@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import evaluation
 from common.errors import InputError
 from evaluation.data.retrieval_files import RetrievalFiles
 from evaluation.results.result import RETRIEVAL, TASKS, Result
@@ -51,12 +52,11 @@ def evaluate(
         raise InputError(f"task: {task!r}; accepted: {', '.join((*TASKS, RETRIEVAL))}")
     files = RetrievalFiles(*map(Path, data)) if isinstance(data, tuple) else Path(data)
 
-    def load(texts: Iterable[str]):
+    def load(texts: Iterable[Iterable[str]]):
         if isinstance(encoder, str | Path):
-            from evaluation.encoders.saved_model import load_encoder  # TensorFlow takes seconds
-
-            return load_encoder(encoder)
-        return encoder.fit(list(texts)) if hasattr(encoder, "fit") else encoder
+            return evaluation.load_encoder(encoder)
+        has_fit = hasattr(encoder, "fit")
+        return encoder.fit([text for some in texts for text in some]) if has_fit else encoder
 
     of_task = importlib.import_module(f"evaluation.tasks.{task}")
     evaluations = of_task.evaluations(files, load, seed=seed, **settings)

@@ -35,10 +35,9 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
     `load` gives None for files without text. Thresholds are chosen on the file with "dev" in its
     name; without one there are none.
     """
-    sources = cqa_files.find(path)
-    data = {source: cqa_files.read(source) for source in sources}
-    chosen_on = next((source for source in sources if "dev" in source.name.lower()), None)
-    encoder = load(text for one in data.values() for texts in one.texts() for text in texts)
+    data = {source: cqa_files.read(source) for source in cqa_files.find(path)}
+    chosen_on = next((source for source in data if "dev" in source.name.lower()), None)
+    encoder = load(texts for one in data.values() for texts in one.texts())
 
     @cache
     def chosen() -> dict[str, float]:
@@ -57,7 +56,7 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
             compute=partial(compute, source),
             module=encoder.provenance() if encoder and data[source].has_text else None,
         )
-        for source in sources
+        for source in data
     ]
 
 
@@ -65,28 +64,21 @@ def evaluate(encoder, data: QueryData) -> Result:
     """Rank each query's candidates by cosine, or by the search engine where there is no text."""
     pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
     scores = engine = [candidate.engine_score for _, candidate in pairs]
+    answered = {query.id for query, candidate in pairs if candidate.relevant}
     # Scores that no order can beat.
     others = {CEILING: [float(candidate.relevant) for _, candidate in pairs]}
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
         scores = _scores(encoder, data)
-        overlaps = [
-            similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()
-        ]
+        overlaps = similarity.word_overlaps(data.texts())
         others |= {SEARCH_ENGINE: engine, "word_overlap": overlaps}
     result = Result(
         task="cqa",
         name=data.name,
         system="module" if data.has_text else SEARCH_ENGINE,
-        metrics={},
         n=len(data.queries),
-        counts={
-            "candidates": len(pairs),
-            "queries_with_a_relevant_candidate": sum(
-                any(candidate.relevant for candidate in query.candidates) for query in data.queries
-            ),
-        },
+        counts={"candidates": len(pairs), "queries_with_a_relevant_candidate": len(answered)},
         items=[
             {
                 "query_id": query.id,
@@ -111,22 +103,21 @@ def _scores(encoder, data: QueryData) -> list[float]:
 
 
 def thresholds(dev: Result) -> dict[str, float]:
-    """Return for each system of a result the threshold that gives it the highest F1 there."""
+    """Return for each system of a result the threshold that gives it the highest F1 there.
+
+    It is the middle of the gap below the lowest yes; of equal F1 the highest is taken.
+    """
     relevant = np.array([item["relevant"] for item in dev.items])
     columns = {dev.system: [item["score"] for item in dev.items]}
     columns |= {name: [item["baselines"][name] for item in dev.items] for name in dev.baselines}
-    return {name: _best_threshold(np.array(row), relevant) for name, row in columns.items()}
-
-
-def _best_threshold(scores: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the threshold of the highest F1: the middle of the gap below the lowest yes.
-
-    Of equal F1 the highest threshold is taken; float64 [candidates], bool [candidates].
-    """
-    distinct = np.unique(scores)
-    f1 = [classification.classification(scores >= value, relevant)["f1"] for value in distinct]
-    best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
-    return float((distinct[max(0, best - 1)] + distinct[best]) / 2)
+    found = {}
+    for name, scores in columns.items():
+        distinct = np.unique(scores)
+        labels = np.asarray(scores) >= distinct[:, None]
+        f1 = classification.from_counts(classification.label_counts(labels, relevant))["f1"]
+        best = len(distinct) - 1 - int(np.argmax(f1[::-1]))
+        found[name] = float((distinct[max(0, best - 1)] + distinct[best]) / 2)
+    return found
 
 
 def classified(result: Result, chosen: Mapping[str, float], *, dev: str) -> Result:

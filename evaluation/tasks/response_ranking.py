@@ -14,16 +14,17 @@ A module that reads the messages before an input gets a second result with them,
 same responses compete.
 """
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from evaluation.data import ranking_files
 from evaluation.data.ranking_files import Block, Pair, RankingData, blocks, shuffled
-from evaluation.metrics import declared, similarity
+from evaluation.metrics import similarity
 from evaluation.results import measure
 from evaluation.results.result import IN_CONTEXT, Result
 from evaluation.results.store import Evaluation
@@ -43,47 +44,35 @@ def evaluations(
     (source,) = ranking_files.find(path)
     data = ranking_files.read(source)
     blocks(len(data.pairs), candidates)  # an error before the module is loaded
-    encoder = load(text for texts in data.texts() for text in texts)
+    encoder = load(data.texts())
     settings = {"candidates": candidates, "seed": seed}
-    both = getattr(encoder, "reads_context", False) and any(pair.context for pair in data.pairs)
-    names = {False: source.name, True: f"{source.name}{IN_CONTEXT}"}
-    return [
-        Evaluation(
-            source=dataclasses.replace(
-                source, name=f"{source.name}{IN_CONTEXT if in_context else ''}"
-            ),
-            compute=partial(evaluate, encoder, data, in_context=in_context, **settings),
-            module=encoder.provenance(),
-            settings=settings,
-        )
-        for in_context in (names if both else [False])
-    ]
+    compute = partial(evaluate, encoder, data, **settings)
+    of: Any = {"module": encoder.provenance(), "settings": settings}
+    found = [Evaluation(source=source, compute=compute, **of)]
+    if getattr(encoder, "reads_context", False) and any(pair.context for pair in data.pairs):
+        named = replace(source, name=f"{source.name}{IN_CONTEXT}")
+        found.append(Evaluation(source=named, compute=partial(compute, in_context=True), **of))
+    return found
 
 
 def evaluate(
     encoder, data: RankingData, *, candidates: int = 100, seed: int = 0, in_context: bool = False
 ) -> Result:
-    """Rank each true response by dot product among `candidates`, and return the declared metrics.
+    """Rank each true response by dot product among `candidates`, and return P@N.
 
     With `in_context`, inputs are encoded with the messages before them, which the module must read.
     """
-    metrics = declared.of_response_ranking(AT)
-    by_chance = np.arange(1, candidates + 1)
     pairs = shuffled(data.pairs, seed=seed)
     layout = blocks(len(pairs), candidates)
-    blocks_ranked = ranked(encoder, pairs, layout=layout, in_context=in_context)
-    ranks = np.concatenate([of_block for _, _, of_block, _ in blocks_ranked])
-    masks = _negatives(pairs, layout)
-    overlap_ranks = _overlap_ranks(pairs, layout=layout, masks=masks, seed=seed)
+    found = ranked(encoder, pairs, layout=layout, in_context=in_context)
+    of_blocks, masks = zip(*((of_block, mask) for _, _, of_block, _, mask in found), strict=True)
+    ranks = np.concatenate(of_blocks)
+    overlap_ranks = _overlap_ranks(pairs, layout, masks, seed)
     result = Result(
         task="response_ranking",
         name=f"{data.name}{IN_CONTEXT if in_context else ''}",
-        system="module",
-        metrics={},
         n=len(pairs),
-        baselines={
-            "chance": {name: float(of.value(by_chance).mean()) for name, of in metrics.items()}
-        },
+        baselines={"chance": {f"p_at_{n}": min(n, candidates) / candidates for n in AT}},
         counts={"duplicates_left_out": sum(int((~mask).sum()) - len(mask) for mask in masks)},
         settings={"candidates": candidates, "seed": seed},
         notes=[CONTEXT_NOTE] if in_context else [],
@@ -100,21 +89,16 @@ def evaluate(
             )
         ],
     )
-    return measure.measured(result, list(metrics))
-
-
-def _negatives(pairs: list[Pair], layout: list[Block]) -> list[np.ndarray]:
-    """Return for each block bool [rows, columns]: True where the text is not the true one."""
-    texts = np.array([pair.response for pair in pairs], dtype=object)
-    return [texts[rows][:, None] != texts[columns][None, :] for rows, columns in layout]
+    return measure.measured(result, [f"p_at_{n}" for n in AT])
 
 
 def ranked(
     encoder, pairs: list[Pair], *, layout: list[Block], in_context: bool = False
 ) -> Iterator[tuple]:
-    """Yield each block's rows and columns, the ranks of its true responses, and all scores.
+    """Yield each block's rows and columns, its true responses' ranks, all scores, the negatives.
 
-    Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products.
+    Ranks are int [rows], from 1; scores float64 [rows, columns], the dot products; negatives bool
+    of that shape: True where the text is not the true one.
     """
     texts = [pair.input for pair in pairs]
     if in_context:
@@ -123,13 +107,17 @@ def ranked(
         inputs = encoder.encode_inputs(texts)
     responses = encoder.encode_responses([pair.response for pair in pairs])
     inputs, responses = inputs.astype(np.float64), responses.astype(np.float64)
-    for (rows, columns), negative in zip(layout, _negatives(pairs, layout), strict=True):
+    said = np.array([pair.response for pair in pairs], dtype=object)
+    for rows, columns in layout:
         scores = similarity.products(inputs[rows], responses[columns])
+        negative = said[rows][:, None] != said[columns]
         better, same = compare(scores, negative=negative)
-        yield rows, columns, 1 + better + same, scores
+        yield rows, columns, 1 + better + same, scores, negative
 
 
-def _overlap_ranks(pairs: list[Pair], *, layout: list[Block], masks: list, seed: int) -> np.ndarray:
+def _overlap_ranks(
+    pairs: list[Pair], layout: list[Block], masks: Sequence, seed: int
+) -> np.ndarray:
     """Return the rank of each true response by the words it shares: int [pairs], from 1.
 
     Most overlaps are 0, and ties counted as losses would put this baseline below chance: its

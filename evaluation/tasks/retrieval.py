@@ -46,7 +46,7 @@ def evaluations(files: RetrievalFiles, load: Callable, *, seed: int = 0) -> list
     """Return the evaluation of the data set."""
     (source,) = retrieval_files.find(files)
     data = retrieval_files.read(source)
-    encoder = load([*data.documents.values(), *data.queries.values()])
+    encoder = load([data.documents.values(), data.queries.values()])
     compute = partial(evaluate, encoder, data)
     return [Evaluation(source=source, compute=compute, module=encoder.provenance())]
 
@@ -63,8 +63,6 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     result = Result(
         task="retrieval",
         name=data.name,
-        system="module",
-        metrics={},
         n=len(data.queries),
         counts={
             "documents": len(data.documents),
@@ -87,13 +85,9 @@ def evaluate(encoder, data: RetrievalData) -> Result:
 def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> Rankings:
     """Return the ids of the `DEEPEST` best documents of each query, best first.
 
-    Hashes of ids set the order of equal scores, another one for each query.
-
-    Args:
-      queries: vectors, float [queries, dim].
-      documents: vectors, float [documents, dim].
-      data: has their ids, in this order.
-      above: what a document's score, the dot product, must exceed for it to be found.
+    Takes vectors, float [queries, dim] and [documents, dim], in the order of the data. A document's
+    score, the dot product, must be `above` something for it to be found. Hashes of ids set the
+    order of equal scores, another one for each query.
     """
     ids, names, top = list(data.documents), list(data.queries), DEEPEST
     of_documents, of_queries = _hashes(ids), _hashes(names)
@@ -113,10 +107,7 @@ def best(queries, documents, data: RetrievalData, *, above: float = -np.inf) -> 
 
 
 def metrics_of(rankings: Rankings, relevant: Relevant) -> dict[str, dict[str, float]]:
-    """Return every measure of each query, in [0, 1], as `trec_eval` computes them.
-
-    nDCG, reciprocal rank and recall at a cut; documents with a grade above 0 are relevant.
-    """
+    """Return every measure of each query, in [0, 1]; a grade above 0 is relevant."""
     names = {measure: name for name, measure in MEASURES.items()}
     # Scores that fall strictly: the libraries order ties each in their own way.
     run = {

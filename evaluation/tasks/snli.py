@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from common.errors import InputError
@@ -33,7 +35,7 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
     scored = [splits[name] for name in splits if path.is_file() or name in ("dev", "test")]
     data = {source: snli_files.read(source) for source in scored}
     files = map(snli_files.read, splits.values())
-    encoder = load(text for each in files for texts in each.texts() for text in texts)
+    encoder = load(texts for each in files for texts in each.texts())
     training = [splits[name] for name in ("train", "dev") if name in splits]
     if _has_head(encoder) or len(training) < 2:
         training = []
@@ -51,15 +53,8 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
     def compute(source: Source) -> Result:
         return evaluate(encoder, data[source], classifier=classifier())
 
-    return [
-        Evaluation(
-            source=source,
-            learned_from=training,
-            compute=partial(compute, source),
-            module=encoder.provenance(),
-        )
-        for source in scored
-    ]
+    of: Any = {"learned_from": training, "module": encoder.provenance()}
+    return [Evaluation(source=source, compute=partial(compute, source), **of) for source in scored]
 
 
 def _has_head(encoder) -> bool:
@@ -87,16 +82,12 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     result = Result(
         task="snli",
         name=data.name,
-        system="module",
-        metrics={},
         n=len(data.pairs),
         counts={"without_label": data.without_label},
         notes=[note],
         items=[
-            {
-                "premise": pair.premise,
-                "hypothesis": pair.hypothesis,
-                "gold": pair.gold,
+            msgspec.structs.asdict(pair)
+            | {
                 "predicted": LABELS[int(np.argmax(row))],
                 "probabilities": [round(float(p), 6) for p in row],
                 "baselines": {"majority": majority},

@@ -6,8 +6,8 @@ The score of a pair is -arccos(cosine) of its embeddings. With a tuned matrix
 scored by that.
 """
 
-import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,29 +33,18 @@ def evaluations(
     path: Path, load: Callable, *, seed: int = 0, columns: Columns | None = None
 ) -> list[Evaluation]:
     """Return the evaluation of each data set of a path; `columns` are those of a CSV file."""
-    settings: dict = {}
-    if columns:
-        settings = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes}
-    sources = sts.sources(path)
-    data = [sts.read(source, columns) for source in sources]
-    encoder = load(text for one in data for texts in one.texts() for text in texts)
+    named = {"columns": ", ".join(columns[:3]), "quotes": columns.quotes} if columns else {}
+    data = {source: sts.read(source, columns) for source in sts.sources(path)}
+    encoder = load(texts for one in data.values() for texts in one.texts())
+    of: Any = {"module": encoder.provenance(), "settings": named}
     return [
-        Evaluation(
-            source=source,
-            compute=partial(evaluate, encoder, one),
-            module=encoder.provenance(),
-            settings=settings,
-        )
-        for source, one in zip(sources, data, strict=True)
+        Evaluation(source=source, compute=partial(evaluate, encoder, one), **of)
+        for source, one in data.items()
     ]
 
 
 def tuning_sources(path: Path) -> tuple[Source, Source]:
-    """Return the train and the dev file, to learn the matrix on and to choose it on.
-
-    Raises:
-      InputError: if one is missing.
-    """
+    """Return the train and the dev file, to learn the matrix on and to choose it on."""
     dev = next((source for source in sts.sources(path) if source.name == "sts-dev"), None)
     if dev is None:
         raise InputError(f"{path}: --tune chooses on sts-dev.csv, which is not there")
@@ -64,19 +53,15 @@ def tuning_sources(path: Path) -> tuple[Source, Source]:
 
 def tuned_evaluations(path: Path, encoder, *, matrix: Callable[[], np.ndarray]) -> list[Evaluation]:
     """Return the evaluation of each data set of a path after the matrix that `matrix` gives."""
-    learned_from = tuning_sources(path)
 
     def compute(source: Source) -> Result:
         return evaluate(encoder, sts.read(source), matrix=matrix())
 
+    of: Any = {"learned_from": tuning_sources(path), "module": encoder.provenance()}
+    sources = {each: f"{each.name}{TUNED}" for each in sts.sources(path)}
     return [
-        Evaluation(
-            source=dataclasses.replace(source, name=f"{source.name}{TUNED}"),
-            learned_from=learned_from,
-            compute=partial(compute, source),
-            module=encoder.provenance(),
-        )
-        for source in sts.sources(path)
+        Evaluation(source=replace(one, name=name), compute=partial(compute, one), **of)
+        for one, name in sources.items()
     ]
 
 
@@ -87,43 +72,34 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
     equation 2, beside those of the embeddings as they are.
     """
     pairs, name, system = data.pairs, data.name, "module"
-    overlaps = [similarity.word_overlap(*map(similarity.words, texts)) for texts in data.texts()]
-    others: dict[str, Any] = {"word_overlap": overlaps}
-    notes, official = [], OFFICIAL.get(name)
+    others: dict[str, Any] = {"word_overlap": similarity.word_overlaps(data.texts())}
+    notes, official = [], OFFICIAL.get(name, len(pairs))
     if getattr(encoder, "gives_embeddings", True):
         left, right = similarity.of_pairs(encoder.encode, data.texts())
         scores = similarity.negative_angle(left, right)
         if matrix is not None:
             others["untuned"] = scores
             angles = similarity.negative_angle(left @ matrix, right @ matrix)
-            scores = similarity.scale_0_to_5(angles)
+            scores = 5.0 * (1.0 + angles / np.pi)
             name, system = f"{name}{TUNED}", "module_tuned"
     else:
         notes.append("The module gives no embeddings: scores are those of its similarity.")
         scores = encoder.similarity(*zip(*data.texts(), strict=True))
-    if official not in (None, len(pairs)):
-        notes.append(
-            f"{data.name} has {len(pairs):,} pairs here and {official:,} in the STS Benchmark, so "
-            "this is other data."
-        )
+    if official != len(pairs):
+        both = f"{len(pairs):,} pairs here and {official:,} in the STS Benchmark"
+        notes.append(f"{data.name} has {both}, so this is other data.")
     result = Result(
         task="sts",
         name=name,
         system=system,
-        metrics={},
         n=len(pairs),
         counts={"unjudged_pairs": data.unjudged}
         | overlap.repeats((pair.sentence1, pair.sentence2, pair.gold) for pair in pairs),
         notes=notes,
         items=[
-            {
-                "gold": pair.gold,
-                "score": float(scores[i]),
-                "genre": pair.genre,
-                "sentence1": pair.sentence1,
-                "sentence2": pair.sentence2,
-                "baselines": {other: float(row[i]) for other, row in others.items()},
-            }
+            pair._asdict()
+            | {"score": float(scores[i])}
+            | {"baselines": {other: float(row[i]) for other, row in others.items()}}
             for i, pair in enumerate(pairs)
         ],
     )
@@ -133,13 +109,3 @@ def evaluate(encoder, data: SimilarityData, *, matrix: np.ndarray | None = None)
         groups=sorted({pair.genre for pair in pairs} - {""}),
         group_metrics=METRICS,
     )
-
-
-def require_defined(results: Sequence[Result]) -> None:
-    """Raise InputError if no result has a correlation: every pair has the same score."""
-    figures = [result.metrics["pearson"] for result in results]
-    if all(figure is None or np.isnan(figure) for figure in figures):
-        raise InputError(
-            f"{results[0].name}: the module gives each of the {results[0].n:,} pairs the same "
-            "score; a correlation needs two values"
-        )

@@ -1,7 +1,6 @@
 """The dumps that the pipeline's benchmark makes, and the plain loop beside the job."""
 
 import json
-from pathlib import Path
 
 import pytest
 from backports import zstd
@@ -37,25 +36,6 @@ def test_copies_are_threads_of_their_own_however_the_dump_is_spaced(tmp_path, se
         ("1cc1", "t3_1cs", "t3_1cs"),
     ]
     assert made[0]["body"] == COMMENTS[0]["body"]
-
-
-def test_the_median_of_the_rounds_counts_and_two_jobs_share_the_files(
-    tmp_path, capsys, monkeypatch
-):
-    """One core takes 8, 20 and 9 seconds; whatever else 3."""
-    one, ran = iter((8.0, 20.0, 9.0)), []
-
-    def run(command, cores):
-        ran.append(command)
-        is_one = command[-1].endswith("/pairs") and cores == "0"
-        return next(one) if is_one else 3.0, 2**30
-
-    monkeypatch.setattr(pipeline, "_run", run)
-    pipeline.compare([dump(tmp_path, COMMENTS[:1])], tmp_path / "work", 3, rounds=3)
-    (row,) = [line for line in capsys.readouterr().out.splitlines() if "one core" in line]
-    assert row.split()[3:] == ["9.0", "0", "1.00", "0.33"]
-    shares = {tuple(Path(path).name[:6] for path in command[4:-2]) for command in ran}
-    assert {("RC_000", "RC_002"), ("RC_001",)} < shares
 
 
 def test_a_pattern_without_dumps_and_a_command_that_fails_end_it(monkeypatch, tmp_path):

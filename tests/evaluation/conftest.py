@@ -1,4 +1,5 @@
 import gzip
+import sys
 
 import numpy as np
 import pytest
@@ -46,11 +47,12 @@ def word_encoder():
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, monkeypatch):
     """Run a command and return what it prints."""
 
     def run_command(*argv):
-        main([str(argument) for argument in argv])
+        monkeypatch.setattr(sys, "argv", ["evaluation", *map(str, argv)])
+        main()
         return capsys.readouterr().out
 
     return run_command

@@ -46,18 +46,6 @@ def test_context_turns_are_texts_of_their_record():
     assert (found["set"].pairs, found["set"].texts) == ([], [0, 1])
 
 
-def test_several_sets_are_told_apart():
-    items = {"a": [("one two", "three four")], "b": [("five six", "one two")]}
-    found = overlap.find(items, [("one two", "three four")])
-    assert (found["a"].pairs, found["a"].texts) == ([0], [0])
-    assert (found["b"].pairs, found["b"].texts) == ([], [0])
-
-
-def test_repeats_by_hand():
-    rows = [("a b", "c d", 1), ("C d!", "a b", 1), ("c d", "a b", 2), ("x y", "z", 3)]
-    assert overlap.repeats(rows) == {"duplicate_pairs": 2, "conflicting_pairs": 3}
-
-
 def test_training_files_of_every_kind(write_records, tmp_path):
     in_context = {"input": "c", "response": "d", "context/1": "f", "context/0": "e"}
     pairs = write_records(

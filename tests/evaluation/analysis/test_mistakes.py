@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ from common.sts import Pair, SimilarityData
 from evaluation.analysis import mistakes
 from evaluation.data import ranking_files
 from evaluation.tasks import response_ranking, sts
+from tests.evaluation.report.results_of import result
 
 
 def similar(*items):
@@ -102,15 +104,11 @@ def test_the_command_writes_results_and_texts(module, write_text, tmp_path, run,
     assert "--response_ranking" in fails("mistakes", "--module", module, "--output", out)
 
 
-def test_figures_have_intervals_over_the_pairs_of_a_kind(fake_encoder):
-    """Half of 100 pairs are negated and never found: P@1 is 1/2 ± 1.96 * 0.05, to resampling."""
-    found = mistakes._by_kind(
-        [{"response": "no" if n % 2 else "x", "input": "y"} for n in range(100)],
-        {kind: mistakes.RANKING_KINDS[kind] for kind in ("the response is negated",)},
-        lambda rows: {"p_at_1": (rows % 2 == 0).mean(axis=-1)},
-        seed=0,
-    )
-    assert (found["n"], found["metrics"]) == (100, {"p_at_1": 0.5})
-    assert found["intervals"]["p_at_1"] == pytest.approx([0.4, 0.6], abs=0.02)
-    negated = {"n": 50, "metrics": {"p_at_1": 0.0}, "intervals": {"p_at_1": [0.0, 0.0]}}
-    assert found["groups"] == {"the response is negated": negated}
+def test_texts_of_a_page_are_code_on_one_line_cut_off():
+    groups = {"news": {"n": 3, "metrics": {"mean_error": 0.25}}}
+    items = [{"error": 1.234, "sentence1": "a\nb <b>*a*</b>", "sentence2": "x " * 300}]
+    wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
+    text = mistakes.page(dataclasses.replace(wrong, groups=groups, items=items))
+    assert all(line[:4] in ("    ", "") for line in text.splitlines()[1:])
+    for expected in ("1.23\n", "a b <b>*a*</b>\n", "x x [...]\n", "news "):
+        assert expected in text

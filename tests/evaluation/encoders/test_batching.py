@@ -71,16 +71,3 @@ def test_rows_that_are_remembered_take_no_more_memory_than_allowed(monkeypatch):
     assert encoder(["a", "d"])[:, 0].tolist() == [97, 100]  # a fourth: all are forgotten
     encoder(["d"])
     assert calls == ["ab", "c", "d", "d"]
-
-
-def test_a_failure_forgets_nothing_and_remembers_nothing():
-    def encode(texts):
-        if "x" in texts:
-            raise InputError("x")
-        return numbers(texts)
-
-    encoder = BatchedEncoder(encode, path="m")
-    encoder(["a"])
-    with pytest.raises(InputError, match="x"):
-        encoder(["a", "b", "x"])
-    assert encoder(["b", "a"])[:, 0].tolist() == [98, 97]

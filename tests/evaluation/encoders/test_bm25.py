@@ -39,13 +39,6 @@ def test_words_with_combining_marks_are_words():
     np.testing.assert_array_equal(found.argmax(axis=1), [0, 1, 0])
 
 
-def test_a_text_is_the_same_document_however_often_it_is_given():
-    once, twice = Bm25().fit(TEXTS), Bm25().fit([*TEXTS, *TEXTS])
-    np.testing.assert_array_equal(*(scores(one, TEXTS, TEXTS) for one in (once, twice)))
-    assert once.provenance() == twice.provenance()
-    assert Bm25().fit(TEXTS[1:]).provenance() != once.provenance()
-
-
 def test_candidates_are_ranked_by_their_scores_as_documents():
     def candidate(text, *, relevant):
         return cqa_files.Candidate(text, relevant=relevant, engine_score=1.0, text=text)

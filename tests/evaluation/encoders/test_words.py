@@ -5,14 +5,13 @@ import zlib
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from common.errors import InputError
-from evaluation.data import ranking_files, snli_files
+from evaluation.data import snli_files
 from evaluation.encoders import words
 from evaluation.encoders.words import TfIdf, WordAverage, WordTable
 from evaluation.metrics import similarity
-from evaluation.tasks import response_ranking, snli
+from evaluation.tasks import snli
 
 
 def average_of(table, *, sif=False):
@@ -39,21 +38,6 @@ def test_tfidf_by_hand():
     first = encoder.provenance()
     assert TfIdf().fit(["a b", "a", "A a", "a"]).provenance() == first
     assert TfIdf().fit(["a", "c"]).provenance()["fingerprint"] != first["fingerprint"]
-
-
-def test_tfidf_stays_sparse_however_many_words_there_are():
-    """5,000 texts with 15,000 words: a dense table would take 600 MB."""
-    texts = [f"w{i} v{i} u{i} common" for i in range(5_000)]
-    encoder = TfIdf().fit(texts)
-    rows = encoder.encode_inputs(texts)
-    assert scipy.sparse.issparse(rows)
-    assert (rows.shape, rows.nnz) == ((5_000, 15_001), 20_000)
-    pairs = [ranking_files.Pair(text, text[::-1], f"i{i}", f"r{i}") for i, text in enumerate(texts)]
-    data = ranking_files.RankingData("r", pairs[:200])
-    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 0.0
-    exact = [pair._replace(response=f"{pair.input} more") for pair in data.pairs]
-    data = ranking_files.RankingData("r", exact)
-    assert response_ranking.evaluate(encoder, data).metrics["p_at_1"] == 1.0
 
 
 def test_a_text_without_a_word_is_the_mean_of_all():

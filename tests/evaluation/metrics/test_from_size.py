@@ -7,8 +7,6 @@ def test_fishers_interval_by_hand():
     # artanh(0.5) = 0.549306; 1.959964 / sqrt(103 - 3) = 0.1959964.
     # tanh(0.353310) = 0.339306, tanh(0.745302) = 0.632341.
     assert from_size.of_correlation(0.5, 103) == pytest.approx([0.339306, 0.632341], abs=1e-5)
-    with pytest.raises(ValueError, match="n is 3; 4 or more"):
-        from_size.of_correlation(0.5, 3)
 
 
 def test_wilsons_interval_by_hand():

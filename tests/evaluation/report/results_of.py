@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from evaluation.report.scores import OURS, Run
-from evaluation.report.tables import SPECIFIED
+from evaluation.report.tables import SIZES
 from evaluation.results.result import Result
+from evaluation.results.runs import OURS, Run
 
 MODULE = {"path": "runs/module", "fingerprint": "c0ffee"}
 TEST_2017 = "cqa-SemEval2017-Task3-CQA-QL-test"
@@ -40,7 +40,7 @@ def sts(name="sts-test", *, r=0.5, text="a dog", **fields):
 
 def official(found):
     """The same result as if it were on the STS Benchmark's own pairs."""
-    genres = SPECIFIED.sizes[found.name]
+    genres = SIZES[found.name]
     groups = {genre: {"n": n, "metrics": {"pearson": 0.25}} for genre, n in genres.items()}
     return dataclasses.replace(found, n=sum(genres.values()), groups=groups)
 
@@ -67,9 +67,9 @@ def run(*results, system="this module", kind=OURS, seed=None):
 
 
 def rows_of(table):
-    """The texts of the cells by group, row and header."""
+    """The numbers of the cells by block, row and header."""
     return {
-        (group, row): {header: cell.text for header, cell in cells.items()}
-        for group, _, rows in table.groups()
+        (block, row): {header: table.words(cell)[0] for header, cell in cells.items()}
+        for block, _, rows in table.blocks()
         for (row, _), cells in rows.items()
     }

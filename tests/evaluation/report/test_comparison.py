@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from evaluation.report import comparison
-from evaluation.report.scores import BASELINE, OTHER, long_table
-from evaluation.report.tables import Main
+from evaluation.report.scores import long_table
+from evaluation.results.runs import BASELINE, OTHER
 from tests.evaluation.report.results_of import ranking, result, rows_of, run
 
 
@@ -90,12 +90,5 @@ def test_every_data_set_of_a_module_has_its_main_figure():
         ]
     )
     assert list(comparison.figures_of(scores, "this module")) == [
-        *("snli-dev, accuracy", "cqa-latest, MAP", "response_ranking, P@3"),
+        *("snli-dev, accuracy", "cqa-latest, MAP", "response_ranking, P@3")
     ]
-
-
-def test_a_baseline_without_the_figure_is_none():
-    one = dataclasses.replace(ranking(1, 2), metrics={"p_at_1": None}, intervals={})
-    alone = long_table([run(one, kind=BASELINE)])
-    main = Main("", one.name, "p_at_1")
-    assert comparison.best_baseline(alone, main, pretrained=False) is None

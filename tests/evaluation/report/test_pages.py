@@ -191,14 +191,3 @@ def test_bad_folders_and_names_are_named(tmp_path, results, pairs):
         with pytest.raises(InputError, match=named):
             write_rows(results, output, [folder], outside=outside)
         assert not output.exists()
-
-
-def test_mistakes_have_texts_on_one_line_cut_off_and_no_markup():
-    groups = {"news": {"n": 3, "metrics": {"mean_error": 0.25}}}
-    items = [{"error": 1.234, "sentence1": "a\nb <b>*a*</b>", "sentence2": "x" * 300}]
-    wrong = result("mistakes", "mistakes-sts-dev", mean_error=0.1)
-    text = pages.mistakes_page([dataclasses.replace(wrong, groups=groups, items=items)])
-    assert "- error: 1.23\n" in text
-    assert r"- sentence1: a b \<b\>\*a\*\</b\>" in text
-    assert f"- sentence2: {'x' * 200}...\n" in text
-    assert "| news " in text

@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from common.errors import InputError
-from evaluation.report.scores import BASELINE, long_table, mean, read_module, read_runs
+from evaluation.report.scores import long_table, mean
 from evaluation.results import store
+from evaluation.results.runs import BASELINE, read_module, read_runs
 from evaluation.results.text import module_name
 from tests.evaluation.report.results_of import ranking, result, run, sts
 

@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from evaluation.report import tables
-from evaluation.report.scores import BASELINE, OTHER, PAPER, long_table
-from evaluation.report.tables import SPECIFIED, Cell, Table, as_csv, markdown
+from evaluation.report.scores import PAPER, Score, long_table
+from evaluation.report.tables import MAIN, TABLES, Table
+from evaluation.results.runs import BASELINE, OTHER
 from model.sts_regression.experiments import TABLE_2
 from tests.evaluation.report.results_of import (
     TEST_2017,
@@ -18,6 +19,8 @@ from tests.evaluation.report.results_of import (
     sts,
 )
 
+PERCENT = {"percent": True, "decimals": 1}
+
 
 def specified(*results, more=()):
     made = tables.specified(long_table([run(*results), *more]))
@@ -25,47 +28,39 @@ def specified(*results, more=()):
 
 
 @pytest.mark.parametrize(
-    ("cell", "text", "interval"),
+    ("cell", "how", "number", "interval"),
     [
-        (Cell("", "", 0.12345, [0.1, 0.2]), "0.123", "[0.100, 0.200]"),
-        (Cell("", "", 0.12345, [0.1, 0.2], percent=True, decimals=1), "12.3", "[10.0, 20.0]"),
-        (Cell("", "", 1.0, [1.0, 1.0]), "1.000", ""),
-        (Cell("", "", -1e-9), "0.000", ""),
-        (Cell("", "", 12345, decimals=0), "12,345", ""),
-        (Cell("", "", 0.72, deviation=0.0283), "0.720 ± 0.028", ""),
+        (Score("", "", 0.12345, [0.1, 0.2]), {}, "0.123", "[0.100, 0.200]"),
+        (Score("", "", 0.12345, [0.1, 0.2]), PERCENT, "12.3", "[10.0, 20.0]"),
+        (Score("", "", 1.0, [1.0, 1.0]), {}, "1.000", ""),
+        (Score("", "", -1e-9), {}, "0.000", ""),
+        (Score("", "", 12345), PERCENT, "12,345", ""),
+        (Score("", "", 0.72, deviation=0.0283), {}, "0.720 ± 0.028", ""),
     ],
 )
-def test_a_figure_and_its_interval(cell, text, interval):
-    assert (cell.text, cell.interval_text) == (text, interval)
+def test_a_figure_and_its_interval(cell, how, number, interval):
+    assert Table("t", "A table", [cell], **how).words(cell) == [number, interval, ""]
 
 
 def test_a_table_as_markdown_and_as_csv():
     cells = [
-        Cell("a|b", "one", 0.5, [0.25, 0.75], percent=True, decimals=1, group="x"),
-        Cell("known", "one", 0.25, None, 0.1, PAPER, "y", decimals=2),
-        Cell("known", "two", 1.0, kind=PAPER, group="y", of="b"),
+        Score("a|b", "ours", 0.5, [0.25, 0.75], header="one", block="x"),
+        Score("known", PAPER, 0.25, None, 0.1, header="one", block="y"),
+        Score("known", PAPER, 1.0, header="two", block="y", of="b"),
     ]
-    table = Table("t", "A table", cells)
-    first, second = markdown(table).split("\n\n")
+    table = Table("t", "A table", cells, **PERCENT)
+    first, second = table.markdown().split("\n\n")
     assert first.splitlines()[-1] == r"| a\|b | 50.0 [25.0, 75.0] |"
-    assert second.splitlines()[-1] == "| known (paper) | 0.25 ± 0.10 | 1.000, b |"
-    assert as_csv(table).splitlines() == [
+    assert second.splitlines()[-1] == "| known (paper) | 25.0 ± 10.0 | 100.0, b |"
+    assert table.csv().splitlines() == [
         "data,row,kind,figure,value,deviation,low,high",
         "x,a|b,ours,one,50.0,,25.0,75.0",
-        "y,known,paper,one,0.25,0.10,,",
-        "y,known,paper,two,1.000,,,",
+        "y,known,paper,one,25.0,10.0,,",
+        "y,known,paper,two,100.0,,,",
     ]
-    wide = Table("t", "Wide", [dataclasses.replace(cells[0], header=name) for name in "abcde"])
-    assert "[" not in markdown(wide)
-    assert "[" in markdown(wide, wide=True)
-
-
-def test_tables_are_in_the_order_a_newcomer_asks():
-    snli, cqa = result("snli", "snli-test", accuracy=0.5), result("cqa", "cqa-x", map=0.5)
-    found = specified(snli, cqa, ranking(1, 2), sts(), sts("sts-2016"))
-    assert list(found) == ["table_3", "table_4", "similarity", "table_1", "table_6", "table_2"]
-    assert rows_of(found["similarity"])["2016", "this module"] == {"Pearson": "0.500"}
-    assert rows_of(found["table_6"]) == {("x", "this module"): {"MAP": "50.00"}}
+    wide = Table("t", "Wide", [cells[0]._replace(header=name) for name in "abcde"])
+    assert "[" not in wide.markdown()
+    assert "[" in wide.markdown(wide=True)
 
 
 def test_the_papers_rows_are_there_on_its_data_alone():
@@ -106,8 +101,8 @@ def test_our_figures_and_the_papers_stand_in_the_columns_of_their_data():
     assert table_3["", "Reddit"] == {"test": "0.731"}
     (reddit,) = [cell for cell in found["table_3"].cells if cell.row == "Reddit"]
     # By hand: tanh(artanh(0.731) ± 1.96 / sqrt(1379 - 3)).
-    assert reddit.interval_text == "[0.705, 0.755]"
-    ((_, headers, _),) = found["table_4"].groups()
+    assert found["table_3"].words(reddit)[1] == "[0.705, 0.755]"
+    ((_, headers, _),) = found["table_4"].blocks()
     assert headers == ["dev all", *(f"test {g}" for g in ("all", "captions", "forums", "news"))]
     table_4 = rows_of(found["table_4"])
     assert list(table_4["", "this module"].values()) == ["0.400", "0.500", *["0.250"] * 3]
@@ -122,10 +117,10 @@ def test_our_figures_and_the_papers_stand_in_the_columns_of_their_data():
 
 
 def test_the_papers_tables_agree_with_each_other():
-    three, four = (SPECIFIED.tables[name].paper for name in ("table_3", "table_4"))
+    three, four = (TABLES[name].paper for name in ("table_3", "table_4"))
     for split in ("dev", "test"):
         assert all(of[f"{split} all"] == three[model][split] for model, of in four.items())
-    main = {one.data: one for one in SPECIFIED.main}
+    main = {one.data: one for one in MAIN}
     assert main["sts-test"].paper == [three[model]["test"] for model in ("Reddit", "Reddit+SNLI")]
     assert main["sts-test-tuned"].paper[1] == three["Reddit+SNLI tuned"]["test"]
 
@@ -140,12 +135,12 @@ def test_other_systems_have_rows_of_their_own_and_shares_tables_of_their_own():
             run(official(sts(r=0.6)), system="nli 30", kind="nli"),
         ],
     )
-    rows = [(cell.row, cell.kind, cell.text) for cell in found["table_3"].cells]
+    rows = [(cell.row, cell.kind, cell.value) for cell in found["table_3"].cells]
     assert rows == [
-        ("this module", "ours", "0.500"),
-        ("older", "other", "0.400"),
-        ("TF-IDF", "baseline", "0.300"),
-        ("word overlap", "baseline", "0.247"),
+        ("this module", "ours", 0.5),
+        ("older", "other", 0.4),
+        ("TF-IDF", "baseline", 0.3),
+        ("word overlap", "baseline", 0.2468),
     ]
     assert rows_of(found["figure_8"]) == {
         ("", "30%"): {"test, all": "0.600", "test, captions": "0.250"},
@@ -160,6 +155,7 @@ def test_overlaps_and_mistakes_have_tables_with_the_scores_of_groups():
         task="contamination",
         name="contamination-sts-test",
         counts={"pairs_in_training": 3, "texts_in_training": 7},
+        baselines={},
     )
     ((place, cells),) = rows_of(tables.contamination([overlaps])).items()
     assert place == ("", "sts-test, Pearson")
@@ -189,11 +185,11 @@ def test_regressors_have_a_group_a_corpus_and_the_papers_rows_beside_its_folds()
     rows = rows_of(table)
     both = {"Pearson": "0.200", "in sample": "0.900"}
     assert rows["sts2016-sentences", "SIF and Perceptron"] == both | {"Pearson": "0.100"}
-    of_random = [(cell.row, cell.kind) for cell in table.cells if cell.group == "sts2016-random"]
+    of_random = [(cell.row, cell.kind) for cell in table.cells if cell.block == "sts2016-random"]
     assert of_random[0] == ("Cosine of the module", "ours")
     assert ("SIF and Perceptron", "baseline") in of_random
-    assert {(label, PAPER) for label in SPECIFIED.tables["regressors"].paper} < {*of_random}
-    papers = SPECIFIED.tables["regressors"].paper
+    assert {(label, PAPER) for label in TABLES["regressors"].paper} < {*of_random}
+    papers = TABLES["regressors"].paper
     assert {row.label: row.paper for row in TABLE_2.values()} == {
         label: tuple(of.values()) for label, of in papers.items()
     }
@@ -208,4 +204,4 @@ def test_the_papers_examples_are_found_by_their_texts():
     table = tables.table_5([run(sts(items=one), seed=seed) for seed, one in enumerate(items)])
     (cells,) = rows_of(table).values()
     # By hand: the deviation of -1.0 and -1.2 is 0.2 / sqrt(2).
-    assert list(cells.values()) == ["0.0", "-1.23", "-1.100 ± 0.141"]
+    assert list(cells.values()) == ["0.000", "-1.230", "-1.100 ± 0.141"]

@@ -7,11 +7,10 @@ import pytest
 from common import sts as sts_files
 from common.errors import InputError
 from common.text_files import Source
-from evaluation.data import cqa_files, ranking_files
+from evaluation.data import ranking_files
 from evaluation.results import measure
 from evaluation.results.store import Evaluation, Store
-from evaluation.tasks import cqa, response_ranking, sts
-from tests.evaluation.report.results_of import ranking
+from evaluation.tasks import response_ranking, sts
 
 MODULE = {"path": "m", "fingerprint": "c0ffee"}
 ROWS = "".join(
@@ -114,31 +113,3 @@ def test_ranking_is_resampled_by_blocks(word_encoder):
     assert sample.metrics(np.array([0, 0, 6]))["p_at_1"] == (2 * hits[0] + hits[1]) / 18
     overlap = measure.sample_of(found, system="word_overlap")
     assert overlap.once() == found.baselines["word_overlap"]
-
-
-def test_cqa_is_resampled_by_queries(store, xml_file, word_encoder):
-    rows = [
-        (f"Q{i}", f"word{i} x", "", f"R{i}{j}", j, label, text)
-        for i in range(4)
-        for j, (label, text) in enumerate(
-            [("Irrelevant", "other"), ("Relevant", f"word{i}"), ("Irrelevant", "x")], start=1
-        )
-    ]
-    (source,) = cqa_files.find(xml_file("dev.xml", rows))
-    found = scored(
-        store, source, lambda: cqa.evaluate(word_encoder, cqa_files.read(source)), module=MODULE
-    )
-
-    for system in (None, "search_engine", "word_overlap", "ceiling"):
-        sample = measure.sample_of(found, system=system)
-        assert sample.units == 4
-        stored = found.metrics if system is None else found.baselines[system]
-        assert sample.once() == stored
-    assert found.baselines["ceiling"] == {"map": 1.0, "avg_rec": 1.0, "mrr": 1.0}
-    assert found.baseline_intervals["search_engine"]["map"] == [0.5, 0.5]
-
-
-def test_results_of_before_are_told_apart():
-    old = ranking(1, 2, items=[{"input_id": "i", "rank": 1}])
-    with pytest.raises(InputError, match=r"'block'.* --again"):
-        measure.sample_of(old)

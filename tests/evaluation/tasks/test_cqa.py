@@ -60,15 +60,6 @@ def test_ranks_by_cosine(xml_file, fake_encoder):
     assert item["score"] == pytest.approx(1 / 1.01**0.5)
 
 
-def test_equal_cosines_keep_file_order(xml_file, fake_encoder):
-    rows = [
-        ("Q", "same", "", f"R{i}", 20 - i, label, "same")
-        for i, label in enumerate(["Irrelevant", "Relevant", "Irrelevant"])
-    ]
-    result = cqa.evaluate(fake_encoder({"same": [0.3, 0.7]}), read(xml_file("a.xml", rows)))
-    assert result.metrics["mrr"] == pytest.approx(1 / 2)
-
-
 def test_relevancy_file_scores_the_search_engine(write_text):
     text = "Q1\tR1\t1\t0.25\tfalse\nQ1\tR2\t2\t0.5\ttrue\nQ2\tR3\t1\t1\tfalse\n"
     data = read(write_text("2017-test.xml.subtaskB.relevancy", text))
@@ -87,10 +78,7 @@ def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path
     write_text("2017/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\n")
     write_text("docs/readme.txt", "nothing")
     found = {source.name: source.files[0].name for source in cqa_files.find(tmp_path)}
-    assert found == {
-        "cqa-dev": "dev.xml.gz",
-        "cqa-test": "test.xml.subtaskB.relevancy",
-    }
+    assert found == {"cqa-dev": "dev.xml.gz", "cqa-test": "test.xml.subtaskB.relevancy"}
     xml_file("copy/dev.xml", ROWS)
     with pytest.raises(InputError, match=r"dev\.xml"):
         cqa_files.find(tmp_path)
@@ -98,13 +86,10 @@ def test_folder_prefers_text_and_ignores_the_rest(xml_file, write_text, tmp_path
 
 BROKEN = [
     ('"Irrelevant"', '"Maybe"', "Maybe"),
-    ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="two"', "two"),
     ('RELQ_RANKING_ORDER="2"', 'RELQ_RANKING_ORDER="0"', "zero"),
     ('RELQ_ID="Q1_R2"', "", "RELQ_ID"),
     ('RELQ_ID="Q1_R5"', 'RELQ_ID="Q1_R2"', "Q1"),
-    ("RelQSubject", "RelQuestionSubject", "Q1"),
     ("</Thread>", "", "line 9"),
-    ('encoding="utf-8"', 'encoding="klingon"', "klingon"),
     ("PerfectMatch", "Irrelevant", "relevant"),
 ]
 
@@ -154,16 +139,3 @@ def test_official_search_engine_scores(real_data, word_encoder):
     assert f"{year_2017.metrics['map']:.4f}" == "0.4185"
     assert year_2017.counts["queries_with_a_relevant_candidate"] == 59
     assert year_2017.n == 88
-
-
-def test_xml_and_relevancy_agree(real_data):
-    folder = real_data / "semeval_cqa" / "2016_dev"
-    name = "SemEval2016-Task3-CQA-QL-dev.xml"
-    with_text = read(folder / f"{name}.gz")
-    without = read(folder / f"{name}.subtaskB.relevancy")
-    assert with_text.name == without.name
-    for one, other in zip(with_text.queries, without.queries, strict=True):
-        assert one.id == other.id
-        for left, right in zip(one.candidates, other.candidates, strict=True):
-            assert (left.id, left.relevant) == (right.id, right.relevant)
-            assert left.engine_score == pytest.approx(right.engine_score)

@@ -38,17 +38,6 @@ def test_threshold_by_hand(xml_file, encoder):
     assert chosen["search_engine"] == 1 / 4
 
 
-def test_a_score_at_the_threshold_is_a_yes(xml_file, encoder):
-    found = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
-    at = dict.fromkeys(found.baselines, 1 / 3) | {"module": found.items[1]["score"]}
-    labelled = cqa.classified(found, at, dev=found.name)
-    # 70 (no), 60 (yes) and 90 (yes) are said to be relevant.
-    assert labelled.metrics["precision"] == 2 / 3
-    assert labelled.metrics["recall"] == 1
-    # The search engine's scores are 1, 1/2, 1/3 and 1/4.
-    assert labelled.baselines["search_engine"]["precision"] == 1 / 3
-
-
 def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
     dev = result_of(xml_file("dev.xml", rows("Q", ["70", "60", "20", "90"])), encoder)
     test = result_of(xml_file("test.xml", rows("T", ["50", "30", "10", "80"])), encoder)
@@ -64,15 +53,6 @@ def test_labels_at_a_threshold_of_other_data(xml_file, encoder):
     assert "optimistic" in note
 
 
-def test_without_a_dev_file_there_are_no_labels(write_text, tmp_path, run):
-    gold = write_text("a/test.xml.subtaskB.relevancy", "Q\tR\t1\t1\ttrue\nQ\tS\t2\t0.5\tfalse\n")
-    argv = ["cqa", "--data", gold, "--output", tmp_path / "out"]
-    assert "F1" not in run(*argv)
-    write_text("a/dev.xml.subtaskB.relevancy", gold.read_text())
-    argv[2] = gold.parent
-    assert "F1" in run(*argv, "--again")
-
-
 def test_the_scorers_labels_to_the_last_printed_digit(real_data):
     folder = real_data / "semeval_cqa"
     name = "SemEval2016-Task3-CQA-QL-dev.xml.subtaskB"
@@ -80,7 +60,7 @@ def test_the_scorers_labels_to_the_last_printed_digit(real_data):
         np.array([line.endswith("\ttrue") for line in path.read_text().splitlines()])
         for path in (folder / "2016_dev" / f"{name}.{end}" for end in ("pred", "relevancy"))
     )
-    found = classification.classification(predicted, relevant)
+    found = classification.from_counts(classification.label_counts(predicted, relevant))
     printed = (folder / "docs" / "random_baselines_MAP.txt").read_text()
     section = printed[printed.index("dev.xml.subtaskB.pred") :]
     for label, figure in (("Acc", "accuracy"), ("P  ", "precision"), ("R  ", "recall")):

@@ -3,7 +3,6 @@ import pytest
 
 from common.errors import InputError
 from evaluation.data import ranking_files
-from evaluation.results import measure
 from evaluation.tasks import evaluate
 from evaluation.tasks import response_ranking as ranking
 
@@ -108,19 +107,6 @@ def test_compare_by_hand():
     assert same.tolist() == [1, 1]
 
 
-def test_how_near_scores_are_the_same():
-    # The largest is 2, so up to 2e-6 away from the true response's 1 is the same.
-    scores = np.array([[1.0, 1.000003, 1.000001, 0.999999, 0.999997, 2.0]])
-    negative = np.array([[False, True, True, True, True, False]])
-    better, same = ranking.compare(scores, negative=negative)
-    assert (better.tolist(), same.tolist()) == ([1], [2])
-    assert ranking.compare(100 * scores, negative=negative)[1].tolist() == [2]
-    # Beside scores of a million 0.001 would be within float32's reach; beside 2 it is not.
-    scores = np.array([[1e6, 0.0, 0.0], [2.001, 2.0, 0.0], [0.0, 0.0, 1.0]])
-    better, same = ranking.compare(scores, negative=~np.eye(3, dtype=bool))
-    assert (better.tolist(), same.tolist()) == ([0, 1, 0], [0, 0, 0])
-
-
 def test_perfect_and_reversed_scores(fake_encoder):
     pairs = [pair(i) for i in range(11)]
     perfect = ranking.evaluate(one_hot_encoder(fake_encoder, pairs), data(pairs), candidates=4)
@@ -187,20 +173,6 @@ def test_ties_of_word_overlap_are_broken_by_the_seed(fake_encoder):
     assert by_input(other, "baselines", "word_overlap") != ranks
     assert set(ranks.values()) == set(range(1, 21))
     assert 0.35 < first.baselines["word_overlap"]["p_at_10"] < 0.65  # chance, not nothing
-
-
-def test_the_result_names_its_pairs(fake_encoder):
-    pairs = [pair(number) for number in range(6)]
-    encoder = one_hot_encoder(fake_encoder, pairs)
-    found = ranking.evaluate(encoder, data(pairs), candidates=4, seed=7)
-    assert (found.task, found.name, found.system) == ("response_ranking",) * 2 + ("module",)
-    assert found.settings == {"candidates": 4, "seed": 7}
-    for row, one in enumerate(ranking.shuffled(pairs, seed=7)):
-        item = found.items[row]
-        assert (item["input_id"], item["response_id"]) == (one.input_id, one.response_id)
-        assert (item["block"], item["rank"]) == (int(row >= 4), 1)
-    (note,) = measure.with_intervals(found, seed=0).notes
-    assert note.startswith("The intervals rest on 2 blocks")
 
 
 def test_too_few_or_too_many_candidates_are_refused(fake_encoder):

@@ -1,0 +1,109 @@
+"""Folders of results in, runs of the same items out.
+
+All results of a data set are of the same items: one of other data or settings than the first of its
+name, or one learned or chosen on other data, is left out, and a sentence says so.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from common.errors import InputError
+from evaluation.results import store
+from evaluation.results.result import DECLARED, LEARNED_FROM, SYSTEMS, Result, data_name, hashes
+from evaluation.results.text import module_name
+
+BASELINES = "baselines"
+"""The folder in a folder of results that the command `baselines` writes to."""
+OURS, OTHER, BASELINE = "ours", "other", "baseline"
+SHARES = ("growth", "nli")
+"""Kinds of rows trained on a share of the pairs or the NLI pairs, in percent, such as `nli_30`."""
+
+
+class Run(NamedTuple):
+    """A system, trained once: its results by name. `kind` may be that of a share, too."""
+
+    system: str
+    kind: str
+    results: dict[str, Result]
+    seed: int | None = None
+
+
+def read_module(folder: Path, others: Sequence[Path] = ()) -> tuple[list[Run], list[str]]:
+    """Read the results of a module, those of other modules, and those of the baselines.
+
+    The module has its folder's name, another the name of its folder of results, or the whole path
+    where that name is taken. Returns the runs, and sentences on what is left out.
+    """
+    own = _by_name(folder)
+    system = next((module_name(one) for one in own.values() if one.module), SYSTEMS["module"])
+    runs = [Run(system, OURS, own)]
+    names = [system, *(other.name for other in others)]
+    for other in dict.fromkeys(others):
+        system = str(other) if names.count(other.name) > 1 else other.name
+        runs.append(Run(system, OTHER, _by_name(other)))
+    return _on_the_same_items([*runs, *_baselines(folder)])
+
+
+def read_runs(folder: Path, names: Sequence[str] = ()) -> tuple[list[Run], list[str]]:
+    """Read folders NAME-SEED, those of `names` or all, then the baselines in `baselines/`.
+
+    Returns the runs, and sentences on what is left out.
+    """
+    there = sorted(path.name for path in folder.glob("*") if any(path.glob("*.json")))
+    found = []
+    for name in names or there:
+        if match := re.fullmatch(r"(.+)-(\d+)", name):
+            row, seed = match.groups()
+            kind, _, share = row.partition("_")
+            kind = kind if kind in SHARES and share.isdigit() else OURS
+            found.append(Run(shown(row), kind, _by_name(folder / name), int(seed)))
+        elif names:
+            raise InputError(f"--runs: {name}; accepted: NAME-SEED, such as {', '.join(there)}")
+    if not found:
+        raise InputError(f"{folder}: no results here (folders NAME-SEED of *.json are needed)")
+    return _on_the_same_items([*found, *_baselines(folder)])
+
+
+def shown(name: str) -> str:
+    """Return how a row's name is shown."""
+    return name.replace("_", " ")
+
+
+def _by_name(folder: Path) -> dict[str, Result]:
+    return {result.name: result for result in store.read_results(folder)}
+
+
+def _baselines(folder: Path) -> list[Run]:
+    paths = sorted(path for path in (folder / BASELINES).glob("*") if any(path.glob("*.json")))
+    return [Run(shown(path.name), BASELINE, _by_name(path)) for path in paths]
+
+
+def _on_the_same_items(runs: list[Run]) -> tuple[list[Run], list[str]]:
+    """Take from the runs the results of other items than the first of the same name."""
+    first: dict[tuple[str, str], tuple[object, str]] = {}
+    left_out = []
+    for run in runs:
+        for name, result in [*run.results.items()]:
+            facts = _facts(result)
+            wrong = [key for key in facts if key in first and first[key][0] != facts[key]]
+            if wrong:
+                known, system = first[wrong[0]]
+                why = f"{wrong[0][1]} {facts[wrong[0]]}, but {known} in {system}"
+                left_out.append(f"{run.system}, {name} is left out: {why}.")
+                del run.results[name]
+            else:
+                first = {key: (value, run.system) for key, value in facts.items()} | first
+    return runs, left_out
+
+
+def _facts(result: Result) -> dict[tuple[str, str], object]:
+    """Return what is the same in all results of a name, by the name and by what it is."""
+    data, of = data_name(result.name), hashes(result.data)
+    facts = {(result.name, LEARNED_FROM): (of[LEARNED_FROM] or "")[:12]}
+    if task := DECLARED.get(result.task):
+        settings = {key: result.settings.get(key) for key in task.settings}
+        settings |= {"n": result.n, "SHA-256 of the data": (of["data"] or "")[:12]}
+        facts |= {(data, key): value for key, value in settings.items()}
+    return {key: value for key, value in facts.items() if value not in (None, "")}

@@ -172,8 +172,7 @@ class Table:
 
     @staticmethod
     def _runs(rows: Mapping[str, Row]) -> dict[str, Run]:
-        runs = [Run(row, seed) for row in rows.values() for seed in row.seeds]
-        return {run.name: run for run in runs}
+        return {run.name: run for row in rows.values() for run in [Run(row, n) for n in row.seeds]}
 
     def _ablation(self, name: str, given: Fields, base: Fields) -> Ablation:
         row = self.rows[name]

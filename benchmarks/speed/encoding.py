@@ -49,7 +49,7 @@ def main() -> None:
     texts = [pair[0] for pair in islice(runs.pairs(given.pairs), given.sentences)]
     if len(texts) < BATCHES[-1]:
         parser.error(f"--pairs {given.pairs}: {len(texts)} inputs; {BATCHES[-1]} are needed")
-    words = statistics.mean(len(text.split()) for text in texts)
+    words = len(" ".join(texts).split()) / len(texts)
     print(f"{len(texts):,} comments of {words:.0f} words", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         sentences = Path(folder) / "sentences.json"

@@ -51,9 +51,8 @@ def main() -> None:
             single = (time.process_time() - began) / ONE_BY_ONE
             best = [{each.text for each in some} for some in found]
             truth = truth or best
-            hits = sum(len(a & b) for a, b in zip(best, truth, strict=True))
-            recall = hits / sum(map(len, truth))
-            rows.append((way, recall, len(queries) / together, 1000 * single))
+            hits = sum(len(a & b) for a, b in zip(best, truth, strict=True)) / sum(map(len, truth))
+            rows.append((way, hits, len(queries) / together, 1000 * single))
     header = ("", f"recall@{TOP}", "queries/s", "one query, ms")
     print(tabulate(rows, header, floatfmt=("", ".3f", ",.0f", ".2f")))
 

@@ -68,7 +68,7 @@ def compare(given: argparse.Namespace, work: Path) -> dict[str, list[float]]:
             command = [given.peer_python, str(PEER), "--model", model, "--pairs", str(texts)]
             numbers = {"batch": given.batch, "steps": steps, "warm_up": warm_up}
             command += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
-            ways[name] = partial(peer, command)
+            ways[name] = lambda _, asked=command: runs.report_of(asked)["pairs_per_second"]
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     for number, (name, way) in itertools.product(range(given.rounds), ways.items()):
         speeds[name].append(way(work / f"{number}-{name}"))
@@ -81,11 +81,6 @@ def ours(given: argparse.Namespace, override: dict[str, object], folder: Path) -
     words = {"task.model.text.vocabulary": given.vocabulary}
     runs.wait(runs.start(folder, runs.training(folder, PRESET, timed | words | override)))
     return runs.pairs_per_second(folder)
-
-
-def peer(command: list[str], _: Path) -> float:
-    """Pairs per second of sentence-transformers."""
-    return runs.report_of(command)["pairs_per_second"]
 
 
 if __name__ == "__main__":

@@ -184,10 +184,7 @@ def make_parser(
         child = subparsers.add_parser(command.name, help=command.summary, **style)
         child.description = f"{command.summary[0].upper()}{command.summary[1:]}."
         example = command.example.replace("python -m", runner)
-        child.epilog = f"example:
-  {child.prog} {example}
-
-{command.others}".strip()
+        child.epilog = f"example:\n  {child.prog} {example}\n\n{command.others}".strip()
         child.set_defaults(_command=command)
         add_options(child, command.options)
         child.add_argument("--debug", action="store_true", help="show the traceback of an error")

@@ -11,7 +11,10 @@ import os
 from collections.abc import Sequence
 
 from common import command_line
-from model.commands import COMMANDS
+from model.commands import TRAIN
+from model.teacher.command import TEACHER
+
+COMMANDS = [TRAIN, TEACHER]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -31,7 +31,7 @@ and a fifth as many for its validation: on 2 cores all-MiniLM-L6-v2 encodes them
 def score(options: Any) -> None:
     """Score a module on the data of a task; with `sts --tune`, with the matrix too."""
     encoder, store = options.module, _storing(options)
-    data = _files(options) if options.task == RETRIEVAL else options.data
+    data: Any = _files(options) if options.task == RETRIEVAL else options.data
     tune = options.task == "sts" and options.tune
     if tune:
         sts_task.tuning_sources(data)  # an error before the module is loaded

@@ -108,10 +108,15 @@ def result_of(
         shares = {name: count / len(of.items) for name, count in counts.items()}
         about = {"system": "none", "metrics": shares}
     else:
-        about = {"metrics": scored.metrics, "intervals": scored.intervals}
-        about["groups"] = {
-            GROUPS[level]: _without(scored, rows, seed=seed) for level, rows in overlapping.items()
-        }
+        groups: dict[str, Group] = {}
+        for level, rows in overlapping.items():
+            left = np.setdiff1d(np.arange(len(scored.items)), rows)
+            groups[GROUPS[level]] = {"n": len(left), "metrics": dict.fromkeys(scored.metrics)}
+            if len(left):
+                sample = measure.sample_of(scored, rows=left)
+                ends = statistics.intervals(sample, seed=seed)
+                groups[GROUPS[level]] |= {"metrics": sample.once(), "intervals": ends}
+        about = {"metrics": scored.metrics, "intervals": scored.intervals, "groups": groups}
     return Result(
         task="contamination",
         name=f"contamination-{of.source.name}",
@@ -143,13 +148,3 @@ def _scored(folder: Path, sets: dict[str, EvaluationSet], *, seed: int) -> dict[
         if scored.data.get("sha256") != of.source.provenance()["sha256"]:
             raise InputError(f"{name}: computed on other data than {of.source.files[0]}")
     return results
-
-
-def _without(scored: Result, rows: list[int], *, seed: int) -> Group:
-    """Return n, metrics and intervals of a result without some of its items."""
-    left = np.setdiff1d(np.arange(len(scored.items)), rows)
-    if not len(left):
-        return {"n": 0, "metrics": dict.fromkeys(scored.metrics), "intervals": {}}
-    sample = measure.sample_of(scored, rows=left)
-    ends = statistics.intervals(sample, seed=seed)
-    return {"n": len(left), "metrics": sample.once(), "intervals": ends}

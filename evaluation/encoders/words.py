@@ -226,8 +226,8 @@ class WordAverage:
             self._common = directions[:, -1].astype(np.float32)  # of the largest eigenvalue
             rows = _without(rows, self._common)
         self._mean = rows[known].mean(axis=0)
-        of = {"source": self._words.source, "texts": texts, "unknown": int((~known).sum())}
-        self._provenance = _provenance(self.path, **of)
+        unknown, source = int((~known).sum()), self._words.source
+        self._provenance = _provenance(self.path, source=source, texts=texts, unknown=unknown)
         return self
 
     def encode(self, sentences: Sequence[str]) -> np.ndarray:

@@ -5,6 +5,7 @@ of `analysis.paired_test`.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from common.errors import InputError
 from evaluation.analysis import paired_test
@@ -110,7 +111,7 @@ def difference(score: Score, baseline: Score, row: str, header: str) -> list[Sco
 
     Empty where the items were not the same, or are not stored.
     """
-    of = {"system_a": baseline.column or None, "metrics": [score.metric]}
+    of: Any = {"system_a": baseline.column or None, "metrics": [score.metric]}
     try:
         found = [paired_test.compare(baseline.results[0], run, **of)[0] for run in score.results]
     except InputError:

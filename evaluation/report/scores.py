@@ -67,10 +67,10 @@ def long_table(runs: Sequence[Run]) -> list[Score]:
                         lines.append((value, intervals.get(metric), result))
     scores = []
     for (system, kind, name, group, metric, column), lines in found.items():
-        values, intervals, results = zip(*lines[: 1 if kind == BASELINE else None], strict=True)
+        values, ends, results = zip(*lines[: 1 if kind == BASELINE else None], strict=True)
         row = system + VARIANTS.get(name.removeprefix(data_name(name)), "")
-        of_row = (system, name, group, metric, results, column)
-        scores.append(Score(row, kind, *mean(values, intervals), *of_row))
+        means = mean(values, ends)
+        scores.append(Score(row, kind, *means, system, name, group, metric, results, column))
     order = list(dict.fromkeys(score.data for score in scores))
     return sorted(scores, key=lambda score: (order.index(score.data), score.column != ""))
 

@@ -194,8 +194,8 @@ def _specified(file: str, spec: Spec, scores: Sequence[Score]) -> Table:
             column = spec.columns.get(header) or Column(spec.paper_on, header)
             if column.data in data and is_papers(data[column.data]):
                 ends = interval_of(value, spec.interval, column.data, column.group)
-                place = {"header": header, "block": spec.block(column.data)}
-                cells.append(Score(row, PAPER, value, ends, **place))
+                block = spec.block(column.data)
+                cells.append(Score(row, PAPER, value, ends, header=header, block=block))
     if spec.columns:
         cells.sort(key=lambda cell: list(spec.columns).index(cell.header))
     of = {name: result.settings.get("candidates") for name, result in data.items()}

@@ -7,7 +7,7 @@ name, or one learned or chosen on other data, is left out, and a sentence says s
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from common.errors import InputError
 from evaluation.results import store
@@ -101,9 +101,9 @@ def _on_the_same_items(runs: list[Run]) -> tuple[list[Run], list[str]]:
 def _facts(result: Result) -> dict[tuple[str, str], object]:
     """Return what is the same in all results of a name, by the name and by what it is."""
     data, of = data_name(result.name), hashes(result.data)
-    facts = {(result.name, LEARNED_FROM): (of[LEARNED_FROM] or "")[:12]}
+    facts: dict[Any, Any] = {(result.name, LEARNED_FROM): (of[LEARNED_FROM] or "")[:12]}
     if task := DECLARED.get(result.task):
-        settings = {key: result.settings.get(key) for key in task.settings}
+        settings: Any = {key: result.settings.get(key) for key in task.settings}
         settings |= {"n": result.n, "SHA-256 of the data": (of["data"] or "")[:12]}
         facts |= {(data, key): value for key, value in settings.items()}
     return {key: value for key, value in facts.items() if value not in (None, "")}

@@ -21,8 +21,6 @@ from evaluation.results.result import DECLARED, RETRIEVAL, TASKS, Result, checke
 
 PACKAGES = ("tensorflow", "tensorflow-text", "numpy", "scipy")
 """Those whose versions a result names."""
-_OF_DATA = ("columns", "quotes")
-"""Settings by which a file is read: one that is not asked for counts too."""
 
 
 def typed_command() -> str:
@@ -107,7 +105,8 @@ class Store:
         data = provenance(asked.source, asked.learned_from)
         wanted = hashes(data, asked.module) | {"seed": self.seed, **asked.settings}
         there = hashes(result.data, result.module) | dict(result.settings)
-        for name in [*wanted, *(name for name in _OF_DATA if name in there)]:
+        # A setting by which a file is read counts too where it is not asked for.
+        for name in [*wanted, *(name for name in DECLARED["sts"].settings if name in there)]:
             if there.get(name) != wanted.get(name):
                 raise InputError(
                     f"{path}: already there, of {name} {there.get(name)}, not "

@@ -61,7 +61,10 @@ def evaluations(path: Path, load: Callable, *, seed: int = 0) -> list[Evaluation
 
 
 def evaluate(encoder, data: QueryData) -> Result:
-    """Rank each query's candidates by cosine, or by the search engine where there is no text."""
+    """Rank each query's candidates by cosine, without embeddings by dot product.
+
+    Where there is no text, they are ranked by the search engine.
+    """
     pairs = [(query, candidate) for query in data.queries for candidate in query.candidates]
     scores = engine = [candidate.engine_score for _, candidate in pairs]
     answered = {query.id for query, candidate in pairs if candidate.relevant}
@@ -70,7 +73,12 @@ def evaluate(encoder, data: QueryData) -> Result:
     if data.has_text:
         if encoder is None:
             raise InputError(f"{data.name} has questions to rank: --module is needed")
-        scores = _scores(encoder, data)
+        if getattr(encoder, "gives_embeddings", True):
+            scores = similarity.cosine(*similarity.of_pairs(encoder.encode, data.texts())).tolist()
+        else:
+            queries, candidates = zip(*data.texts(), strict=True)
+            products = encoder.encode_inputs(queries) * encoder.encode_responses(candidates)
+            scores = np.asarray(products.sum(axis=1)).ravel().tolist()
         overlaps = similarity.word_overlaps(data.texts())
         others |= {SEARCH_ENGINE: engine, "word_overlap": overlaps}
     result = Result(
@@ -91,15 +99,6 @@ def evaluate(encoder, data: QueryData) -> Result:
         ],
     )
     return measure.measured(result, METRICS)
-
-
-def _scores(encoder, data: QueryData) -> list[float]:
-    """Return each candidate's cosine with its query; without embeddings, its dot product."""
-    if getattr(encoder, "gives_embeddings", True):
-        return similarity.cosine(*similarity.of_pairs(encoder.encode, data.texts())).tolist()
-    queries, candidates = zip(*data.texts(), strict=True)
-    products = encoder.encode_inputs(queries) * encoder.encode_responses(candidates)
-    return np.asarray(products.sum(axis=1)).ravel().tolist()
 
 
 def thresholds(dev: Result) -> dict[str, float]:

@@ -45,7 +45,7 @@ def evaluations(
     data = ranking_files.read(source)
     blocks(len(data.pairs), candidates)  # an error before the module is loaded
     encoder = load(data.texts())
-    settings = {"candidates": candidates, "seed": seed}
+    settings: Any = {"candidates": candidates, "seed": seed}
     compute = partial(evaluate, encoder, data, **settings)
     of: Any = {"module": encoder.provenance(), "settings": settings}
     found = [Evaluation(source=source, compute=compute, **of)]

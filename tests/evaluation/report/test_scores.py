@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from common.errors import InputError
-from evaluation.report.scores import long_table, mean
+from evaluation.report.scores import long_table
 from evaluation.results import store
 from evaluation.results.runs import BASELINE, read_module, read_runs
 from evaluation.results.text import module_name
@@ -115,11 +115,3 @@ def test_the_long_table_has_means_over_seeds_variants_groups_and_baselines():
     assert not whole.pretrained
     overlap = found["word overlap", "all", "pearson"]
     assert (overlap.kind, overlap.value, overlap.deviation) == (BASELINE, 0.2468, None)
-
-
-def test_a_mean_has_an_interval_if_every_run_has_one():
-    value, interval, deviation = mean([0.7, 0.8], [[0.5, 0.8], [0.7, 1.0]])
-    assert (value, interval) == (pytest.approx(0.75), pytest.approx([0.6, 0.9]))
-    assert deviation == pytest.approx(0.05 * 2**0.5)
-    assert mean([0.7, 0.8], [[0.5, 0.8], None])[1] is None
-    assert mean([0.7]) == (0.7, None, None)

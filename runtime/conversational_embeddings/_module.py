@@ -78,7 +78,9 @@ class Module:
         self._scales: np.ndarray = arrays["scales"]
         self._bias: np.ndarray = arrays["bias"]
         self._projection: np.ndarray | None = arrays.get("projection")
-        self._components: np.ndarray | None = arrays.get("components")
+        self._components: np.ndarray | None = None
+        if "components" in arrays:
+            self._components = np.ascontiguousarray(arrays["components"].T)
         self._sts_matrix: np.ndarray | None = arrays.get("sts_matrix")
         self._response: tuple[np.ndarray, np.ndarray] | None = None
         if "response" in config:
@@ -182,7 +184,9 @@ class Module:
         if self._components is None and self._sts_matrix is None:
             return u
         if self._components is not None:
-            u = u - (u @ self._components) @ self._components.T
+            # By einsum: BLAS would have threads of its own spin between such small products.
+            along = np.einsum("td,cd->tc", u, self._components)
+            u = u - np.einsum("tc,cd->td", along, self._components)
         if self._sts_matrix is not None:
             u = u @ self._sts_matrix
         return _normalized(u)
@@ -227,12 +231,8 @@ class Module:
             ids, count = self._ids(texts[number])
             rows = np.array(ids)
             weights = self._scales.take(rows) * np.float32(count**-0.5)
-            # Without a name, the rows' memory serves the next text, too.
-            np.dot(
-                weights,
-                self._table.take(rows, axis=0).astype(np.float32, copy=False),
-                out=sums[number],
-            )
+            found = self._table.take(rows, axis=0)
+            np.einsum("r,rd->d", weights, found, out=sums[number], dtype=np.float32)
         return sums
 
     @functools.cached_property

@@ -156,10 +156,7 @@ def _check_same_items(a: Result, b: Result) -> None:
     keys = DECLARED[a.task].identity
     ids_a, ids_b = ([[item.get(key) for key in keys] for item in one.items] for one in (a, b))
     if ids_a != ids_b or not ids_a:
-        raise InputError(
-            f"{both}: the same items, in the same order, are needed; were they computed with other "
-            "settings?"
-        )
+        raise InputError(f"{both}: other items; accepted: the same ones, in the same order")
 
 
 def pairs_of(a: list[Result], b: list[Result]) -> list[tuple[Result, Result]]:

@@ -42,7 +42,7 @@ class LinearMap:
         for name, pairs in (("training", training), ("validation", validation)):
             if len(pairs) < BATCH:
                 raise InputError(
-                    f"--training_pairs: {len(pairs):,} {name} pairs; {BATCH} or more are accepted"
+                    f"--training_pairs: {len(pairs)} {name} pairs; accepted: {BATCH} or more"
                 )
         self.path = f"{encoder.path} mapped"
         self._encoder, self._training, self._validation = encoder, training, validation

@@ -62,10 +62,8 @@ def train(
     shared = set(overlap.find({training.name: training.texts()}, others)[training.name].texts)
     kept = [pair for row, pair in enumerate(training.pairs) if row not in shared]
     if len(known := {pair.gold for pair in kept}) < 2:
-        raise InputError(
-            f"{training.name}: {len(kept)} pairs, labelled {', '.join(known) or 'nothing'}, share "
-            "no sentence with what is classified; pairs of two labels or more are needed"
-        )
+        left = f"{len(kept)} pairs, labelled {', '.join(known) or 'nothing'}"
+        raise InputError(f"{training.name}: {left}, share no sentence with what is classified")
     inputs, labels = _examples(encoder, dataclasses.replace(training, pairs=kept))
     dev_inputs, dev_labels = _examples(encoder, dev)
     candidates = _sparse if scipy.sparse.issparse(inputs[0]) else _dense

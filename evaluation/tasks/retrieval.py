@@ -58,8 +58,7 @@ def evaluate(encoder, data: RetrievalData) -> Result:
     bm25 = Bm25().fit(documents)
     words = bm25.encode_inputs(queries), bm25.encode_responses(documents)
     by_words = best(*words, data, above=0.0)
-    scored = metrics_of(rankings, data.relevant)
-    beside = metrics_of(by_words, data.relevant)
+    scored, beside = (metrics_of(one, data.relevant) for one in (rankings, by_words))
     result = Result(
         task="retrieval",
         name=data.name,

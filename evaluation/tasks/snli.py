@@ -72,10 +72,8 @@ def evaluate(encoder, data: NliData, *, classifier=None) -> Result:
     elif classifier is not None:
         probabilities, note = classifier.probabilities(encoder, data), classifier.about
     else:
-        raise InputError(
-            f"{data.name}: the module has no signature classify_nli, and there is not a train and "
-            "dev file beside it to train a classifier on"
-        )
+        lacks = "no signature classify_nli, and no train and dev file for a classifier beside it"
+        raise InputError(f"{data.name}: the module has {lacks}")
     counts: Counter[str] = Counter(pair.gold for pair in data.pairs)
     labels = [label for label in LABELS if counts[label]]
     majority = counts.most_common(1)[0][0]

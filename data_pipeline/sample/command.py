@@ -7,7 +7,6 @@ or no content words and never reply to each other: only their replies show that 
     python -m data_pipeline sample --output data/sample --comments 80000 --seed 1
 """
 
-import logging
 from pathlib import Path
 from random import Random
 
@@ -22,7 +21,6 @@ from data_pipeline.storage.synthetic import FIRST_WORDS, MARKER, is_marker
 
 _LABELLED = {"stsb": sts, "nli": nli, "semeval_cqa": cqa}
 """Folder -> the module that makes its files."""
-_LOG = logging.getLogger(__name__)
 
 
 def main(options: SampleOptions) -> None:
@@ -50,8 +48,6 @@ def write_sample(options: SampleOptions) -> None:
                 "world; name another folder"
             )
     with claim(output):
-        if is_marker(marker):
-            _LOG.info("replacing an earlier sample world in %s", output)
         marker.write_text(f"{FIRST_WORDS}unfinished. None of it is real.\n")
         world = load()
         for name, labelled in _LABELLED.items():

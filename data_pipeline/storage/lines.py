@@ -145,11 +145,7 @@ def _read_part(file: InputFile, raw: BinaryIO, tap: Tap) -> Iterator[bytes]:
     # next. Zstandard hands out each block as soon as its last byte is there, so what each gives
     # does not depend on how it is read.
     own, behind = 2, 1
-    taps = [
-        Tap().on(raw, size=skipped),
-        tap.on(raw, size=file.stored_bytes),
-        Tap().on(raw),
-    ]
+    taps = [Tap().on(raw, size=skipped), tap.on(raw, size=file.stored_bytes), Tap().on(raw)]
 
     def read(size: int) -> bytes:
         while not (data := taps[0].read(size)) and len(taps) > behind:

@@ -134,11 +134,11 @@ def main(
         try:
             run = getattr(importlib.import_module(module), function)
             run(options, others) if command.others else run(options)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             raise InputError(missing(package, error)) from error
 
 
-def missing(package: str, error: ModuleNotFoundError) -> str:
+def missing(package: str, error: ImportError) -> str:
     """In one line, which extra installs the library that a program lacks."""
     extra = _OPTIONAL.get(str(error.name)) or EXTRAS.get(package)
     return f"{error}; pip install 'conversational-embeddings[{extra}]' installs it"

@@ -32,5 +32,5 @@ def main() -> None:
     sys.argv[1:] = given.arguments
     try:
         runpy.run_module(given.program, run_name="__main__", alter_sys=True)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         sys.exit(f"error: {command_line.missing(given.program, error)}")

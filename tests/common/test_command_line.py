@@ -101,6 +101,25 @@ def test_every_failure_is_one_line_and_a_status(argv, status, capsys):
         assert code.startswith("error: ") and "\n" not in code
 
 
+@pytest.mark.parametrize(
+    ("package", "library", "extra"),
+    [
+        ("evaluation", "bm25s", "evaluate"),
+        ("model.sts_regression", "tensorflow.nowhere", "train"),
+        ("export", "onnx", "formats"),
+    ],
+)
+def test_a_library_that_is_not_installed_is_named_with_its_extra(
+    package, library, extra, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setattr(sys.modules[__name__], "lacking", lambda _: __import__(library), False)
+    command = Command("go", Shared, run=f"{__name__}:lacking", summary="go", example="")
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(package, "", [command], ["go", "--output", "o"])
+    assert library in ended.value.code and f"[{extra}]" in ended.value.code
+
+
 def test_debug_shows_where_an_error_comes_from():
     with pytest.raises(ZeroDivisionError):
         call("--output", "o", "--shards", "99", "--debug")

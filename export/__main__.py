@@ -41,7 +41,7 @@ COMMANDS = [
         FormatsOptions,
         run="export.formats.write:command",
         summary="write a module as sentence-transformers, model2vec or ONNX loads it",
-        example="--module module/ --to model2vec --output static/ --texts 'pairs/train-*'",
+        example="--module module/ --to model2vec --output static/",
     ),
     Command(
         "index",

@@ -74,12 +74,6 @@ class FormatsOptions(Options):
         choices=FORMATS,
     )
     output: Path = option(help="folder to write", metavar="DIR")
-    texts: tuple[str, ...] = option(
-        (),
-        help="texts such as the module is for: their frequent words become exact; files with a "
-        "text per line, or the training pairs",
-        metavar="GLOB",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,6 @@
 """The folder that other libraries load."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,18 +32,17 @@ _OPSET = 17
 
 def command(options: FormatsOptions) -> None:
     """Writes a module as another library loads it."""
-    write(options.module, options.output, options.to, options.texts)
+    write(options.module, options.output, options.to)
     print(f"written to {options.output}")
 
 
-def write(module: Path, output: Path, to: str, texts: Sequence[str] = ()) -> None:
+def write(module: Path, output: Path, to: str) -> None:
     """Writes a module as another library loads it.
 
     Args:
       module: a module that `export` has written, of an encoder that sums rows.
       output: the folder to write, new or empty.
       to: one of `export.options.FORMATS`; sentence-transformers and model2vec read the same folder.
-      texts: as `convert` takes them.
 
     Raises:
       InputError: if the module has no such form, or `output` holds anything.
@@ -53,7 +51,7 @@ def write(module: Path, output: Path, to: str, texts: Sequence[str] = ()) -> Non
     if output.is_dir() and any(output.iterdir()):
         raise InputError(f"--output: {output} is not empty; name a new folder")
     if to != PLAIN:
-        table, tokenizer = convert(module, texts)
+        table, tokenizer = convert(module)
     with claim(output), aside(output) as new:
         new.mkdir()
         if to == PLAIN:

@@ -167,12 +167,6 @@ def char_ngram_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
     return tf.where(tokens[:, tf.newaxis] == _END, PADDING, ids).numpy()
 
 
-def hashed_word_ids(words: Sequence[str], *, buckets: int) -> np.ndarray:
-    """Ids of words without a vocabulary: int32 [words], from `PADDING` + 1 on."""
-    hashes = tf.strings.to_hash_bucket_fast(tf.constant(words, tf.string), _HASHES)
-    return _in_buckets(hashes, buckets).numpy()
-
-
 def _in_buckets(numbers: tf.Tensor, buckets: int) -> tf.Tensor:
     """int64 to int32, the same shape, from `PADDING` + 1 to below `buckets`."""
     return tf.cast(numbers % (buckets - 1) + (PADDING + 1), tf.int32)

@@ -14,17 +14,15 @@ from export.__main__ import main
 from tests.test_pretrained import MODULE
 
 KNOWN = ["How old are you?", "what is your AGE ?", "the dog's ball", "it\u2019s me"]
-UNKNOWN = ["a hackysack player", "somebody plays a flute in the street"]
+UNKNOWN = ["a hackysack player", "somebody plays a flute in the street", "boookkkeeper's zzzs"]
 
 
 @pytest.fixture(scope="module")
 def static(tmp_path_factory):
-    """The pretrained module in two forms, with texts that have one of the unknown words."""
+    """The pretrained module in two forms."""
     folder = tmp_path_factory.mktemp("formats")
-    (folder / "texts.txt").write_text("a hackysack\nhackysack\n")
     for to in ("model2vec", "onnx"):
-        arguments = ["--module", str(MODULE), "--to", to, "--output", str(folder / to)]
-        main(["formats", *arguments, "--texts", str(folder / "texts.txt")])
+        main(["formats", "--module", str(MODULE), "--to", to, "--output", str(folder / to)])
     return folder
 
 
@@ -42,8 +40,8 @@ def test_known_words_are_summed_exactly_and_others_nearly(static):
     found = cosines(np.stack(means), KNOWN + UNKNOWN)
     # The bias counts the root of the number of words, which a mean cannot know.
     assert found[: len(KNOWN)].min() > 0.99
-    assert found[len(KNOWN)] > 0.99  # its word is in the texts
-    assert found[len(KNOWN) + 1] > 0.7
+    # Their n-grams are known, their buckets are not.
+    assert found[len(KNOWN) :].min() > 0.9
     assert table.dtype == np.float32
     assert tokenizer.encode("").ids == []
     modules = json.loads((static / "model2vec" / "modules.json").read_text())

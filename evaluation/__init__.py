@@ -39,7 +39,7 @@ _PUBLIC = {
     "average_precision": "evaluation.metrics.ranking",
     "compare": "evaluation.analysis.paired_test",
     "evaluate": "evaluation.tasks",
-    "load_encoder": "evaluation.encoders.saved_model",
+    "load_encoder": "evaluation.encoders",
     "pearson": "evaluation.metrics.correlation",
     "read_results": "evaluation.results.store",
     "spearman": "evaluation.metrics.correlation",

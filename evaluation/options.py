@@ -9,7 +9,7 @@ from common.errors import InputError
 from common.sts import Columns
 from evaluation.results.result import TASKS
 
-_MODULE = "folder of a SavedModel, or a URL that tensorflow-hub resolves"
+_MODULE = "folder of a SavedModel or of static embeddings, or a URL that tensorflow-hub resolves"
 _TEXTS = "id and text of each: .tsv without a header, or .jsonl; plain or .gz"
 _QRELS = "TREC's qrels (query, 0, document, grade), or BEIR's"
 _AS = "as --data of the command of this name"

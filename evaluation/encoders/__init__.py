@@ -1,1 +1,27 @@
-"""Sentences in, embeddings out: any SavedModel, and baselines."""
+"""Sentences in, embeddings out: any SavedModel, static embeddings, and baselines."""
+
+from pathlib import Path
+from typing import Any
+
+from evaluation.encoders import static
+
+_SAVED_MODEL = "saved_model.pb"
+
+
+def load_encoder(module: str | Path, *, pretrained: bool = False) -> Any:
+    """Load what encodes sentences.
+
+    Args:
+      module: the folder of a SavedModel or of static embeddings, or a URL that tensorflow-hub
+        resolves.
+      pretrained: whether reports take it for somebody's pretrained model.
+
+    Raises:
+      InputError: if there is nothing in it that can be used.
+    """
+    folder = Path(module)
+    if (folder / static.TOKENIZER).is_file() and not (folder / _SAVED_MODEL).is_file():
+        return static.StaticEncoder(folder, pretrained=pretrained)
+    from evaluation.encoders.saved_model import Encoder  # TensorFlow takes seconds
+
+    return Encoder(module, pretrained=pretrained)

@@ -147,7 +147,3 @@ def _resolved(module: str | Path) -> Path:
         import tensorflow_hub as hub
 
         return Path(hub.resolve(str(module)))
-
-
-load_encoder = Encoder
-"""The public name."""

@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from common.errors import InputError
 from common.saved_model import fingerprint
-from evaluation.encoders.saved_model import Encoder, load_encoder
+from evaluation.encoders import load_encoder
+from evaluation.encoders.saved_model import Encoder
 
 STRINGS = [tf.TensorSpec([None], tf.string)]
 

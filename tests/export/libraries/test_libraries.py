@@ -1,0 +1,110 @@
+"""Every form of a module, loaded by the libraries that it is for, in an environment of theirs."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from common import sts
+from export.__main__ import main
+from export.options import FORMATS
+from tests.conftest import REPOSITORY
+from tests.export.libraries import environment
+from tests.test_pretrained import MODULE
+
+TEXTS = [
+    "How old are you?",
+    "it\u2019s a hackysack",
+    "Crème brûlée, 1,234.50 € ... and ÜBERGRÖSSE",
+    "x",
+    "?!",
+    "the street " * 60,
+]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def libraries():
+    """Runs a program of this folder with the libraries' interpreter; returns what it prints."""
+    interpreter = environment.python()
+
+    def run(program, *arguments):
+        done = subprocess.run(
+            [interpreter, environment.HERE / program, *arguments],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY / "runtime"), "HF_HUB_OFFLINE": "1"},
+            check=False,
+        )
+        assert not done.returncode, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory):
+    """The pretrained module in each form."""
+    folder = tmp_path_factory.mktemp("forms")
+    for form in FORMATS:
+        output = str(folder / form)
+        main(["formats", "--module", str(MODULE), "--to", form, "--output", output])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory, sample_world):
+    """A file of pairs for each of two tasks, in the formats of their benchmarks."""
+    world = sample_world(tmp_path_factory.mktemp("world"), comments=1000)
+    (dev,) = sts.sources(world / "stsb" / "sts-dev.csv")
+    rows = ["pair_ID\tsentence_A\tsentence_B\trelatedness_score"] + [
+        f"{number}\t{pair.sentence1}\t{pair.sentence2}\t{1 + 0.8 * pair.gold:.3f}"
+        for number, pair in enumerate(sts.read(dev).pairs)
+    ]
+    (world / "SICK.txt").write_text("\n".join(rows) + "\n")
+    return {"STSBenchmark": world / "stsb" / "sts-test.csv", "SICK-R": world / "SICK.txt"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_library_gives_the_vectors_of_the_form(libraries, forms, tmp_path, form):
+    import conversational_embeddings
+
+    from evaluation import load_encoder
+
+    (tmp_path / "texts.json").write_text(json.dumps(TEXTS))
+    arguments = (tmp_path / "texts.json", tmp_path / "vectors.npy")
+    libraries("encode.py", form, forms / form, *arguments)
+    found = np.load(tmp_path / "vectors.npy")
+    expected = {
+        "plain": conversational_embeddings.load(MODULE),
+        "onnx": load_encoder(forms / "model2vec"),
+    }.get(form) or load_encoder(forms / form)
+    np.testing.assert_allclose(found, expected.encode(TEXTS), atol=1e-6)
+
+
+def test_mteb_gives_the_scores_of_evaluation(libraries, forms, scored, tmp_path, command):
+    pairs = {}
+    for task, path in scored.items():
+        (source,) = sts.sources(path)
+        data = sts.read(source)
+        pairs[task] = [[pair.gold, pair.sentence1, pair.sentence2] for pair in data.pairs]
+    (tmp_path / "data.json").write_text(json.dumps(pairs))
+    module = forms / "sentence-transformers"
+    found = json.loads(libraries("score.py", module, tmp_path / "data.json").splitlines()[-1])
+    for task, path in scored.items():
+        command(
+            "evaluation", "sts", "--module", module, "--data", path, "--output", tmp_path / task
+        )
+        (file,) = (tmp_path / task).glob("*.json")
+        result = json.loads(file.read_text())
+        items = result["items"]
+        assert len(items) == len(pairs[task]) > 50
+        expected = result["metrics"]["spearman"]
+        # Rounding swaps the ranks of pairs with nearly the same score.
+        assert found[task]["cosine_spearman"] == pytest.approx(expected, abs=1e-5)
+        # The evaluation scores pairs by the negative angle.
+        cosines = np.cos([item["score"] for item in items])
+        expected = np.corrcoef(cosines, [item["gold"] for item in items])[0, 1]
+        assert found[task]["cosine_pearson"] == pytest.approx(expected, abs=1e-6)

@@ -11,10 +11,7 @@ import os
 from collections.abc import Sequence
 
 from common import command_line
-from model.commands import TRAIN
-from model.teacher.command import TEACHER
-
-COMMANDS = [TRAIN, TEACHER]
+from model.commands import COMMANDS
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,12 +1,10 @@
-"""The options of `python -m model`, and what runs them."""
+"""The commands of `python -m model`, and their options."""
 
-import os
-import signal
-import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from common.command_line import Command, Options, option
-from common.errors import InputError, message_of
+from common.errors import InputError
 from model import MODES
 from model.configs import EXPERIMENTS, PRESETS
 
@@ -57,52 +55,45 @@ class TrainOptions(Options):
 TRAIN = Command(
     "train",
     TrainOptions,
-    run="model.commands:train",
+    run="model.training.command:train",
     summary="train and validate; the default command",
     example="--experiment reddit --mode train --model_dir run/ --config_file laptop_dan "
     '--params_override "task.train_data.input_path=pairs/train-*"',
 )
 
 
-def train(options: TrainOptions) -> None:
-    """Trains, validates or prints the parameters."""
-    from model import cluster
-    from model.errors import StoppedError
+@dataclass(frozen=True, kw_only=True)
+class TeacherOptions(Options):
+    """What is embedded, by whom, and where it goes."""
 
-    try:
-        _train(options)
-    except StoppedError as stopped:
-        print(stopped, file=sys.stderr)
-        cluster.leave(stopped.status)  # in here: what the error holds would wait for dead peers
-    except BaseException as error:
-        if not os.environ.get("TF_CONFIG"):
-            raise
-        if isinstance(error, Exception):
-            print(f"error: {message_of(error)}", file=sys.stderr)
-        interrupted = isinstance(error, KeyboardInterrupt)
-        cluster.leave(getattr(error, "code", 128 + signal.SIGINT if interrupted else 1))
-
-
-def _train(options: TrainOptions) -> None:
-    import yaml
-
-    from model.configs import parsing
-    from model.layers import encoders
-    from model.training import run
-
-    encoders.import_modules(options.import_module)
-    if options.print_config:
-        params = parsing.parse(
-            experiment=options.experiment or "reddit",
-            config_files=options.config_file,
-            params_override=options.params_override,
-        )
-        print(yaml.safe_dump(params.as_dict(), sort_keys=False), end="")
-        return
-    run.train(
-        str(options.experiment),
-        model_dir=str(options.model_dir),
-        mode=str(options.mode),
-        config_files=options.config_file,
-        params_override=options.params_override,
+    encoder: str = option(
+        help="the folder of a SavedModel of a text module, or a name or folder of a model of "
+        "sentence-transformers, which must be installed; model cards show the NAME",
+        metavar="[NAME=]FOLDER",
     )
+    texts: tuple[str, ...] = option(
+        help="names or patterns: pairs or NLI pairs in .tfrecord, .txt with a text a line, or a "
+        "vocabulary's words.tsv, each with or without .gz; each different text is embedded once",
+        metavar="FILE",
+    )
+    output: Path = option(
+        help="the folder to write; what an interrupted command has finished is kept", metavar="DIR"
+    )
+    limit: int = option(
+        0, help="embed a sample of N texts, the same for the same files; 0: all", minimum=0
+    )
+    validation_fraction: float = option(
+        0.02, help="part of the texts that go to validation-*", minimum=0, below=1, metavar="PART"
+    )
+
+
+TEACHER = Command(
+    "teacher",
+    TeacherOptions,
+    run="model.teacher.command:run",
+    summary="write a teacher's embeddings of texts",
+    example="--encoder sentence-transformers/all-MiniLM-L6-v2 --texts 'pairs/train-*' "
+    "--limit 65000 --output teacher/",
+)
+
+COMMANDS = (TRAIN, TEACHER)

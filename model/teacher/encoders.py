@@ -20,7 +20,7 @@ class Teacher(NamedTuple):
     name: str
     """As given, or the name that was given for it."""
     fingerprint: str
-    """Hexadecimal digits; other weights, another fingerprint."""
+    """Other weights, another fingerprint."""
     encode: Callable[[Sequence[str]], np.ndarray]
     """A batch of texts -> floats [texts, dim]."""
 

@@ -26,12 +26,7 @@ def text_id(text: str) -> str:
 
 
 def find_files(patterns: Sequence[str], kinds: Sequence[str] = TEXT_FILES) -> list[Path]:
-    """The files that names or patterns match, each once: in the order given, a pattern's sorted.
-
-    Args:
-      patterns: of `--texts`.
-      kinds: the suffixes that are accepted, see `kind_of`.
-    """
+    """The files that names or patterns of `--texts` match, each once, all of accepted kinds."""
     found: dict[Path, None] = {}
     for pattern in patterns:
         is_name = Path(pattern).exists()

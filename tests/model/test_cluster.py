@@ -9,7 +9,9 @@ from official.core import config_definitions
 
 from common import command_line
 from common.errors import InputError
-from model import cluster, commands
+from model import cluster
+from model.commands import TrainOptions
+from model.training import command
 from model.training.asynchronous import tasks_of_workers
 
 
@@ -182,8 +184,8 @@ def test_what_ends_a_process_of_a_cluster_does_not_wait_for_the_others(
     def leave(status):
         raise ChildProcessError(status)
 
-    monkeypatch.setattr(commands, "_train", ends)
+    monkeypatch.setattr(command, "_train", ends)
     monkeypatch.setattr(cluster, "leave", leave)
-    options = commands.TrainOptions(experiment="reddit", mode="eval", model_dir="run")
+    options = TrainOptions(experiment="reddit", mode="eval", model_dir="run")
     with pytest.raises(ChildProcessError, match=str(status)):
-        commands.train(options)
+        command.train(options)

@@ -6,7 +6,8 @@ import pytest
 
 from common.errors import InputError
 from data_pipeline.pairs.tfrecord import encode_example, frame
-from model.teacher.command import TeacherOptions, run
+from model.commands import TeacherOptions
+from model.teacher.command import run
 from model.teacher.texts import draw, find_files, read_texts, text_id
 
 

@@ -27,23 +27,17 @@ def averages(model, config, weights):
         yield float(average.values[0].numpy().item())
 
 
-def test_the_first_steps_count_more_until_the_decay_is_reached(model):
-    config = schema.Trainer(average_decay=0.3, average_every=1)
-    # The decays are 2/11, 3/12, and then 0.3 instead of 4/13 and 5/14.
-    first = 2 / 11 * 1 + 9 / 11 * 12
-    second = 3 / 12 * first + 9 / 12 * 4
-    third = 0.3 * second + 0.7 * -2
-    fourth = 0.3 * third + 0.7 * 5
-    found = list(averages(model, config, [12, 4, -2, 5]))
-    np.testing.assert_allclose(found, [first, second, third, fourth], rtol=1e-6)
+# The decays are 2/11, 3/12, and then 0.3 instead of 4/13 and 5/14.
+EVERY = [FIRST := 2 / 11 * 1 + 9 / 11 * 12, SECOND := 3 / 12 * FIRST + 9 / 12 * 4]
+EVERY += [THIRD := 0.3 * SECOND + 0.7 * -2, 0.3 * THIRD + 0.7 * 5]
+EVERY_OTHER = [1, OTHER := 2 / 11 * 1 + 9 / 11 * 4, OTHER, 3 / 12 * OTHER + 9 / 12 * 5]
 
 
-def test_it_moves_once_in_every_few_steps(model):
-    config = schema.Trainer(average_decay=0.99, average_every=2)
-    first = 2 / 11 * 1 + 9 / 11 * 4
-    second = 3 / 12 * first + 9 / 12 * 5
+@pytest.mark.parametrize(("decay", "every", "expected"), [(0.3, 1, EVERY), (0.99, 2, EVERY_OTHER)])
+def test_the_first_updates_count_more_until_the_decay_is_reached(model, decay, every, expected):
+    config = schema.Trainer(average_decay=decay, average_every=every)
     found = list(averages(model, config, [12, 4, -2, 5]))
-    np.testing.assert_allclose(found, [1, first, first, second], rtol=1e-6)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [2, 5])

@@ -106,11 +106,6 @@ def test_a_batch_of_one_text_teaches_nothing_and_breaks_nothing():
         np.testing.assert_array_equal(gradient, tf.zeros_like(gradient))
 
 
-def test_masking_without_keys_is_refused():
-    with pytest.raises(ValueError, match="mask_duplicates needs the keys"):
-        losses.in_batch_softmax(dots([1.0]), schema.Objective(mask_duplicates=True))
-
-
 def encode(model, *pairs):
     text = TextToIds(**MODEL.text.as_dict())
     inputs, responses = zip(*pairs, strict=True)

@@ -17,7 +17,6 @@ def write(folder, *steps):
 
 LOSSES = {
     "removed": lambda path: path.unlink(),
-    "empty": lambda path: path.write_text(""),
     "garbage": lambda path: path.write_bytes(b"\xff\x00garbage"),
     "of another text": lambda path: path.write_text("what is this\n"),
     "of one that is gone": lambda path: path.write_text('model_checkpoint_path: "ckpt-60"\n'),
@@ -66,7 +65,6 @@ def flip(path):
 DATA, INDEX = "ckpt-40.data-00000-of-00001", "ckpt-40.index"
 DAMAGES = {
     "data cut": (DATA, lambda path: path.write_bytes(path.read_bytes()[:-100])),
-    "data empty": (DATA, lambda path: path.write_text("")),
     "data missing": (DATA, lambda path: path.unlink()),
     "index missing": (INDEX, lambda path: path.unlink()),
     "index cut": (INDEX, lambda path: path.write_bytes(path.read_bytes()[:99])),

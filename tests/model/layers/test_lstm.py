@@ -111,14 +111,3 @@ def test_a_batch_of_none_gives_none(shape):
     assert outputs["default"].shape == (0, width)
     assert outputs["sequence_output"].shape == (*shape, width)
     assert outputs["mask"].shape == shape
-
-
-def test_the_projection_is_linear():
-    encoder = build(embedding_dim=2)
-    others = encoder.get_weights()[:-2]
-    encoder.set_weights([*others, np.eye(6, 2), np.array([1, -1])])
-    outputs = encode(encoder, PADDED)
-    state = outputs["sequence_output"][0, :3].max(axis=0)
-    np.testing.assert_allclose(
-        outputs["default"][0], unit(state[:2] + np.array([1, -1])), atol=1e-6
-    )

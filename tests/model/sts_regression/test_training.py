@@ -58,15 +58,6 @@ def test_the_loss_falls(row):
     assert losses[-1] < 0.9 * losses[0]
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_scores():
-    found = [
-        predicted(trained("lstm1_perceptron", epochs=1, seed=seed)[0], data()) for seed in (4, 4, 5)
-    ]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert not np.array_equal(found[0], found[2])
-
-
 def test_a_loss_that_is_not_finite_ends_training():
     bad = data()._replace(scores=np.full(24, 1e30, np.float32))
     with pytest.raises(regressors.DivergedError) as raised:

@@ -76,12 +76,6 @@ def test_known_tokens_have_the_number_of_their_line_and_others_come_after(tiny_v
     }
 
 
-def test_a_kind_without_tokens_is_hashed(write_vocabulary):
-    text_to_ids = TextToIds(**SIZES, vocabulary=write_vocabulary({"</s>": 7}))
-    assert ids_of(text_to_ids)[BIGRAMS] == HASHED[BIGRAMS]
-    assert text_to_ids.table_sizes == {WORDS: 1001, BIGRAMS: 5000}
-
-
 def test_what_is_no_vocabulary_is_refused(tiny_vocabulary):
     with (tiny_vocabulary / "words.tsv").open("a") as file:
         file.write("more\t1\n")

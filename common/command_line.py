@@ -206,9 +206,9 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         if kind is bool:
             settings["action"] = "store_true"
         else:
-            shown = f"{{{','.join(map(str, declared.choices))}}}" if declared.choices else None
-            shown = declared.metavar or shown or {int: "N", float: "X"}.get(kind, "TEXT")
-            settings |= {"type": kind, "metavar": shown}
+            values = f"{{{','.join(map(str, declared.choices))}}}" if declared.choices else ""
+            default = values or {int: "N", float: "X"}.get(kind, "TEXT")
+            settings |= {"type": kind, "metavar": declared.metavar or default}
         if is_many and isinstance(declared.metavar, tuple):
             settings["nargs"] = len(declared.metavar)
         elif is_many:

@@ -159,9 +159,12 @@ def _semeval(path: Path, gold_path: Path, genre: str) -> Iterator[Pair | None]:
     if len(scores) != len(lines):
         raise InputError(f"{gold_path}: {len(scores)} scores for {len(lines)} lines of {path.name}")
     remaining = iter(scores)
-    return parse_lines(
-        path, lambda line: _pair(genre, *line.split("\t")[:2], next(remaining)), blank=True
-    )
+
+    def pair(line: str) -> Pair | None:
+        left, right, *_ = line.split("\t")
+        return _pair(genre, left, right, next(remaining))
+
+    return parse_lines(path, pair, blank=True)
 
 
 def _pair(genre: str, sentence1: str, sentence2: str, score: float | None) -> Pair | None:

@@ -138,10 +138,11 @@ def _from_file(task: PairTask) -> tuple[dict[int, np.ndarray], dict[str, np.ndar
     # Of words in one bucket, the most frequent gives its vector.
     in_order = sorted(found, key=lambda word: (-counts[word], word))
     of_ids: dict[int, np.ndarray] = {}
-    for some in (in_order[at : at + _AT_ONCE] for at in range(0, len(in_order), _AT_ONCE)):
-        first = task.text(tf.constant(some))[WORDS][:, 0]
-        for word, word_id in zip(some, first.numpy().tolist(), strict=True):
-            of_ids.setdefault(word_id, found[word])
+    for start in range(0, len(in_order), _AT_ONCE):
+        part = in_order[start : start + _AT_ONCE]
+        first = task.text(tf.constant(part))[WORDS][:, 0]
+        for known_word, word_id in zip(part, first.numpy().tolist(), strict=True):
+            of_ids.setdefault(word_id, found[known_word])
     return of_ids, of_words
 
 

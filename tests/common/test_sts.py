@@ -149,9 +149,9 @@ def test_quotes_may_be_text(write):
         ("a.csv", f"{row('1')}\n{row('nan')}\n", "a.csv:2"),
         ("a.csv", f"{row('1')}\n{row(two=' ')}\n", "a.csv:2"),
         ("a.csv", row("1").encode() + b"\n\xff\xfe", "a.csv:2"),
-        ("a.csv", "", "a.csv"),
         ("a.csv", f"{row('1')}\n{row('1')}\n", "a.csv"),
         ("a.tsv", "1\ta\tb\n2\tonly one\n", "a.tsv:2"),
+        ("2016/STS2016.input.news.txt", "a b\tc d\ne f\ng\th\n", "input.news.txt:2"),
         ("SICK.txt", "1\ta\tb\t4\n", "SICK.txt:1"),
         ("SICK.txt", SICK + "1\ta\tb\n", "SICK.txt:2"),
         ("x.input.y.txt", "a\tb\n", "x.gs.y.txt"),
@@ -163,7 +163,7 @@ def test_quotes_may_be_text(write):
         ("own.csv", "left,right,score\na,b,1\n".encode("utf-16"), "own.csv:1"),
     ],
 )
-def test_what_cannot_be_read_is_named(write, name, text, place):
+def test_what_cannot_be_read_is_named(year, write, name, text, place):
     with pytest.raises(InputError, match=place) as raised:
         read(write(name, text), COLUMNS if name == "own.csv" else None)
     assert "\n" not in str(raised.value)

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from export.card import identity, scores
+from export.card import identity, markdown, scores
 from export.module import plain, warm_up
 from export.module.signatures import SIGNATURES
 from model.configs import schema
@@ -42,28 +40,24 @@ def render(
     """
     data = about["training_data"]
     learned = {*about["tasks"], *(part["task"] for part in data)}  # also before its last run
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # Markdown
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(TEMPLATE).render(
-        about=about,
-        scores=scores.rows(found),
-        settings=[score for score in found if score["settings"]],
-        notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
-        learned_on=identity.learned_on(about["sts_matrix"]),
-        signatures={name: SIGNATURES[name] for name in about["signatures"]},
-        pairs=[_totals(part) for part in data],
-        synthetic=bool(data) and all(part.get("synthetic") for part in data),
-        sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
-        ranks=schema.RESPONSE_SELECTION in learned,
-        size=size,
-        plain_size=plain_size,
-        warm_up=warm_up.FILE,
+    return (
+        markdown.environment(Path(__file__).parent)
+        .get_template(TEMPLATE)
+        .render(
+            about=about,
+            scores=scores.rows(found),
+            settings=[score for score in found if score["settings"]],
+            notes=[(score["name"], note) for score in found for note in score.get("notes", [])],
+            learned_on=identity.learned_on(about["sts_matrix"]),
+            signatures={name: SIGNATURES[name] for name in about["signatures"]},
+            pairs=[_totals(part) for part in data],
+            synthetic=bool(data) and all(part.get("synthetic") for part in data),
+            sources=list(dict.fromkeys(part["source"] for part in data if "source" in part)),
+            ranks=schema.RESPONSE_SELECTION in learned,
+            size=size,
+            plain_size=plain_size,
+            warm_up=warm_up.FILE,
+        )
     )
 
 

@@ -3,11 +3,14 @@
 import json
 import re
 import shutil
+from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
 import yaml
+from markdown_it import MarkdownIt
 
 from common.errors import InputError
 from export.__main__ import main
@@ -120,6 +123,44 @@ def test_the_limits_name_what_a_model_was_trained_on(about, training_data):
     assert "Reddit" not in card
     about |= {"tasks": ["nli"], "training_data": [], "encoder": "registered_elsewhere"}
     assert "replies" not in limits(about)
+
+
+HOSTILE = "a|b `c` <script>x()</script> [d](javascript:e) *f* _g_ &lt; h\n\n# i"
+
+
+class Text(HTMLParser):
+    """The text of a page, and the tags."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.tags = "", Counter()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def shown(card):
+    """The card as Markdown shows it."""
+    page = Text()
+    page.feed(MarkdownIt("commonmark").enable("table").render(card))
+    return page
+
+
+def test_names_are_shown_as_they_are(about):
+    def card(name):
+        found = result("", name=name, notes=[f"of {name}"], settings={"data": name})
+        data = {"task": name, "files": name, "manifest": {}, "encoder": {"name": name}}
+        changed = about | {"begun_from": name, "machine": name, "encoder": name}
+        changed |= {"training_data": [data | {"source": name}]}
+        return shown(model_card.render(changed, [found | {"data": "ab"}], size=1))
+
+    plain, hostile = card("zqx"), card(HOSTILE)
+    assert plain.tags == hostile.tags
+    assert plain.text.count("zqx") == 12
+    assert hostile.text == plain.text.replace("zqx", " ".join(HOSTILE.split()))
 
 
 def test_the_data_of_the_run_that_it_began_from_count(shared, about, tmp_path):

@@ -32,7 +32,7 @@ from data_pipeline.pairs.splits import stable_hash
 from data_pipeline.pairs.tfrecord import CONTEXT, INPUT, INPUT_ID, RESPONSE, RESPONSE_ID
 from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile, UnreadableFileError, find_inputs
-from data_pipeline.storage.lines import COMPRESSIONS, read_chunks
+from data_pipeline.storage.lines import COMPRESSIONS, load_json, read_chunks
 
 EXCLUDED = "excluded"
 OPTION = "--exclude_texts"
@@ -146,7 +146,7 @@ def _of_csv(lines: Sequence[str]) -> list[str]:
 
 def _strings(line: str) -> Iterator[str]:
     """All strings in a line of JSON, at any depth: what comes from people may be nested deeply."""
-    left = [orjson.loads(line)]
+    left = [load_json(line.encode(), orjson.loads)]
     while left:
         match left.pop():
             case str() as text:

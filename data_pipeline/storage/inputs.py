@@ -5,11 +5,12 @@ Paths are local or on any of Beam's filesystems (gs://, s3://, hdfs://; the last
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from apache_beam.io.filesystem import BeamIOError, FileMetadata
+from apache_beam.io.filesystem import BeamIOError, FileMetadata, FileSystem
 from apache_beam.io.filesystems import FileSystems
 
 from common.errors import InputError, reading
@@ -142,8 +143,10 @@ def files_of(pattern: str) -> list[FileMetadata]:
         if FileSystems.exists(pattern):
             # Beam takes each name that it matches for a pattern.
             return [FileSystems.get_filesystem(pattern).metadata(pattern)]
-        (match,) = FileSystems.match([pattern])
-        return match.metadata_list
+        # As in a shell, a/**/b is also a/b, which Beam passes by.
+        (match,) = FileSystems.match([pattern.replace("/**/", "/**")])
+        regex = FileSystem.translate_pattern(pattern).replace("/.*/", "/(?:.*/)?")
+        return [file for file in match.metadata_list if re.match(regex, file.path)]
     # Python's, since Beam passes by linked folders, and by `dir` itself in dir/**/x.
     # `Path.exists` raises for a list of names that is longer than a name may be.
     is_name = os.path.exists(pattern)  # noqa: PTH110

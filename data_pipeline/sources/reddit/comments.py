@@ -1,8 +1,8 @@
 """Lines of a Pushshift dump -> comments -> columns.
 
-The dumps hold one JSON object a line, and their fields come and go over the years; the six that are
-required here have always been there. `id` has no `t1_`, but `parent_id` does; a parent that begins
-with `t3_` is the post itself.
+The dumps hold one JSON object a line, and their fields come and go over the years; the five that
+are required here have always been there. `id` has no `t1_`, but `parent_id` does; a parent that
+begins with `t3_` is the post itself.
 
 What columns cannot do exactly, such as HTML entities and lines that are no JSON, is done row by
 row. A test holds both ways to the same answer on any line.
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine
+from data_pipeline.storage.lines import LINE_FEED, LineBatch, MalformedLine, load_json
 
 _COMMENT_PREFIX = "t1_"
 _LAST_SECOND = 2**33
@@ -34,8 +34,8 @@ class Comment(msgspec.Struct, gc=False):
     link_id: str
     """The thread, which a reply shares with its parent."""
     subreddit: str
-    author: str
     body: str
+    author: str | None = None
     created_utc: Any = None
     score: Any = None
     """Upvotes less downvotes when the dump was made."""
@@ -87,7 +87,7 @@ def _parse_one_by_one(batch: LineBatch) -> tuple[list[Comment], list[MalformedLi
     for index, line in enumerate(batch.lines):
         try:
             line.decode()
-            comments.append(DECODER.decode(line))
+            comments.append(load_json(line, DECODER.decode))
         except UnicodeDecodeError as error:
             malformed.append(batch.malformed(index, line, f"not UTF-8: {error}"))
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -127,9 +127,12 @@ def seconds_of(values: list[Any]) -> Any:
 
 
 def unescaped(body: str) -> str:
-    """A body with HTML entities unescaped; itself if a reference has thousands of digits."""
+    """A body with HTML entities unescaped; itself if a reference has thousands of digits.
+
+    Twice: the dumps escape what is itself Markdown with entities, such as `&amp;nbsp;`.
+    """
     try:
-        return html.unescape(body)
+        return html.unescape(html.unescape(body))
     except ValueError:
         return body
 

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data_pipeline.execution.columns import values_of
+from data_pipeline.execution.columns import lengths_of, values_of
+from data_pipeline.pairs.options import ALL
 from data_pipeline.sources.masks import dropped_by, masks
 from data_pipeline.sources.reddit.comments import (
     Comment,
@@ -31,8 +32,18 @@ from data_pipeline.storage.filesystem import Tap
 from data_pipeline.storage.inputs import InputFile
 from data_pipeline.storage.lines import LineBatch, read_line_batches
 
-_NOTHING_LEFT = ("", "[deleted]", "[removed]")
-"""Texts of comments that are gone."""
+GONE = (
+    r"^[*_\\]*[\[({<\x{3010}\x{ff3b}\x{ff08}]+[ \\]*"
+    r"((this |your )?(comment|message|content|post|account|reply) )?((has been|was|is) )?"
+    r"(deleted|removed|unavailable|[^\])}>]*copyright notice)"
+    r"( (by|in response to|on account of|due to|because of|for) [^\])}>]*)?"
+    r"[ .\\]*[\])}>\x{3011}\x{ff3d}\x{ff09}]+[*_]*$"
+)
+"""What a comment's text is where it is gone, in any case: "[deleted]", "[ Removed by Reddit ]"."""
+
+
+_SHOWN = 10
+"""Names that one warning lists."""
 
 
 class Selection(NamedTuple):
@@ -65,6 +76,12 @@ class Selection(NamedTuple):
         are_on = [name for name, setting in own.items() if setting not in (None, frozenset())]
         return ["deleted", *self.messages.names, *are_on]
 
+    @property
+    def named(self) -> dict[str, frozenset[str]]:
+        """Option -> the names that it was given, of those that were."""
+        options = ("subreddits", "exclude_subreddits", "bots")
+        return {option: names for option in options if (names := getattr(self, option))}
+
     def masks(self, comments: list[Comment], texts: Any, subreddits: Any) -> Iterator[np.ndarray]:
         """Whether each rule drops each comment: booleans [rows], in the order of `rule_names`.
 
@@ -73,8 +90,9 @@ class Selection(NamedTuple):
           texts: unescaped and stripped, Arrow's large_string [rows].
           subreddits: Arrow's string [rows].
         """
-        yield values_of(pc.is_in(texts, value_set=pa.array(_NOTHING_LEFT, pa.large_string())))
-        authors = pa.array([comment.author for comment in comments], pa.string())
+        is_gone = pc.match_substring_regex(texts, GONE, ignore_case=True)
+        yield (lengths_of(texts) == 0) | values_of(is_gone)
+        authors = pa.array([comment.author or "" for comment in comments], pa.string())
         yield from masks(self.messages, texts, authors).values()
         if self.min_score is not None:
             scores = [whole_number(comment.score) for comment in comments]
@@ -103,6 +121,8 @@ class RedditSource:
     selection: Selection
 
     layout = Layout.LINKED
+    ids_within = ALL
+    repeated = None
     wording = Wording("Reddit", message="comment", group="subreddit", file="dump file")
 
     @property
@@ -111,11 +131,15 @@ class RedditSource:
         return self.selection.rule_names
 
     def hints(self, groups: frozenset[str]) -> list[str]:
-        """Subreddits that were asked for and have no comment."""
-        unmatched = sorted(self.selection.subreddits - groups)
-        if not unmatched:
-            return []
-        return [f"--subreddits: no comment is in {', '.join(map(repr, unmatched))}"]
+        """Names of subreddits and authors that were given and have no comment."""
+        hints = []
+        for option, names in self.selection.named.items():
+            unmatched = sorted(name for name in names if f"{option}/{name}" not in groups)
+            if unmatched:
+                more = f" and {len(unmatched) - _SHOWN:,} more" if len(unmatched) > _SHOWN else ""
+                shown = ", ".join(map(repr, unmatched[:_SHOWN]))
+                hints.append(f"--{option}: no comment is of {shown}{more}")
+        return hints
 
     def reads_parts(self, file: InputFile) -> bool:
         """True: a line is a comment."""
@@ -129,8 +153,11 @@ class RedditSource:
         """The comments of some lines."""
         comments, malformed = parse_batch(batch)
         names = [comment.subreddit for comment in comments]
-        wanted = self.selection.subreddits
-        groups = wanted & set(map(str.lower, set(names))) if wanted else frozenset()
+        groups: set[str] = set()
+        for option, wanted in self.selection.named.items():
+            here = [comment.author or "" for comment in comments] if option == "bots" else names
+            found = wanted.intersection(map(str.lower, set(here)))
+            groups |= {f"{option}/{name}" for name in found}
         subreddits = pa.array(names, pa.string())
         ids = pa.array([comment.id for comment in comments], pa.string())
         parents, is_reply = without_prefix(
@@ -151,4 +178,5 @@ class RedditSource:
         messages = pa.RecordBatch.from_arrays(
             [columns[name] for name in MESSAGES.names], schema=MESSAGES
         )
-        return MessageBatch(messages, len(comments) + len(malformed), malformed, groups)
+        lines = len(comments) + len(malformed)
+        return MessageBatch(messages, lines, malformed, frozenset(groups))

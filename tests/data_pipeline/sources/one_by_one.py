@@ -1,11 +1,16 @@
 """Comments and rules one by one, in plain Python: what the columns must agree with."""
 
+import re
 import unicodedata
 from typing import Any, NamedTuple
 
 import msgspec
 
 from data_pipeline.sources.reddit.comments import DECODER, seconds, unescaped, whole_number
+from data_pipeline.sources.reddit.source import GONE
+from data_pipeline.storage.lines import load_json
+
+IS_GONE = re.compile(re.sub(r"\\x{(....)}", r"\\u\1", GONE), re.IGNORECASE | re.ASCII).match
 
 
 class Comment(NamedTuple):
@@ -25,7 +30,7 @@ def parse_comment(line):
     """The comment of a line, or None if it is none."""
     try:
         line.decode()
-        fields = DECODER.decode(line)
+        fields = load_json(line, DECODER.decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return Comment(
@@ -33,7 +38,7 @@ def parse_comment(line):
         fields.parent_id.removeprefix("t1_") if fields.parent_id.startswith("t1_") else None,
         fields.link_id,
         fields.subreddit,
-        fields.author,
+        fields.author or "",
         unescaped(fields.body).strip(),
         seconds(fields.created_utc),
         fields.score,
@@ -62,7 +67,7 @@ def rule_that_drops(selection, comment):
     """The first rule of a `Selection` that drops a comment, or None."""
     score, subreddit = whole_number(comment.score), comment.subreddit.lower()
     holds = {
-        "deleted": comment.text in ("", "[deleted]", "[removed]"),
+        "deleted": not comment.text or IS_GONE(comment.text) is not None,
         **message_rules(selection.messages, comment.text, comment.author),
         "min_score": score is None or score < (selection.min_score or 0),
         "subreddits": subreddit not in selection.subreddits,

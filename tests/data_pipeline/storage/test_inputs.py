@@ -148,6 +148,10 @@ def test_a_pattern_finds_what_a_shell_finds(tmp_path):
     assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_2"]
     found = find_inputs([f"{tmp_path}/dumps/2014/**"])
     assert [PurePath(file.path).name for file in found] == ["RC_1", "RC_3"]
+    # Two stars are any number of folders, none among them, and links to folders are folders.
+    (tmp_path / "dumps/RC_0").write_bytes(b"{}\n")
+    found = find_inputs([f"{tmp_path}/dumps/**/RC_*"])
+    assert {PurePath(file.path).name for file in found} == {"RC_0", "RC_1", "RC_2", "RC_3"}
 
 
 @pytest.mark.parametrize(

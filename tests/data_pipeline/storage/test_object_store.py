@@ -32,6 +32,16 @@ def keys(store):
     return [entry["Key"] for entry in store.list_objects_v2(Bucket="bucket").get("Contents", ())]
 
 
+@pytest.mark.usefixtures("store")
+def test_two_stars_are_any_number_of_folders():
+    for name in ("RC_1", "a/RC_2", "a/b/RC_3", "x_RC_4", "ab/RC_5.txt/no"):
+        write_object(f"{FOLDER}/{name}", b"1")
+    found = [file.path.removeprefix(f"{FOLDER}/") for file in find_inputs([f"{FOLDER}/**/RC_*"])]
+    assert found == ["RC_1", "a/RC_2", "a/b/RC_3"]
+    (found,) = find_inputs([f"{FOLDER}/a/**/b/**/RC_*"])
+    assert found.path.endswith("RC_3")
+
+
 @pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 25_000], ids=len)
 def test_a_file_is_written_whole_of_any_length(store, content):
     written = write_file(f"{FOLDER}/file", content)

@@ -5,7 +5,7 @@ import pytest
 
 from data_pipeline.sources.reddit.comments import seconds, whole_number
 from data_pipeline.sources.reddit.source import RedditSource, Selection
-from data_pipeline.sources.rules import PAPER
+from data_pipeline.sources.rules import NONE, PAPER
 from data_pipeline.storage.lines import LineBatch, MalformedLine
 
 FIELDS = {
@@ -19,7 +19,7 @@ FIELDS = {
 
 
 def judge(line, selection=Selection()):  # noqa: B008
-    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1))
+    return RedditSource(selection).judge(LineBatch("RC", 1, line, 1 + line.count(b"\n")))
 
 
 def message(**fields):
@@ -40,7 +40,7 @@ def test_reads_the_fields_and_cleans_the_body():
     assert message(created_utc={"$date": 1422835200})["created"] is None
     assert message(parent_id="t3_p")["parent"] is None
     assert message(id="t1_c2")["id"] == "c2"
-    assert message(body="&nbsp;a &amp;lt; b&#32;")["text"] == "a &lt; b"
+    assert message(body="&nbsp;a &amp;lt; b&#32;")["text"] == "a < b"
 
 
 def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
@@ -59,7 +59,11 @@ def test_a_dead_letter_is_one_line_of_json_whatever_the_bytes():
         b"",
         b"\xff\xfe",
         b"[1]",
-        *[orjson.dumps({k: v for k, v in FIELDS.items() if k != name}) for name in FIELDS],
+        *[
+            orjson.dumps({k: v for k, v in FIELDS.items() if k != name})
+            for name in FIELDS
+            if name != "author"
+        ],
         orjson.dumps(FIELDS | {"body": None}),
         orjson.dumps(FIELDS | {"id": 7}),
     ],
@@ -100,8 +104,70 @@ def test_the_first_rule_that_holds_drops(text, author, rule):
     assert dropped_by({"body": text, "author": author}) == rule
 
 
-def dropped_by(fields, min_characters=0, **asked):
-    selection = Selection(PAPER._replace(min_characters=min_characters), **asked)
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("[deleted]", "[Removed]", "[deleted by user]", "[ Removed by Reddit ]", "(deleted)"),
+        *("[removed by moderator]", "[unavailable]", "<deleted>", "{removed}", "**[deleted]**"),
+        *("\\\\[removed\\\\]", "[[deleted]]", "\u3010deleted\u3011", "[This comment was deleted]"),
+        "[ Removed by Reddit in response to a copyright notice. ]",
+        "[ Removed by reddit on account of violating the content policy. ]",
+        *(
+            "[Content unavailable]",
+            "&#91;deleted&#93;",
+            " [deleted] ",
+            "&amp;nbsp;",
+        ),
+    ],
+)
+def test_what_stands_for_a_comment_that_is_gone_is_no_text(body):
+    assert dropped_by({"body": body}) == "deleted"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["deleted it myself", "(I removed the battery)", "[deleted] was right", "[link](removed.com)"],
+)
+def test_what_only_speaks_of_it_is_a_text(body):
+    assert dropped_by({"body": body}, rules=NONE) is None
+
+
+def test_entities_of_entities_are_what_readers_see():
+    line = orjson.dumps(FIELDS | {"body": "a &amp;lt; b&amp;nbsp;&amp;amp; c &amp; d"})
+    assert judge(line).messages.column("text").to_pylist() == ["a < b\xa0& c & d"]
+
+
+@pytest.mark.parametrize("author", [{"author": None}, {}])
+def test_a_comment_without_an_author_is_kept(author):
+    fields = {name: value for name, value in FIELDS.items() if name != "author"}
+    line = orjson.dumps(fields | {"body": "long enough to be kept"} | author)
+    assert judge(line).messages.column("dropped_by").to_pylist() == [None]
+
+
+def test_constants_of_python_are_null():
+    line = orjson.dumps(FIELDS | {"body": 'NaN "NaN", -Infinity'})
+    for constant in (b"NaN", b"-Infinity"):
+        batch = judge(
+            line.replace(b"{", b'{"x": {"y": [' + constant + b', "NaN"]}, "score": NaN, ', 1)
+        )
+        assert batch.messages.column("text").to_pylist() == ['NaN "NaN", -Infinity']
+        assert not batch.malformed
+
+
+def test_names_that_never_occur_are_mentioned():
+    asked = {"subreddits": {"a", "b"}, "exclude_subreddits": {"c"}, "bots": {"d", "e"}}
+    selection = Selection(**{name: frozenset(names) for name, names in asked.items()})
+    lines = [FIELDS | {"subreddit": "A", "author": "E"}, FIELDS | {"subreddit": "C"}]
+    groups = judge(b"\n".join(map(orjson.dumps, lines)), selection).groups
+    hints = RedditSource(selection).hints(groups)
+    found = [(hint.partition(":")[0], hint.count("'") // 2, hint[-3:]) for hint in hints]
+    assert found == [("--subreddits", 1, "'b'"), ("--bots", 1, "'d'")]
+    many = Selection(bots=frozenset(map(str, range(1000))))
+    assert len(RedditSource(many).hints(frozenset())[0]) < 200
+
+
+def dropped_by(fields, min_characters=0, rules=PAPER, **asked):
+    selection = Selection(rules._replace(min_characters=min_characters), **asked)
     line = orjson.dumps(FIELDS | {"body": "long enough to be kept"} | fields)
     (rule,) = judge(line, selection).messages.column("dropped_by").to_pylist()
     return None if rule is None else selection.rule_names[rule]
